@@ -1,0 +1,190 @@
+"""The errors of Occurs: one root, few kin, and the problems they carry.
+
+A :class:`Problem` is one finding about a text, an option or a row.  An :class:`OccursError` carries all problems that
+were found together, ordered by file, line and column; its own ``kind``, ``line`` ... are those of the first.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Severity = Literal["error", "warning", "notice"]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A place in a text: lines and columns count from 1, ``end_column`` is the first column after it."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def to(self, other: Span) -> Span:
+        """The span from the start of this one to the end of ``other``."""
+        return Span(self.line, self.column, other.end_line, other.end_column)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A related place: shown as ``see:`` below a problem."""
+
+    message: str
+    file: str | None
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One finding: what, where, and what to do about it."""
+
+    kind: str
+    message: str
+    severity: Severity = "error"
+    file: str | None = None
+    span: Span | None = None
+    hint: str | None = None
+    related: tuple[Place, ...] = ()
+    #: the line of text the span starts in, for the caret
+    source: str | None = None
+    #: for InputProblem
+    row: int | None = None
+    value: Any = None
+    definition: str | None = None
+
+    @property
+    def line(self) -> int | None:
+        return self.span.line if self.span else None
+
+    @property
+    def column(self) -> int | None:
+        return self.span.column if self.span else None
+
+    @property
+    def end_column(self) -> int | None:
+        return self.span.end_column if self.span else None
+
+    def sort_key(self) -> tuple[str, int, int, str]:
+        return (self.file or "", self.line or 0, self.column or 0, self.kind)
+
+    def render(self) -> str:
+        """``file:line:column: error[kind]: message``, the line, a caret, ``hint:`` and ``see:``."""
+        where = ""
+        if self.file or self.span:
+            where = self.file or "<text>"
+            if self.span:
+                where += f":{self.span.line}:{self.span.column}"
+            where += ": "
+        out = [f"{where}{self.severity}[{self.kind}]: {self.message}"]
+        if self.source is not None and self.span is not None:
+            text = self.source.rstrip("\n").replace("\t", " ")
+            stop = self.span.end_column if self.span.end_line == self.span.line else len(text) + 1
+            width = max(1, min(stop, len(text) + 1) - self.span.column)
+            out += [f"  {text}", "  " + " " * (self.span.column - 1) + "^" * width]
+        if self.hint:
+            out.append(f"  hint: {self.hint}")
+        for place in self.related:
+            at = place.file or "<text>"
+            if place.span:
+                at += f":{place.span.line}:{place.span.column}"
+            out.append(f"  see: {at}: {place.message}")
+        return "\n".join(out)
+
+
+@dataclass(eq=False)
+class OccursError(Exception):
+    """The root of all errors that Occurs raises on purpose."""
+
+    problems: list[Problem] = field(default_factory=list)
+
+    def __init__(self, problems: Problem | Iterable[Problem]):
+        found = [problems] if isinstance(problems, Problem) else list(problems)
+        self.problems = sorted(found, key=Problem.sort_key)
+        Exception.__init__(self, "\n".join(p.render() for p in self.problems))
+
+    def __reduce__(self) -> tuple[type[OccursError], tuple[list[Problem]]]:
+        return (type(self), (self.problems,))
+
+    @property
+    def first(self) -> Problem:
+        return next((p for p in self.problems if p.severity == "error"), self.problems[0])
+
+    kind = property(lambda self: self.first.kind)
+    file = property(lambda self: self.first.file)
+    line = property(lambda self: self.first.line)
+    column = property(lambda self: self.first.column)
+    end_column = property(lambda self: self.first.end_column)
+    message = property(lambda self: self.first.message)
+    hint = property(lambda self: self.first.hint)
+
+    @classmethod
+    def of(cls, kind: str, message: str, **fields: Any) -> OccursError:
+        """One problem, raised at once."""
+        return cls(Problem(kind, message, **fields))
+
+
+class SyntaxProblem(OccursError, SyntaxError):
+    """Text that is not in the grammar; raised if any problem of the files is one."""
+
+    def __init__(self, problems: Problem | Iterable[Problem]):
+        OccursError.__init__(self, problems)
+        self.msg = str(self)
+
+    __str__ = Exception.__str__
+
+
+class DefinitionProblem(OccursError, ValueError):
+    """Names, types, scopes, cycles, bounds: everything known before a row is read."""
+
+
+class ConnectionProblem(DefinitionProblem):
+    """Ports of pipes that do not fit."""
+
+
+class InputProblem(OccursError, ValueError):
+    """Data that cannot be read as declared; also carries ``row``, ``value``, ``definition``."""
+
+    row = property(lambda self: self.first.row)
+    value = property(lambda self: self.first.value)
+    definition = property(lambda self: self.first.definition)
+
+
+class UsageProblem(OccursError, ValueError):
+    """Options and arguments that do not go together."""
+
+
+class CheckpointProblem(OccursError, ValueError):
+    """A saved state that does not fit the program; says keep, fresh or replay."""
+
+
+class ResourceProblem(OccursError, OSError):
+    """A server, a right, a lock or a disk that is not to be had."""
+
+    __str__ = Exception.__str__
+
+
+class LimitProblem(OccursError, RuntimeError):
+    """A limit the user can raise was reached; names definition and operator."""
+
+
+def did_you_mean(name: str, known: Sequence[str] | Iterable[str], what: str = "known") -> str:
+    """A hint with the nearest names, or all of them if none is near."""
+    names = sorted(set(known))
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
+    near = near or [n for n in names if n.lower() == name.lower()]
+    if near:
+        return "did you mean " + " or ".join(f"`{n}`" for n in near) + "?"
+    if not names:
+        return f"there are no {what} names here"
+    return f"{what}: " + ", ".join(f"`{n}`" for n in names[:12]) + (", ..." if len(names) > 12 else "")
+
+
+def raise_problems(problems: Iterable[Problem]) -> None:
+    """Raise SyntaxProblem or DefinitionProblem if there is an error among ``problems``; warnings do not raise."""
+    found = list(problems)
+    if any(p.severity == "error" for p in found):
+        syntax = any(p.kind == "syntax" for p in found)
+        raise (SyntaxProblem if syntax else DefinitionProblem)(found)

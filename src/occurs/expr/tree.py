@@ -1,0 +1,187 @@
+"""The tree of the one expression language all languages share (common.md, section 6).
+
+Nodes are frozen dataclasses; ``span`` is the place in the text and takes no part in equality.  A language adds nodes of
+its own by subclassing :class:`Expr` (TESLA: Aggregate).  Every node lists its operands in ``children`` and can be built
+anew with others by ``with_children``, so that walks and rewrites need no case per class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from occurs.errors import Span
+from occurs.model.time import Duration
+from occurs.model.types import Type
+
+
+@dataclass(frozen=True)
+class Expr:
+    """Any expression."""
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        out: list[Expr] = []
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if isinstance(value, Expr):
+                out.append(value)
+            elif isinstance(value, tuple):
+                out += [v for v in value if isinstance(v, Expr)]
+        return tuple(out)
+
+    def with_children(self, new: tuple[Expr, ...]) -> Expr:
+        left = list(new)
+        changes: dict[str, Any] = {}
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if isinstance(value, Expr):
+                changes[f.name] = left.pop(0)
+            elif isinstance(value, tuple) and any(isinstance(v, Expr) for v in value):
+                changes[f.name] = tuple(left.pop(0) if isinstance(v, Expr) else v for v in value)
+        return replace(self, **changes) if changes else self
+
+    def walk(self) -> Iterator[Expr]:
+        """This node and all below it, parents first."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+def rewrite(node: Expr, rule: Callable[[Expr], Expr | None]) -> Expr:
+    """Bottom up: replace every node for which ``rule`` returns another."""
+    children = node.children
+    if children:
+        new = tuple(rewrite(c, rule) for c in children)
+        if any(a is not b for a, b in zip(children, new, strict=True)):
+            node = node.with_children(new)
+    changed = rule(node)
+    return node if changed is None else changed
+
+
+def _span() -> Any:
+    return field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True)
+class Literal(Expr):
+    """A constant: None, bool, int, float, str; a TIMESTAMP is int microseconds since 1970 UTC."""
+
+    value: None | bool | int | float | str
+    type: Type
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True)
+class DurationLiteral(Expr):
+    """``5 min``: its ticks are known once the time kind of the run is."""
+
+    value: Duration
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True)
+class Ref(Expr):
+    """An attribute: of the role, tag or variable ``scope``, or (None) of the event at hand.
+
+    ``time`` as name is the occurrence time.
+    """
+
+    scope: str | None
+    name: str
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True)
+class Param(Expr):
+    """``$name``: stands for the attribute that binds it."""
+
+    name: str
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True)
+class Unary(Expr):
+    """``op``: ``neg`` or ``not``."""
+
+    op: str
+    arg: Expr
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True)
+class Binary(Expr):
+    """``op``: ``+ - * / % mod div  = != < <= > >=  and or``.
+
+    ``%`` has the dividend's sign, ``mod`` and ``div`` floor.
+    """
+
+    op: str
+    left: Expr
+    right: Expr
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True)
+class IsNull(Expr):
+    arg: Expr
+    negated: bool = False
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True)
+class In(Expr):
+    arg: Expr
+    items: tuple[Expr, ...]
+    negated: bool = False
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True)
+class Like(Expr):
+    """SQL's LIKE: ``%`` any text, ``_`` one character, backslash escapes."""
+
+    arg: Expr
+    pattern: Expr
+    negated: bool = False
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True)
+class Call(Expr):
+    """A function of the catalogue, by its lower-case name."""
+
+    name: str
+    args: tuple[Expr, ...]
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True)
+class Annotated(Expr):
+    """``[string]x``: a claim about a type, checked and then forgotten."""
+
+    type: Type
+    arg: Expr
+    span: Span | None = _span()
+
+
+ARITHMETIC = ("+", "-", "*", "/", "%", "mod", "div")
+COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
+
+
+def conjuncts(node: Expr) -> Iterator[Expr]:
+    """The operands of a chain of ``and``, left to right."""
+    if isinstance(node, Binary) and node.op == "and":
+        yield from conjuncts(node.left)
+        yield from conjuncts(node.right)
+    else:
+        yield node
+
+
+def conjunction(parts: list[Expr]) -> Expr | None:
+    """``a and b and ...``; None for no parts."""
+    out: Expr | None = None
+    for p in parts:
+        out = p if out is None else Binary("and", out, p)
+    return out

@@ -1,0 +1,207 @@
+"""The tree of a TESLA text (tesla.md, section 2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from occurs.errors import Span
+from occurs.expr.tree import Expr, _span
+from occurs.model.time import Duration
+from occurs.model.types import Type
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name as written, with its place."""
+
+    text: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Positional(Expr):
+    """A constraint without a name: the value for the attribute at this position; ``value`` None is ``_`` (skip).
+
+    Only in freshly parsed trees: the checks replace it by ``attribute = value`` (``$x``, literals) or drop it (``_``).
+    """
+
+    value: Expr | None
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True)
+class Event:
+    """``Type(constraints) as alias``."""
+
+    type: Name
+    constraints: tuple[Expr, ...] = ()
+    alias: Name | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def role(self) -> str:
+        return (self.alias or self.type).text
+
+
+@dataclass(frozen=True)
+class Within:
+    """``within duration from role``."""
+
+    duration: Duration
+    role: Name
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Between:
+    """``between one and other``, in either order."""
+
+    one: Name
+    other: Name
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+Interval = Within | Between
+
+
+@dataclass(frozen=True)
+class Selection:
+    """``policy Event within duration from role``.
+
+    ``policy`` is ``each``, ``first`` or ``last``; ``k`` is K of K-first and K-last (1 for plain first, last, each).
+    """
+
+    policy: str
+    k: int
+    event: Event
+    within: Within
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Negation:
+    """``not Type(constraints) interval``."""
+
+    event: Event
+    interval: Interval
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class ExtraWithin:
+    """``role within duration from other``: a filter on events already bound."""
+
+    role: Name
+    within: Within
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A comparison, or ``not (...)``, at the top level of a pattern."""
+
+    expr: Expr
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+Item = Selection | Negation | ExtraWithin | Condition
+
+
+@dataclass(frozen=True)
+class Aggregate(Expr):
+    """``FUNCTION(Type(constraints).attribute) interval``; ``function`` in lower case, ``attribute`` None for COUNT()."""
+
+    function: str
+    event: Event
+    attribute: str | None
+    interval: Interval
+    span: Span | None = _span()
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return self.event.constraints
+
+    def with_children(self, new: tuple[Expr, ...]) -> Expr:
+        from dataclasses import replace
+
+        return replace(self, event=replace(self.event, constraints=new))
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """An attribute of ``event`` or ``define``; ``type`` None is inferred."""
+
+    name: Name
+    type: Type | None = None
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """``name = expr`` in ``where``."""
+
+    name: Name
+    expr: Expr
+
+
+@dataclass(frozen=True)
+class Rule:
+    """``define ... from ... where ... consuming ...``; ``items`` in text order after the terminator."""
+
+    name: Name | None
+    type: Name
+    attributes: tuple[Attribute, ...]
+    terminator: Event
+    items: tuple[Item, ...] = ()
+    where: tuple[Assignment, ...] = ()
+    consuming: tuple[Name, ...] = ()
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def selections(self) -> tuple[Selection, ...]:
+        return tuple(i for i in self.items if isinstance(i, Selection))
+
+    @property
+    def roles(self) -> tuple[Event, ...]:
+        """r0 (the terminator), r1 ... rn as written."""
+        return (self.terminator, *(s.event for s in self.selections))
+
+
+@dataclass(frozen=True)
+class EventSchema:
+    """``event Name(attributes)``."""
+
+    type: Name
+    attributes: tuple[Attribute, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Subscription:
+    """``Subscribe(Type, filter)``."""
+
+    type: Name
+    filter: Expr | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Assign:
+    """``Assign 2000 => Smoke``: names numeric type ids of the data."""
+
+    names: tuple[tuple[int, Name], ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+Statement = Rule | EventSchema | Subscription | Assign
+
+
+@dataclass(frozen=True)
+class File:
+    """A parsed text: its statements in order."""
+
+    statements: tuple[Statement, ...]
+    file: str | None = None
+    text: str = ""

@@ -1,0 +1,123 @@
+"""Types of values and schemas of events (common.md, section 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+import pyarrow as pa
+
+
+class Type(Enum):
+    """A type of the expression language.  ``NULL`` is the type of the bare ``null``; it goes with every type."""
+
+    INT = "int"
+    FLOAT = "float"
+    STRING = "string"
+    BOOL = "bool"
+    TIMESTAMP = "timestamp"
+    DURATION = "duration"
+    NULL = "null"
+
+    def __str__(self) -> str:
+        return self.value
+
+    @property
+    def numeric(self) -> bool:
+        return self in (Type.INT, Type.FLOAT)
+
+
+#: every spelling a language may use for a type
+TYPE_NAMES: Mapping[str, Type] = {
+    **dict.fromkeys(("int", "integer", "long", "short", "byte"), Type.INT),
+    **dict.fromkeys(("float", "double", "real", "number"), Type.FLOAT),
+    **dict.fromkeys(("string", "str", "char", "text"), Type.STRING),
+    **dict.fromkeys(("bool", "boolean"), Type.BOOL),
+    "timestamp": Type.TIMESTAMP,
+}
+
+#: column names with a meaning of their own; no attribute may have them
+RESERVED_INPUT = ("type", "time", "end", "sequence", "label")
+RESERVED_OUTPUT = ("type", "time", "end", "sequence", "label", "because", "query", "about", "final")
+
+_ARROW = {
+    Type.INT: pa.int64(),
+    Type.FLOAT: pa.float64(),
+    Type.STRING: pa.string(),
+    Type.BOOL: pa.bool_(),
+    # inside Occurs a timestamp is int64 microseconds since the epoch, a duration int64 ticks
+    Type.TIMESTAMP: pa.timestamp("us", tz="UTC"),
+    Type.DURATION: pa.int64(),
+    Type.NULL: pa.null(),
+}
+
+
+def arrow_type(t: Type) -> pa.DataType:
+    """The Arrow type that columns of ``t`` have in tables that come in and go out."""
+    return _ARROW[t]
+
+
+def from_arrow(t: pa.DataType) -> Type | None:
+    """The type of an Arrow column, or None if Occurs has none for it."""
+    if pa.types.is_dictionary(t):
+        return from_arrow(t.value_type)
+    if pa.types.is_integer(t):
+        return Type.INT
+    if pa.types.is_floating(t) or pa.types.is_decimal(t):
+        return Type.FLOAT
+    if pa.types.is_string(t) or pa.types.is_large_string(t) or pa.types.is_string_view(t):
+        return Type.STRING
+    if pa.types.is_boolean(t):
+        return Type.BOOL
+    if pa.types.is_timestamp(t) or pa.types.is_date(t):
+        return Type.TIMESTAMP
+    if pa.types.is_null(t):
+        return Type.NULL
+    return None
+
+
+def widen(a: Type, b: Type) -> Type | None:
+    """The least type that holds both, or None: null goes with all, int widens to float."""
+    if a is b or b is Type.NULL:
+        return a
+    if a is Type.NULL:
+        return b
+    if a.numeric and b.numeric:
+        return Type.FLOAT
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The attributes of an event type: names in their order, each with its type.
+
+    ``ordered`` says whether the order is known to the user (declared, defined or of a table of its own), so that
+    positional attributes may rely on it.  ``lasting`` types have rows with ``end``.
+    """
+
+    attributes: tuple[tuple[str, Type], ...] = ()
+    ordered: bool = True
+    lasting: bool = False
+
+    def __iter__(self) -> Iterator[tuple[str, Type]]:
+        return iter(self.attributes)
+
+    def __contains__(self, name: str) -> bool:
+        return any(n == name for n, _ in self.attributes)
+
+    def __getitem__(self, name: str) -> Type:
+        for n, t in self.attributes:
+            if n == name:
+                return t
+        raise KeyError(name)
+
+    def get(self, name: str) -> Type | None:
+        return next((t for n, t in self.attributes if n == name), None)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(n for n, _ in self.attributes)
+
+    def arrow(self) -> pa.Schema:
+        return pa.schema([(n, arrow_type(t)) for n, t in self.attributes])
