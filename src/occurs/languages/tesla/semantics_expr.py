@@ -1,0 +1,239 @@
+"""Expressions in the reference semantics of TESLA: plain Python values, one at a time (common.md section 6).
+
+A value is None, bool, int, float, str or Fraction (a duration that is not a whole number of ticks).  Times and
+durations are ints (ticks).  The overflow of an int64 is the value :class:`Undecided`: it travels upwards until the rest of the
+expression decides the result without it, or until somebody needs the result and raises.
+
+Shares nothing with the engine on purpose: it is the other side of every comparison.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any, Protocol
+
+from occurs.errors import DefinitionProblem
+from occurs.expr import tree
+from occurs.languages.tesla import syntax
+from occurs.model.time import Duration, TimeKind
+
+LEAST, GREATEST = -(2**63), 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """A value lost by an int64 overflow; of a condition: the outcomes that are still possible."""
+
+    outcomes: frozenset[bool | None] = frozenset((True, False))
+
+
+OVERFLOW = Undecided()
+
+
+class Scope(Protocol):
+    """Where an expression is evaluated."""
+
+    kind: TimeKind
+
+    def attribute(self, scope: str | None, name: str) -> Any:
+        """The value of an attribute of a role, or (None) of the event at hand."""
+
+    def parameter(self, name: str) -> Any:
+        """The value that ``$name`` stands for."""
+
+    def aggregate(self, node: syntax.Aggregate) -> Any:
+        """The value of an aggregate."""
+
+
+def clean(value: Any) -> Any:
+    """NaN is null; ints beyond int64 are overflow; whole fractions are ints."""
+    if isinstance(value, Fraction):
+        if value.denominator != 1:
+            return value
+        value = int(value)
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    if isinstance(value, int) and not isinstance(value, bool) and not LEAST <= value <= GREATEST:
+        return OVERFLOW
+    return value
+
+
+def ticks(duration: Duration, kind: TimeKind) -> Fraction:
+    """The exact number of ticks of a duration; DefinitionProblem (``missing-unit``) if the time has no unit."""
+    exact = kind.convert(duration)
+    if exact is None:
+        raise DefinitionProblem.of("missing-unit", "a duration and the time of the events have no common unit")
+    return exact
+
+
+def evaluate(node: tree.Expr, scope: Scope) -> Any:
+    """The value of an expression; None is null, Undecided an overflow that matters."""
+    match node:
+        case tree.Literal():
+            return clean(node.value)
+        case tree.DurationLiteral():
+            return clean(ticks(node.value, scope.kind))
+        case tree.Ref():
+            return clean(scope.attribute(node.scope, node.name))
+        case tree.Param():
+            return clean(scope.parameter(node.name))
+        case tree.Annotated():
+            return evaluate(node.arg, scope)
+        case syntax.Aggregate():
+            return clean(scope.aggregate(node))
+        case tree.IsNull():
+            value = evaluate(node.arg, scope)
+            if isinstance(value, Undecided):
+                return OVERFLOW
+            return (value is None) != node.negated
+        case tree.Unary("not"):
+            return kleene(lambda a: None if a is None else not a, evaluate(node.arg, scope))
+        case tree.Unary("neg"):
+            return strict(lambda a: -a, evaluate(node.arg, scope))
+        case tree.Binary("and"):
+            return both(evaluate(node.left, scope), evaluate(node.right, scope))
+        case tree.Binary("or"):
+            return kleene(_or, evaluate(node.left, scope), evaluate(node.right, scope))
+        case tree.Binary():
+            return strict(OPERATORS[node.op], evaluate(node.left, scope), evaluate(node.right, scope))
+        case tree.Call("coalesce"):
+            return coalesce(evaluate(a, scope) for a in node.args)
+        case tree.Call():
+            return strict(FUNCTIONS[node.name], *(evaluate(a, scope) for a in node.args))
+    raise TypeError(f"no TESLA expression: {type(node).__name__}")
+
+
+# --- three-valued logic -------------------------------------------------------------------------------------------
+
+
+def kleene(f: Callable[..., bool | None], *values: Any) -> Any:
+    """``f`` on all outcomes that are possible; Undecided if they differ."""
+    possible = [v.outcomes if isinstance(v, Undecided) else (v,) for v in values]
+    outcomes = frozenset(f(*choice) for choice in product(*possible))
+    return next(iter(outcomes)) if len(outcomes) == 1 else Undecided(outcomes)
+
+
+def _and(a: bool | None, b: bool | None) -> bool | None:
+    if a is False or b is False:
+        return False
+    return None if a is None or b is None else True
+
+
+def _or(a: bool | None, b: bool | None) -> bool | None:
+    if a is True or b is True:
+        return True
+    return None if a is None or b is None else False
+
+
+def both(a: Any, b: Any) -> Any:
+    """Kleene's AND."""
+    return kleene(_and, a, b)
+
+
+def conjunction(values: Iterable[Any]) -> Any:
+    """AND over any number of outcomes; True for none."""
+    out: Any = True
+    for v in values:
+        out = both(out, v)
+    return out
+
+
+def coalesce(values: Iterable[Any]) -> Any:
+    """The first value that is not null; an overflow before it hides which one that is."""
+    for v in values:
+        if v is not None:
+            return v
+    return None
+
+
+# --- arithmetic, comparison, functions ----------------------------------------------------------------------------
+
+
+def strict(f: Callable[..., Any], *values: Any) -> Any:
+    """Null if an operand is null, an overflow if one has overflowed, else ``f`` of them."""
+    if any(v is None for v in values):
+        return None
+    if any(isinstance(v, Undecided) for v in values):
+        return OVERFLOW
+    return clean(f(*values))
+
+
+def divide(a: Any, b: Any) -> Any:
+    """Real division; null by zero."""
+    return None if b == 0 else float(a) / float(b)
+
+
+def remainder(a: Any, b: Any) -> Any:
+    """The sign is the dividend's; null by zero, and of an infinite dividend."""
+    if b == 0 or (isinstance(a, float) and math.isinf(a)):
+        return None
+    if isinstance(a, float) or isinstance(b, float):
+        return math.fmod(a, b)
+    size = abs(a) % abs(b)
+    return -size if a < 0 else size
+
+
+def _arithmetic(f: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Ints exactly; a fraction of a tick with a float gives a float."""
+
+    def apply(a: Any, b: Any) -> Any:
+        if isinstance(a, float) or isinstance(b, float):
+            return f(float(a), float(b))
+        return f(a, b)
+
+    return apply
+
+
+OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "+": _arithmetic(lambda a, b: a + b),
+    "-": _arithmetic(lambda a, b: a - b),
+    "*": _arithmetic(lambda a, b: a * b),
+    "/": divide,
+    "%": remainder,
+    # Python compares int, float and Fraction by exact value, and text by code point
+    "=": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}
+
+
+def _sqrt(a: Any) -> Any:
+    return None if a < 0 else math.sqrt(a)
+
+
+def _power(a: Any, b: Any) -> Any:
+    """Float power; null outside the real numbers, infinite beyond float64."""
+    try:
+        return math.pow(a, b)
+    except ValueError:
+        return None
+    except OverflowError:
+        return -math.inf if a < 0 and float(b) % 2 == 1 else math.inf
+
+
+def _whole(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A rounding function: ints stay; floats stay floats (so infinities need no rule)."""
+    return lambda a: a if isinstance(a, float) and math.isinf(a) else (float(f(a)) if isinstance(a, float) else f(a))
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "abs": abs,
+    "round": _whole(round),
+    "floor": _whole(math.floor),
+    "ceil": _whole(math.ceil),
+    "sqrt": _sqrt,
+    "power": _power,
+    "lower": lambda a: a.lower(),
+    "upper": lambda a: a.upper(),
+    "length": len,
+    "concat": lambda *a: "".join(a),
+    "least": min,
+    "greatest": max,
+}
