@@ -166,6 +166,16 @@ class Annotated(Expr):
     span: Span | None = _span()
 
 
+@dataclass(frozen=True)
+class Slot(Expr):
+    """A place for constant number ``index``: what is left of a constant when rules that differ in constants alone share
+    one expression (see :func:`occurs.expr.shape.shape`)."""
+
+    index: int
+    type: Type
+    span: Span | None = _span()
+
+
 ARITHMETIC = ("+", "-", "*", "/", "%", "mod", "div")
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
 
