@@ -1,0 +1,128 @@
+"""Rows that are not accepted: noted while reading, then an error or a table (common.md, section 1: bad rows)."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from occurs.errors import InputProblem, Problem
+
+if TYPE_CHECKING:
+    from occurs.model.history import Source
+
+SCHEMA = pa.schema(
+    [
+        ("reason", pa.string()),
+        ("file", pa.string()),
+        ("row", pa.int64()),
+        ("column", pa.string()),
+        ("value", pa.string()),
+        ("data", pa.string()),
+    ]
+)
+
+
+@dataclass
+class _Found:
+    source: int
+    reason: str
+    kind: str
+    column: str | None
+    at: np.ndarray  # row indices of the source's table
+    text: str | None
+
+
+class BadRows:
+    """Collects bad rows of some sources; a row may be bad for several reasons and is listed under each."""
+
+    def __init__(self, sources: Sequence[Source]):
+        self._sources = sources
+        self._found: list[_Found] = []
+
+    def add(
+        self, source: int, reason: str, kind: str, column: str | None, at: np.ndarray, text: str | None = None
+    ) -> None:
+        """Note the rows ``at`` of a source; ``text`` says more than the reason, for the message."""
+        if len(at):
+            self._found.append(_Found(source, reason, kind, column, at, text))
+
+    def counts(self) -> dict[str, int]:
+        """``bad`` rows, and ``bad: <reason>`` each."""
+        reasons: Counter[str] = Counter()
+        for found in self._found:
+            reasons[f"bad: {found.reason}"] += len(found.at)
+        torn = sum(len(s.torn) for s in self._sources)
+        if torn:
+            reasons["bad: torn line"] = torn
+        rows = torn
+        for number in {f.source for f in self._found}:
+            rows += len(np.unique(np.concatenate([f.at for f in self._found if f.source == number])))
+        return {"bad": rows, **reasons}
+
+    def judge(self, mode: str) -> None:
+        """``error``: InputProblem with one problem per reason, source and column, at its first row, if there is any."""
+        problems = [p for p in self._problems()] if mode == "error" else []
+        if problems:
+            raise InputProblem(problems)
+
+    def _problems(self) -> list[Problem]:
+        out = []
+        for found in self._found:
+            source = self._sources[found.source]
+            first = int(found.at.min())
+            value = _value(source, found.column, first)
+            shown = "" if value is None else f": {_short(value)}"
+            what = found.text or f"{found.reason} in column `{found.column}`"
+            out.append(_problem(source, found.kind, _row(source, first), what + shown, value, len(found.at)))
+        for source in self._sources:
+            if source.torn:
+                row, text = source.torn[0]
+                what = f"this line cannot be read: {_short(text)}"
+                out.append(_problem(source, "bad-value", row, what, text, len(source.torn)))
+        return out
+
+    def table(self) -> pa.Table | None:
+        """``reason``, the source place (``file``, ``row``, ``column``), the ``value`` and the whole row as JSON text."""
+        rows: list[dict[str, Any]] = []
+        for found in self._found:
+            source = self._sources[found.source]
+            data = source.table.take(pa.array(found.at)).to_pylist()
+            for at, row in zip(found.at.tolist(), data, strict=True):
+                value = None if found.column is None else row.get(found.column)
+                place = {"file": source.file, "row": _row(source, at), "column": found.column}
+                text = json.dumps(row, default=str, ensure_ascii=False)
+                rows.append({"reason": found.reason, **place, "value": _text(value), "data": text})
+        for source in self._sources:
+            for number, text in source.torn:
+                rows.append({"reason": "torn line", "file": source.file, "row": number, "value": text, "data": text})
+        return pa.Table.from_pylist(rows, SCHEMA) if rows else None
+
+
+def _problem(source: Source, kind: str, row: int, what: str, value: Any, count: int) -> Problem:
+    more = f" (and {count - 1:,} more rows like it)" if count > 1 else ""
+    file = source.file or (f"<{source.type}>" if source.type else None)
+    hint = "leave such rows out, and count them, with --bad-rows skip (Python: bad_rows='skip')"
+    return Problem(kind, f"row {row}: {what}{more}", file=file, row=row, value=value, hint=hint)
+
+
+def _row(source: Source, at: int) -> int:
+    return at + 1 if source.rows is None else int(source.rows[at])
+
+
+def _value(source: Source, column: str | None, at: int) -> Any:
+    return None if column is None else source.table.column(column)[at].as_py()
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _short(value: Any) -> str:
+    text = repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= 80 else text[:77] + "..."
