@@ -1,8 +1,8 @@
 """Expressions in the reference semantics of TESLA: plain Python values, one at a time (common.md section 6).
 
 A value is None, bool, int, float, str or Fraction (a duration that is not a whole number of ticks).  Times and
-durations are ints (ticks).  The overflow of an int64 is the value :class:`Undecided`: it travels upwards until the rest of the
-expression decides the result without it, or until somebody needs the result and raises.
+durations are ints (ticks).  The overflow of an int64 is the value :class:`Undecided`: it travels upwards until the
+rest of the expression decides the result without it, or until somebody needs the result and raises.
 
 Shares nothing with the engine on purpose: it is the other side of every comparison.
 """

@@ -1,0 +1,283 @@
+"""Text cases: rules, events and the expected detections in one Markdown file.
+
+A case is a heading of level two and the fenced blocks below it::
+
+    ## W1 Overflow
+    Why the answer is what it is.
+    ```tesla
+    define Overflow(Name) from WaterLevel(Level > 20) as WL where Name = WL.Name
+    ```
+    ```in
+    WaterLevel@1(Name='Po',Level=20) WaterLevel@2(Name='Po',Level=25)
+    ```
+    ```out
+    Overflow@2(Name='Po')
+    ```
+
+Instead of ``out`` there may be ``error`` with the kind of a problem.  ``options`` has lines ``name: value``: ``unit``
+(ms by default, ``timestamp`` for timestamps, ``none`` for ticks without a unit), ``start``, ``until`` (times as in
+events), ``partition`` (``Type.attribute, ...``).
+
+Events are ``Type@time#sequence(attribute=value, ...)`` between blanks; ``#sequence`` and the parentheses are optional.
+A time is a number of ticks, numbers with units (``1m30s``, ``-5s``; here ``m`` is a minute), or an ISO time
+(``2024-03-31T00:30:00Z``).  Values: ``null true false``, integers, floats, text in quotes, and ``@`` with a time.
+``*n`` after an event repeats it, ``#`` at the start of a line begins a comment.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from occurs.languages.tesla.semantics import Occurrence
+from occurs.model.time import UNIT_MICROSECONDS, UNITS, TimeKind
+from occurs.model.types import Schema, Type, arrow_type, widen
+
+KINDS: dict[str, TimeKind] = {
+    "timestamp": TimeKind(True, "us"),
+    "none": TimeKind(False, None),
+    **{u: TimeKind(False, u) for u in ("us", "ms", "s", "min", "h", "d")},
+}
+
+
+class Time(int):
+    """An attribute value that is a time: microseconds since 1970 UTC."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One case: rules, the events in the order they are written, and what must come out."""
+
+    name: str
+    rules: str
+    events: tuple[Occurrence, ...]
+    #: None if ``error`` says which kind of problem is expected, or if nothing is expected (generated programs)
+    expected: tuple[Occurrence, ...] | None = None
+    error: str | None = None
+    kind: TimeKind = field(default_factory=lambda: KINDS["ms"])
+    start: int | None = None
+    until: int | None = None
+    partition: Mapping[str, str] = field(default_factory=dict)
+    text: str = ""
+    file: str | None = None
+    line: int = 0
+
+    def __str__(self) -> str:
+        return self.name
+
+    def occurrences(self) -> list[Occurrence]:
+        """The events as the reference semantics takes them."""
+        return list(self.events)
+
+    @cached_property
+    def inputs(self) -> dict[str, Schema]:
+        """The observed schema of every type of event: attributes in the order of their first appearance."""
+        found: dict[str, dict[str, Type]] = {}
+        for event in self.events:
+            schema = found.setdefault(event.type, {})
+            for name, value in event.attributes.items():
+                both = widen(schema.get(name, Type.NULL), type_of(value))
+                if both is None:
+                    raise ValueError(f"{self.name}: {event.type}.{name} has values of different types")
+                schema[name] = both
+        return {t: Schema(tuple(s.items())) for t, s in found.items()}
+
+    def tables(self) -> dict[str, pa.Table]:
+        """One Arrow table per type: ``time``, ``sequence`` if any event of the case has one, the attributes."""
+        time_type = arrow_type(Type.TIMESTAMP) if self.kind.timestamp else pa.int64()
+        with_sequence = any(e.sequence is not None for e in self.events)
+        out = {}
+        for name, schema in self.inputs.items():
+            rows = [e for e in self.events if e.type == name]
+            columns = {"time": pa.array([e.time for e in rows], pa.int64()).cast(time_type)}
+            if with_sequence:
+                columns["sequence"] = pa.array([e.sequence for e in rows], pa.int64())
+            for attribute, type_ in schema:
+                values = [_arrow_value(e.attributes.get(attribute), type_) for e in rows]
+                columns[attribute] = pa.array(values, arrow_type(type_))
+            out[name] = pa.table(columns)
+        return out
+
+
+def _arrow_value(value: Any, type_: Type) -> Any:
+    if value is None or type_ in (Type.STRING, Type.BOOL):
+        return value
+    return float(value) if type_ is Type.FLOAT else int(value)
+
+
+def type_of(value: Any) -> Type:
+    """The type of a value in a case."""
+    for python, type_ in (
+        (bool, Type.BOOL),
+        (Time, Type.TIMESTAMP),
+        (int, Type.INT),
+        (float, Type.FLOAT),
+        (str, Type.STRING),
+    ):
+        if isinstance(value, python):
+            return type_
+    return Type.NULL
+
+
+# --- events ---------------------------------------------------------------------------------------------------------
+
+_UNIT_WORDS = {**UNITS, "m": "min"}
+_EVENT = re.compile(
+    r"\s*(?P<type>[^\W\d]\w*)@(?P<time>-?\d[\w.:+-]*?)(?:#(?P<sequence>-?\d+))?(?P<open>\()?(?=[\s(*]|$|(?<=\())"
+)
+_VALUE = re.compile(
+    r"\s*(?P<name>[^\W\d]\w*)\s*=\s*"
+    r"(?:'(?P<single>(?:[^'\\]|\\.)*)'|\"(?P<double>(?:[^\"\\]|\\.)*)\"|@(?P<time>[\w.:+-]+)|(?P<bare>[^\s,()'\"]+))\s*(?P<end>[,)])"
+)
+_REPEAT = re.compile(r"\*(\d+)")
+
+
+def parse_time(text: str, kind: TimeKind) -> int:
+    """Ticks of ``5``, ``1m30s``, ``-2h`` or an ISO time."""
+    if re.match(r"-?\d{4}-\d\d-\d\d", text):
+        at = datetime.fromisoformat(text)
+        at = at.replace(tzinfo=UTC) if at.tzinfo is None else at
+        return _whole(Fraction((at - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)), kind, text)
+    if re.fullmatch(r"-?\d+", text):
+        return int(text)
+    sign, digits = (-1, text[1:]) if text.startswith("-") else (1, text)
+    parts = re.findall(r"(\d+(?:\.\d+)?)([a-zµμ]+)", digits)
+    if "".join(n + u for n, u in parts) != digits or any(u not in _UNIT_WORDS for _, u in parts):
+        raise ValueError(f"no time: {text!r}")
+    micros = sum((Fraction(n) * UNIT_MICROSECONDS[_UNIT_WORDS[u]] for n, u in parts), Fraction(0))
+    return _whole(sign * micros, kind, text)
+
+
+def _whole(micros: Fraction, kind: TimeKind, text: str) -> int:
+    exact = micros / (kind.tick or 1)
+    if exact.denominator != 1 or kind.tick is None:
+        raise ValueError(f"{text!r} is no whole number of ticks")
+    return int(exact)
+
+
+def parse_events(text: str, kind: TimeKind = KINDS["ms"]) -> list[Occurrence]:
+    """The events of a text in the notation of the module's head."""
+    text = "\n".join("" if line.lstrip().startswith("#") else line for line in text.splitlines())
+    if text.strip() in ("", "(nothing)"):
+        return []
+    out: list[Occurrence] = []
+    at = 0
+    while text[at:].strip():
+        match = _EVENT.match(text, at)
+        if match is None:
+            raise ValueError(f"no event: {text[at:].strip()[:60]!r}")
+        at = match.end()
+        attributes: dict[str, Any] = {}
+        if match["open"]:
+            closing = re.compile(r"\s*\)").match(text, at)
+            end = "," if closing is None else ")"
+            at = at if closing is None else closing.end()
+            while end == ",":
+                value = _VALUE.match(text, at)
+                if value is None:
+                    raise ValueError(f"no attribute: {text[at:].strip()[:60]!r}")
+                attributes[value["name"]] = _parse_value(value)
+                at, end = value.end(), value["end"]
+        sequence = None if match["sequence"] is None else int(match["sequence"])
+        repeat = _REPEAT.match(text, at)
+        at = at if repeat is None else repeat.end()
+        event = Occurrence(match["type"], parse_time(match["time"], kind), attributes, sequence)
+        out += [event] * (1 if repeat is None else int(repeat[1]))
+    return out
+
+
+_WORDS: dict[str, Any] = {"null": None, "true": True, "false": False}
+
+
+def _parse_value(match: re.Match[str]) -> Any:
+    for quoted in (match["single"], match["double"]):
+        if quoted is not None:
+            return re.sub(r"\\(.)", lambda m: {"n": "\n", "t": "\t"}.get(m[1], m[1]), quoted)
+    if match["time"] is not None:
+        return Time(parse_time(match["time"], KINDS["us"]))
+    bare = match["bare"]
+    if bare in _WORDS:
+        return _WORDS[bare]
+    return int(bare) if re.fullmatch(r"[+-]?\d+", bare) else float(bare)
+
+
+# --- files ----------------------------------------------------------------------------------------------------------
+
+
+def load_cases(path: str | Path) -> list[Case]:
+    """All cases of a Markdown file, or of every ``*.md`` below a directory; ValueError names file and line."""
+    path = Path(path)
+    if path.is_dir():
+        return [case for file in sorted(path.rglob("*.md")) for case in load_cases(file)]
+    cases = []
+    for name, line, text, blocks in _sections(path.read_text(encoding="utf-8")):
+        if blocks:
+            try:
+                cases.append(_case(name, text, blocks, str(path), line))
+            except ValueError as problem:
+                raise ValueError(f"{path}:{line}: {problem}") from problem
+    return cases
+
+
+def _sections(text: str) -> Iterator[tuple[str, int, str, dict[str, str]]]:
+    """(heading, line, prose, blocks by their word) of each section of level two."""
+    heading, start = "", 0
+    prose: list[str] = []
+    blocks: dict[str, str] = {}
+    lines = enumerate(text.splitlines(), 1)
+    for number, line in lines:
+        if line.startswith("## "):
+            if heading:
+                yield heading, start, "\n".join(prose).strip(), blocks
+            heading, start, prose, blocks = line[3:].strip(), number, [], {}
+        elif line.startswith("```"):
+            body = []
+            for _, inner in lines:
+                if inner.startswith("```"):
+                    break
+                body.append(inner)
+            blocks[line[3:].strip()] = "\n".join(body)
+        else:
+            prose.append(line)
+    if heading:
+        yield heading, start, "\n".join(prose).strip(), blocks
+
+
+def _case(name: str, text: str, blocks: dict[str, str], file: str, line: int) -> Case:
+    unknown = set(blocks) - {"tesla", "in", "out", "error", "options"}
+    if unknown or "tesla" not in blocks or ("out" in blocks) == ("error" in blocks):
+        raise ValueError(f"{name}: needs a block `tesla` and one of `out`, `error`; unknown: {sorted(unknown)}")
+    options = dict(_option(o) for o in blocks.get("options", "").splitlines() if o.strip())
+    kind = KINDS[options.pop("unit", "ms")]
+    ends = {o: parse_time(options.pop(o), kind) for o in ("start", "until") if o in options}
+    keys = (k.strip().partition(".") for k in options.pop("partition", "").split(",") if k.strip())
+    partition = {type_: attribute for type_, _, attribute in keys}
+    if options:
+        raise ValueError(f"{name}: unknown options {sorted(options)}")
+    return Case(
+        name=name,
+        rules=blocks["tesla"],
+        events=tuple(parse_events(blocks.get("in", ""), kind)),
+        expected=tuple(parse_events(blocks["out"], kind)) if "out" in blocks else None,
+        error=blocks["error"].strip() if "error" in blocks else None,
+        kind=kind,
+        start=ends.get("start"),
+        until=ends.get("until"),
+        partition=partition,
+        text=text,
+        file=file,
+        line=line,
+    )
+
+
+def _option(line: str) -> tuple[str, str]:
+    name, _, value = line.partition(":")
+    return name.strip(), value.strip()
