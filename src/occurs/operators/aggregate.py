@@ -1,0 +1,215 @@
+"""Aggregates over the events of a window (paper section 4.5; tesla.md, section 4): closed at both ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from occurs.errors import Span
+from occurs.expr.tree import Expr, _span
+from occurs.model.types import Type
+from occurs.operators.columns import Column
+from occurs.operators.frame import NO_BOUND, NO_MASK, Index
+from occurs.operators.kernels import aggregating as kernel
+from occurs.operators.kernels.selecting import expand
+from occurs.operators.windows import Between, KeyPart, Source, Within
+
+if TYPE_CHECKING:
+    from occurs.operators.pattern import Matches, Run
+
+
+@dataclass(frozen=True)
+class Windowed(Expr):
+    """``function`` (count sum avg min max stddev median first last) of ``attribute`` over the rows of a window.
+
+    ``attribute`` None counts rows.  ``type``: of the result.
+    """
+
+    function: str
+    attribute: str | None
+    type: Type
+    source: Source
+    interval: Within | Between
+    keys: tuple[KeyPart, ...]
+    residual: tuple[Expr, ...] = ()
+    span: Span | None = _span()
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (*self.source.filters, *self.residual)
+
+    def with_children(self, new: tuple[Expr, ...]) -> Expr:
+        from dataclasses import replace
+
+        n = len(self.source.filters)
+        return replace(self, source=replace(self.source, filters=tuple(new[:n])), residual=tuple(new[n:]))
+
+
+def aggregate(run: Run, matches: Matches, node: Windowed) -> Column:
+    """One value per match."""
+    from occurs.operators.pattern import blocks
+
+    low, high = run.bounds(matches, node.interval, open_low=False)
+    rows, index, lo, hi, mask, left = run.candidates(matches, node.source, node.keys, low, high)
+    column = None if node.attribute is None else rows.column(node.attribute)
+    if mask is NO_MASK and not node.residual and not left:
+        return _reduce(run, matches, node, column, index, lo, hi)
+    parts = []
+    for block in blocks(lo, hi):
+        part = matches.take(block)
+        match, row = expand(lo[block], hi[block], index.order, run.rule_of(part), mask, NO_BOUND)
+        pairs = part.take(match)
+        for f in node.residual + left:
+            passed = np.flatnonzero(run.condition(pairs, f, (rows, row)))
+            match, row, pairs = match[passed], row[passed], pairs.take(passed)
+        # the rows that passed, match by match, are an index of their own
+        cut = np.searchsorted(match, np.arange(len(block) + 1))
+        own = Index(row, cut, rows.time[row])
+        parts.append(_reduce(run, part, node, column, own, cut[:-1], cut[1:]))
+    return Column.concat(parts)
+
+
+def _ordered(index: Index, column: Column, name: str) -> tuple[Column, np.ndarray]:
+    """The column in index order, and its validity."""
+    found = index.cache.get(("column", name))
+    if found is None:
+        ordered = column.take(index.order)
+        found = (ordered, ordered.is_valid())
+        index.cache[("column", name)] = found
+    return found  # type: ignore[return-value]
+
+
+def _reduce(
+    run: Run, matches: Matches, node: Windowed, column: Column | None, index: Index, lo: np.ndarray, hi: np.ndarray
+) -> Column:
+    if column is None:
+        return Column(Type.INT, hi - lo, None)
+    assert node.attribute is not None
+    ordered, valid = _ordered(index, column, node.attribute)
+    count = _counts(index, node.attribute, ordered, lo, hi)
+    name = node.function
+    if name == "count":
+        return Column(Type.INT, count, None)
+    some = count > 0
+    if name in ("first", "last", "min", "max"):
+        at = _position(name, index, node.attribute, ordered, valid, lo, hi)
+        return _pick(ordered, np.where(some, at, -1))
+    if name == "median":
+        left, right = kernel.middles(_ranks(index, node.attribute, ordered), valid, lo, hi)
+        a = ordered.take(np.maximum(left, 0)) if len(ordered) else Column.nulls(ordered.type, len(lo))
+        b = ordered.take(np.maximum(right, 0)) if len(ordered) else a
+        middle = _mean_of_two(a.values, b.values)
+        return Column(Type.FLOAT, np.where(some, middle, 0.0), None if some.all() else some)
+    ints = ordered.type is not Type.FLOAT
+    if ints:
+        sums = _int_sums(run, matches, index, node.attribute, ordered, lo, hi, wide=name != "sum")
+    else:
+        sums = kernel.float_sums(ordered.values, valid, lo, hi)
+    if name == "sum":
+        return Column(node.type, sums, None).cast(node.type)
+    mean = _quotient(sums, count)
+    if name == "avg":
+        return Column(Type.FLOAT, mean, None if some.all() else some)
+    values = ordered.values.astype(np.float64, copy=False)
+    two = count > 1
+    spread = kernel.deviations(values, valid, lo, hi, mean)
+    return Column(Type.FLOAT, np.where(two, spread, 0.0), None if two.all() else two)
+
+
+def _counts(index: Index, name: str, ordered: Column, lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
+    """How many non-null values each range holds."""
+    if ordered.numeric and ordered.valid is None:
+        return hi - lo
+    sums = index.cache.get(("valid", name))
+    if sums is None:
+        sums = kernel.prefix_sums(ordered.is_valid().astype(np.int64))
+        index.cache[("valid", name)] = sums
+    return sums[hi] - sums[lo]  # type: ignore[index]
+
+
+def _int_sums(
+    run: Run, matches: Matches, index: Index, name: str, ordered: Column, lo: np.ndarray, hi: np.ndarray, wide: bool
+) -> np.ndarray:
+    """Exact sums: int64, or (``wide``) Python integers where int64 might not hold them."""
+    values = ordered.values.astype(np.int64, copy=False)
+    if len(values) == 0:
+        return np.zeros(len(lo), np.int64)
+    if ordered.valid is not None:
+        values = np.where(ordered.valid, values, 0)
+    sums = index.cache.get(("sums", name))
+    if sums is None:
+        sums = kernel.prefix_sums(values)
+        index.cache[("sums", name)] = sums
+    total = sums[hi] - sums[lo]  # type: ignore[index]
+    widest = int((hi - lo).max()) if len(lo) else 0
+    largest = max(abs(int(values.max())), abs(int(values.min())))
+    if widest * largest < 2**63:
+        return total
+    exact = np.array([sum(values[a:b].tolist()) for a, b in zip(lo.tolist(), hi.tolist())], object)
+    if wide:
+        return exact
+    for at, value in enumerate(exact):
+        if not -(2**63) <= value < 2**63:
+            run.overflow(matches, at)
+    return exact.astype(np.int64)
+
+
+def _quotient(sums: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """sums / count, rounded once; 0 where count is 0."""
+    if sums.dtype == object or (sums.dtype == np.int64 and len(sums) and np.abs(sums).max() >= 2**53):
+        return np.array([s / c if c else 0.0 for s, c in zip(sums.tolist(), count.tolist())], np.float64)
+    return np.divide(sums, count, out=np.zeros(len(sums), np.float64), where=count > 0)
+
+
+def _mean_of_two(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    if a.dtype == np.float64:
+        return a / 2 + b / 2 if len(a) and np.abs(np.concatenate([a, b])).max() > 1e307 else (a + b) / 2
+    if len(a) and max(int(np.abs(a).max()), int(np.abs(b).max())) >= 2**52:
+        return np.array([(x + y) / 2 for x, y in zip(a.tolist(), b.tolist())], np.float64)
+    return (a + b) / 2
+
+
+def _ranks(index: Index, name: str, ordered: Column) -> np.ndarray:
+    """int64 ranks of the values, equal for equal values; -1 for null."""
+    found = index.cache.get(("ranks", name))
+    if found is None:
+        ranks = pc.rank(ordered.arrow, sort_keys="ascending", null_placement="at_end", tiebreaker="dense")
+        found = np.where(ordered.is_valid(), ranks.to_numpy(zero_copy_only=False).astype(np.int64), -1)
+        index.cache[("ranks", name)] = found
+    return found  # type: ignore[return-value]
+
+
+def _position(
+    function: str, index: Index, name: str, ordered: Column, valid: np.ndarray, lo: np.ndarray, hi: np.ndarray
+) -> np.ndarray:
+    """The position in the index of the value asked for; anything where the range has none."""
+    found = index.cache.get((function, name))
+    if function in ("first", "last"):
+        if found is None:
+            found = kernel.next_true(valid) if function == "first" else kernel.last_true(valid)
+            index.cache[(function, name)] = found
+        at = found[lo if function == "first" else hi]  # type: ignore[index]
+        return np.minimum(at, max(len(ordered) - 1, 0))
+    ranks = _ranks(index, name, ordered)
+    widest = int((hi - lo).max()) if len(lo) else 0
+    levels = max(1, widest.bit_length())
+    least = function == "min"
+    if found is None or found.shape[0] < levels:  # type: ignore[attr-defined]
+        found = kernel.sparse_table(ranks, levels, least)
+        index.cache[(function, name)] = found
+    return kernel.extremes(found, ranks, lo, hi, least)
+
+
+def _pick(ordered: Column, at: np.ndarray) -> Column:
+    """Values at positions; null where -1."""
+    missing = at < 0
+    if len(ordered) == 0:
+        return Column.nulls(ordered.type, len(at))
+    if ordered.numeric:
+        return Column(ordered.type, ordered.values[np.maximum(at, 0)], ~missing if missing.any() else None)
+    taken = ordered.arrow.take(pa.array(at, mask=missing))
+    return Column(ordered.type, None, None, taken)

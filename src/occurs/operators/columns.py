@@ -1,0 +1,133 @@
+"""Columns: the values of one attribute for many rows, as NumPy arrays where that is possible, else as Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from occurs.model.types import Type
+
+_NUMPY = {
+    Type.INT: np.dtype(np.int64),
+    Type.FLOAT: np.dtype(np.float64),
+    Type.BOOL: np.dtype(np.bool_),
+    Type.TIMESTAMP: np.dtype(np.int64),
+    Type.DURATION: np.dtype(np.int64),
+}
+
+
+class Column:
+    """Values of one type.  Numbers, booleans and times: ``values`` (n) with ``valid`` (n booleans, None = no nulls);
+    strings: an Arrow array.  Never changed in place."""
+
+    __slots__ = ("_arrow", "_valid", "_values", "type")
+
+    def __init__(self, type: Type, values: np.ndarray | None, valid: np.ndarray | None, arrow: pa.Array | None = None):
+        self.type = type
+        self._values = values
+        self._valid = valid
+        self._arrow = arrow
+
+    @classmethod
+    def of(cls, array: pa.Array | pa.ChunkedArray, type: Type) -> Column:
+        """From an Arrow array of ``type`` (timestamps become int64 microseconds)."""
+        if isinstance(array, pa.ChunkedArray):
+            array = array.combine_chunks() if array.num_chunks != 1 else array.chunk(0)
+        if type in _NUMPY:
+            if pa.types.is_null(array.type):
+                n = len(array)
+                return cls(type, np.zeros(n, _NUMPY[type]), np.zeros(n, np.bool_) if n else None)
+            if pa.types.is_timestamp(array.type):
+                array = array.cast(pa.timestamp("us", tz=array.type.tz)).cast(pa.int64())
+            valid = None
+            if array.null_count:
+                valid = array.is_valid().to_numpy(zero_copy_only=False)
+                array = pc.fill_null(array, False if type is Type.BOOL else 0)
+            values = array.to_numpy(zero_copy_only=False)
+            return cls(type, values.astype(_NUMPY[type], copy=False), valid)
+        if pa.types.is_dictionary(array.type):
+            array = array.dictionary_decode()
+        if type is Type.STRING and array.type != pa.string():
+            array = array.cast(pa.string())
+        return cls(type, None, None, array)
+
+    @classmethod
+    def nulls(cls, type: Type, n: int) -> Column:
+        if type in _NUMPY:
+            return cls(type, np.zeros(n, _NUMPY[type]), np.zeros(n, np.bool_))
+        return cls(type, None, None, pa.nulls(n, pa.string() if type is Type.STRING else pa.null()))
+
+    def __len__(self) -> int:
+        return len(self._values) if self._values is not None else len(self._arrow)
+
+    @property
+    def numeric(self) -> bool:
+        """Are ``values`` and ``valid`` to be had?"""
+        return self._values is not None
+
+    @property
+    def values(self) -> np.ndarray:
+        assert self._values is not None
+        return self._values
+
+    @property
+    def valid(self) -> np.ndarray | None:
+        return self._valid
+
+    def is_valid(self) -> np.ndarray:
+        """Booleans (n)."""
+        if self._values is None:
+            return self._arrow.is_valid().to_numpy(zero_copy_only=False)
+        return np.ones(len(self), np.bool_) if self._valid is None else self._valid
+
+    @property
+    def arrow(self) -> pa.Array:
+        """As Arrow: int64, double, bool, string; times as int64."""
+        if self._arrow is None:
+            assert self._values is not None
+            mask = None if self._valid is None else ~self._valid
+            self._arrow = pa.array(self._values, mask=mask)
+        return self._arrow
+
+    def output(self, timestamp: pa.DataType | None = None) -> pa.Array:
+        """As Arrow in the type that users see."""
+        if self.type is Type.TIMESTAMP:
+            return self.arrow.cast(timestamp or pa.timestamp("us", tz="UTC"))
+        return self.arrow
+
+    def take(self, rows: np.ndarray) -> Column:
+        if self._values is None:
+            return Column(self.type, None, None, self._arrow.take(pa.array(rows)))
+        return Column(self.type, self._values.take(rows), None if self._valid is None else self._valid.take(rows))
+
+    def slice(self, start: int, stop: int | None = None) -> Column:
+        if self._values is None:
+            end = len(self._arrow) if stop is None else stop
+            return Column(self.type, None, None, self._arrow.slice(start, max(0, end - start)))
+        valid = None if self._valid is None else self._valid[start:stop]
+        return Column(self.type, self._values[start:stop], valid)
+
+    def cast(self, type: Type) -> Column:
+        """Int to float (exact to rounding), null to anything."""
+        if type is self.type:
+            return self
+        if self.type is Type.NULL:
+            return Column.nulls(type, len(self))
+        if type is Type.FLOAT and self.type is Type.INT:
+            return Column(type, self.values.astype(np.float64), self._valid)
+        raise AssertionError(f"no cast from {self.type} to {type}")
+
+    @staticmethod
+    def concat(parts: Sequence[Column]) -> Column:
+        first = parts[0]
+        if len(parts) == 1:
+            return first
+        if first._values is None:
+            return Column(first.type, None, None, pa.concat_arrays([p.arrow for p in parts]))
+        valid = None
+        if any(p._valid is not None for p in parts):
+            valid = np.concatenate([p.is_valid() for p in parts])
+        return Column(first.type, np.concatenate([p.values for p in parts]), valid)

@@ -1,0 +1,113 @@
+"""A frame: what the operators of a stage share during one call; indexes, codes and masks are made once per frame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from occurs.expr.dialect import TESLA, Dialect
+from occurs.expr.evaluate import select
+from occurs.expr.tree import Expr, Ref
+from occurs.model.time import TIMESTAMP, TimeKind
+from occurs.operators.kernels.sorting import find_ranges, group_rows
+from occurs.operators.keycodes import KeyCodes
+from occurs.operators.rows import Rows
+
+NO_MASK = np.zeros((0, 0), np.bool_)
+NO_KEEP = np.zeros(0, np.bool_)
+NO_BOUND = np.zeros((0, 0), np.int64)
+
+
+@dataclass
+class Index:
+    """Rows grouped by key code, in the total order within each group.
+
+    order: row numbers; start: (groups + 1) positions; time: the times in index order.
+    """
+
+    order: np.ndarray
+    start: np.ndarray
+    time: np.ndarray
+    cache: dict[object, object] = field(default_factory=dict)
+
+    def ranges(self, code: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Positions [lo, hi) with the given code and ``low <= time <= high``."""
+        return find_ranges(code, low, high, self.start, self.time)
+
+
+class UndecidedOverflow(Exception):
+    """A filter on single rows could not be decided because of an overflow; the caller judges it pair by pair."""
+
+
+@dataclass
+class Frame:
+    """``tables``: the rows of every type read, complete for the instants of the call."""
+
+    tables: Mapping[str, Rows]
+    codes: KeyCodes
+    domains: Mapping[tuple[str, str], str]
+    kind: TimeKind = TIMESTAMP
+    dialect: Dialect = TESLA
+
+    def domain(self, type: str, attribute: str) -> str:
+        return self.domains[(type, attribute)]
+
+    def column_codes(self, rows: Rows, attribute: str) -> np.ndarray:
+        """int64 (n): the code of one attribute."""
+        found = rows.cache.get(("code", attribute))
+        if found is None:
+            found = self.codes.encode(self.domain(rows.type, attribute), rows.column(attribute))
+            rows.cache[("code", attribute)] = found
+        return found
+
+    def joined_codes(self, rows: Rows, attributes: Sequence[str]) -> np.ndarray:
+        """int64 (n): the code of several attributes together; 0 for none."""
+        if len(attributes) == 1:
+            return self.column_codes(rows, attributes[0])
+        name = ("joined", tuple(attributes))
+        found = rows.cache.get(name)
+        if found is None:
+            domains = [self.domain(rows.type, a) for a in attributes]
+            found = self.codes.join(domains, [self.column_codes(rows, a) for a in attributes], len(rows))
+            rows.cache[name] = found
+        return found
+
+    def index(self, rows: Rows, by: Sequence[str], keep: np.ndarray | None = None, name: object = None) -> Index:
+        """The rows by key code; ``keep`` (booleans) leaves rows out, ``name`` identifies it for the cache."""
+        key = ("index", tuple(by), name)
+        found = rows.cache.get(key) if keep is None or name is not None else None
+        if found is None:
+            if not by and keep is None:
+                order = np.arange(len(rows), dtype=np.int64)
+                found = Index(order, np.array([0, len(rows)], np.int64), rows.time)
+            else:
+                code = self.joined_codes(rows, by)
+                size = self.codes.size([self.domain(rows.type, a) for a in by])
+                order, start = group_rows(code, size, NO_KEEP if keep is None else keep)
+                found = Index(order, start, rows.time[order])
+            rows.cache[key] = found
+        return found
+
+    def filter(self, rows: Rows, filters: Sequence[Expr]) -> np.ndarray | None:
+        """Booleans (n): rows that pass all ``filters``, which speak of the row itself only; None without filters."""
+        if not filters:
+            return None
+        out: np.ndarray | None = None
+        for f in filters:
+            passed = rows.cache.get(("filter", f))
+            if passed is None:
+                passed, undecided = select(f, lambda leaf: own_column(rows, leaf), len(rows), kind=self.kind, dialect=self.dialect)
+                if undecided is not None:
+                    raise UndecidedOverflow
+                rows.cache[("filter", f)] = passed
+            out = passed if out is None else out & passed
+        return out
+
+
+def own_column(rows: Rows, leaf: Expr) -> pa.Array:
+    """The column that a reference to the row itself names."""
+    assert isinstance(leaf, Ref)
+    return rows.column(leaf.name).arrow

@@ -1,0 +1,117 @@
+"""Selection kernels: bind a candidate to partial matches (TESLA, paper section 4.4; tesla.md, section 5).
+
+A partial match ``i`` has a rule ``rule[i]`` (of its template) and a range ``[lo[i], hi[i])`` of an index ``order``.
+``mask[rule, row]`` says which candidates pass the rule's own constraints (no rows: all pass); ``bound[m, i]`` are rows
+that the match has bound already, of the same type.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def _fits(row: int, i: int, r: int, mask: np.ndarray, masked: bool, bound: np.ndarray) -> bool:
+    if masked and not mask[r, row]:
+        return False
+    for m in range(bound.shape[0]):  # noqa: SIM110 - numba
+        if bound[m, i] == row:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def expand(
+    lo: np.ndarray, hi: np.ndarray, order: np.ndarray, rule: np.ndarray, mask: np.ndarray, bound: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """All candidates of every match, in order: (match number, candidate row)."""
+    masked = mask.shape[0] > 0
+    plain = not masked and bound.shape[0] == 0
+    n = len(lo)
+    total = 0
+    for i in range(n):
+        if plain:
+            total += hi[i] - lo[i]
+        else:
+            for p in range(lo[i], hi[i]):
+                if _fits(order[p], i, rule[i], mask, masked, bound):
+                    total += 1
+    match = np.empty(total, np.int64)
+    row = np.empty(total, np.int64)
+    k = 0
+    for i in range(n):
+        for p in range(lo[i], hi[i]):
+            if plain or _fits(order[p], i, rule[i], mask, masked, bound):
+                match[k] = i
+                row[k] = order[p]
+                k += 1
+    return match, row
+
+
+@njit(cache=True, nogil=True)
+def choose(
+    lo: np.ndarray,
+    hi: np.ndarray,
+    order: np.ndarray,
+    rule: np.ndarray,
+    mask: np.ndarray,
+    bound: np.ndarray,
+    k: int,
+    last: bool,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The k-th candidate from the start, or the end: (match number, row) of the matches that have one."""
+    masked = mask.shape[0] > 0
+    n = len(lo)
+    match = np.empty(n, np.int64)
+    row = np.empty(n, np.int64)
+    out = 0
+    for i in range(n):
+        left = k
+        width = hi[i] - lo[i]
+        for step in range(width):
+            p = hi[i] - 1 - step if last else lo[i] + step
+            if _fits(order[p], i, rule[i], mask, masked, bound):
+                left -= 1
+                if left == 0:
+                    match[out] = i
+                    row[out] = order[p]
+                    out += 1
+                    break
+    return match[:out].copy(), row[:out].copy()
+
+
+@njit(cache=True, nogil=True)
+def nth_per_match(match: np.ndarray, k: int, last: bool) -> np.ndarray:
+    """``match`` ascends; positions of the k-th entry of each run, from its start or end."""
+    n = len(match)
+    out = np.empty(n, np.int64)
+    found = 0
+    i = 0
+    while i < n:
+        j = i
+        while j < n and match[j] == match[i]:
+            j += 1
+        if j - i >= k:
+            out[found] = j - k if last else i + k - 1
+            found += 1
+        i = j
+    return out[:found].copy()
+
+
+@njit(cache=True, nogil=True)
+def any_unbound(lo: np.ndarray, hi: np.ndarray, order: np.ndarray, bound: np.ndarray) -> np.ndarray:
+    """Booleans: does the range hold a row that the match has not bound itself?"""
+    n = len(lo)
+    out = np.zeros(n, np.bool_)
+    for i in range(n):
+        for p in range(lo[i], hi[i]):
+            free = True
+            for m in range(bound.shape[0]):
+                if bound[m, i] == order[p]:
+                    free = False
+                    break
+            if free:
+                out[i] = True
+                break
+    return out

@@ -1,0 +1,168 @@
+"""Key codes: equal values get equal int64 codes, over all types and calls (DESIGN.md, section 4: keys are codes)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from numba import njit
+
+from occurs.model.types import Type
+from occurs.operators.columns import Column
+
+
+@njit(cache=True, nogil=True)
+def _slot(key: int, size: int) -> int:
+    z = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    z ^= z >> np.uint64(29)
+    return np.int64(z & np.uint64(size - 1))
+
+
+@njit(cache=True, nogil=True)
+def _rehash(keys: np.ndarray, codes: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    new_keys = np.zeros(size, np.int64)
+    new_codes = np.full(size, -1, np.int64)
+    for i in range(len(keys)):
+        if codes[i] >= 0:
+            s = _slot(keys[i], size)
+            while new_codes[s] >= 0:
+                s = (s + 1) & (size - 1)
+            new_keys[s] = keys[i]
+            new_codes[s] = codes[i]
+    return new_keys, new_codes
+
+
+@njit(cache=True, nogil=True)
+def _encode(
+    values: np.ndarray, valid: np.ndarray, keys: np.ndarray, codes: np.ndarray, used: int, next_code: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, int, int]:
+    """Codes of ``values``, -1 where not ``valid``; unknown values get the next codes. The table grows as needed."""
+    n = len(values)
+    all_valid = len(valid) == 0
+    out = np.empty(n, np.int64)
+    size = len(keys)
+    for i in range(n):
+        if not (all_valid or valid[i]):
+            out[i] = -1
+            continue
+        key = values[i]
+        s = _slot(key, size)
+        while codes[s] >= 0 and keys[s] != key:
+            s = (s + 1) & (size - 1)
+        if codes[s] < 0:
+            if 2 * (used + 1) > size:
+                size *= 2
+                keys, codes = _rehash(keys, codes, size)
+                s = _slot(key, size)
+                while codes[s] >= 0:
+                    s = (s + 1) & (size - 1)
+            keys[s] = key
+            codes[s] = next_code
+            used += 1
+            next_code += 1
+        out[i] = codes[s]
+    return out, keys, codes, used, next_code
+
+
+_ALL = np.zeros(0, np.bool_)
+
+
+class IntTable:
+    """A growing dictionary from int64 to codes, open addressing."""
+
+    def __init__(self) -> None:
+        self.keys = np.zeros(16, np.int64)
+        self.codes = np.full(16, -1, np.int64)
+        self.used = 0
+
+    def encode(self, values: np.ndarray, valid: np.ndarray | None, next_code: int) -> tuple[np.ndarray, int]:
+        mask = _ALL if valid is None else valid
+        out, self.keys, self.codes, self.used, next_code = _encode(
+            values, mask, self.keys, self.codes, self.used, next_code
+        )
+        return out, next_code
+
+
+class Domain:
+    """The codes of one domain of values: whatever is equated shares a domain.  Int 1 and float 1.0 are equal."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._ints = IntTable()
+        self._floats = IntTable()
+        self._texts: dict[str, int] = {}
+
+    def encode(self, column: Column) -> np.ndarray:
+        """int64 codes (n), -1 for null."""
+        if column.type is Type.FLOAT:
+            return self._encode_floats(column)
+        if column.numeric:
+            values = column.values.astype(np.int64, copy=False)
+            codes, self.size = self._ints.encode(values, column.valid, self.size)
+            return codes
+        if column.type is Type.NULL:
+            return np.full(len(column), -1, np.int64)
+        return self._encode_texts(column.arrow)
+
+    def _encode_floats(self, column: Column) -> np.ndarray:
+        values = column.values + 0.0  # -0.0 becomes 0.0
+        valid = column.is_valid()
+        whole = valid & (np.abs(values) < 2.0**63) & (values == np.floor(values))
+        ints = np.where(whole, values, 0.0).astype(np.int64)
+        codes, self.size = self._ints.encode(ints, whole, self.size)
+        rest = valid & ~whole
+        if rest.any():
+            other, self.size = self._floats.encode(values.view(np.int64), rest, self.size)
+            codes = np.where(rest, other, codes)
+        return codes
+
+    def _encode_texts(self, array: pa.Array) -> np.ndarray:
+        encoded = array.dictionary_encode()
+        texts = self._texts
+        table = np.empty(len(encoded.dictionary) + 1, np.int64)
+        table[-1] = -1
+        for i, text in enumerate(encoded.dictionary.to_pylist()):
+            code = texts.get(text)
+            if code is None:
+                code = texts[text] = self.size
+                self.size += 1
+            table[i] = code
+        indices = encoded.indices
+        if indices.null_count:
+            indices = indices.fill_null(len(encoded.dictionary))
+        return table[indices.to_numpy(zero_copy_only=False)]
+
+
+class KeyCodes:
+    """The domains of a stage, and the tables that join the codes of several attributes into one."""
+
+    def __init__(self) -> None:
+        self._domains: dict[str, Domain] = {}
+        self._pairs: dict[tuple[str, ...], IntTable] = {}
+        self._sizes: dict[tuple[str, ...], int] = {}
+
+    def encode(self, domain: str, column: Column) -> np.ndarray:
+        return self._domains.setdefault(domain, Domain()).encode(column)
+
+    def size(self, domains: Sequence[str]) -> int:
+        """How many codes there are: all are less."""
+        if len(domains) == 0:
+            return 1
+        if len(domains) == 1:
+            found = self._domains.get(domains[0])
+            return found.size if found else 0
+        return self._sizes.get(tuple(domains), 0)
+
+    def join(self, domains: Sequence[str], codes: Sequence[np.ndarray], n: int) -> np.ndarray:
+        """One code per row for the codes of several attributes; -1 if one of them is."""
+        if not codes:
+            return np.zeros(n, np.int64)
+        out = codes[0]
+        for k in range(1, len(codes)):
+            name = tuple(domains[: k + 1])
+            table = self._pairs.setdefault(name, IntTable())
+            valid = (out >= 0) & (codes[k] >= 0)
+            packed = (out << 32) | codes[k]
+            out, self._sizes[name] = table.encode(packed, valid, self._sizes.get(name, 0))
+        return out

@@ -1,0 +1,401 @@
+"""Patterns of events before a terminator: the operator behind TESLA rules (paper section 4; tesla.md, sections 4, 5).
+
+A pattern starts from the new rows of its terminator's type (role 0) and runs through its steps, each over all partial
+matches at once: selections bind further roles, guards drop matches.  It keeps no state: what it needs of the past is in
+the tables of the frame.  Rules that are alike but for constants share one pattern (a template): matches carry the number
+of their rule, constants are columns over rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from occurs.errors import InputProblem, Problem, Span
+from occurs.expr.evaluate import evaluate, select
+from occurs.expr.tree import Expr, Literal, Ref, Slot, rewrite
+from occurs.model.types import Type
+from occurs.operators.aggregate import Windowed, aggregate
+from occurs.operators.columns import Column
+from occurs.operators.frame import NO_BOUND, NO_MASK, Frame, Index, UndecidedOverflow
+from occurs.operators.kernels.selecting import any_unbound, choose, expand, nth_per_match
+from occurs.operators.masks import rule_mask
+from occurs.operators.rows import Rows
+from occurs.operators.windows import Between, KeyPart, Source, Within
+
+#: the most pairs that are held at once
+BLOCK = 4_000_000
+
+
+@dataclass(frozen=True)
+class Select:
+    """Bind role ``role`` to candidates no older than ``within`` ticks before role ``ref``, both bounds closed.
+
+    policy: each, first, last; ``k``-th from the start or end.  ``residual``: constraints that are neither about the
+    candidate alone nor an equality in ``keys``.
+    """
+
+    source: Source
+    policy: str
+    k: int
+    ref: int
+    within: int
+    keys: tuple[KeyPart, ...]
+    residual: tuple[Expr, ...] = ()
+
+
+@dataclass(frozen=True)
+class Absent:
+    """Drop the matches with a row of ``source`` in the interval (open at its start) that they have not bound."""
+
+    source: Source
+    interval: Within | Between
+    keys: tuple[KeyPart, ...]
+    residual: tuple[Expr, ...] = ()
+
+
+@dataclass(frozen=True)
+class Keep:
+    """Keep the matches for which ``condition`` is true."""
+
+    condition: Expr
+
+
+@dataclass(frozen=True)
+class Extra:
+    """Keep the matches whose role ``role`` is between 0 and ``within`` ticks older than role ``ref``."""
+
+    role: int
+    ref: int
+    within: int
+
+
+Step = Select | Absent | Keep | Extra
+
+
+@dataclass(frozen=True)
+class RuleInfo:
+    """What tells one rule of a template from the others, and where it stands."""
+
+    output: str
+    place: int
+    definition: str
+    role_names: tuple[str, ...]
+    file: str | None = None
+    span: Span | None = None
+    source: str | None = None
+    recursive: bool = False
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A template: ``terminator``, ``steps`` in text order, ``outputs`` (name, expression, type) and its ``rules``.
+
+    ``constants``: one column per slot, with a value per rule.  References are ``Ref("<role number>", attribute)``;
+    ``Ref(None, attribute)`` is the candidate's own.
+    """
+
+    terminator: Source
+    steps: tuple[Step, ...]
+    outputs: tuple[tuple[str, Expr, Type], ...]
+    rules: tuple[RuleInfo, ...]
+    constants: tuple[Column, ...] = field(default=(), compare=False)
+    consuming: tuple[int, ...] = ()
+
+    @property
+    def role_sources(self) -> tuple[Source, ...]:
+        return (self.terminator, *(s.source for s in self.steps if isinstance(s, Select)))
+
+
+@dataclass
+class Matches:
+    """Partial matches: per match the number of its rule (None: the only one) and a row per bound role."""
+
+    rule: np.ndarray | None
+    rows: list[np.ndarray]
+
+    def __len__(self) -> int:
+        return len(self.rows[0])
+
+    def take(self, at: np.ndarray) -> Matches:
+        return Matches(None if self.rule is None else self.rule[at], [r[at] for r in self.rows])
+
+    @staticmethod
+    def concat(parts: Sequence[Matches]) -> Matches:
+        if len(parts) == 1:
+            return parts[0]
+        rule = None if parts[0].rule is None else np.concatenate([p.rule for p in parts if p.rule is not None])
+        return Matches(rule, [np.concatenate(c) for c in zip(*(p.rows for p in parts))])
+
+
+class Run:
+    """One pattern over one frame."""
+
+    def __init__(self, pattern: Pattern, frame: Frame, consumed: dict[int, np.ndarray] | None = None):
+        self.pattern = pattern
+        self.frame = frame
+        self.sources = pattern.role_sources
+        self.tables: list[Rows] = [frame.tables[s.type] for s in self.sources]
+        #: booleans per row of the role's type, for the roles that consume
+        self.consumed = consumed or {}
+        self.many = len(pattern.rules) > 1
+
+    # -- columns of matches ------------------------------------------------------------------------------------------
+    def column(self, matches: Matches, leaf: Expr) -> Column:
+        if isinstance(leaf, Ref):
+            assert leaf.scope is not None
+            role = int(leaf.scope)
+            return self.tables[role].column(leaf.name).take(matches.rows[role])
+        if isinstance(leaf, Slot):
+            assert matches.rule is not None
+            return self.pattern.constants[leaf.index].take(matches.rule)
+        if isinstance(leaf, Windowed):
+            return aggregate(self, matches, leaf)
+        raise AssertionError(f"no column for {leaf!r}")
+
+    def condition(self, matches: Matches, expr: Expr, own: tuple[Rows, np.ndarray] | None = None) -> np.ndarray:
+        """Booleans per match; ``own`` gives the row that ``Ref(None, ..)`` speaks of."""
+
+        def columns(leaf: Expr) -> pa.Array:
+            if own is not None and isinstance(leaf, Ref) and leaf.scope is None:
+                return own[0].column(leaf.name).take(own[1]).arrow
+            return self.column(matches, leaf).arrow
+
+        passed, undecided = select(expr, columns, len(matches), kind=self.frame.kind, dialect=self.frame.dialect)
+        if undecided is not None:
+            self.overflow(matches, int(undecided[0]))
+        return passed
+
+    def overflow(self, matches: Matches, at: int) -> None:
+        rule = self.pattern.rules[0 if matches.rule is None else int(matches.rule[at])]
+        time = int(self.tables[0].time[matches.rows[0][at]])
+        raise InputProblem(
+            Problem(
+                "overflow",
+                f"a number leaves the range of 64-bit integers in the rule for `{rule.output}`, "
+                f"at its terminator `{self.sources[0].type}` of time {time}",
+                file=rule.file,
+                span=rule.span,
+                source=rule.source,
+                definition=rule.definition,
+                value=time,
+                hint="use floats (multiply by 1.0), or a condition that keeps such values out",
+            )
+        )
+
+    # -- candidates --------------------------------------------------------------------------------------------------
+    def key_codes(self, matches: Matches, rows: Rows, keys: Sequence[KeyPart]) -> np.ndarray:
+        """The code that a candidate must have, per match; -1 if a value is null."""
+        if not keys:
+            return np.zeros(len(matches), np.int64)
+        role = keys[0].role
+        if all(k.role == role for k in keys):
+            table = self.tables[role]
+            return self.frame.joined_codes(table, [k.attribute for k in keys])[matches.rows[role]]
+        domains = [self.frame.domain(rows.type, k.own) for k in keys]
+        codes = [
+            self.frame.column_codes(self.tables[k.role], k.attribute)[matches.rows[k.role]] for k in keys
+        ]
+        return self.frame.codes.join(domains, codes, len(matches))
+
+    def bounds(self, matches: Matches, interval: Within | Between, open_low: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Least and greatest time per match, both inclusive."""
+        if isinstance(interval, Within):
+            high = self.tables[interval.role].time[matches.rows[interval.role]]
+            low = high - interval.length
+        else:
+            high = self.tables[interval.late].time[matches.rows[interval.late]]
+            low = self.tables[interval.early].time[matches.rows[interval.early]]
+        return (low + 1 if open_low else low), high
+
+    def candidates(
+        self,
+        matches: Matches,
+        source: Source,
+        keys: Sequence[KeyPart],
+        low: np.ndarray,
+        high: np.ndarray,
+        extra_keep: np.ndarray | None = None,
+    ) -> tuple[Rows, Index, np.ndarray, np.ndarray, np.ndarray, tuple[Expr, ...]]:
+        """(rows, index, lo, hi, mask, filters left to judge pair by pair) of the rows that may be candidates."""
+        rows = self.frame.tables[source.type]
+        left: tuple[Expr, ...] = ()
+        mask = NO_MASK
+        keep = None
+        name: object = None
+        # codes of the matches first: an index has as many groups as there are codes when it is made
+        by = [k.own for k in keys]
+        own = self.frame.joined_codes(rows, by) if by else None
+        code = self.key_codes(matches, rows, keys)
+        del own
+        try:
+            if self.many and any(isinstance(n, Slot) for f in source.filters for n in f.walk()):
+                mask = rule_mask(self.frame, rows, source.filters, self.pattern.constants, len(self.pattern.rules))
+            else:
+                keep = self.frame.filter(rows, source.filters)
+                name = source.filters or None
+        except UndecidedOverflow:
+            left = source.filters
+        if extra_keep is not None:
+            keep = extra_keep if keep is None else keep & extra_keep
+            name = None
+        index = self.frame.index(rows, by, keep, name)
+        lo, hi = index.ranges(code, low, high)
+        return rows, index, lo, hi, mask, left
+
+    def bound_rows(self, matches: Matches, rows: Rows) -> np.ndarray:
+        """(m, n): the rows of this type that each match has bound."""
+        same = [r for r, t in zip(matches.rows, self.tables) if t is rows]
+        return np.stack(same) if same else NO_BOUND
+
+    def rule_of(self, matches: Matches) -> np.ndarray:
+        return np.zeros(len(matches), np.int64) if matches.rule is None else matches.rule
+
+    # -- steps -------------------------------------------------------------------------------------------------------
+    def start(self, rows: np.ndarray | None = None) -> Matches:
+        """The terminators: ``rows``, or all new ones, that pass the constraints of role 0, rule by rule."""
+        table = self.tables[0]
+        source = self.sources[0]
+        rows = np.arange(table.new, len(table), dtype=np.int64) if rows is None else rows
+        try:
+            if self.many:
+                fresh = table if table.new == 0 else table.slice(table.new, None)
+                mask = rule_mask(self.frame, fresh, source.filters, self.pattern.constants, len(self.pattern.rules))
+                if mask is NO_MASK:
+                    rule = np.repeat(np.arange(len(self.pattern.rules)), len(rows))
+                    return Matches(rule, [np.tile(rows, len(self.pattern.rules))])
+                rule, at = np.nonzero(mask[:, rows - table.new])
+                return Matches(rule, [rows[at]])
+            keep = self.frame.filter(table, source.filters)
+            return Matches(None, [rows if keep is None else rows[keep[rows]]])
+        except UndecidedOverflow:
+            matches = Matches(None, [rows])
+            if self.many:
+                n = len(self.pattern.rules)
+                matches = Matches(np.repeat(np.arange(n), len(rows)), [np.tile(rows, n)])
+            for f in source.filters:
+                at = np.flatnonzero(self.condition(matches, f, (table, matches.rows[0])))
+                matches = matches.take(at)
+            return matches
+
+    def run(self, matches: Matches, step: int = 0) -> list[Matches]:
+        """The complete matches, in blocks, in the order of the terminators."""
+        for at in range(step, len(self.pattern.steps)):
+            if len(matches) == 0:
+                return []
+            s = self.pattern.steps[at]
+            if isinstance(s, Select):
+                bound = self.select(matches, s)
+                if bound is None:
+                    half = len(matches) // 2
+                    first = np.arange(half)
+                    second = np.arange(half, len(matches))
+                    return self.run(matches.take(first), at) + self.run(matches.take(second), at)
+                matches = bound
+            elif isinstance(s, Absent):
+                matches = self.absent(matches, s)
+            elif isinstance(s, Extra):
+                age = self.tables[s.ref].time[matches.rows[s.ref]] - self.tables[s.role].time[matches.rows[s.role]]
+                matches = matches.take(np.flatnonzero((age >= 0) & (age <= s.within)))
+            else:
+                matches = matches.take(np.flatnonzero(self.condition(matches, s.condition)))
+        return [matches] if len(matches) else []
+
+    def select(self, matches: Matches, s: Select) -> Matches | None:
+        """None: too many pairs at once, halve the matches."""
+        role = len(matches.rows)
+        high = self.tables[s.ref].time[matches.rows[s.ref]]
+        consumed = self.consumed.get(role)
+        keep = None if consumed is None else ~consumed
+        rows, index, lo, hi, mask, left = self.candidates(matches, s.source, s.keys, high - s.within, high, keep)
+        rule = self.rule_of(matches)
+        bound = self.bound_rows(matches, rows)
+        residual = s.residual + left
+        if (residual or s.policy == "each") and len(matches) > 1 and int((hi - lo).sum()) > BLOCK:
+            return None
+        if not residual and s.policy != "each":
+            match, row = choose(lo, hi, index.order, rule, mask, bound, s.k, s.policy == "last")
+        else:
+            match, row = expand(lo, hi, index.order, rule, mask, bound)
+        out = Matches(None if matches.rule is None else matches.rule[match], [r[match] for r in matches.rows] + [row])
+        for f in residual:
+            passed = np.flatnonzero(self.condition(out, f, (rows, out.rows[-1])))
+            match = match[passed]
+            out = out.take(passed)
+        if residual and s.policy != "each":
+            out = out.take(nth_per_match(match, s.k, s.policy == "last"))
+        return out
+
+    def absent(self, matches: Matches, s: Absent) -> Matches:
+        low, high = self.bounds(matches, s.interval, open_low=True)
+        rows, index, lo, hi, mask, left = self.candidates(matches, s.source, s.keys, low, high)
+        bound = self.bound_rows(matches, rows)
+        if mask is NO_MASK and not s.residual and not left:
+            present = any_unbound(lo, hi, index.order, bound) if len(bound) else hi > lo
+            return matches.take(np.flatnonzero(~present))
+        present = np.zeros(len(matches), np.bool_)
+        for block in blocks(lo, hi):
+            part = matches.take(block)
+            match, row = expand(lo[block], hi[block], index.order, self.rule_of(part), mask, self.bound_rows(part, rows))
+            pairs = part.take(match)
+            for f in s.residual + left:
+                passed = np.flatnonzero(self.condition(pairs, f, (rows, row)))
+                match, row, pairs = match[passed], row[passed], pairs.take(passed)
+            present[block[match]] = True
+        return matches.take(np.flatnonzero(~present))
+
+    # -- output ------------------------------------------------------------------------------------------------------
+    def outputs(self, matches: Matches) -> dict[str, Column]:
+        out: dict[str, Column] = {}
+        for name, expr, type in self.pattern.outputs:
+            if isinstance(expr, Ref | Windowed):
+                out[name] = self.column(matches, expr).cast(type)
+                continue
+            if isinstance(expr, Literal) and expr.value is None:
+                out[name] = Column.nulls(type, len(matches))
+                continue
+            got = evaluate(
+                expr,
+                lambda leaf: self.column(matches, leaf).arrow,
+                len(matches),
+                kind=self.frame.kind,
+                dialect=self.frame.dialect,
+            )
+            if got.overflow is not None:
+                self.overflow(matches, int(np.flatnonzero(got.overflow)[0]))
+            raw = Type.INT if pa.types.is_integer(got.values.type) else type
+            if pa.types.is_null(got.values.type):
+                raw = type
+            column = Column.of(got.values, raw if type.numeric else type)
+            out[name] = column.cast(type) if column.type.numeric else column
+        return out
+
+
+def blocks(lo: np.ndarray, hi: np.ndarray) -> list[np.ndarray]:
+    """Matches cut into runs whose ranges hold at most BLOCK rows together (one match at least)."""
+    total = np.cumsum(hi - lo)
+    if len(total) == 0 or total[-1] <= BLOCK:
+        return [np.arange(len(lo))]
+    out = []
+    begin = 0
+    while begin < len(lo):
+        base = total[begin - 1] if begin else 0
+        end = max(begin + 1, int(np.searchsorted(total, base + BLOCK, side="right")))
+        out.append(np.arange(begin, end))
+        begin = end
+    return out
+
+
+def without_slots(expr: Expr, constants: Sequence[Column], rule: int) -> Expr:
+    """The expression of one rule of a template."""
+
+    def fill(node: Expr) -> Expr | None:
+        if isinstance(node, Slot):
+            column = constants[node.index]
+            return Literal(column.arrow[rule].as_py(), column.type)
+        return None
+
+    return rewrite(expr, fill)

@@ -1,0 +1,64 @@
+"""Rows: the events of one type that an operator sees in a call, in the total order, with what is kept of the past."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from occurs.model.labels import Labels
+from occurs.model.types import Type
+from occurs.operators.columns import Column
+
+
+@dataclass
+class Rows:
+    """``n`` rows of one type in the total order; those from ``new`` on belong to this call, those before to the past.
+
+    time: int64 (n).  serial: int64 (n), the number of the row among all rows of the type since the beginning: how state
+    that outlives a call names a row.  ``labels`` only if wanted.  ``derived``: int32 place of the definition, -1 for
+    input.  ``cache`` holds what operators of one call share (codes, indexes, masks).
+    """
+
+    type: str
+    time: np.ndarray
+    columns: Mapping[str, Column]
+    new: int = 0
+    serial: np.ndarray | None = None
+    labels: Labels | None = None
+    derived: np.ndarray | None = None
+    cache: dict[Any, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def column(self, name: str) -> Column:
+        """An attribute, or ``time``."""
+        if name == "time":
+            return Column(Type.TIMESTAMP, self.time, None)
+        return self.columns[name]
+
+    def slice(self, start: int, stop: int | None = None, new: int = 0) -> Rows:
+        part = slice(start, stop)
+        return Rows(
+            self.type,
+            self.time[part],
+            {n: c.slice(start, stop) for n, c in self.columns.items()},
+            new,
+            None if self.serial is None else self.serial[part],
+            None if self.labels is None else self.labels.take(np.arange(len(self.time))[part]),
+            None if self.derived is None else self.derived[part],
+        )
+
+    def take(self, rows: np.ndarray, new: int = 0) -> Rows:
+        return Rows(
+            self.type,
+            self.time[rows],
+            {n: c.take(rows) for n, c in self.columns.items()},
+            new,
+            None if self.serial is None else self.serial[rows],
+            None if self.labels is None else self.labels.take(rows),
+            None if self.derived is None else self.derived[rows],
+        )
