@@ -67,7 +67,7 @@ class BadRows:
 
     def judge(self, mode: str) -> None:
         """``error``: InputProblem with one problem per reason, source and column, at its first row, if there is any."""
-        problems = [p for p in self._problems()] if mode == "error" else []
+        problems = self._problems() if mode == "error" else []
         if problems:
             raise InputProblem(problems)
 
@@ -88,7 +88,7 @@ class BadRows:
         return out
 
     def table(self) -> pa.Table | None:
-        """``reason``, the source place (``file``, ``row``, ``column``), the ``value`` and the whole row as JSON text."""
+        """``reason``, the place (``file``, ``row``, ``column``), the ``value`` and the whole row as JSON text."""
         rows: list[dict[str, Any]] = []
         for found in self._found:
             source = self._sources[found.source]

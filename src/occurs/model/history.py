@@ -109,7 +109,7 @@ def normalise(
     """Read ``tables`` (type -> table; None: a table with a type column) as ``options`` say.
 
     ``schemas``: declared types.  ``inputs``: the types to keep (None: all).  ``read_columns``: type -> attributes to
-    keep (types not listed: all).  Raises InputProblem (``missing-column``, ``bad-time``, ``bad-value``) and UsageProblem.
+    keep (others: all).  Raises InputProblem (``missing-column``, ``bad-time``, ``bad-value``) or UsageProblem.
     """
     options, declared = options or InputOptions(), dict(schemas or {})
     time_unit(options.time_unit)
@@ -138,8 +138,10 @@ def normalise(
     for one in intakes:
         for name, table in _types(one, declared, inputs, read_columns, options, bad, until).items():
             parts.setdefault(name, []).append(table)
-    bad.judge(options.bad_rows)
     seen, notices = _schemas(intakes, declared, inputs, problems)
+    if problems:
+        raise InputProblem(problems)
+    bad.judge(options.bad_rows)
     out = {}
     for name, found in parts.items():
         out[name] = _concat(name, found, problems)
@@ -175,6 +177,7 @@ def _special(
     names = table.column_names
     if not names and not n:
         return None
+    before = len(problems)
     for name in {c for c in names if names.count(c) > 1}:
         problems.append(_input("duplicate-name", f"two columns are called `{name}`", source))
     if options.time not in names:
@@ -189,11 +192,12 @@ def _special(
             hint = did_you_mean(options.type or "type", names, "columns")
             reads = "" if inputs is None else f", and the program reads {_listed(inputs)}"
             problems.append(_input("missing-column", f"there is no type column `{options.type}`{reads}", source, hint))
-    if problems:
+    if len(problems) > before:
         return None
-    codes, types = (
-        _codes(table.column(options.type), options, bad, number) if typed else (np.zeros(n, np.int16), [only])
-    )
+    if typed:
+        codes, types = _codes(table.column(options.type), options, bad, number)
+    else:
+        codes, types = np.zeros(n, np.int16), [only or ""]
     times, stamped = to_ticks(table.column(options.time), integers=options.time_unit is not None)
     if times.null_count:
         lost = times.is_null().to_numpy()
@@ -248,7 +252,7 @@ def _codes(column: pa.ChunkedArray, options: InputOptions, bad: BadRows, number:
 
 
 def _kind(intakes: list[_Intake], options: InputOptions) -> TimeKind:
-    """The one kind of time of all sources; InputProblem if they differ, UsageProblem if a unit is given for timestamps."""
+    """The one kind of time of all sources; InputProblem if they differ, UsageProblem for timestamps with a unit."""
     stamped = [i for i in intakes if i.stamped is True]
     counted = [i for i in intakes if i.stamped is False]
     if stamped and counted:
@@ -290,7 +294,6 @@ def _types(
 ) -> dict[str, pa.Table]:
     """The rows of one source by type, in one pass: rows are grouped by a stable sort of the type codes."""
     out: dict[str, pa.Table] = {}
-    table = one.source.table
     lowest = one.codes.min(initial=0)
     if len(one.types) == 1 and lowest >= 0:
         groups: dict[int, np.ndarray | None] = {0: None}
@@ -304,11 +307,8 @@ def _types(
         name = one.types[code]
         if inputs is not None and name not in inputs:
             continue
-        merged.setdefault(name, []).append(
-            _rows(
-                one, name, rows, table, declared.get(name), read_columns and read_columns.get(name), options, bad, until
-            )
-        )
+        read = read_columns and read_columns.get(name)
+        merged.setdefault(name, []).append(_rows(one, name, rows, declared.get(name), read, options, bad, until))
     for name, parts in merged.items():  # two ids may have one name
         out[name] = parts[0] if len(parts) == 1 else pa.concat_tables(parts)
     return out
@@ -318,7 +318,6 @@ def _rows(
     one: _Intake,
     name: str,
     rows: np.ndarray | None,
-    table: pa.Table,
     schema: Schema | None,
     read: Collection[str] | None,
     options: InputOptions,
@@ -326,6 +325,7 @@ def _rows(
     until: int | None,
 ) -> pa.Table:
     """The rows of one type in one source; values that do not fit are noted, and their rows left out."""
+    table = one.source.table
     index = None if rows is None else pa.array(rows)
 
     def take(column: pa.ChunkedArray) -> pa.ChunkedArray:

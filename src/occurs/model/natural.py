@@ -8,10 +8,8 @@ import pyarrow.compute as pc
 from occurs.model.ticks import cast_what_fits, numbers_in_text, parse_timestamps, timestamps, whole_numbers
 from occurs.model.types import Type, arrow_type, from_arrow
 
-Column = pa.ChunkedArray
 
-
-def clean(column: Column) -> Column:
+def clean(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Dictionaries decoded, NaN read as null."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -22,7 +20,7 @@ def clean(column: Column) -> Column:
     return column
 
 
-def fit(column: Column, wanted: Type | None, *, text: bool = False) -> Column | None:
+def fit(column: pa.ChunkedArray, wanted: Type | None, *, text: bool = False) -> pa.ChunkedArray | None:
     """A cleaned column as ``wanted`` (None: as it is), null where a value does not fit without loss.
 
     So a value does not fit where the result is null and ``column`` is not.  Text becomes a timestamp if it is ISO 8601;
@@ -54,7 +52,7 @@ def fit(column: Column, wanted: Type | None, *, text: bool = False) -> Column | 
     return pa.chunked_array([pa.nulls(len(column), t)])
 
 
-def _same(column: Column, kind: Type) -> Column:
+def _same(column: pa.ChunkedArray, kind: Type) -> pa.ChunkedArray:
     if kind is Type.INT:
         return whole_numbers(column)
     if kind is Type.TIMESTAMP:
@@ -62,7 +60,7 @@ def _same(column: Column, kind: Type) -> Column:
     return cast_what_fits(column, arrow_type(kind))
 
 
-def _exact_floats(column: Column) -> Column:
+def _exact_floats(column: pa.ChunkedArray) -> pa.ChunkedArray:
     out = column.cast(pa.float64(), safe=False)
     ends = pc.min_max(column).as_py()
     if ends["min"] is None or max(-ends["min"], ends["max"]) <= 2**53:
@@ -72,7 +70,7 @@ def _exact_floats(column: Column) -> Column:
     return pc.if_else(pc.equal(back, column), out, None)
 
 
-def _booleans(text: Column) -> Column:
+def _booleans(text: pa.ChunkedArray) -> pa.ChunkedArray:
     low = pc.utf8_lower(pc.utf8_trim_whitespace(text))
     true = pc.equal(low, "true")
     return pc.if_else(pc.or_(true, pc.equal(low, "false")), true, None)

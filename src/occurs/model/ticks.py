@@ -10,15 +10,13 @@ import pyarrow.compute as pc
 from occurs.errors import UsageProblem
 from occurs.model.time import UNIT_MICROSECONDS, TimeKind
 
-Column = pa.ChunkedArray
-
 #: ISO 8601 as people and tools write it; Arrow's parser is the judge, this only keeps it from failing on whole columns
 _ISO = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d{1,9})?)?)?\s?(Z|[+-]\d\d(:?\d\d)?)?$"
 _ZONED = r"\d\d:\d\d.*(Z|[+-]\d\d(:?\d\d)?)$"
 _WHOLE = r"^\s*[+-]?\d{1,19}\s*$"
 
 
-def to_ticks(column: Column, *, integers: bool = False) -> tuple[Column, bool | None]:
+def to_ticks(column: pa.ChunkedArray, *, integers: bool = False) -> tuple[pa.ChunkedArray, bool | None]:
     """Ticks of a time column, null where there is none, and whether they are timestamps (None: nothing to tell by).
 
     Timestamps and dates become microseconds since 1970 UTC; naive ones are read as UTC; those that are not whole in
@@ -49,7 +47,7 @@ def to_ticks(column: Column, *, integers: bool = False) -> tuple[Column, bool | 
     return pa.chunked_array([pa.nulls(len(column), pa.int64())]), None
 
 
-def timestamps(column: Column) -> Column:
+def timestamps(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Any timestamp or date column as timestamp[us, UTC]; null where it is not whole in microseconds."""
     utc = pa.timestamp("us", tz="UTC")
     t = column.type
@@ -69,7 +67,7 @@ def timestamps(column: Column) -> Column:
     return pc.multiply(pc.if_else(fits, ticks, None), factor).cast(utc)
 
 
-def whole_numbers(column: Column) -> Column:
+def whole_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Integers and whole floats or decimals as int64; null where they are none or do not fit."""
     t = column.type
     if pa.types.is_uint64(t):
@@ -84,7 +82,7 @@ def whole_numbers(column: Column) -> Column:
     return column.cast(pa.int64())
 
 
-def numbers_in_text(text: Column, t: pa.DataType) -> Column:
+def numbers_in_text(text: pa.ChunkedArray, t: pa.DataType) -> pa.ChunkedArray:
     """Text that is a number as ``t`` (int64 or float64); null elsewhere, also where it is too great for int64."""
     if pa.types.is_integer(t):
         pattern = _WHOLE
@@ -95,7 +93,7 @@ def numbers_in_text(text: Column, t: pa.DataType) -> Column:
     return cast_what_fits(plain, t)
 
 
-def parse_timestamps(text: Column) -> Column:
+def parse_timestamps(text: pa.ChunkedArray) -> pa.ChunkedArray:
     """ISO 8601 text as timestamp[us, UTC]: with a zone or an offset converted, without one read as UTC; else null."""
     utc = pa.timestamp("us", tz="UTC")
     fine = pc.if_else(pc.match_substring_regex(text, _ISO), text, None)
@@ -109,7 +107,7 @@ def parse_timestamps(text: Column) -> Column:
     return cast_what_fits(fine, pa.timestamp("us")).cast(pa.int64()).cast(utc)
 
 
-def cast_what_fits(column: Column, t: pa.DataType) -> Column:
+def cast_what_fits(column: pa.ChunkedArray, t: pa.DataType) -> pa.ChunkedArray:
     """Cast, with null for the values that cannot be (found by halving, so that good columns cost one cast)."""
     try:
         return column.cast(t)
