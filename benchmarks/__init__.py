@@ -1,0 +1,1 @@
+"""Ratios against peers, against a bare script and against Spark doing nothing."""
