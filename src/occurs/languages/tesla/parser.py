@@ -1,0 +1,102 @@
+"""The text of a `.tesla` file to its tree (tesla.md, section 2).
+
+A text is cut into statements first (where `define`, `rule NAME:`, `event NAME (`, `Subscribe (` or `Assign 1` begins
+one, and after `;`), then every statement is parsed by itself, so that each wrong statement is reported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib.resources import files
+
+from lark import Lark
+from lark.exceptions import UnexpectedInput
+
+from occurs.errors import Problem
+from occurs.languages.tesla import syntax
+from occurs.languages.tesla.parser_build import Builder, Refused
+from occurs.languages.tesla.parser_text import Text
+from occurs.languages.tesla.parser_words import explain
+
+
+@lru_cache(maxsize=1)
+def _lark() -> Lark:
+    grammar = files("occurs.languages.tesla").joinpath("grammar.lark").read_text(encoding="utf-8")
+    return Lark(grammar, parser="lalr", lexer="contextual", propagate_positions=True, maybe_placeholders=True)
+
+
+def parse(text: str, file: str | None = None) -> tuple[syntax.File, list[Problem]]:
+    """The tree of a text, and every problem of its syntax in text order.
+
+    Statements with a syntax problem are left out of the tree.  Problems have the kinds ``syntax``, ``unknown-unit``
+    and (a misspelt aggregate) ``unknown-function``.
+    """
+    lark, source = _lark(), Text(text, file)
+    statements: list[syntax.Statement] = []
+    for start, end in _statements(text):
+        piece = text[start:end]
+        try:
+            tree = lark.parse(piece)
+        except UnexpectedInput as error:
+            source.problems.append(explain(error, piece, start, source))
+            continue
+        try:
+            statements.append(Builder(source, start).statement(tree))
+        except Refused:
+            continue  # its problem is among source.problems
+    return syntax.File(tuple(statements), file, text), sorted(source.problems, key=Problem.sort_key)
+
+
+#: what the search for statements must pass over whole, and the tokens it looks at
+_TOKEN = re.compile(
+    r"""(?P<skip>(?:\#|--)[^\n]*|[\s\ufeff]+)|(?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')"""
+    r"""|(?P<name>`[^`\n]+`)|(?P<word>[^\W\d]\w*)|(?P<number>\d[\w.]*)|(?P<other>.)"""
+)
+#: a word before which no statement can begin, since an event type or a name must follow it
+_OPEN_WORDS = frozenset(
+    ("from", "each", "first", "last", "and", "not", "or", "as", "between", "where", "within", "consuming", "define")
+)
+_STARTS = frozenset(("define", "rule", "event", "subscribe", "assign"))
+
+
+def _statements(text: str) -> Iterator[tuple[int, int]]:
+    """Where each statement begins and ends, blanks and comments around it left out."""
+    tokens = [(m.lastgroup, m.group(), m.start(), m.end()) for m in _TOKEN.finditer(text) if m.lastgroup != "skip"]
+    begin: int | None = None
+    for i, (kind, word, start, _) in enumerate(tokens):
+        if word == ";" and kind == "other":
+            if begin is not None:
+                yield begin, tokens[i - 1][3]
+            begin = None
+        elif begin is None:
+            begin = start
+        elif kind == "word" and word.lower() in _STARTS and _begins(tokens, i):
+            yield begin, tokens[i - 1][3]
+            begin = start
+    if begin is not None:
+        yield begin, tokens[-1][3]
+
+
+def _begins(tokens: list[tuple[str | None, str, int, int]], i: int) -> bool:
+    """Whether the word at ``i`` begins a statement: told by what follows it, and by what stands before it."""
+    kinds = [t[0] for t in tokens[i + 1 : i + 3]] + [None, None]
+    words = [t[1] for t in tokens[i + 1 : i + 3]] + ["", ""]
+    word, before = tokens[i][1].lower(), tokens[i - 1]
+    named = kinds[0] in ("word", "name")
+    if word == "define":
+        if before[1] == ":" and i > 2 and tokens[i - 3][1].lower() == "rule":
+            return False  # `rule NAME: define` began at `rule`
+        return named and (words[1] == "(" or words[1].lower() == "from")
+    if word == "rule":
+        return named and words[1] == ":"
+    if word == "event":
+        return named and words[1] == "("
+    if word == "assign":
+        return kinds[0] == "number" and words[1] == "="  # the first half of `=>`
+    return words[0] == "(" and (
+        (before[0] == "word" and before[1].lower() not in _OPEN_WORDS)
+        or before[0] in ("name", "number", "string")
+        or before[1] == ")"
+    )

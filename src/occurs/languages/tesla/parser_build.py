@@ -1,0 +1,180 @@
+"""From lark's tree of one statement to the tree of the language, with what the grammar alone cannot refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from lark import Token, Tree
+
+from occurs.errors import Span, did_you_mean
+from occurs.languages.tesla import syntax
+from occurs.languages.tesla.parser_expr import ExpressionBuilder, Refused
+from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration
+from occurs.model.types import TYPE_NAMES, Type
+
+__all__ = ["Builder", "Refused"]
+
+SECOND_EVENT = "write `each`, `first` or `last` before it: `and each B() within 5 min from A`"
+
+
+class Builder(ExpressionBuilder):
+    """Builds one statement; ``self.offset`` is where it begins in the text."""
+
+    def statement(self, tree: Tree[Token]) -> syntax.Statement:
+        """The statement; raises Refused after reporting what cannot stand."""
+        before = len(self.source.problems)
+        built: syntax.Statement = getattr(self, tree.data)(tree)
+        if any(p.kind == "syntax" for p in self.source.problems[before:]):
+            raise Refused
+        return built
+
+    def rule(self, tree: Tree[Token]) -> syntax.Rule:
+        name, kind, *rest = tree.children
+        attributes = self.attributes(rest.pop(0)) if rest[0].data == "attributes" else ()
+        terminator = self.event(rest.pop(0))
+        where: tuple[syntax.Assignment, ...] = ()
+        consuming: tuple[syntax.Name, ...] = ()
+        items = []
+        for part in rest:
+            if part.data == "where":
+                where = tuple(syntax.Assignment(self.name(a.children[0]), self.expr(a.children[-1]))
+                              for a in part.children)  # fmt: skip
+            elif part.data == "consuming":
+                consuming = tuple(self.name(n) for n in part.children)
+            else:
+                items.append(self.item(part))
+        return syntax.Rule(
+            self.name(name) if name is not None else None,
+            self.name(kind),
+            attributes,
+            terminator,
+            tuple(i for i in items if i is not None),
+            where,
+            consuming,
+            self.span(tree),
+        )
+
+    def attributes(self, tree: Tree[Token]) -> tuple[syntax.Attribute, ...]:
+        return tuple(self.attribute(a) for a in tree.children if a is not None)
+
+    def attribute(self, tree: Tree[Token]) -> syntax.Attribute:
+        name, kind = tree.children
+        return syntax.Attribute(self.name(name), self.type(kind) if kind is not None else None)
+
+    def type(self, token: Token) -> Type | None:
+        found = TYPE_NAMES.get(str(token).lower())
+        if found is None:
+            hint = did_you_mean(str(token).lower(), ("string", "int", "float", "bool", "timestamp"), "types")
+            self.source.report("syntax", f"`{token}` is no type of values", self.token_span(token), hint)
+        return found
+
+    def event(self, tree: Tree[Token]) -> syntax.Event:
+        kind, *rest = tree.children
+        alias = None
+        constraints: tuple[Any, ...] = ()
+        for part in rest:
+            if part.data == "alias":
+                alias = self.name(part.children[0])
+            else:
+                constraints = self.constraints(part)
+        return syntax.Event(self.name(kind), constraints, alias, self.span(tree))
+
+    # --- items -------------------------------------------------------------------------------------------------------
+
+    def item(self, tree: Tree[Token]) -> syntax.Item | None:
+        span = self.span(tree)
+        if tree.data in ("each", "first", "last"):
+            event, within = tree.children
+            return syntax.Selection(str(tree.data), 1, self.event(event), self.within(within), span)
+        if tree.data == "kth":
+            number, event, within = tree.children
+            k, policy = str(number).lower().split("-")
+            return syntax.Selection(policy, int(k), self.event(event), self.within(within), span)
+        if tree.data == "negation":
+            *parts, interval = tree.children
+            kind = self.name(parts[0])
+            inside = self.constraints(parts[1]) if len(parts) > 1 else ()
+            end = self.span(parts[-1]) if len(parts) > 1 else kind.span
+            at = kind.span.to(end) if kind.span and end else None
+            return syntax.Negation(syntax.Event(kind, inside, None, at), self.interval(interval), span)
+        if tree.data == "extra_within":
+            return syntax.ExtraWithin(self.name(tree.children[0]), self.within(tree.children[1]), span)
+        if tree.data == "not_condition":
+            from occurs.expr.tree import Unary
+
+            return syntax.Condition(Unary("not", self.expr(tree.children[0]), span=span), span)
+        if tree.data == "bare_event":
+            head = tree.children[0]
+            self._second_event(str(head.children[0] if isinstance(head, Tree) else head), self.span(head))
+            return None
+        return self.condition(tree.children[0], span)
+
+    def condition(self, tree: Tree[Token], span: Span) -> syntax.Item | None:
+        """A comparison; a lone name or call is an event whose policy was forgotten."""
+        if tree.data == "bare" or (tree.data == "call" and not self.is_function(tree)):
+            self._second_event(str(tree.children[0]), self.span(tree))
+            return None
+        return syntax.Condition(self.expr(tree), span)
+
+    def _second_event(self, name: str, span: Span) -> None:
+        message = f"`{name.strip('`')}` is a second event without `each`, `first` or `last`"
+        self.source.report("syntax", message, span, SECOND_EVENT)
+
+    def interval(self, tree: Tree[Token]) -> syntax.Interval:
+        if tree.data == "within":
+            return self.within(tree)
+        one, other = tree.children
+        return syntax.Between(self.name(one), self.name(other), self.span(tree))
+
+    def within(self, tree: Tree[Token]) -> syntax.Within:
+        duration, role = tree.children
+        return syntax.Within(self.duration(duration.children), self.name(role), self.span(tree))
+
+    def duration(self, parts: Sequence[Any]) -> Duration:
+        """`5 min 30 s`, or one bare number: ticks."""
+        if len(parts) == 1:
+            return Duration(Fraction(str(parts[0])), ticks=True)
+        total, kinds = Fraction(0), set()
+        for number, word in zip(parts[::2], parts[1::2]):
+            unit = UNITS.get(str(word))
+            if unit is None:
+                self._unknown_unit(word)
+                unit = "s"  # the statement is kept, so that what else is wrong with it is reported too
+            kinds.add(unit == "tick")
+            total += Fraction(str(number)) * UNIT_MICROSECONDS.get(unit, 1)
+        if len(kinds) > 1:
+            span = self.token_span(parts[0]).to(self.token_span(parts[-1]))
+            self.source.report("syntax", "ticks and units of time cannot make one duration", span)
+        return Duration(total, ticks=kinds == {True})
+
+    def _unknown_unit(self, word: Token) -> None:
+        text = str(word)
+        if text.lower() in ("mo", "month", "months", "y", "yr", "year", "years"):
+            hint = "months and years have no fixed length; say how many days: `30 d`, `365 d`"
+        elif text.lower() in UNITS:
+            hint = f"units are written in lower case: `{text.lower()}`"
+        else:
+            hint = did_you_mean(text, [*UNIT_MICROSECONDS, "minute", "hour", "day", "week", "second"], "units")
+        self.source.report("unknown-unit", f"`{text}` is no unit of time", self.token_span(word), hint)
+
+    # --- the other statements ----------------------------------------------------------------------------------------
+
+    def schema(self, tree: Tree[Token]) -> syntax.EventSchema:
+        name, attributes = tree.children
+        return syntax.EventSchema(self.name(name), self.attributes(attributes), self.span(tree))
+
+    def subscription(self, tree: Tree[Token]) -> syntax.Subscription:
+        name, test = tree.children
+        return syntax.Subscription(self.name(name), self.expr(test) if test is not None else None, self.span(tree))
+
+    def assign(self, tree: Tree[Token]) -> syntax.Assign:
+        names = []
+        for naming in tree.children:
+            number, _, name = naming.children
+            if not str(number).isdecimal():
+                self.source.report("syntax", "a numeric type id is a whole number", self.token_span(number))
+                continue
+            names.append((int(number), self.name(name)))
+        return syntax.Assign(tuple(names), self.span(tree))

@@ -1,0 +1,39 @@
+"""A text with its lines: offsets to spans, and the problems found in it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+from occurs.errors import Problem, Severity, Span
+
+
+class Text:
+    """The text of one file.  ``problems`` collects what is found wrong with it."""
+
+    def __init__(self, text: str, file: str | None):
+        self.text = text
+        self.file = file
+        self.problems: list[Problem] = []
+        self.starts = [0, *(m.end() for m in re.finditer("\n", text))]
+
+    def span(self, start: int, end: int) -> Span:
+        """The span of ``text[start:end]``."""
+        line, end_line = bisect_right(self.starts, start), bisect_right(self.starts, end)
+        return Span(line, start - self.starts[line - 1] + 1, end_line, end - self.starts[end_line - 1] + 1)
+
+    def line(self, number: int) -> str:
+        """The text of a line, without its end."""
+        stop = self.starts[number] if number < len(self.starts) else len(self.text)
+        return self.text[self.starts[number - 1] : stop].rstrip("\r\n")
+
+    def problem(
+        self, kind: str, message: str, span: Span | None, hint: str | None = None, severity: Severity = "error"
+    ) -> Problem:
+        """A problem at a place of this text, with the line for the caret."""
+        source = self.line(span.line) if span else None
+        return Problem(kind, message, severity=severity, file=self.file, span=span, hint=hint, source=source)
+
+    def report(self, kind: str, message: str, span: Span | None, hint: str | None = None) -> None:
+        """Add an error."""
+        self.problems.append(self.problem(kind, message, span, hint))

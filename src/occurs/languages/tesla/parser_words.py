@@ -1,0 +1,140 @@
+"""What a parser's complaint means to a person: what was found, what was expected, and how to write it."""
+
+from __future__ import annotations
+
+import re
+
+from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+
+from occurs.errors import Problem, did_you_mean
+from occurs.languages.tesla.functions import AGGREGATES
+from occurs.languages.tesla.parser_text import Text
+
+#: terminals in the order in which they are listed to the user
+_WORDS = {
+    "_DEFINE": "`define`", "_RULE": "`rule`", "_EVENT": "`event`", "_SUBSCRIBE": "`Subscribe`",
+    "_ASSIGN": "`Assign`", "_FROM": "`from`", "_EACH": "`each`", "_FIRST": "`first`", "_LAST": "`last`",
+    "KTH": "`K-first` or `K-last`", "NAME": "a name", "UNIT": "a unit of time (ms, s, min, h, d ...)",
+    "NUMBER": "a number", "STRING": "a text in quotes", "PARAM": "a parameter `$x`", "FUNCTION": "an aggregate",
+    "_AS": "`as`", "_WITHIN": "`within`", "_BETWEEN": "`between`", "_AND": "`and`", "_OR": "`or`", "_NOT": "`not`",
+    "_IS": "`is null`", "_NULL": "`null`", "_WHERE": "`where`", "_CONSUMING": "`consuming`", "EQ": "`=`",
+    "_WALRUS": "`:=`", "EQ2": "`=>`", "_LPAR": "`(`", "_RPAR": "`)`", "_LSQB": "`[`", "_RSQB": "`]`",
+    "_COMMA": "`,`", "_COLON": "`:`", "_DOT": "`.`",
+}  # fmt: skip
+_VALUE = {"NAME", "NUMBER", "STRING", "PARAM", "FUNCTION", "_TRUE", "_FALSE", "_NULL", "_TIMESTAMP", "_LPAR", "_LSQB",
+          "MINUS"}  # fmt: skip
+_COMPARISON = {"EQ", "EQ2", "NE", "LT", "LE", "GT", "GE"}
+_ARITHMETIC = {"PLUS", "MINUS", "STAR", "SLASH", "PERCENT"}
+
+BOOLEAN_IN_WHERE = "in `where`, a comparison or other boolean value needs parentheses: `Hot = (T.Val > 45)`"
+
+
+def explain(error: UnexpectedInput, piece: str, offset: int, source: Text) -> Problem:
+    """The problem that stopped the parser in ``piece``, a statement that begins at ``offset`` of ``source``."""
+    expected = _expected(error)
+    start, end, found = _found(error, piece)
+    special = _special(piece, start, end, found, expected)
+    if special is not None:
+        kind, message, hint, (start, end) = special
+    else:
+        kind, message, hint = "syntax", f"{found}: expected {words(expected)}", None
+    return source.problem(kind, message, source.span(offset + start, offset + end), hint)
+
+
+def _expected(error: UnexpectedInput) -> set[str]:
+    parser = getattr(error, "interactive_parser", None)
+    if parser is not None:
+        return set(parser.accepts())
+    found = getattr(error, "allowed", None) or getattr(error, "expected", None)
+    return set(found or ())
+
+
+def _found(error: UnexpectedInput, piece: str) -> tuple[int, int, str]:
+    """Start and end in the statement, and how to name what stands there."""
+    if isinstance(error, UnexpectedToken) and error.token.type != "$END":
+        token = error.token
+        start = token.start_pos or 0
+        return start, token.end_pos or start + len(token), f"unexpected `{token}`"
+    if isinstance(error, UnexpectedCharacters):
+        start = error.pos_in_stream or 0
+        match = re.compile(r"\w+|.", re.DOTALL).match(piece, start)
+        text = match.group() if match else ""
+        return start, start + max(1, len(text)), f"unexpected `{text}`"
+    # the caret goes right behind the last thing of the statement
+    return len(piece), len(piece) + 1, "the statement ends too early"
+
+
+def words(expected: set[str]) -> str:
+    """Terminals as a list in words: `a value`, `a comparison` instead of all that can begin one."""
+    left, parts = set(expected), []
+    if {"NUMBER", "STRING", "PARAM"} <= left:
+        condition = "_NOT" in left or "_EACH" in left
+        left -= _VALUE
+        parts.append("a condition" if condition else "a value")
+    if left >= _COMPARISON:
+        left -= _COMPARISON
+        parts.append("a comparison (`=`, `<`, `>=` ...)")
+    if left >= _ARITHMETIC:
+        left -= _ARITHMETIC | {"_IS"}
+        if not parts:
+            parts.append("an operator")
+    parts = [word for name, word in _WORDS.items() if name in left] + parts
+    if "$END" in left:
+        parts.append("the end of the statement")
+    if len(parts) < 2:
+        return "".join(parts) or "something else"
+    return ", ".join(parts[:-1]) + " or " + parts[-1]
+
+
+Special = tuple[str, str, str | None, tuple[int, int]]
+
+
+def _special(piece: str, start: int, end: int, found: str, expected: set[str]) -> Special | None:
+    """The mistakes that deserve better words (tesla.md, section 3), with kind, message, hint and place."""
+    text, before = piece[start:end], _without_comments(piece[:start]).rstrip()
+    here = (start, end)
+    message = f"{found}: expected {words(expected)}"
+    when = re.search(r"(?i)\bwhen\b", _without_strings(piece[: max(end, 40)]))
+    if when and ("_DEFINE" in expected or when.start() == start):
+        return "syntax", "`when ... and` is no rule", (
+            "write `define C() from A() and not B() within 5 min from A`"), when.span()  # fmt: skip
+    if text == "-" and re.search(r"(?i)\bwithin$", before):
+        return "syntax", "a duration cannot be negative", (
+            "windows look into the past: `within 5 min from A` means up to 5 min before A"), here  # fmt: skip
+    aggregate = re.search(r"(\w+)\s*\(\s*\w+\s*(\([^()]*\))?\s*(\.\s*\w+\s*\))?$", before)
+    if aggregate and (text == "." or text.lower() in ("within", "between")):
+        name = aggregate.group(1)
+        if name.lower() not in AGGREGATES:
+            hint = did_you_mean(name.lower(), AGGREGATES, "aggregates")
+            return "unknown-function", f"`{name}` is no aggregate", hint, aggregate.span(1)
+    if text in ("'", '"'):
+        return "syntax", "this text is not closed in its line", f"close it with {text}", here
+    if text in ("&", "|", "!") and "_AND" in expected | {"_AND"} and text * 2 in piece[start : start + 2]:
+        return "syntax", message, "write `and`, `or`, `not`", (start, start + 2)
+    if text == "$":
+        return "syntax", "`$` needs the name of a parameter", "a parameter is written `$x`", here
+    if text == "`":
+        return "syntax", "this name is not closed in its line", "a name in backquotes: `` `my name` ``", here
+    if re.match(r"(?i)-?(first|last)\b", piece[start:]) and re.search(r"\d\s*-?\s*$", before):
+        return "syntax", message, "K-first and K-last are written without blanks: `2-last B()`", here
+    if re.search(r"(?i)\bwhere\b", before) and (text in ("=", "<", ">", "<=", ">=", "!=", "<>", "==") or
+                                                text.lower() in ("or", "is", "not")):  # fmt: skip
+        return "syntax", message, BOOLEAN_IN_WHERE, here
+    hint = None
+    if text.lower() == "or" and "_AND" in expected:
+        hint = "at the top of a pattern `or` needs parentheses: `and (B.x > 3 or B.x < 1)`"
+    elif "NUMBER" in expected and re.search(r"(?i)\bwithin$", before):
+        hint = "a duration is a number and a unit: `within 5 min from A`"
+    elif expected and expected <= {"UNIT", "_FROM", "NUMBER"} and "_FROM" in expected:
+        hint = "a window names the event it is measured from: `within 5 min from A`"
+    elif "_WITHIN" in expected and re.search(r"(?i)\b(each|first|last)\b[^()]*(\([^()]*\))?[^()]*$", before):
+        hint = "an event after the first needs a window: `each B() within 5 min from A`"
+    return ("syntax", message, hint, here) if hint else None
+
+
+def _without_comments(text: str) -> str:
+    return re.sub(r"(?:#|--)[^\n]*", "", text)
+
+
+def _without_strings(text: str) -> str:
+    return re.sub(r"\"[^\"\n]*\"|'[^'\n]*'", lambda m: " " * len(m.group()), text)
