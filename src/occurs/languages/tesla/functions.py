@@ -4,7 +4,10 @@ from __future__ import annotations
 
 AGGREGATES = ("avg", "sum", "min", "max", "count", "stddev", "median", "first", "last")
 #: the scalar functions that the language names
-SCALARS = "abs round floor ceil sqrt power lower upper length concat coalesce least greatest".split()
+SCALARS = (
+    *("abs", "round", "floor", "ceil", "sqrt", "power"),
+    *("lower", "upper", "length", "concat", "coalesce", "least", "greatest"),
+)
 FUNCTIONS = frozenset(SCALARS)
 
 

@@ -120,9 +120,9 @@ class ExpressionBuilder:
     def x_negative(self, tree: Tree[Token]) -> Expr:
         inner = tree.children[0]
         arg = self._number(inner, negative=True) if inner.data == "number" else self.expr(inner)
-        if isinstance(arg, core.Literal) and arg.type.numeric and isinstance(arg.value, int | float):
-            if arg.type is Type.FLOAT or arg.value != -(2**63):
-                return core.Literal(-arg.value, arg.type, span=self.span(tree))
+        value = arg.value if isinstance(arg, core.Literal) and arg.type.numeric else None
+        if isinstance(arg, core.Literal) and isinstance(value, int | float) and value != -(2**63):
+            return core.Literal(-value, arg.type, span=self.span(tree))
         return core.Unary("neg", arg, span=self.span(tree))
 
     # --- atoms -------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from occurs.errors import Problem, Severity, Span
+from occurs.errors import Place, Problem, Severity, Span
 
 
 class Text:
@@ -28,12 +28,30 @@ class Text:
         return self.text[self.starts[number - 1] : stop].rstrip("\r\n")
 
     def problem(
-        self, kind: str, message: str, span: Span | None, hint: str | None = None, severity: Severity = "error"
+        self,
+        kind: str,
+        message: str,
+        span: Span | None,
+        hint: str | None = None,
+        severity: Severity = "error",
+        related: tuple[Place, ...] = (),
     ) -> Problem:
         """A problem at a place of this text, with the line for the caret."""
         source = self.line(span.line) if span else None
-        return Problem(kind, message, severity=severity, file=self.file, span=span, hint=hint, source=source)
+        return Problem(kind, message, severity, self.file, span, hint, related, source)
 
-    def report(self, kind: str, message: str, span: Span | None, hint: str | None = None) -> None:
-        """Add an error."""
-        self.problems.append(self.problem(kind, message, span, hint))
+    def report(
+        self,
+        kind: str,
+        message: str,
+        span: Span | None,
+        hint: str | None = None,
+        severity: Severity = "error",
+        related: tuple[Place, ...] = (),
+    ) -> None:
+        """Add a problem."""
+        self.problems.append(self.problem(kind, message, span, hint, severity, related))
+
+    def warn(self, kind: str, message: str, span: Span | None, hint: str | None = None) -> None:
+        """Add a warning."""
+        self.report(kind, message, span, hint, "warning")

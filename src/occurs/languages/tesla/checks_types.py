@@ -1,0 +1,206 @@
+"""Types of values: of defined attributes by fixpoint, and whether operands, constraints and values fit (section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from occurs.expr.typing import infer
+
+from occurs.errors import Span
+from occurs.expr.tree import DurationLiteral, Expr, Param, Ref
+from occurs.languages.tesla import syntax
+from occurs.languages.tesla.checks_catalogue import TIMER, Catalogue
+from occurs.languages.tesla.checks_params import bindings
+from occurs.languages.tesla.checks_timer import FIELDS
+from occurs.languages.tesla.functions import FUNCTIONS
+from occurs.languages.tesla.parser_text import Text
+from occurs.model.time import Duration, TimeKind
+from occurs.model.types import Type, widen
+
+Report = Callable[[str, str, Span | None, str | None], None]
+
+_NUMBERS_ONLY = ("avg", "sum", "stddev", "median")
+
+
+def _silent(kind: str, message: str, span: Span | None, hint: str | None = None) -> None:
+    """For the passes that only infer: the last pass reports."""
+
+
+class RuleTypes:
+    """Types inside one normalised rule."""
+
+    def __init__(self, rule: syntax.Rule, source: Text, catalogue: Catalogue, kind: TimeKind | None):
+        self.rule = rule
+        self.source = source
+        self.catalogue = catalogue
+        self.kind = kind
+        self.kinds: dict[str, str] = {}
+        for event in rule.roles:
+            self.kinds.setdefault(event.role, event.type.text)
+        self.bound = bindings(rule)
+
+    def attribute(self, kind: str, name: str) -> Type | None:
+        """The type of an attribute of a type; None if unknown."""
+        if kind == TIMER and name in FIELDS:
+            return Type.INT
+        if kind == TIMER and name == "TZ":
+            return Type.STRING
+        if name == "time" and (kind == TIMER or self.catalogue.type_of(kind, name) is None):
+            if self.kind is None:
+                return None
+            return Type.TIMESTAMP if self.kind.timestamp else Type.INT
+        found = self.catalogue.type_of(kind, name)
+        return None if found is Type.NULL else found
+
+    def infer(self, expr: Expr, own: str | None, report: Report) -> Type | None:
+        """The type of an expression; ``own``: the type whose attributes bare names are."""
+
+        def lookup(node: Expr) -> Type | None:
+            if isinstance(node, Ref):
+                kind = own if node.scope is None else self.kinds.get(node.scope)
+                return self.attribute(kind, node.name) if kind is not None else None
+            if isinstance(node, Param):
+                if node.name not in self.bound:
+                    return None
+                role, attribute = self.bound[node.name]
+                return self.attribute(self.rule.roles[role].type.text, attribute)
+            if isinstance(node, syntax.Aggregate):
+                return self._aggregate(node, report)
+            return None
+
+        return infer(expr, lookup, report, functions=FUNCTIONS)
+
+    def _aggregate(self, node: syntax.Aggregate, report: Report) -> Type | None:
+        for constraint in node.event.constraints:
+            self._condition(constraint, node.event.type.text, report)
+        if node.function == "count":
+            return Type.INT
+        if node.attribute is None:
+            return None
+        kind = self.attribute(node.event.type.text, node.attribute)
+        if node.function in _NUMBERS_ONLY:
+            if kind is not None and not kind.numeric:
+                message = f"{node.function.upper()} needs numbers, `{node.event.type}.{node.attribute}` is {kind}"
+                report("type-mismatch", message, node.span, "MIN, MAX, FIRST, LAST and COUNT take other values too")
+                return None
+            return kind if node.function == "sum" else Type.FLOAT
+        if node.function in ("min", "max") and kind is Type.BOOL:
+            message = (
+                f"{node.function.upper()} needs values with an order, `{node.event.type}.{node.attribute}` is bool"
+            )
+            report("type-mismatch", message, node.span, None)
+        return kind
+
+    def _condition(self, expr: Expr, own: str | None, report: Report) -> None:
+        kind = self.infer(expr, own, report)
+        if kind not in (None, Type.BOOL, Type.NULL):
+            message = f"a constraint must be true or false, this is {kind}"
+            report("type-mismatch", message, getattr(expr, "span", None), "compare it with something: `= ...`, `> ...`")
+
+    def widen_outputs(self) -> bool:
+        """Enter the types of the assigned values; whether anything became known or wider."""
+        known = self.catalogue.get(self.rule.type.text)
+        changed = False
+        if known is None:
+            return False
+        for assignment in self.rule.where:
+            name = assignment.name.text
+            if name not in known.attributes or name in known.fixed:
+                continue
+            kind = self.infer(assignment.expr, None, _silent)
+            if kind is None:
+                continue
+            old = known.attributes[name]
+            new = kind if old is None else widen(old, kind)
+            if new is not None and new is not old:
+                known.attributes[name] = new
+                changed = True
+        return changed
+
+    def check(self) -> None:
+        """Report every type problem of the rule."""
+        report: Report = self.source.report
+        for event, _ in events_of(self.rule):
+            for constraint in event.constraints:
+                self._condition(constraint, event.type.text, report)
+        for item in self.rule.items:
+            if isinstance(item, syntax.Condition):
+                self._condition(item.expr, None, report)
+        for assignment in self.rule.where:
+            self._check_value(assignment, self.infer(assignment.expr, None, report))
+
+    def _check_value(self, assignment: syntax.Assignment, kind: Type | None) -> None:
+        known = self.catalogue.get(self.rule.type.text)
+        name = assignment.name.text
+        target = known.attributes.get(name) if known else None
+        if known is None or target is None or kind is None or widen(target, kind) is target:
+            return
+        span = getattr(assignment.expr, "span", None) or assignment.name.span
+        if name in known.fixed:
+            message = f"`{name}` of `{self.rule.type}` is {target}, this value is {kind}"
+            self.source.report("type-mismatch", message, span, None)
+        else:
+            message = f"`{name}` of `{self.rule.type}` is {kind} here, but {target} in another rule"
+            self.source.report("schema-conflict", message, span, "int widens to float; nothing else widens")
+
+    def durations(self) -> None:
+        """Report durations that do not go with the kind of time, warn of those that are not whole."""
+        if self.kind is None:
+            return
+        for within in windows_of(self.rule):
+            self._duration(within.duration, within.span)
+        for expr in expressions_of(self.rule):
+            for node in expr.walk():
+                if isinstance(node, DurationLiteral):
+                    self._duration(node.value, node.span)
+
+    def _duration(self, duration: Duration, span: Span | None) -> None:
+        assert self.kind is not None
+        exact = self.kind.convert(duration)
+        if exact is None:
+            if duration.ticks:
+                message, hint = "a duration without a unit over timestamps", "write a unit: `5 min`, `300 s`"
+            else:
+                message = "a duration with a unit over integer time without a unit"
+                hint = "say what the time column counts: `--time-unit ms`; or write a bare number of ticks"
+            self.source.report("missing-unit", message, span, hint)
+        elif exact.denominator != 1:
+            message = f"this duration is {float(exact):g} ticks, no whole number; it is compared exactly"
+            self.source.warn("inexact-duration", message, span)
+
+
+def events_of(rule: syntax.Rule) -> Iterator[tuple[syntax.Event, syntax.Item | None]]:
+    """The terminator, and the selected and negated events with their items."""
+    yield rule.terminator, None
+    for item in rule.items:
+        if isinstance(item, syntax.Selection | syntax.Negation):
+            yield item.event, item
+
+
+def expressions_of(rule: syntax.Rule) -> Iterator[Expr]:
+    """Every constraint, condition and value."""
+    for event, _ in events_of(rule):
+        yield from event.constraints
+    yield from (item.expr for item in rule.items if isinstance(item, syntax.Condition))
+    yield from (assignment.expr for assignment in rule.where)
+
+
+def windows_of(rule: syntax.Rule) -> Iterator[syntax.Within]:
+    """Every `within` of a rule, those of aggregates too."""
+    for item in rule.items:
+        if isinstance(item, syntax.Selection | syntax.ExtraWithin):
+            yield item.within
+        elif isinstance(item, syntax.Negation) and isinstance(item.interval, syntax.Within):
+            yield item.interval
+    for expr in expressions_of(rule):
+        for node in expr.walk():
+            if isinstance(node, syntax.Aggregate) and isinstance(node.interval, syntax.Within):
+                yield node.interval
+
+
+def types_read(rule: syntax.Rule) -> set[str]:
+    """The types whose attributes a rule can read, Timer left out."""
+    names = {event.type.text for event, _ in events_of(rule)}
+    for expr in expressions_of(rule):
+        names |= {n.event.type.text for n in expr.walk() if isinstance(n, syntax.Aggregate)}
+    return names - {TIMER}
