@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,7 +77,8 @@ class BadRows:
             source = self._sources[found.source]
             first = int(found.at.min())
             value = _value(source, found.column, first)
-            shown = "" if value is None else f": {_short(value)}"
+            told = value is None or (found.text or "").startswith(str(value))
+            shown = "" if told else f": {_short(value)}"
             what = found.text or f"{found.reason} in column `{found.column}`"
             out.append(_problem(source, found.kind, _row(source, first), what + shown, value, len(found.at)))
         for source in self._sources:
@@ -85,7 +86,9 @@ class BadRows:
                 row, text = source.torn[0]
                 what = f"this line cannot be read: {_short(text)}"
                 out.append(_problem(source, "bad-value", row, what, text, len(source.torn)))
-        return out
+        # the way out is the same for all: it is told once
+        out.sort(key=Problem.sort_key)
+        return [replace(p, hint=None) for p in out[:-1]] + out[-1:]
 
     def table(self) -> pa.Table | None:
         """``reason``, the place (``file``, ``row``, ``column``), the ``value`` and the whole row as JSON text."""
@@ -94,7 +97,7 @@ class BadRows:
             source = self._sources[found.source]
             data = source.table.take(pa.array(found.at)).to_pylist()
             for at, row in zip(found.at.tolist(), data, strict=True):
-                value = None if found.column is None else row.get(found.column)
+                value = _value(source, found.column, at)
                 place = {"file": source.file, "row": _row(source, at), "column": found.column}
                 text = json.dumps(row, default=str, ensure_ascii=False)
                 rows.append({"reason": found.reason, **place, "value": _text(value), "data": text})
@@ -116,6 +119,8 @@ def _row(source: Source, at: int) -> int:
 
 
 def _value(source: Source, column: str | None, at: int) -> Any:
+    if column in source.misfits and at in source.misfits[column]:
+        return source.misfits[column][at]
     return None if column is None else source.table.column(column)[at].as_py()
 
 

@@ -19,6 +19,8 @@ from occurs.model.ticks import instant, time_unit, to_ticks
 from occurs.model.time import TIMESTAMP, TimeKind
 from occurs.model.types import RESERVED_INPUT, Schema, Type, arrow_type, from_arrow, widen
 
+MISFIT = "value does not fit"
+
 Instant = int | str | dt.datetime | dt.date
 
 
@@ -53,6 +55,7 @@ class Source:
     ``type``: all its rows are of this type.  ``file`` names it in messages.  ``rows``: the place of each row in the
     file, counted from 1 (None: 1, 2, ..).  ``text``: values were written as text, so a declared type decides how they
     are read; ``as_text``: columns in their original spelling.  ``torn``: (row, text) of what was not a row at all.
+    ``misfits``: column -> index of a row -> the value that was not of the column's type (the table has null there).
     """
 
     table: pa.Table
@@ -62,6 +65,7 @@ class Source:
     text: bool = False
     as_text: Mapping[str, pa.ChunkedArray] = field(default_factory=dict)
     torn: Sequence[tuple[int, str]] = ()
+    misfits: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -198,9 +202,18 @@ def _special(
         codes, types = _codes(table.column(options.type), options, bad, number)
     else:
         codes, types = np.zeros(n, np.int16), [only or ""]
+    if source.misfits and (typed or inputs is None or only in inputs):
+        codes = codes.copy()
+        for column, values in source.misfits.items():
+            at = np.fromiter(values, np.int64)
+            reason, problem = ("unreadable time", "bad-time") if column == options.time else (MISFIT, "bad-value")
+            first = values[int(at[0])]
+            told = f"{first} in column `{column}`, which is {from_arrow(table.schema.field(column).type)}"
+            bad.add(number, reason, problem, column, at[codes[at] >= 0], told)
+            codes[at] = -1
     times, stamped = to_ticks(table.column(options.time), integers=options.time_unit is not None)
     if times.null_count:
-        lost = times.is_null().to_numpy()
+        lost = times.is_null().to_numpy() & (codes >= 0)
         absent = table.column(options.time).is_null(nan_is_null=True).to_numpy()
         bad.add(number, "null time", "bad-time", options.time, np.flatnonzero(lost & absent))
         bad.add(number, "unreadable time", "bad-time", options.time, np.flatnonzero(lost & ~absent))
@@ -342,7 +355,7 @@ def _rows(
             at = np.flatnonzero(missed)
             observed = from_arrow(before.type) or Type.STRING
             bad.add(
-                one.number, "value does not fit", "bad-value", column, at if rows is None else rows[at],
+                one.number, MISFIT, "bad-value", column, at if rows is None else rows[at],
                 f"{observed} value in column `{column}` of `{name}`, which is {expected}",
             )  # fmt: skip
             lost = missed if lost is None else lost | missed
@@ -359,9 +372,13 @@ def _rows(
             after = fit(before, expected, text=one.source.text)
             after = pa.chunked_array([pa.nulls(len(before), arrow_type(expected))]) if after is None else after
             note(special, before, after, expected)
+            if before.null_count == len(before):
+                continue  # as if there were none
             columns["sequence" if expected is Type.INT else "label"] = after
     for column, want in schema or one.schema:
-        if (read is not None and column not in read) or column not in table.column_names:
+        if read is not None and column not in read:
+            continue
+        if column not in table.column_names:  # a problem that `_schemas` reports
             continue
         spelled = schema is not None and want is Type.STRING and column in one.source.as_text
         before = clean(take(one.source.as_text[column] if spelled else table.column(column)))

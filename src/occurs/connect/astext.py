@@ -1,0 +1,68 @@
+"""Columns as text for CSV and JSON lines, whole columns at a time."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+def plain_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Values as text: timestamps in ISO 8601 with Z, whole floats with ``.0``, nested ones as JSON; null stays."""
+    t = column.type
+    if pa.types.is_dictionary(t):
+        return plain_text(column.cast(t.value_type))
+    if pa.types.is_string(t):
+        return column
+    if pa.types.is_timestamp(t):
+        zoned = column.cast(pa.timestamp("us", tz="UTC"))
+        text = pc.strftime(zoned, format="%Y-%m-%dT%H:%M:%S")
+        return pc.binary_join_element_wise(_trim(text), "Z", "")
+    if pa.types.is_floating(t):
+        text = column.cast(pa.float64()).cast(pa.string())
+        return pc.replace_substring_regex(text, r"^(-?\d+)$", r"\1.0")
+    if pa.types.is_integer(t) or pa.types.is_boolean(t) or pa.types.is_null(t) or pa.types.is_decimal(t):
+        return column.cast(pa.string())
+    return pa.chunked_array([pa.array([None if v is None else dumps(v) for v in column.to_pylist()], pa.string())])
+
+
+def json_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Values as JSON: like :func:`plain_text`, with text and times quoted; null, NaN and infinities are ``null``."""
+    t = column.type
+    if pa.types.is_dictionary(t):
+        return json_text(column.cast(t.value_type))
+    if pa.types.is_floating(t):
+        column = pc.if_else(pc.is_finite(column), column, None)
+    text = plain_text(column)
+    if pa.types.is_string(t) or pa.types.is_large_string(t) or pa.types.is_timestamp(t):
+        text = _quoted(text)
+    return pc.fill_null(text, "null")
+
+
+def _quoted(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    if pc.any(pc.match_substring_regex(text, r'[\x00-\x1f"\\]')).as_py():
+        # each distinct value once, by the standard library's rules
+        coded = text.dictionary_encode().unify_dictionaries().combine_chunks()
+        coded = coded.chunk(0) if isinstance(coded, pa.ChunkedArray) else coded
+        words = pa.array([json.dumps(v, ensure_ascii=False) for v in coded.dictionary.to_pylist()], pa.string())
+        return pa.chunked_array([pc.take(words, coded.indices)])
+    return pc.binary_join_element_wise('"', text, '"', "")
+
+
+def _trim(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    """No fraction of a second where it is zero."""
+    return pc.replace_substring_regex(pc.replace_substring_regex(text, r"(\.\d*?)0+$", r"\1"), r"\.$", "")
+
+
+def dumps(value: Any) -> str:
+    """JSON of a nested value; times in ISO 8601."""
+    return json.dumps(value, ensure_ascii=False, default=_other)
+
+
+def _other(value: Any) -> str:
+    if isinstance(value, dt.datetime):
+        return value.isoformat().replace("+00:00", "Z")
+    return str(value)

@@ -1,0 +1,122 @@
+"""CSV: an empty field is null, ``""`` is the empty text; column types are inferred from the whole column."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as csv
+
+from occurs.errors import InputProblem
+from occurs.model.history import Source
+from occurs.model.natural import fit
+from occurs.model.types import Type
+
+
+def read_csv(path: Path, name: str | None, texts: Collection[str]) -> Source:
+    """One file with a header line.
+
+    ``texts``: columns that some declared type wants as text, kept as written beside what they were inferred to be.
+    Lines with too few or too many fields are the source's ``torn`` rows; rows count from 1 below the header.
+    """
+    if path.suffix.lower() != ".gz" and path.stat().st_size == 0:
+        raise InputProblem.of(
+            "missing-column",
+            "the file is empty: there is not even a line with the names of the columns",
+            file=str(path),
+            hint="an empty history is a file with a header line only",
+        )
+    torn: list[csv.InvalidRow] = []
+    try:
+        table = _read(path, torn)
+    except pa.ArrowInvalid as error:
+        if "conversion error" not in str(error):
+            raise
+        # types are inferred from the first block of a file, and a later one did not agree: see the columns as a whole
+        torn.clear()
+        table = _read(path, torn, dict.fromkeys(_header(path), pa.string()))
+        table = pa.table([_infer(c) for c in table.columns], names=table.column_names)
+    if torn:  # only one thread knows the numbers of the rows it leaves out
+        torn.clear()
+        table = _read(path, torn, {f.name: f.type for f in table.schema}, threads=False)
+    spelled = {
+        f.name for f in table.schema if (f.name in texts and not pa.types.is_string(f.type)) or pa.types.is_time(f.type)
+    }
+    as_text = {}
+    if spelled:
+        whole = _read(path, [], dict.fromkeys(spelled, pa.string()), only=sorted(spelled))
+        as_text = {c: whole[c] for c in sorted(spelled)}
+        for at, field in enumerate(table.schema):
+            if pa.types.is_time(field.type):  # a time of day is no type of ours
+                table = table.set_column(at, field.name, as_text[field.name])
+    _refuse_binary(path, table)
+    rows = None
+    if torn:
+        gone = np.array([r.number - 1 for r in torn])  # numbered from the header line, which is 1
+        rows = np.setdiff1d(np.arange(1, len(table) + len(torn) + 1), gone)
+    pairs = [(r.number - 1, r.text) for r in torn]
+    return Source(table, name, str(path), rows, text=True, as_text=as_text, torn=pairs)
+
+
+def _read(
+    path: Path,
+    torn: list[csv.InvalidRow],
+    types: dict[str, pa.DataType] | None = None,
+    *,
+    threads: bool = True,
+    only: list[str] | None = None,
+) -> pa.Table:
+    def note(row: csv.InvalidRow) -> str:
+        torn.append(row)
+        return "skip"
+
+    return csv.read_csv(
+        path,
+        read_options=csv.ReadOptions(use_threads=threads, block_size=1 << 24),
+        parse_options=csv.ParseOptions(newlines_in_values=True, invalid_row_handler=note),
+        convert_options=csv.ConvertOptions(
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+            column_types=types,
+            include_columns=only,
+        ),
+    )
+
+
+def _header(path: Path) -> list[str]:
+    with csv.open_csv(path, parse_options=csv.ParseOptions(newlines_in_values=True)) as reader:
+        return list(reader.schema.names)
+
+
+def _infer(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The first of int, float, bool, timestamp that holds all values; else text."""
+    if text.null_count == len(text):
+        return text.cast(pa.null())
+    for t in (Type.INT, Type.FLOAT, Type.BOOL, Type.TIMESTAMP):
+        found = fit(text, t, text=True)
+        if found is not None and found.null_count == text.null_count:
+            return found
+    return text
+
+
+def _refuse_binary(path: Path, table: pa.Table) -> None:
+    for field in table.schema:
+        if pa.types.is_binary(field.type):
+            row = 1
+            for at, value in enumerate(table[field.name]):
+                if value.is_valid and not _is_utf8(value.as_py()):
+                    row = at + 1
+                    break
+            text = f"row {row}: column `{field.name}` is not UTF-8 text"
+            raise InputProblem.of("bad-value", text, file=str(path), row=row, hint="save the file as UTF-8")
+
+
+def _is_utf8(value: bytes) -> bool:
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,69 @@
+"""Reading files of events into :class:`~occurs.model.history.Source` tables (common.md, section 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from occurs.connect.csvfile import read_csv
+from occurs.connect.jsonfile import read_json
+from occurs.connect.places import Place, places
+from occurs.errors import InputProblem, Problem
+from occurs.model.history import Source
+from occurs.model.types import Schema, Type
+
+
+def read_sources(
+    events: Iterable[str],
+    *,
+    schemas: Mapping[str, Schema] | None = None,
+    type_column: str | None = "type",
+    columns: Collection[str] | None = None,
+) -> list[Source]:
+    """The tables of ``events`` (``PATH``, ``TYPE=PATH``, directories), each with its file.
+
+    ``schemas``: declared types; they keep text as written in columns declared as text.  ``columns``: the only ones
+    wanted (Parquet; None: all).  Raises InputProblem: ``missing-file``, ``bad-value`` for a file that cannot be read.
+    """
+    out: list[Source] = []
+    problems = []
+    for place in places(events):
+        try:
+            out += read_place(place, schemas or {}, type_column, columns)
+        except InputProblem as error:
+            problems += error.problems
+    if problems:
+        raise InputProblem(problems)
+    return out
+
+
+def read_place(
+    place: Place, schemas: Mapping[str, Schema], type_column: str | None, columns: Collection[str] | None = None
+) -> list[Source]:
+    """One file; JSON lines give one source per event type, as their columns are typed per event type."""
+    declared = schemas if place.type is None else {k: v for k, v in schemas.items() if k == place.type}
+    try:
+        if place.format == "csv":
+            texts = {name for schema in declared.values() for name, t in schema if t is Type.STRING}
+            return [read_csv(place.path, place.type, texts)]
+        if place.format == "json":
+            return read_json(place.path, place.type, type_column, declared)
+        return [_read_parquet(place, columns)]
+    except UnicodeDecodeError as error:
+        raise unreadable(place.path, f"it is not UTF-8: {error.reason} at byte {error.start}") from error
+    except (pa.ArrowException, OSError, EOFError) as error:
+        raise unreadable(place.path, str(error)) from error
+
+
+def unreadable(path: object, why: str) -> InputProblem:
+    """A file that is not what its suffix says."""
+    return InputProblem(Problem("bad-value", f"{path} cannot be read: {why}", file=str(path)))
+
+
+def _read_parquet(place: Place, columns: Collection[str] | None) -> Source:
+    with pq.ParquetFile(place.path) as file:
+        names = file.schema_arrow.names
+        wanted = None if columns is None else [n for n in names if n in columns]
+        return Source(file.read(columns=wanted), place.type, str(place.path))

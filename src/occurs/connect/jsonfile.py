@@ -1,0 +1,203 @@
+"""JSON lines: one object per line, columns typed per event type; a missing key is null, a torn line a bad row."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json as pj
+
+from occurs.model.history import Source
+from occurs.model.types import Schema, Type, arrow_type
+
+
+def read_json(path: Path, name: str | None, type_column: str | None, schemas: Mapping[str, Schema]) -> list[Source]:
+    """The sources of one file: one per event type, or one if ``name`` is the type of all rows.
+
+    Rows are lines, counted from 1.  Columns take the type of their values; where they mix kinds, the declared type or
+    else that of the first value decides, and the others are misfits of the source.  Text stays text, whatever it looks
+    like.  A file that holds one JSON array is read item by item.
+    """
+    data = gzip.decompress(path.read_bytes()) if path.suffix.lower() == ".gz" else path.read_bytes()
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    if data[:64].lstrip()[:1] == b"[":
+        data = b"\n".join(json.dumps(item).encode() for item in json.loads(data))
+    data.decode()  # raises at once, with the place, if it is not UTF-8
+    lines, rows = _lines(data)
+    if not len(lines):
+        return [Source(pa.table({}), name, str(path))]
+    torn: list[tuple[int, str]] = []
+    groups: Iterable[tuple[str | None, np.ndarray]]
+    if name is not None or type_column is None:
+        groups = [(name, np.arange(len(lines)))]
+        if _fast(_join(lines), {}) is None:
+            _, torn, good = _check(lines, rows, None)
+            groups = [(name, good)]
+    else:
+        groups, torn = _by_type(lines, rows, type_column)
+    parts = []
+    for kind, at in groups:
+        part = lines if len(at) == len(lines) else lines.take(pa.array(at))
+        parts.append((at, *_table(part, schemas.get(kind or ""))))
+    out = []
+    keys = list(dict.fromkeys(c for _, table, _ in parts for c in table.column_names))
+    for at, table, misfits in parts:
+        for key in keys:  # a missing key is null, also if all objects of a type lack it
+            if key not in table.column_names:
+                table = table.append_column(key, pa.nulls(len(table)))
+        out.append(Source(table, name, str(path), rows[at], misfits=misfits))
+    if torn:
+        first = out[0] if out else Source(pa.table({}), name, str(path))
+        out[:1] = [replace(first, torn=torn)]
+    return out
+
+
+def _lines(data: bytes) -> tuple[pa.LargeBinaryArray, np.ndarray]:
+    """The lines that are not blank, each with its line feed, and their numbers."""
+    if data and not data.endswith(b"\n"):
+        data += b"\n"
+    stops = np.flatnonzero(np.frombuffer(data, np.uint8) == 10) + 1
+    offsets = np.concatenate([np.zeros(1, np.int64), stops.astype(np.int64)])
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+    lines = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(stops), buffers)
+    blank = pc.match_substring_regex(lines, r"^\s*$")
+    rows = np.arange(1, len(lines) + 1)
+    if pc.any(blank).as_py():
+        lines = lines.filter(pc.invert(blank))
+        rows = rows[~blank.to_numpy(zero_copy_only=False)]
+    return lines, rows
+
+
+def _join(lines: pa.LargeBinaryArray) -> pa.Buffer:
+    """The lines as one text again."""
+    offsets = np.frombuffer(lines.buffers()[1], np.int64)[lines.offset : lines.offset + len(lines) + 1]
+    return lines.buffers()[2].slice(int(offsets[0]), int(offsets[-1] - offsets[0]))
+
+
+def _fast(text: pa.Buffer, types: Mapping[str, pa.DataType], *, ignore: bool = False) -> pa.Table | None:
+    """Arrow's reader; None if it meets anything it cannot read as one table.  One block: types see all of the text."""
+    how = pj.ParseOptions(
+        explicit_schema=pa.schema(list(types.items())) if types else None,
+        unexpected_field_behavior="ignore" if ignore else "infer",
+    )
+    size = min(len(text) + 1, 2**31 - 1)
+    try:
+        return pj.read_json(pa.BufferReader(text), read_options=pj.ReadOptions(block_size=size), parse_options=how)
+    except pa.ArrowInvalid:
+        return None
+
+
+def _by_type(
+    lines: pa.LargeBinaryArray, rows: np.ndarray, column: str
+) -> tuple[list[tuple[str | None, np.ndarray]], list[tuple[int, str]]]:
+    """Line indices per value of the type column (None: it has none), in order of appearance; and the torn lines."""
+    text = _join(lines)
+    torn: list[tuple[int, str]] = []
+    table = _fast(text, {column: pa.string()}, ignore=True)
+    if table is not None and len(table) == len(lines):
+        codes = table[column].combine_chunks().dictionary_encode()
+        codes = codes.combine_chunks() if isinstance(codes, pa.ChunkedArray) else codes
+        names: list[str | None] = [*codes.dictionary.to_pylist(), None]
+        code = codes.indices.fill_null(len(names) - 1).to_numpy(zero_copy_only=False)
+        at = np.arange(len(lines))
+    else:
+        found, torn, at = _check(lines, rows, column)
+        names = list(dict.fromkeys(found))
+        number = {n: i for i, n in enumerate(names)}
+        code = np.array([number[n] for n in found], np.int64)
+    order = np.argsort(code, kind="stable")
+    stops = np.searchsorted(code[order], np.arange(len(names) + 1))
+    groups = [(n, at[order[stops[i] : stops[i + 1]]]) for i, n in enumerate(names) if stops[i] < stops[i + 1]]
+    return groups, torn
+
+
+def _check(
+    lines: pa.LargeBinaryArray, rows: np.ndarray, column: str | None
+) -> tuple[list[str | None], list[tuple[int, str]], np.ndarray]:
+    """Line by line: the type of each object, the lines that are none, and the indices of those that are."""
+    found: list[str | None] = []
+    torn: list[tuple[int, str]] = []
+    good: list[int] = []
+    for at, line in enumerate(lines.to_pylist()):
+        item = _object(line)
+        if item is None:
+            torn.append((int(rows[at]), line.decode().strip()))
+        else:
+            value = None if column is None else item.get(column)
+            found.append(None if value is None else str(value))
+            good.append(at)
+    return found, torn, np.array(good, np.int64)
+
+
+def _object(line: bytes) -> dict[str, Any] | None:
+    try:
+        item = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return item if isinstance(item, dict) else None
+
+
+def _table(lines: pa.LargeBinaryArray, schema: Schema | None) -> tuple[pa.Table, dict[str, dict[int, str]]]:
+    """The table of some lines, and what did not fit: column -> row index -> the value as JSON."""
+    if not len(lines):
+        return pa.table({}), {}
+    texts = {n: pa.string() for n, t in schema or () if t is Type.STRING}
+    table = _fast(_join(lines), texts)
+    if table is not None and any(pa.types.is_timestamp(f.type) for f in table.schema):
+        texts |= {f.name: pa.string() for f in table.schema if pa.types.is_timestamp(f.type)}
+        table = _fast(_join(lines), texts)
+    if table is not None and len(table) == len(lines):
+        missing = [n for n in texts if n not in table.column_names]
+        return table.drop_columns(missing) if missing else table, {}
+    return _slow([item for line in lines.to_pylist() if (item := _object(line)) is not None], schema)
+
+
+def _slow(items: list[dict[str, Any]], schema: Schema | None) -> tuple[pa.Table, dict[str, dict[int, str]]]:
+    names = list(dict.fromkeys(name for item in items for name in item))
+    columns, misfits = {}, {}
+    for name in names:
+        values = [item.get(name) for item in items]
+        wanted = schema.get(name) if schema else None
+        if wanted is Type.TIMESTAMP:
+            wanted = Type.STRING  # as written; the intake reads it
+        if wanted is None:
+            wanted = next((k for v in values if (k := _kind(v)) is not None), None)
+            if wanted is Type.INT and any(isinstance(v, float) for v in values):
+                wanted = Type.FLOAT
+        if wanted is None:
+            if all(v is None for v in values):
+                columns[name] = pa.nulls(len(values))
+            continue  # lists and objects are no values of ours
+        fits = [v is None or _fits(v, wanted) for v in values]
+        columns[name] = pa.array([v if ok else None for v, ok in zip(values, fits, strict=True)], arrow_type(wanted))
+        wrong = {i: json.dumps(values[i], ensure_ascii=False) for i, ok in enumerate(fits) if not ok}
+        if wrong:
+            misfits[name] = wrong
+    return pa.table(columns), misfits
+
+
+def _kind(value: object) -> Type | None:
+    if isinstance(value, bool):
+        return Type.BOOL
+    if isinstance(value, int):
+        return Type.INT
+    if isinstance(value, float):
+        return Type.FLOAT
+    return Type.STRING if isinstance(value, str) else None
+
+
+def _fits(value: object, wanted: Type) -> bool:
+    kind = _kind(value)
+    if kind is Type.INT and isinstance(value, int):
+        exact = -(2**63) <= value < 2**63
+        return exact and (wanted is Type.INT or (wanted is Type.FLOAT and int(float(value)) == value))
+    if kind is Type.FLOAT and wanted is Type.INT and isinstance(value, float):
+        return value.is_integer() and abs(value) < 2**63
+    return kind is wanted

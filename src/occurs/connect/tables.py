@@ -1,0 +1,98 @@
+"""Tables of the Python world: pandas, Arrow and Polars in, the same kind out."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from occurs.errors import InputProblem, UsageProblem
+
+Kind = Literal["arrow", "pandas", "polars", "spark"]
+
+
+def kind_of(obj: Any) -> Kind:
+    """Which kind of table ``obj`` is; UsageProblem if it is none.  Imports nothing: whoever made it has imported it."""
+    if isinstance(obj, pa.Table | pa.RecordBatch | pa.RecordBatchReader):
+        return "arrow"
+    module = sys.modules.get("pandas")
+    if module is not None and isinstance(obj, module.DataFrame):
+        return "pandas"
+    module = sys.modules.get("polars")
+    if module is not None and isinstance(obj, module.DataFrame | module.LazyFrame):
+        return "polars"
+    if type(obj).__module__.startswith("pyspark.sql") and type(obj).__name__ == "DataFrame":
+        return "spark"
+    if hasattr(obj, "__arrow_c_stream__"):
+        return "arrow"
+    raise UsageProblem.of(
+        "bad-table",
+        f"a table was expected, not {type(obj).__module__}.{type(obj).__qualname__}",
+        hint="pandas, Arrow, Polars or Spark; or a mapping from event types to such tables",
+    )
+
+
+def to_arrow(obj: Any, name: str | None = None) -> pa.Table:
+    """A table of this process as Arrow; ``name`` is for messages.
+
+    NaN of pandas is null.  A named index of pandas becomes a column.  Raises InputProblem (``bad-value``) if a column
+    mixes kinds of values.
+    """
+    kind = kind_of(obj)
+    if kind == "pandas":
+        return _from_pandas(obj, name)
+    if kind == "polars":
+        return (obj.collect() if hasattr(obj, "collect") else obj).to_arrow()
+    if kind == "spark":
+        return obj.toArrow()
+    if isinstance(obj, pa.Table):
+        return obj
+    if isinstance(obj, pa.RecordBatch):
+        return pa.Table.from_batches([obj])
+    return pa.table(obj) if not isinstance(obj, pa.RecordBatchReader) else obj.read_all()
+
+
+def like(obj: Any, table: pa.Table) -> Any:
+    """``table`` as the kind of table that ``obj`` is (Spark excepted: its tables never come into this process)."""
+    kind = kind_of(obj)
+    if kind == "pandas":
+        return _to_pandas(table)
+    if kind == "polars":
+        import polars
+
+        out = polars.DataFrame(table)
+        return out.lazy() if isinstance(obj, polars.LazyFrame) else out
+    return table
+
+
+def _from_pandas(frame: Any, name: str | None) -> pa.Table:
+    if any(n is not None and n not in frame.columns for n in frame.index.names):
+        frame = frame.reset_index()
+    columns = {}
+    for column in frame.columns:
+        try:
+            columns[str(column)] = pa.array(frame[column], from_pandas=True)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+            kinds = sorted({type(v).__name__ for v in frame[column].dropna().head(100_000)})
+            raise InputProblem.of(
+                "bad-value",
+                f"column `{column}` mixes kinds of values ({', '.join(kinds)}): {error}",
+                file=f"<{name}>" if name else None,
+                hint="give it one type before you hand it over: frame[column].astype(...)",
+            ) from error
+    return pa.table(columns)
+
+
+def _to_pandas(table: pa.Table) -> Any:
+    """pandas with its nullable integers and booleans where there are nulls: floats would lose digits."""
+    import pandas as pd
+
+    nullable = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
+    plain = [f.name for f in table.schema if table[f.name].null_count == 0 or f.type not in nullable]
+    frame = table.select(plain).to_pandas()
+    for at, field in enumerate(table.schema):
+        if field.name not in plain:
+            series = table[field.name].to_pandas(types_mapper=nullable.get)
+            frame.insert(at, field.name, series)
+    return frame

@@ -1,0 +1,189 @@
+"""Detections to files: ``.jsonl``, ``.csv``, ``.parquet``, or a directory with one Parquet file per type."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO
+from urllib.parse import quote
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from occurs.connect.astext import json_text, plain_text
+from occurs.connect.places import format_of
+from occurs.errors import ResourceProblem, UsageProblem
+from occurs.model.types import arrow_type, from_arrow, widen
+
+#: rows written at a time
+BLOCK = 65_536
+
+Tables = Mapping[str, pa.Table]
+
+
+def check_target(path: str) -> None:
+    """UsageProblem, before any work, if nothing can be written there: an unknown suffix, or no such directory."""
+    target = Path(path).expanduser()
+    if target.suffix and not target.is_dir() and format_of(target) is None:
+        raise UsageProblem.of("unknown-format", f"--out {path}: the suffix is none of .jsonl .csv .parquet")
+    if not target.parent.is_dir():
+        raise UsageProblem.of("missing-file", f"--out {path}: there is no directory {target.parent}")
+
+
+def write(path: str, tables: Tables) -> None:
+    """Write all rows of ``tables`` (type -> table, in evaluation order) to ``path``, each with its ``type``.
+
+    In one file the rows of all types are merged by time.  A file appears whole or not at all.  Raises ResourceProblem
+    if it cannot be written, UsageProblem (``schema-conflict``) if two types' columns cannot be in one Parquet file.
+    """
+    check_target(path)
+    target = Path(path).expanduser()
+    kind = format_of(target)
+    try:
+        if kind is None:
+            target.mkdir(exist_ok=True)
+            for name, table in tables.items():
+                with _whole(target / f"{quote(name, safe=' ')}.parquet") as out:
+                    pq.write_table(_typed(name, table), out)
+            return
+        with _whole(target) as out:
+            if kind == "parquet":
+                pq.write_table(_one_table(tables), out)
+            elif kind == "csv":
+                for text in csv_blocks(tables):
+                    out.write(text.encode())
+            else:
+                for text in json_blocks(tables):
+                    out.write(text.encode())
+    except OSError as error:
+        raise ResourceProblem.of("cannot-write", f"{path}: {error.strerror or error}") from error
+
+
+class _whole:
+    """A file that takes its name only when it is complete."""
+
+    def __init__(self, path: Path):
+        self._path = path
+
+    def __enter__(self) -> IO[bytes]:
+        handle, self._name = tempfile.mkstemp(dir=self._path.parent, prefix=f".{self._path.name[:100]}.")
+        os.chmod(self._name, 0o666 & ~_umask())
+        self._file = os.fdopen(handle, "wb")
+        return self._file
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        self._file.close()
+        if kind is None:
+            os.replace(self._name, self._path)
+        else:
+            os.unlink(self._name)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def json_blocks(tables: Tables) -> Iterator[str]:
+    """JSON lines in blocks: every row has the columns of its own type."""
+    texts = {}
+    for name, table in tables.items():
+        parts: list[object] = []
+        for at, column in enumerate(["type", *table.column_names]):
+            key = json_text(pa.chunked_array([pa.array([column], pa.string())]))[0].as_py()
+            value = pa.scalar(json_text(pa.chunked_array([pa.array([name])]))[0].as_py())
+            parts += [("{" if at == 0 else ", ") + key + ": ", value if at == 0 else json_text(table[column])]
+        if len(table):
+            texts[name] = pc.binary_join_element_wise(*parts, "}", "")
+    yield from _blocks(tables, texts)
+
+
+def csv_blocks(tables: Tables) -> Iterator[str]:
+    """A header line with the columns of all types, then the rows in blocks; null is an empty field, ``""`` is text."""
+    columns = _columns(tables)
+    yield ",".join(_csv_field(pa.chunked_array([pa.array([c])]))[0].as_py() for c in ["type", *columns]) + "\n"
+    texts = {}
+    for name, table in tables.items():
+        if not len(table):
+            continue
+        parts: list[object] = [pa.scalar(_csv_field(pa.chunked_array([pa.array([name])]))[0].as_py())]
+        for column in columns:
+            if column in table.column_names:
+                parts.append(pc.fill_null(_csv_field(plain_text(table[column])), ""))
+            else:
+                parts.append(pa.scalar(""))
+        texts[name] = pc.binary_join_element_wise(*parts, ",")
+    yield from _blocks(tables, texts)
+
+
+def _csv_field(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    special = pc.or_(pc.match_substring_regex(text, r'[",\r\n]|^\s|\s$'), pc.equal(text, ""))
+    if not pc.any(special).as_py():
+        return text
+    quoted = pc.binary_join_element_wise('"', pc.replace_substring(text, '"', '""'), '"', "")
+    return pc.if_else(special, quoted, text)
+
+
+def _blocks(tables: Tables, texts: Mapping[str, pa.ChunkedArray]) -> Iterator[str]:
+    """The lines of all types, merged by time, in blocks of text."""
+    if not texts:
+        return
+    lines = pa.chunked_array([c for name in texts for c in texts[name].chunks])
+    if len(texts) > 1:
+        lines = lines.take(_by_time([tables[name] for name in texts]))
+    for start in range(0, len(lines), BLOCK):
+        yield "\n".join(lines.slice(start, BLOCK).to_pylist()) + "\n"
+
+
+def _by_time(tables: list[pa.Table]) -> pa.Array:
+    """The order of all rows by time; stable, so rows of one time stay in evaluation order."""
+    return pc.sort_indices(pa.chunked_array([c for t in tables for c in t["time"].chunks]))
+
+
+def _columns(tables: Tables) -> list[str]:
+    """``time``, ``end``, the attributes of all types in their order, then what was asked for."""
+    names = list(dict.fromkeys(n for t in tables.values() for n in t.column_names))
+    last = [n for n in ("query", "about", "final", "label", "because") if n in names]
+    first = [n for n in ("time", "end") if n in names]
+    return first + [n for n in names if n not in first and n not in last] + last
+
+
+def _one_table(tables: Tables) -> pa.Table:
+    columns = _columns(tables)
+    parts = []
+    for name, table in tables.items():
+        typed = _typed(name, table)
+        for at, column in enumerate(typed.schema):
+            other = _common(tables, column.name)
+            if other != column.type:
+                typed = typed.set_column(at, column.name, typed[column.name].cast(other))
+        parts.append(typed)
+    if not parts:
+        return pa.table({"type": pa.array([], pa.string()), "time": pa.array([], pa.int64())})
+    whole = pa.concat_tables(parts, promote_options="default").select(["type", *columns])
+    return whole.take(_by_time([whole])) if len(parts) > 1 else whole
+
+
+def _common(tables: Tables, column: str) -> pa.DataType:
+    """The one type of a column that several tables may have."""
+    if column == "type":
+        return pa.string()
+    types = list(dict.fromkeys(t.schema.field(column).type for t in tables.values() if column in t.column_names))
+    if len(types) == 1:
+        return types[0]
+    a = from_arrow(types[0])
+    for t in types[1:]:
+        b = from_arrow(t)
+        a = widen(a, b) if a is not None and b is not None else None
+    if a is None:
+        text = f"column `{column}` is of unlike types in the types to be written: {', '.join(map(str, types))}"
+        raise UsageProblem.of("schema-conflict", text, hint="write to a directory: one file per type")
+    return arrow_type(a)
+
+
+def _typed(name: str, table: pa.Table) -> pa.Table:
+    return table.add_column(0, "type", pa.array([name] * len(table), pa.string()))
