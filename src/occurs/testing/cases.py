@@ -213,10 +213,10 @@ def _parse_value(match: re.Match[str]) -> Any:
 
 
 def load_cases(path: str | Path) -> list[Case]:
-    """All cases of a Markdown file, or of every ``*.md`` below a directory; ValueError names file and line."""
+    """All cases of a Markdown file, or of every ``*.md`` in a directory; ValueError names file and line."""
     path = Path(path)
     if path.is_dir():
-        return [case for file in sorted(path.rglob("*.md")) for case in load_cases(file)]
+        return [case for file in sorted(path.glob("*.md")) for case in load_cases(file)]
     cases = []
     for name, line, text, blocks in _sections(path.read_text(encoding="utf-8")):
         if blocks:
