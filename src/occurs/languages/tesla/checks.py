@@ -100,9 +100,10 @@ def analyse(
 
 
 def _normal(source: Text, rule: syntax.Rule, catalogue: Catalogue) -> syntax.Rule:
+    before = len(source.problems)
     normal = map_rule(rule, Normaliser(source, catalogue))
     if normal.terminator.type.text == TIMER:
-        normal = replace(normal, terminator=check_timer(normal.terminator, source))
+        normal = replace(normal, terminator=check_timer(normal.terminator, source, before))
     return normal
 
 

@@ -154,7 +154,7 @@ class RuleChecks:
                     f"(Attribute = ${expr.name})`; negations, aggregates and `where` never bind"
                 )
                 if self.bound:
-                    near = did_you_mean(expr.name, self.bound, "parameters")
+                    near = did_you_mean(f"${expr.name}", [f"${p}" for p in self.bound], "parameters")
                     hint = near if near.startswith("did") else hint
                 self.source.report("unbound-parameter", message, expr.span, hint)
         elif isinstance(expr, syntax.Aggregate):

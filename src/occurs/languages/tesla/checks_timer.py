@@ -18,9 +18,12 @@ DAYS = {form: i for i, day in enumerate(_DAYS, 1) for form in (day, day[:3])}
 _MEANING = "fields: Y, MO (1-12), DM (1-31), D (Monday ... Sunday or 1-7), H, M, S, MS, and TZ"
 
 
-def check_timer(timer: syntax.Event, source: Text) -> syntax.Event:
-    """The terminator with day names as the numbers 1 (Monday) to 7; reports unknown and missing fields."""
-    out, fields, before = [], set(), len(source.problems)
+def check_timer(timer: syntax.Event, source: Text, before: int) -> syntax.Event:
+    """The terminator with day names as the numbers 1 (Monday) to 7; reports unknown and missing fields.
+
+    ``before``: how many problems there were before the rule was read; with a new one a missing field is no news.
+    """
+    out, fields = [], set()
     for constraint in timer.constraints:
         plain = _Reader(source).read(constraint)
         fields |= {n.name for n in plain.walk() if isinstance(n, Ref)}

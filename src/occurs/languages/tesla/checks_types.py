@@ -132,7 +132,9 @@ class RuleTypes:
     def _check_value(self, assignment: syntax.Assignment, kind: Type | None) -> None:
         known = self.catalogue.get(self.rule.type.text)
         name = assignment.name.text
-        target = known.attributes.get(name) if known else None
+        # what the rule itself declares; that it disagrees with another rule has been said already
+        declared = next((a.type for a in self.rule.attributes if a.name.text == name and a.type), None)
+        target = declared or (known.attributes.get(name) if known else None)
         if known is None or target is None or kind is None or widen(target, kind) is target:
             return
         span = getattr(assignment.expr, "span", None) or assignment.name.span

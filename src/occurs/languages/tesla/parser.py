@@ -56,7 +56,8 @@ _TOKEN = re.compile(
 )
 #: a word before which no statement can begin, since an event type or a name must follow it
 _OPEN_WORDS = frozenset(
-    ("from", "each", "first", "last", "and", "not", "or", "as", "between", "where", "within", "consuming", "define")
+    ("from", "each", "first", "last", "and", "not", "or", "as", "between", "where", "within", "consuming")
+    + ("define", "rule", "event")
 )
 _STARTS = frozenset(("define", "rule", "event", "subscribe", "assign"))
 
@@ -85,18 +86,17 @@ def _begins(tokens: list[tuple[str | None, str, int, int]], i: int) -> bool:
     words = [t[1] for t in tokens[i + 1 : i + 3]] + ["", ""]
     word, before = tokens[i][1].lower(), tokens[i - 1]
     named = kinds[0] in ("word", "name")
+    # whether a statement can end with the token before
+    ended = before[0] in ("name", "number", "string") or before[1] == ")"
+    ended |= before[0] == "word" and before[1].lower() not in _OPEN_WORDS
     if word == "define":
         if before[1] == ":" and i > 2 and tokens[i - 3][1].lower() == "rule":
             return False  # `rule NAME: define` began at `rule`
-        return named and (words[1] == "(" or words[1].lower() == "from")
+        return ended or (named and (words[1] == "(" or words[1].lower() == "from"))
     if word == "rule":
         return named and words[1] == ":"
     if word == "event":
         return named and words[1] == "("
     if word == "assign":
         return kinds[0] == "number" and words[1] == "="  # the first half of `=>`
-    return words[0] == "(" and (
-        (before[0] == "word" and before[1].lower() not in _OPEN_WORDS)
-        or before[0] in ("name", "number", "string")
-        or before[1] == ")"
-    )
+    return words[0] == "(" and ended

@@ -115,13 +115,17 @@ def _special(piece: str, start: int, end: int, found: str, expected: set[str]) -
         return "syntax", "`$` needs the name of a parameter", "a parameter is written `$x`", here
     if text == "`":
         return "syntax", "this name is not closed in its line", "a name in backquotes: `` `my name` ``", here
-    if re.match(r"(?i)-?(first|last)\b", piece[start:]) and re.search(r"\d\s*-?\s*$", before):
-        return "syntax", message, "K-first and K-last are written without blanks: `2-last B()`", here
     if re.search(r"(?i)\bwhere\b", before) and (text in ("=", "<", ">", "<=", ">=", "!=", "<>", "==") or
                                                 text.lower() in ("or", "is", "not")):  # fmt: skip
         return "syntax", message, BOOLEAN_IN_WHERE, here
     hint = None
-    if text.lower() == "or" and "_AND" in expected:
+    if re.search(r"\d\s*-\s*(?i:first|last)$", before):
+        hint = "K-first and K-last are written without blanks: `2-last B()`"
+    elif text.lower() in ("each", "first", "last", "not") and "_AND" in expected:
+        hint = f"the parts of a pattern are joined by `and`: `and {text.lower()} B() ...`"
+    elif "_COLON" in expected and re.match(r"\w", text):
+        hint = f"a type follows a colon: `name: {text}`"
+    elif text.lower() == "or" and "_AND" in expected:
         hint = "at the top of a pattern `or` needs parentheses: `and (B.x > 3 or B.x < 1)`"
     elif "NUMBER" in expected and re.search(r"(?i)\bwithin$", before):
         hint = "a duration is a number and a unit: `within 5 min from A`"
