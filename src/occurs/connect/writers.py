@@ -62,6 +62,29 @@ def write(path: str, tables: Tables) -> None:
         raise ResourceProblem.of("cannot-write", f"{path}: {error.strerror or error}") from error
 
 
+def write_rows(path: str, table: pa.Table | None) -> None:
+    """Rows that are no events, such as bad ones: their columns and nothing else; None: an empty table."""
+    check_target(path)
+    target = Path(path).expanduser()
+    table = pa.table({"reason": pa.array([], pa.string())}) if table is None else table
+    kind = format_of(target)
+    try:
+        if kind is None:
+            target.mkdir(exist_ok=True)
+            target, kind = target / "rows.parquet", "parquet"
+        with _whole(target) as out:
+            if kind == "parquet":
+                pq.write_table(table, out)
+                return
+            if kind == "csv":
+                out.write((",".join(table.column_names) + "\n").encode())
+            lines = _csv_lines(None, table, table.column_names) if kind == "csv" else _json_lines(None, table)
+            for text in _text(lines):
+                out.write(text.encode())
+    except OSError as error:
+        raise ResourceProblem.of("cannot-write", f"{path}: {error.strerror or error}") from error
+
+
 class _whole:
     """A file that takes its name only when it is complete."""
 
@@ -90,34 +113,39 @@ def _umask() -> int:
 
 def json_blocks(tables: Tables) -> Iterator[str]:
     """JSON lines in blocks: every row has the columns of its own type."""
-    texts = {}
-    for name, table in tables.items():
-        parts: list[object] = []
-        for at, column in enumerate(["type", *table.column_names]):
-            key = json_text(pa.chunked_array([pa.array([column], pa.string())]))[0].as_py()
-            value = pa.scalar(json_text(pa.chunked_array([pa.array([name])]))[0].as_py())
-            parts += [("{" if at == 0 else ", ") + key + ": ", value if at == 0 else json_text(table[column])]
-        if len(table):
-            texts[name] = pc.binary_join_element_wise(*parts, "}", "")
-    yield from _blocks(tables, texts)
+    yield from _merged(tables, {name: _json_lines(name, table) for name, table in tables.items()})
 
 
 def csv_blocks(tables: Tables) -> Iterator[str]:
     """A header line with the columns of all types, then the rows in blocks; null is an empty field, ``""`` is text."""
     columns = _columns(tables)
-    yield ",".join(_csv_field(pa.chunked_array([pa.array([c])]))[0].as_py() for c in ["type", *columns]) + "\n"
-    texts = {}
-    for name, table in tables.items():
-        if not len(table):
-            continue
-        parts: list[object] = [pa.scalar(_csv_field(pa.chunked_array([pa.array([name])]))[0].as_py())]
-        for column in columns:
-            if column in table.column_names:
-                parts.append(pc.fill_null(_csv_field(plain_text(table[column])), ""))
-            else:
-                parts.append(pa.scalar(""))
-        texts[name] = pc.binary_join_element_wise(*parts, ",")
-    yield from _blocks(tables, texts)
+    yield ",".join(_csv_field(_column([c]))[0].as_py() for c in ["type", *columns]) + "\n"
+    yield from _merged(tables, {name: _csv_lines(name, table, columns) for name, table in tables.items()})
+
+
+def _json_lines(name: str | None, table: pa.Table) -> pa.ChunkedArray:
+    if not len(table):
+        return _column([])
+    values = {} if name is None else {"type": pa.scalar(json_text(_column([name]))[0].as_py())}
+    values |= {c: json_text(table[c]) for c in table.column_names}
+    parts: list[object] = []
+    for key, value in values.items():
+        parts += [(", " if parts else "{") + json_text(_column([key]))[0].as_py() + ": ", value]
+    return pc.binary_join_element_wise(*parts, "}", "")
+
+
+def _csv_lines(name: str | None, table: pa.Table, columns: list[str]) -> pa.ChunkedArray:
+    if not len(table):
+        return _column([])
+    parts: list[object] = [] if name is None else [pa.scalar(_csv_field(_column([name]))[0].as_py())]
+    for column in columns:
+        known = column in table.column_names
+        parts.append(pc.fill_null(_csv_field(plain_text(table[column])), "") if known else pa.scalar(""))
+    return pc.binary_join_element_wise(*parts, ",")
+
+
+def _column(values: list[str]) -> pa.ChunkedArray:
+    return pa.chunked_array([pa.array(values, pa.string())])
 
 
 def _csv_field(text: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -128,13 +156,16 @@ def _csv_field(text: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.if_else(special, quoted, text)
 
 
-def _blocks(tables: Tables, texts: Mapping[str, pa.ChunkedArray]) -> Iterator[str]:
+def _merged(tables: Tables, texts: Mapping[str, pa.ChunkedArray]) -> Iterator[str]:
     """The lines of all types, merged by time, in blocks of text."""
-    if not texts:
-        return
-    lines = pa.chunked_array([c for name in texts for c in texts[name].chunks])
-    if len(texts) > 1:
-        lines = lines.take(_by_time([tables[name] for name in texts]))
+    used = [name for name in texts if len(texts[name])]
+    lines = pa.chunked_array([c for name in used for c in texts[name].chunks], pa.string())
+    if len(used) > 1:
+        lines = lines.take(_by_time([tables[name] for name in used]))
+    yield from _text(lines)
+
+
+def _text(lines: pa.ChunkedArray) -> Iterator[str]:
     for start in range(0, len(lines), BLOCK):
         yield "\n".join(lines.slice(start, BLOCK).to_pylist()) + "\n"
 

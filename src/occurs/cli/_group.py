@@ -1,0 +1,70 @@
+"""The group of commands, and what becomes of errors: messages on stderr and an exit status, never a traceback."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import sys
+from typing import Any
+
+import click
+
+from occurs.errors import LimitProblem, OccursError, Problem, ResourceProblem
+
+
+class Commands(click.Group):
+    """Commands are the modules beside this one whose name has no underscore in front; imported when they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        import occurs.cli as package
+
+        return sorted(m.name for m in pkgutil.iter_modules(package.__path__) if not m.name.startswith("_"))
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in self.list_commands(ctx):
+            return None
+        found = importlib.import_module(f"occurs.cli.{name}").command
+        return found if isinstance(found, click.Command) else None
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except OccursError as error:
+            show(error.problems)
+            ctx.exit(status(error))
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            ctx.exit(130)
+        except BrokenPipeError:  # `| head` has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(0)
+
+
+def status(error: OccursError) -> int:
+    """The exit status: 1 for limits and resources, 2 for rules, input and options (common.md, section 5)."""
+    return 1 if isinstance(error, LimitProblem | ResourceProblem) else 2
+
+
+def show(problems: list[Problem]) -> None:
+    """Every problem on stderr, and how many there are if there are several."""
+    for problem in problems:
+        click.echo(problem.render(), err=True)
+    if len(problems) > 1:
+        click.echo(tally(problems), err=True)
+
+
+def tally(problems: list[Problem]) -> str:
+    """``2 errors, 1 warning``."""
+    counts = {s: sum(p.severity == s for p in problems) for s in ("error", "warning", "notice")}
+    return ", ".join(f"{n} {s}{'s' if n > 1 else ''}" for s, n in counts.items() if n) or "no problems"
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="occurs", prog_name="occurs")
+def main() -> None:
+    """Find what happened: rules over events, in history and live.
+
+    Rules come first: files of any languages (the suffix says which).  Data goes to stdout, everything else to stderr.
+    Exit status: 0 done, 1 a verification or run failed, 2 rules, input or options are wrong.
+    """

@@ -1,0 +1,149 @@
+"""From the input options to what ``Program.detect`` takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from rich.console import Console
+
+import occurs
+from occurs.cli._group import show
+from occurs.cli._options import Input
+from occurs.connect.files import read_sources
+from occurs.connect.places import places, split_type
+from occurs.errors import DefinitionProblem, Problem, UsageProblem
+from occurs.model.history import History
+
+if TYPE_CHECKING:
+    from occurs.program import Program
+
+#: text files beyond so many bytes together are read by Spark itself (bad rows are then named without their place)
+SPARK_READS = 1 << 30
+
+
+@contextmanager
+def doing(what: str) -> Iterator[None]:
+    """A spinner on stderr, if a person is looking at it."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(what):
+        yield
+
+
+def load(
+    paths: tuple[str, ...], language: str | None, *, strict: bool = False, require_bounds: bool = False
+) -> Program:
+    """The program of some files; its warnings and notices go to stderr.  Raises what it finds wrong."""
+    program = occurs.load(*paths, language=language)
+    judge(program.problems, strict=strict, require_bounds=require_bounds)
+    return program
+
+
+def judge(problems: list[Problem], *, strict: bool, require_bounds: bool) -> None:
+    """Show problems that are no errors; raise DefinitionProblem if an option makes errors of them."""
+    raised = [
+        p
+        for p in problems
+        if p.severity == "error"
+        or (strict and p.severity == "warning")
+        or (require_bounds and p.kind == "unbounded-state")
+    ]
+    if raised:
+        raise DefinitionProblem(problems)
+    for problem in problems:
+        show([problem])
+
+
+def facts(given: Input) -> dict[str, pa.Table]:
+    """``--facts NAME=PATH`` as tables."""
+    out = {}
+    for text in given.facts:
+        name, path = split_type(text)
+        if name is None:
+            raise UsageProblem.of("bad-option", f"--facts {text}", hint="NAME=PATH")
+        parts = [s.table for s in read_sources([path])]
+        out[name] = pa.concat_tables(parts, promote_options="permissive")
+    return out
+
+
+def arguments(given: Input, *, skip: bool = False) -> dict[str, Any]:
+    """The input options as keywords of ``detect``, ``explain`` and ``verify``, without those at their defaults."""
+    options = given.options(skip=skip)
+    out: dict[str, Any] = {
+        "type": options.type,
+        "time": options.time,
+        "end": options.end,
+        "sequence": options.sequence,
+        "label": options.label,
+        "time_unit": options.time_unit,
+        "start": options.start,
+        "until": options.until,
+        "bad_rows": options.bad_rows,
+    }
+    if not given.ended:
+        out["ended"] = False
+    if given.zone != "UTC":
+        out["zone"] = given.zone
+    if given.facts:
+        out["facts"] = facts(given)
+    return out
+
+
+def read(program: Program, given: Input) -> list[Any]:
+    """All files in this process, as sources with their places."""
+    return read_sources(given.events, schemas=program.declared, type_column=given.type_column or None)
+
+
+def spark_events(
+    program: Program, given: Input, keywords: dict[str, Any]
+) -> tuple[Mapping[str, Any] | Any, dict[str, Any], History | None]:
+    """Events as Spark DataFrames, and the keywords that then go with them.
+
+    Parquet, and text of more than ``SPARK_READS`` bytes, is read by Spark.  Other text is read in this process, where
+    every bad row has a file and a number, and handed to Spark as typed tables; its history is returned, too.
+    """
+    from occurs.connect.spark import local_session, read_frames
+
+    files = places(given.events)
+    text = [p for p in files if p.format != "parquet"]
+    history = None
+    if text and sum(p.path.stat().st_size for p in text) <= SPARK_READS:
+        with doing("reading"):
+            history = program.history(read(program, given), given.options(skip=keywords["bad_rows"] == "skip"))
+    with doing("starting Spark"):
+        session = local_session()
+    if history is None:
+        return read_frames(session, files, skip=keywords["bad_rows"] == "skip"), keywords, None
+    tables = standard_tables(history)
+    frames = {name: session.createDataFrame(table) for name, table in tables.items()}
+    keep = {k: v for k, v in keywords.items() if k not in ("type", "time", "end", "sequence", "label")}
+    return frames, keep | clock(history), history
+
+
+def clock(history: History) -> dict[str, Any]:
+    """The clock and the unit of a history as keywords: rows of types that nobody reads have moved it, too."""
+    if history.clock is None:
+        return {"time_unit": history.kind.unit if not history.kind.timestamp else None}
+    start, until = history.clock
+    if not history.kind.timestamp:
+        return {"time_unit": history.kind.unit, "start": start, "until": until}
+    stamps = pa.array([start, until], pa.int64()).cast(pa.timestamp("us", tz="UTC"))
+    texts = stamps.cast(pa.string()).to_pylist()
+    return {"time_unit": None, "start": texts[0], "until": texts[1]}
+
+
+def standard_tables(history: History) -> dict[str, pa.Table]:
+    """The tables of a history with the standard column names, times as they came: timestamps or integers."""
+    out = {}
+    for name, table in history.tables.items():
+        for column in ("time", "end"):
+            if history.kind.timestamp and column in table.column_names:
+                at = table.column_names.index(column)
+                table = table.set_column(at, column, table[column].cast(pa.timestamp("us", tz="UTC")))
+        out[name] = table
+    return out

@@ -1,0 +1,112 @@
+"""Options that several commands have, as decorators (common.md, section 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from occurs.model.history import InputOptions
+
+Decorated = Callable[..., Any]
+
+
+def rules(command: Decorated) -> Decorated:
+    command = click.option("--language", metavar="NAME", help="The language of all rules, whatever their suffix.")(
+        command
+    )
+    return click.argument("rules", nargs=-1, required=True, metavar="RULES...")(command)
+
+
+def severity(command: Decorated) -> Decorated:
+    for option in (
+        click.option("--strict", is_flag=True, help="Warnings are errors."),
+        click.option("--require-bounds", is_flag=True, help="State that grows without bound is an error."),
+    ):
+        command = option(command)
+    return command
+
+
+def inputs(*, required: bool) -> Callable[[Decorated], Decorated]:
+    """Input and clock options; they arrive as one :class:`Input` called ``given``."""
+    options = [
+        click.option(
+            "--events", "-e", multiple=True, required=required, metavar="PATH|TYPE=PATH",
+            help="CSV, JSON lines or Parquet, or a directory of them; may be repeated.",
+        ),
+        click.option("--facts", multiple=True, metavar="NAME=PATH", help="A table without time; may be repeated."),
+        *(
+            click.option(f"--{name}-column", default=name, show_default=True, metavar="NAME", help=text)
+            for name, text in (
+                ("type", "The column with the event type (empty: none)."),
+                ("time", "The column with the time."),
+                ("end", "The column with the end of what lasts (empty: none)."),
+                ("sequence", "The column that orders events of one time (empty: none)."),
+                ("label", "The column with the identity of a row (empty: none)."),
+            )
+        ),
+        click.option("--time-unit", metavar="UNIT", help="What integer times count: us, ms, s, min, h or d."),
+        click.option("--zone", default="UTC", show_default=True, metavar="NAME", help="The time zone of timers."),
+        click.option(
+            "--bad-rows", type=click.Choice(["error", "skip"]), default="error", show_default=True,
+            help="Refuse input with unreadable rows, or leave them out and count them.",
+        ),
+        click.option("--start", metavar="TIME", help="Start of the clock (default: the first event)."),
+        click.option("--until", metavar="TIME", help="End of the clock (default: the last event)."),
+        click.option("--ended/--open", default=True, help="Does nothing come any more?  [default: ended]"),
+        click.option(
+            "--host", type=click.Choice(["spark", "local"]), default="spark", show_default=True,
+            help="Where to run: Spark (started here if there is none), or this process.",
+        ),
+    ]  # fmt: skip
+
+    def decorate(command: Decorated) -> Decorated:
+        def call(**arguments: Any) -> Any:
+            names = Input.__dataclass_fields__
+            given = Input(**{n: arguments.pop(n) for n in names})
+            return command(given=given, **arguments)
+
+        call.__name__, call.__doc__ = command.__name__, command.__doc__
+        call.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
+        decorated: Decorated = call
+        for option in reversed(options):
+            decorated = option(decorated)
+        return decorated
+
+    return decorate
+
+
+@dataclass(frozen=True)
+class Input:
+    """What the input options say."""
+
+    events: tuple[str, ...]
+    facts: tuple[str, ...]
+    type_column: str
+    time_column: str
+    end_column: str
+    sequence_column: str
+    label_column: str
+    time_unit: str | None
+    zone: str
+    bad_rows: str
+    start: str | None
+    until: str | None
+    ended: bool
+    host: str
+
+    def options(self, *, skip: bool = False) -> InputOptions:
+        """For the intake; ``skip`` as ``--bad`` implies it."""
+        return InputOptions(
+            type=self.type_column or None,
+            time=self.time_column,
+            end=self.end_column or None,
+            sequence=self.sequence_column or None,
+            label=self.label_column or None,
+            time_unit=self.time_unit,
+            start=self.start,
+            until=self.until,
+            bad_rows="skip" if skip or self.bad_rows == "skip" else "error",
+        )

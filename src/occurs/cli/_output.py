@@ -1,0 +1,68 @@
+"""Detections to stdout or a file, counts to stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+
+import click
+import pyarrow as pa
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from occurs.connect.astext import plain_text
+from occurs.connect.writers import json_blocks, write
+
+#: rows of one type on a terminal
+SHOWN = 40
+
+
+def put(tables: Mapping[str, pa.Table], out: str | None) -> None:
+    """To the file ``out``; ``-``: JSON lines on stdout.  None: tables if stdout is a terminal, else JSON lines."""
+    if out is not None and out != "-":
+        write(out, tables)
+    elif out == "-" or not sys.stdout.isatty():
+        for text in json_blocks(tables):
+            click.echo(text, nl=False)
+    else:
+        console = Console()
+        for name, table in tables.items():
+            if len(table):
+                console.print(rich_table(name, table))
+
+
+def rich_table(name: str, table: pa.Table) -> Table:
+    """The first rows of a type; what is left out is said below them."""
+    left = len(table) - SHOWN
+    title = f"{name}: {len(table):,}"
+    caption = f"... and {left:,} more (all of them: --out FILE)" if left > 0 else None
+    out = Table(title=title, caption=caption, box=SIMPLE_HEAD, title_justify="left", caption_justify="left")
+    for field in table.schema:
+        number = pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
+        out.add_column(field.name, justify="right" if number else "left", overflow="fold")
+    head = table.slice(0, SHOWN)
+    columns = [plain_text(c).to_pylist() for c in head.columns]
+    for row in zip(*columns, strict=True):
+        out.add_row(*(Text("null", style="dim") if v is None else Text(v) for v in row))
+    return out
+
+
+def summary(tables: Mapping[str, pa.Table], counts: Mapping[str, int], seconds: float) -> None:
+    """How many of each type, and what was left out, on stderr."""
+    found = ", ".join(f"{name} {len(t):,}" for name, t in tables.items()) or "no types"
+    rows = f" in {counts['rows']:,} rows" if "rows" in counts else ""
+    click.echo(f"found{rows}: {found} ({seconds:.1f} s)", err=True)
+    left_out(counts)
+
+
+def left_out(counts: Mapping[str, int]) -> None:
+    """Rows that are no part of the history, by reason."""
+    if counts.get("bad"):
+        reasons = ", ".join(f"{n:,} {k.removeprefix('bad: ')}" for k, n in counts.items() if k.startswith("bad: "))
+        click.echo(f"left out {counts['bad']:,} bad rows: {reasons}", err=True)
+    if counts.get("outside"):
+        click.echo(f"left out {counts['outside']:,} rows outside the clock (--start, --until)", err=True)
+    if counts.get("empty"):
+        click.echo(f"left out {counts['empty']:,} rows that end when they begin", err=True)

@@ -1,0 +1,32 @@
+"""``occurs check``: all problems of rules, and with events of their schemas."""
+
+from __future__ import annotations
+
+import click
+
+import occurs
+from occurs.cli import _input, _options
+from occurs.cli._group import tally
+from occurs.cli._output import left_out
+from occurs.errors import Problem
+
+
+@click.command("check")
+@_options.rules
+@_options.inputs(required=False)
+@_options.severity
+def command(
+    given: _options.Input, rules: tuple[str, ...], language: str | None, strict: bool, require_bounds: bool
+) -> None:
+    """Name every problem of RULES: syntax, names, types, cycles, unbounded state.
+
+    With --events also what only the data shows.  Exit status 2 if there is an error.
+    """
+    program = occurs.load(*rules, language=language)
+    problems: list[Problem] = list(program.problems)
+    if given.events:
+        history = program.history(_input.read(program, given), given.options())
+        problems = [*program.check(history.schemas, history.kind), *history.notices]
+        left_out(history.counts)
+    _input.judge(problems, strict=strict, require_bounds=require_bounds)
+    click.echo(tally(problems), err=True)

@@ -1,0 +1,19 @@
+"""``occurs explain``: the plan in words."""
+
+from __future__ import annotations
+
+import click
+
+from occurs.cli import _input, _options
+
+
+@click.command("explain")
+@_options.rules
+@_options.inputs(required=False)
+def command(given: _options.Input, rules: tuple[str, ...], language: str | None) -> None:
+    """Say what runs where: evaluation order, stages, keys, how much past is kept and why, what is vectorised."""
+    program = _input.load(rules, language)
+    if not given.events:
+        click.echo(program.explain())
+        return
+    click.echo(program.explain(_input.read(program, given), **_input.arguments(given)))

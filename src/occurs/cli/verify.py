@@ -1,0 +1,29 @@
+"""``occurs verify``: the engine against the reference semantics on the user's own events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from occurs.cli import _input, _options
+
+
+@click.command("verify")
+@_options.rules
+@_options.inputs(required=True)
+@click.option("--max-events", type=click.IntRange(min=1), metavar="N", help="Compare on the first N events only.")
+def command(given: _options.Input, rules: tuple[str, ...], language: str | None, max_events: int | None) -> None:
+    """Compare what the engine finds with the plain transcription of the language's definition.
+
+    The reference is slow: take some thousand events.  Exit status 1 if they differ.
+    """
+    program = _input.load(rules, language)
+    limits: dict[str, Any] = {} if max_events is None else {"max_events": max_events}
+    with _input.doing("reading"):
+        events = _input.read(program, given)
+    with _input.doing("comparing"):
+        result = program.verify(events, **limits, **_input.arguments(given))
+    click.echo(result.report)
+    if not result.equal:
+        raise SystemExit(1)

@@ -1,0 +1,116 @@
+"""A Spark session on this machine, and files read by Spark.  PySpark is imported when it is asked for, not before."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from occurs.connect.places import Place
+from occurs.errors import InputProblem, ResourceProblem
+from occurs.hosts.java import ensure_java
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+#: what a session of ours is set to, where the user has not set it; times in UTC on both sides
+_SETTINGS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+}
+_LAUNCH = {
+    "spark.app.name": "occurs",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+}
+
+
+def local_session(master: str = "local[*]", *, quiet: bool = True, **settings: str) -> SparkSession:
+    """The Spark session of this process: the one there is, the server of SPARK_REMOTE, or a new one on this machine.
+
+    ``quiet``: the log of a Java process that is started goes nowhere, its errors reach Python as exceptions anyway.
+    ``settings``: names with ``__`` for ``.``.  Raises ResourceProblem if there is no Java or Spark does not start.
+    """
+    ensure_java()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else workers may run another Python
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder
+    chosen = _SETTINGS | {k.replace("__", "."): v for k, v in settings.items()}
+    if "SPARK_REMOTE" not in os.environ:
+        chosen = _LAUNCH | chosen
+        if "SPARK_DRIVER_MEMORY" not in os.environ:
+            chosen = {"spark.driver.memory": "2g"} | chosen
+        if "PYSPARK_GATEWAY_PORT" not in os.environ:  # else spark-submit has started us, and knows where to run
+            builder = builder.master(master)
+    for name, value in chosen.items():
+        builder = builder.config(name, value)
+    with _hushed(quiet) as log:
+        try:
+            session = builder.getOrCreate()
+        except Exception as error:  # Py4J, gRPC and the launcher each raise their own
+            told = log().strip().splitlines()[-5:]
+            message = "Spark does not start: " + (str(error).splitlines() or [repr(error)])[0]
+            hint = "without Spark: --host local (Python: pass a pandas, Arrow or Polars table)"
+            raise ResourceProblem.of("no-spark", "\n  ".join([message, *told]), hint=hint) from error
+    if quiet and "SPARK_REMOTE" not in os.environ:
+        session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+@contextmanager
+def _hushed(quiet: bool) -> Iterator:
+    """Standard error of processes started meanwhile goes to a file without a name; yields a reader of it."""
+    if not quiet:
+        yield lambda: ""
+        return
+    with tempfile.TemporaryFile() as file:
+
+        def text() -> str:
+            file.seek(0)
+            return file.read().decode(errors="replace")
+
+        sys.stderr.flush()
+        saved = os.dup(2)
+        os.dup2(file.fileno(), 2)
+        try:
+            yield text
+        finally:
+            os.dup2(saved, 2)
+            os.close(saved)
+
+
+def read_frames(session: SparkSession, files: Iterable[Place], *, skip: bool = False) -> DataFrame | dict:
+    """Files as Spark DataFrames: one with a type column, or one per type (then all files must have their type).
+
+    Text types are inferred by Spark.  ``skip`` leaves torn lines out; otherwise reading them fails.
+    """
+    groups: dict[tuple[str | None, str], list[str]] = {}
+    for place in files:
+        groups.setdefault((place.type, place.format), []).append(str(place.path.absolute()))
+    frames: dict[str | None, DataFrame] = {}
+    for (name, kind), paths in groups.items():
+        frame = _read(session, kind, paths, skip)
+        frames[name] = frame if name not in frames else frames[name].unionByName(frame, allowMissingColumns=True)
+    if None not in frames:
+        return frames
+    if len(frames) > 1:
+        named = ", ".join(f"`{n}`" for n in frames if n)
+        raise InputProblem.of("missing-column", f"some events come with a type column and some as TYPE=PATH: {named}")
+    return frames[None]
+
+
+def _read(session: SparkSession, kind: str, paths: list[str], skip: bool) -> DataFrame:
+    if kind == "parquet":
+        return session.read.parquet(*paths)
+    mode = "DROPMALFORMED" if skip else "FAILFAST"
+    if kind == "csv":
+        options = {"header": "true", "inferSchema": "true", "multiLine": "true", "escape": '"', "mode": mode}
+        return session.read.options(**options).csv(paths)
+    return session.read.options(mode=mode).json(paths)
