@@ -1,0 +1,316 @@
+"""The one catalogue of functions (common.md, section 6): of numbers, of conditions, casts; text and time beside it.
+
+Functions are total: outside their domain they are null, as they are if an argument is null (except ``coalesce`` and
+``if``).  They work on whole Arrow columns.  Each language names those it offers.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from occurs.expr import functions_text, functions_time
+from occurs.expr.columnar import floats, from_numpy, halves_away, ints, validity
+from occurs.expr.signature import (
+    AMOUNT,
+    ANY,
+    BOOL,
+    CATALOGUE,
+    FLOAT,
+    INT,
+    NUMBER,
+    ORDERED,
+    STRING,
+    Function,
+    function,
+)
+from occurs.model.types import Type
+
+__all__ = ["CATALOGUE", "Function", "functions_text", "functions_time"]
+
+LEAST, GREATEST = -(2**63), 2**63 - 1
+
+
+def _nan_outside(values: Any, arg: Any) -> Any:
+    """Null where ``values`` is NaN although ``arg`` was a number: outside the domain."""
+    bad = pc.and_(pc.is_nan(values), pc.invert(pc.is_nan(arg)))
+    return pc.if_else(bad, pa.scalar(None, pa.float64()), values) if pc.any(bad).as_py() else values
+
+
+# --- numbers ----------------------------------------------------------------------------------------------------
+
+
+@function(AMOUNT, result=0, example=((-3,), 3))
+def _abs(x: pa.Array) -> pa.Array:
+    """The amount without its sign."""
+    return pc.abs_checked(x)
+
+
+@function(AMOUNT, result=Type.INT, example=((-2.5,), -1))
+def sign(x: pa.Array) -> pa.Array:
+    """-1, 0 or 1; of NaN null."""
+    if pa.types.is_floating(x.type):
+        x = pc.if_else(pc.is_nan(x), pa.scalar(None, x.type), x)
+    return pc.sign(x).cast(pa.int64())
+
+
+@function(NUMBER, INT, result=0, least=1, literal=(1,), example=((2.345, 2), 2.35))
+def _round(x: pa.Array, digits: int = 0) -> pa.Array:
+    """To ``digits`` places after the point (0; negative: before it); halves away from zero.  Ints stay ints."""
+    if pa.types.is_integer(x.type):
+        return x if digits >= 0 else _round_ints(x, -digits)
+    if digits == 0:
+        return halves_away(x)
+    if digits > 308:
+        return x
+    if digits < -308:
+        return pc.multiply(x, 0.0)
+    values, valid = floats(x), validity(x)
+    size, unit = np.abs(values), 10.0 ** abs(digits)
+    with np.errstate(all="ignore"):
+        scaled = size * unit if digits > 0 else size / unit
+        base = np.floor(scaled)
+        # a number that reads 2.345 is a half, though its binary value lies beside it
+        half = (base + 0.5) / unit == size if digits > 0 else (base + 0.5) * unit == size
+        near = halves_away(pa.array(scaled)).to_numpy(zero_copy_only=False)
+        whole = np.where(half, base + 1, near)
+        out = np.copysign(whole / unit if digits > 0 else whole * unit, values)
+    # from 2**52 on there is nothing behind the point
+    return from_numpy(np.where(scaled < 2.0**52, out, values), valid)
+
+
+def _round_ints(x: pa.Array, places: int) -> pa.Array:
+    if places > 19:
+        return pc.multiply(x, 0)
+    unit, values, valid = np.uint64(10**places), ints(x), validity(x)
+    size = np.where(values < 0, np.uint64(0) - values.astype(np.uint64), values.astype(np.uint64))
+    whole = size // unit
+    whole += size - whole * unit >= unit // np.uint64(2)
+    beyond = whole > np.uint64(GREATEST) // unit
+    if (beyond if valid is None else beyond & valid).any():
+        raise pa.ArrowInvalid("overflow")
+    out = (whole * unit).astype(np.int64)
+    return from_numpy(np.where(values < 0, -out, out), valid)
+
+
+@function(NUMBER, result=0, example=((-2.5,), -3.0))
+def floor(x: pa.Array) -> pa.Array:
+    """The greatest whole number that is not above; ints stay ints, floats floats."""
+    return x if pa.types.is_integer(x.type) else pc.floor(x)
+
+
+@function(NUMBER, result=0, example=((2.1,), 3.0))
+def ceil(x: pa.Array) -> pa.Array:
+    """The least whole number that is not below; ints stay ints, floats floats."""
+    return x if pa.types.is_integer(x.type) else pc.ceil(x)
+
+
+@function(NUMBER, result=0, example=((-2.9,), -2.0))
+def trunc(x: pa.Array) -> pa.Array:
+    """Without what is after the point."""
+    return x if pa.types.is_integer(x.type) else pc.trunc(x)
+
+
+@function(FLOAT, result=Type.FLOAT, example=((2.25,), 1.5))
+def sqrt(x: pa.Array) -> pa.Array:
+    """The square root; of negative numbers null."""
+    return _nan_outside(pc.sqrt(x), x)
+
+
+@function(FLOAT, FLOAT, result=Type.FLOAT, example=((2, 10), 1024.0))
+def power(x: pa.Array, y: pa.Array) -> pa.Array:
+    """``x`` to the power ``y`` as a float; null outside the real numbers, infinite beyond float64."""
+    a, b = floats(x), floats(y)
+    with np.errstate(all="ignore"):
+        out = np.power(a, b)
+    outside = (np.isnan(out) & ~np.isnan(a) & ~np.isnan(b)) | ((a == 0) & (b < 0))
+    return from_numpy(out, validity(x, y, also=~outside))
+
+
+@function(FLOAT, result=Type.FLOAT, example=((0,), 1.0))
+def exp(x: pa.Array) -> pa.Array:
+    """e to the power ``x``; infinite beyond float64."""
+    return pc.exp(x)
+
+
+def _logarithm(kernel: Any, x: pa.Array) -> pa.Array:
+    """Null for zero and below."""
+    outside = pc.less_equal(x, 0.0)
+    return kernel(pc.if_else(outside, pa.scalar(None, pa.float64()), x))
+
+
+@function(FLOAT, result=Type.FLOAT, example=((1,), 0.0))
+def ln(x: pa.Array) -> pa.Array:
+    """The natural logarithm; null for zero and below."""
+    return _logarithm(pc.ln, x)
+
+
+@function(FLOAT, result=Type.FLOAT, example=((1000,), 3.0))
+def log10(x: pa.Array) -> pa.Array:
+    """The logarithm to base 10; null for zero and below."""
+    return _logarithm(pc.log10, x)
+
+
+@function(FLOAT, result=Type.FLOAT, example=((8,), 3.0))
+def log2(x: pa.Array) -> pa.Array:
+    """The logarithm to base 2; null for zero and below."""
+    return _logarithm(pc.log2, x)
+
+
+@function(FLOAT, result=Type.FLOAT, example=((0,), 0.0))
+def sin(x: pa.Array) -> pa.Array:
+    """The sine of an angle in radians; of infinities null."""
+    return _nan_outside(pc.sin(x), x)
+
+
+@function(FLOAT, result=Type.FLOAT, example=((0,), 1.0))
+def cos(x: pa.Array) -> pa.Array:
+    """The cosine of an angle in radians; of infinities null."""
+    return _nan_outside(pc.cos(x), x)
+
+
+@function(FLOAT, result=Type.FLOAT, example=((0,), 0.0))
+def tan(x: pa.Array) -> pa.Array:
+    """The tangent of an angle in radians; of infinities null."""
+    return _nan_outside(pc.tan(x), x)
+
+
+@function(FLOAT, FLOAT, result=Type.FLOAT, example=((0, 1), 0.0))
+def atan2(y: pa.Array, x: pa.Array) -> pa.Array:
+    """The angle of the point (x, y) in radians."""
+    return pc.atan2(y, x)
+
+
+@function(FLOAT, result=Type.FLOAT, example=((180,), math.pi))
+def radians(x: pa.Array) -> pa.Array:
+    """Degrees as radians."""
+    return from_numpy(np.radians(floats(x)), validity(x))
+
+
+@function(FLOAT, result=Type.FLOAT, example=((math.pi,), 180.0))
+def degrees(x: pa.Array) -> pa.Array:
+    """Radians as degrees."""
+    return from_numpy(np.degrees(floats(x)), validity(x))
+
+
+# --- conditions -------------------------------------------------------------------------------------------------
+
+
+@function(ORDERED, result="alike", least=1, repeats=True, scalars=True, example=((3, 1, 2), 1))
+def least(*args: Any) -> Any:
+    """The least of the arguments; null if one is."""
+    return pc.min_element_wise(*args, skip_nulls=False)
+
+
+@function(ORDERED, result="alike", least=1, repeats=True, scalars=True, example=((3, 1, 2), 3))
+def greatest(*args: Any) -> Any:
+    """The greatest of the arguments; null if one is."""
+    return pc.max_element_wise(*args, skip_nulls=False)
+
+
+CATALOGUE["coalesce"] = Function(
+    "coalesce", "The first argument that is not null.", (ANY,), "alike", 1, None, None, example=((None, 2, 3), 2)
+)
+CATALOGUE["nullif"] = Function(
+    "nullif",
+    "The first argument, null if it equals the second.",
+    (ANY, ANY),
+    "alike",
+    2,
+    2,
+    None,
+    example=((1, 1), None),
+)
+CATALOGUE["if"] = Function(
+    "if",
+    "if(c, a, b): a if c is true, else b; more pairs of condition and value may come before b.",
+    (ANY,),
+    "alike",
+    3,
+    None,
+    None,
+    example=((False, 1, 2), 2),
+)
+
+
+# --- casts ------------------------------------------------------------------------------------------------------
+
+
+@function(ANY, result=Type.STRING, typed=True, example=((1.0,), "1.0"))
+def string(x: pa.Array, types: tuple[Type, ...] = ()) -> pa.Array:
+    """The value as text: numbers so that they read back alike, times as ``2024-01-05T09:00:00Z``."""
+    t = types[0]
+    if t is Type.TIMESTAMP:
+        text = pc.strftime(x.view(pa.timestamp("us")), format="%Y-%m-%dT%H:%M:%S")
+        text = pc.replace_substring_regex(text, r"\.0+$", "")
+        return pc.binary_join_element_wise(text, "Z", "")
+    if t is Type.FLOAT:
+        return pa.array(floats(x).astype(str), pa.string(), mask=invalid(x))
+    return x.cast(pa.string())
+
+
+def invalid(x: pa.Array) -> np.ndarray | None:
+    """Booleans (n): the null rows; None if there are none."""
+    valid = validity(x)
+    return None if valid is None else ~valid
+
+
+_NUMBER = r"^[ \t\n\r]*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t\n\r]*$"
+_WHOLE = r"^[ \t\n\r]*[+-]?[0-9]+[ \t\n\r]*$"
+
+
+def _parsed(text: pa.Array, pattern: str) -> pa.Array:
+    """Text that matches, without blanks and plus sign; else null."""
+    text = pc.if_else(pc.match_substring_regex(text, pattern), text, pa.scalar(None, pa.string()))
+    return pc.utf8_ltrim(pc.utf8_trim(text, characters=" \t\n\r"), characters="+")
+
+
+@function(NUMBER | STRING | BOOL, result=Type.FLOAT, example=(("2.5",), 2.5))
+def _float(x: pa.Array) -> pa.Array:
+    """As a float: text in decimal notation, true 1.0, false 0.0; other text is null."""
+    if pa.types.is_string(x.type):
+        # numpy reads every decimal to the nearest float and gives infinity beyond; "nan" and "inf" do not match
+        text = _parsed(x, _NUMBER)
+        return from_numpy(pc.fill_null(text, "0").to_numpy(zero_copy_only=False).astype(np.float64), validity(text))
+    if pa.types.is_boolean(x.type):
+        return x.cast(pa.int64()).cast(pa.float64())
+    return x.cast(pa.float64(), safe=False)
+
+
+@function(NUMBER | STRING | BOOL, result=Type.FLOAT, example=(("x",), None))
+def number(x: pa.Array) -> pa.Array:
+    """The same as ``float``: text that is no number is null."""
+    return _float(x)
+
+
+@function(NUMBER | STRING | BOOL, result=Type.INT, example=((-2.9,), -2))
+def _int(x: pa.Array) -> pa.Array:
+    """As an int: floats lose what is after the point, text is a whole number; null beyond int64."""
+    if pa.types.is_floating(x.type):
+        values = floats(x)
+        inside = (values >= -(2.0**63)) & (values < 2.0**63)
+        return from_numpy(np.trunc(np.where(inside, values, 0.0)).astype(np.int64), validity(x, also=inside))
+    if pa.types.is_string(x.type):
+        text = pc.replace_substring_regex(_parsed(x, _WHOLE), r"^(-?)0+([0-9])", r"\1\2")
+        # up to 18 digits are always an int64; the few longer ones are looked at one by one
+        short = pc.less_equal(pc.utf8_length(text), 18)
+        out = pc.if_else(short, text, pa.scalar(None, pa.string())).cast(pa.int64())
+        rows = np.flatnonzero(pc.fill_null(pc.invert(short), False).to_numpy(zero_copy_only=False))
+        if len(rows):
+            found = out.to_pylist()
+            for row in rows.tolist():
+                value = int(text[row].as_py())
+                found[row] = value if LEAST <= value <= GREATEST else None
+            out = pa.array(found, pa.int64())
+        return out
+    return x.cast(pa.int64())
+
+
+@function(STRING, result=Type.TIMESTAMP, example=(("2024-01-05T09:00:00Z",), 1_704_445_200_000_000))
+def timestamp(x: pa.Array) -> pa.Array:
+    """Text as a time (ISO 8601; without zone: UTC); null if it is none."""
+    return functions_time.read_times(x)

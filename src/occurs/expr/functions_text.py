@@ -1,0 +1,244 @@
+"""Functions of text; positions count characters (code points) from 1, as in SQL."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from occurs.expr.columnar import ints, validity
+from occurs.expr.signature import INT, STRING, function
+from occurs.model.types import Type
+
+#: a text that is padded to more characters than this is null: nobody means it
+LONGEST = 1 << 20
+
+
+@function(STRING, result=Type.STRING, example=(("Ab",), "ab"))
+def lower(x: pa.Array) -> pa.Array:
+    """In small letters."""
+    return pc.utf8_lower(x)
+
+
+@function(STRING, result=Type.STRING, example=(("Ab",), "AB"))
+def upper(x: pa.Array) -> pa.Array:
+    """In capital letters."""
+    return pc.utf8_upper(x)
+
+
+@function(STRING, result=Type.INT, example=(("Zürich",), 6))
+def length(x: pa.Array) -> pa.Array:
+    """The number of characters."""
+    return pc.utf8_length(x).cast(pa.int64())
+
+
+@function(STRING, result=Type.STRING, least=1, repeats=True, scalars=True, example=(("a", "b", "c"), "abc"))
+def concat(*args: Any) -> Any:
+    """The texts one after the other; null if one is."""
+    return pc.binary_join_element_wise(*args, "", null_handling="emit_null")
+
+
+@function(STRING, INT, INT, result=Type.STRING, least=2, literal=(1, 2), example=(("abcdef", 2, 3), "bcd"))
+def substring(x: pa.Array, start: int, size: int | None = None) -> pa.Array:
+    """From character ``start`` (the first is 1; negative: from the end), ``size`` characters or to the end."""
+    if size is not None and size <= 0:
+        return pc.utf8_slice_codeunits(x, 0, 0)
+    if start < 0:
+        # a start before the text cuts what lies before it off
+        stop = None if size is None or start + size >= 0 else start + size
+        first = max(start, -(2**31))
+        if size is None or stop is None:
+            return pc.utf8_slice_codeunits(x, first) if size is None else _from_end(x, first, size)
+        return _from_end(x, first, size)
+    first = max(start, 1) - 1
+    stop = None if size is None else first + size
+    return pc.utf8_slice_codeunits(x, min(first, 2**62), None if stop is None or stop > 2**62 else stop)
+
+
+def _from_end(x: pa.Array, start: int, size: int) -> pa.Array:
+    """``size`` characters from ``start`` < 0; the characters that would lie before the text count."""
+    lengths = pc.utf8_length(x)
+    begin = pc.add(lengths.cast(pa.int64()), start)
+    values, valid = ints(begin), validity(begin)
+    short = values < 0 if valid is None else (values < 0) & valid
+    out = pc.utf8_slice_codeunits(pc.utf8_slice_codeunits(x, start), 0, size)
+    for missing in np.unique(-values[short]).tolist():
+        rows = pc.equal(begin, -missing)
+        out = pc.if_else(rows, pc.utf8_slice_codeunits(x, 0, max(0, size - missing)), out)
+    return out
+
+
+@function(STRING, INT, result=Type.STRING, literal=(1,), example=(("abc", 2), "ab"))
+def left(x: pa.Array, size: int) -> pa.Array:
+    """The first ``size`` characters."""
+    return pc.utf8_slice_codeunits(x, 0, max(0, size))
+
+
+@function(STRING, INT, result=Type.STRING, literal=(1,), example=(("abc", 2), "bc"))
+def right(x: pa.Array, size: int) -> pa.Array:
+    """The last ``size`` characters."""
+    return pc.utf8_slice_codeunits(x, -size) if size > 0 else pc.utf8_slice_codeunits(x, 0, 0)
+
+
+@function(STRING, STRING, result=Type.STRING, least=1, literal=(1,), example=(("  a ",), "a"))
+def trim(x: pa.Array, characters: str | None = None) -> pa.Array:
+    """Without white space (or the ``characters``) at both ends."""
+    return pc.utf8_trim_whitespace(x) if characters is None else pc.utf8_trim(x, characters=characters)
+
+
+@function(STRING, STRING, result=Type.STRING, least=1, literal=(1,), example=((" a ",), "a "))
+def ltrim(x: pa.Array, characters: str | None = None) -> pa.Array:
+    """Without white space (or the ``characters``) at the start."""
+    return pc.utf8_ltrim_whitespace(x) if characters is None else pc.utf8_ltrim(x, characters=characters)
+
+
+@function(STRING, STRING, result=Type.STRING, least=1, literal=(1,), example=((" a ",), " a"))
+def rtrim(x: pa.Array, characters: str | None = None) -> pa.Array:
+    """Without white space (or the ``characters``) at the end."""
+    return pc.utf8_rtrim_whitespace(x) if characters is None else pc.utf8_rtrim(x, characters=characters)
+
+
+@function(STRING, STRING, STRING, result=Type.STRING, literal=(1, 2), example=(("banana", "an", "-"), "b--a"))
+def replace(x: pa.Array, old: str, new: str) -> pa.Array:
+    """With ``new`` wherever ``old`` was; an empty ``old`` is nowhere."""
+    return pc.replace_substring(x, pattern=old, replacement=new) if old else x
+
+
+@function(STRING, STRING, result=Type.BOOL, literal=(1,), example=(("abc", "ab"), True))
+def starts_with(x: pa.Array, part: str) -> pa.Array:
+    """Whether the text begins so."""
+    return pc.starts_with(x, pattern=part)
+
+
+@function(STRING, STRING, result=Type.BOOL, literal=(1,), example=(("abc", "bc"), True))
+def ends_with(x: pa.Array, part: str) -> pa.Array:
+    """Whether the text ends so."""
+    return pc.ends_with(x, pattern=part)
+
+
+@function(STRING, STRING, result=Type.BOOL, literal=(1,), example=(("abc", "d"), False))
+def contains(x: pa.Array, part: str) -> pa.Array:
+    """Whether the text has this part."""
+    return pc.match_substring(x, pattern=part)
+
+
+def _position(x: pa.Array, part: str) -> pa.Array:
+    if not part:
+        return pc.if_else(x.is_valid(), 1, pa.scalar(None, pa.int64()))
+    pieces = pc.split_pattern(x, pattern=part, max_splits=1)
+    first = pc.list_element(pc.if_else(x.is_valid(), pieces, pa.scalar([""], pa.list_(pa.string()))), 0)
+    at = pc.add(pc.utf8_length(first).cast(pa.int64()), 1)
+    return pc.if_else(pc.equal(pc.list_value_length(pieces), 2), at, 0)
+
+
+@function(STRING, STRING, result=Type.INT, literal=(0,), example=(("c", "abc"), 3))
+def position(part: str, x: pa.Array) -> pa.Array:
+    """Where ``part`` first stands in the text, from 1; 0 if nowhere."""
+    return _position(x, part)
+
+
+@function(STRING, STRING, result=Type.INT, literal=(1,), example=(("abc", "c"), 3))
+def strpos(x: pa.Array, part: str) -> pa.Array:
+    """Where ``part`` first stands in the text, from 1; 0 if nowhere."""
+    return _position(x, part)
+
+
+@function(STRING, STRING, INT, result=Type.STRING, literal=(1, 2), example=(("a,b,c", ",", 2), "b"))
+def split_part(x: pa.Array, separator: str, n: int) -> pa.Array:
+    """Part ``n`` (from 1; negative: from the last) of the text split at ``separator``; empty if there is none."""
+    if n == 0:
+        return pa.nulls(len(x), pa.string())
+    if not separator:
+        return x if n in (1, -1) else pc.utf8_slice_codeunits(x, 0, 0)
+    pieces = pc.split_pattern(x, pattern=separator)
+    offsets = pieces.offsets.to_numpy(zero_copy_only=False).astype(np.int64)
+    at = offsets[:-1] + (n - 1) if n > 0 else offsets[1:] + n
+    inside = (at >= offsets[:-1]) & (at < offsets[1:])
+    found = pieces.values.take(pa.array(at, mask=~inside))
+    return pc.if_else(x.is_valid(), pc.fill_null(found, ""), pa.scalar(None, pa.string()))
+
+
+def _pad(x: pa.Array, width: int, fill: str, left: bool) -> pa.Array:
+    if width > LONGEST:
+        return pa.nulls(len(x), pa.string())
+    cut = pc.utf8_slice_codeunits(x, 0, max(0, width))
+    if not fill or width <= 0:
+        return cut
+    more = (fill * (width // len(fill) + 1))[:width]
+    if not left:
+        return pc.utf8_slice_codeunits(pc.binary_join_element_wise(x, more, ""), 0, width)
+    if len(fill) == 1:
+        return pc.utf8_lpad(cut, width=width, padding=fill)
+    # the padding of each row is the start of ``more``: one per number of missing characters
+    starts = pa.array([more[: width - n] for n in range(width + 1)])
+    return pc.binary_join_element_wise(starts.take(pc.utf8_length(cut)), cut, "")
+
+
+@function(STRING, INT, STRING, result=Type.STRING, least=2, literal=(1, 2), example=(("7", 3, "0"), "007"))
+def lpad(x: pa.Array, width: int, fill: str = " ") -> pa.Array:
+    """Filled up on the left to ``width`` characters, or cut to them."""
+    return _pad(x, width, fill, True)
+
+
+@function(STRING, INT, STRING, result=Type.STRING, least=2, literal=(1, 2), example=(("ab", 5, "xy"), "abxyx"))
+def rpad(x: pa.Array, width: int, fill: str = " ") -> pa.Array:
+    """Filled up on the right to ``width`` characters, or cut to them."""
+    return _pad(x, width, fill, False)
+
+
+@function(STRING, INT, result=Type.STRING, literal=(1,), example=(("ab", 3), "ababab"))
+def repeat(x: pa.Array, times: int) -> pa.Array:
+    """The text so many times."""
+    if times > LONGEST:
+        return pa.nulls(len(x), pa.string())
+    return pc.binary_repeat(x, max(0, times))
+
+
+@function(STRING, result=Type.STRING, example=(("abc",), "cba"))
+def reverse(x: pa.Array) -> pa.Array:
+    """The characters from the last to the first."""
+    return pc.utf8_reverse(x)
+
+
+def regexp_problem(pattern: str) -> str | None:
+    """What is wrong with a regular expression, or None."""
+    try:
+        pc.match_substring_regex(pa.array([""]), pattern=pattern)
+    except pa.ArrowInvalid as problem:
+        return str(problem).removeprefix("Invalid regular expression: ")
+    return None
+
+
+@function(STRING, STRING, result=Type.BOOL, literal=(1,), example=(("abc", "^a.c$"), True))
+def regexp_like(x: pa.Array, pattern: str) -> pa.Array:
+    """Whether the regular expression (RE2) matches somewhere; null if it is none."""
+    if regexp_problem(pattern):
+        return pa.nulls(len(x), pa.bool_())
+    return pc.match_substring_regex(x, pattern=pattern)
+
+
+@function(STRING, STRING, STRING, result=Type.STRING, literal=(1, 2), example=(("a1b22", "[0-9]+", "-"), "a-b-"))
+def regexp_replace(x: pa.Array, pattern: str, new: str) -> pa.Array:
+    """With ``new`` wherever the regular expression (RE2) matches; ``\\1`` is the first group."""
+    try:
+        return pc.replace_substring_regex(x, pattern=pattern, replacement=new)
+    except pa.ArrowInvalid:  # no regular expression, or a group that it lacks: the documented answer is null
+        return pa.nulls(len(x), pa.string())
+
+
+@function(STRING, STRING, result=Type.STRING, literal=(1,), example=(("room 12", "[0-9]+"), "12"))
+def regexp_extract(x: pa.Array, pattern: str) -> pa.Array:
+    """The first match of the regular expression (RE2); null if there is none."""
+    if regexp_problem(pattern):
+        return pa.nulls(len(x), pa.string())
+    found = pc.extract_regex(x, pattern=f"(?P<found>{pattern})")
+    return pc.struct_field(found, "found")
+
+
+@function(STRING, INT, result=Type.STRING, literal=(1,), example=(("abc", 2), "b"), name="char_at")
+def char_at(x: pa.Array, at: int) -> pa.Array:
+    """The character at a position, from 1; null if there is none."""
+    one = substring(x, at, 1) if at else pc.utf8_slice_codeunits(x, 0, 0)
+    return pc.if_else(pc.equal(one, ""), pa.scalar(None, pa.string()), one)
