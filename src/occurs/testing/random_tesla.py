@@ -37,9 +37,9 @@ class _Program(Words):
         events = random_history(
             rng,
             schemas,
-            rng.randint(3, most_events),
+            max(rng.randint(3, most_events), rng.randint(3, most_events)),
             nulls=rng.choice((0.0, 0.1, 0.25)),
-            keys=rng.choice((1, 2, 3)),
+            keys=rng.choice((1, 1, 2, 3)),
             sequences=self.chance(0.2),
         )
         if self.chance(0.1):

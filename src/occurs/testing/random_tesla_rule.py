@@ -39,10 +39,10 @@ class RuleWriter:
         typed = p.chance(0.2) and DURATION not in schema.values()
         head = ", ".join(f"{a}: {t}" if typed else a for a, t in schema.items())
         items = [self.selection(i) for i in range(1, len(self.roles))]
-        for make, probability in ((self.negation, 0.35), (self.condition, 0.3), (self.extra, 0.15)):
+        for make, probability in ((self.negation, 0.25), (self.condition, 0.22), (self.extra, 0.1)):
             if p.chance(probability):
                 items.insert(rng.randint(0, len(items)), make())
-        if p.chance(0.1):
+        if p.chance(0.07):
             items.insert(rng.randint(0, len(items)), self.negation())
         text = f"{lead}define {self.name}({head}) from {self.event(0)}"
         text += "".join(f"\n  and {i}" for i in items if i)
@@ -57,7 +57,7 @@ class RuleWriter:
         rng, p = self.rng, self.p
         if p.unit != "none" and p.chance(0.12):
             self.add("Timer", None)
-        elif self.level and p.chance(0.35):
+        elif self.level and p.chance(0.3):
             self.add(rng.choice(p.derived[: self.level]), None)
             self.each_left = 1
         else:
@@ -97,7 +97,7 @@ class RuleWriter:
             return f"Timer({self.timer()}){alias}"
         tests = list(self.binding.get(role, []))
         positions = ""
-        if "k" in self.parameters and p.chance(0.6) and not any("$k" in t for t in tests):
+        if "k" in self.parameters and p.chance(0.5) and not any("$k" in t for t in tests):
             tests.append("K = $k")
         if p.chance(0.12) and DURATION not in p.schemas[r.type].values():
             # the same by position, in front of the others
@@ -106,11 +106,11 @@ class RuleWriter:
             )
             tests = [t for t in tests if "$k" not in t]
             positions = first + (", " + self.rng.choice(("_", "$v" if "v" in self.parameters else "_")))
-        if p.chance(0.35):
+        if p.chance(0.25):
             tests.append(p.own_test(r.type))
-        if p.chance(0.2):
+        if p.chance(0.13):
             tests.append(self.relation(r.type, role))
-        if p.chance(0.07):
+        if p.chance(0.05):
             tests.append(self.p.compare(self.aggregate(INT), p.constant(INT)))
         self.rng.shuffle(tests)
         inner = self.joined(tests)
@@ -144,14 +144,24 @@ class RuleWriter:
 
     def selection(self, role: int) -> str:
         rng, r = self.rng, self.roles[role]
-        policies = ["first", "last", "last", "2-first", "2-last", "3-last", "first"]
+        policies = [
+            "first",
+            "last",
+            "last",
+            "first",
+            "first",
+            "last",
+            "2-first",
+            "2-last",
+            rng.choice(("3-last", "1-first")),
+        ]
         heavy = r.type in self.p.derived
         if self.each_left and not (heavy and self.recursive):
             policies += ["each"] * 6
         policy = rng.choice(policies)
         self.each_left -= policy == "each"
         assert r.reference is not None
-        window = self.p.duration(14, 2)
+        window = self.p.duration(20, 3)
         return f"{policy} {self.event(role)} within {window} from {self.roles[r.reference].name}"
 
     def interval(self) -> str:
@@ -166,7 +176,7 @@ class RuleWriter:
         if pairs and self.p.chance(0.5):
             one, other = self.rng.sample(self.rng.choice(pairs), 2)
             return f"between {one} and {other}"
-        return f"within {self.p.duration(8)} from {self.rng.choice(roles).name}"
+        return f"within {self.p.duration(6)} from {self.rng.choice(roles).name}"
 
     def other_event(self, type_: str) -> str:
         """The parentheses of a negated or aggregated event."""

@@ -218,14 +218,31 @@ def _power(a: Any, b: Any) -> Any:
         return -math.inf if a < 0 and float(b) % 2 == 1 else math.inf
 
 
-def _whole(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A rounding function: ints stay; floats stay floats (so infinities need no rule)."""
-    return lambda a: a if isinstance(a, float) and math.isinf(a) else (float(f(a)) if isinstance(a, float) else f(a))
+def _whole(f: Callable[[Any], int]) -> Callable[[Any], Any]:
+    """A rounding function: ints stay ints; floats stay floats (so infinities need no rule)."""
+    return lambda a: a if not isinstance(a, float) or math.isinf(a) else float(f(a))
+
+
+def _round(a: Any, digits: int = 0) -> Any:
+    """To so many places after the point (negative: before it), halves away from zero."""
+    scale = Fraction(10) ** digits
+    if not isinstance(a, float):
+        return a if digits >= 0 else int(_nearest(a * scale) / scale)
+    if math.isinf(a):
+        return a
+    # a decimal such as 2.345 is no float: the product is rounded first, so that it counts as the half it looks like
+    scaled = a * 10.0**digits if digits >= 0 else a / 10.0**-digits
+    return a if math.isinf(scaled) else float(_nearest(scaled) / scale)
+
+
+def _nearest(a: Any) -> int:
+    whole = math.floor(abs(Fraction(a)) + Fraction(1, 2))
+    return -whole if a < 0 else whole
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "abs": abs,
-    "round": _whole(round),
+    "round": _round,
     "floor": _whole(math.floor),
     "ceil": _whole(math.ceil),
     "sqrt": _sqrt,
