@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from occurs.expr.typing import infer
-
 from occurs.errors import Span
 from occurs.expr.tree import DurationLiteral, Expr, Param, Ref
+from occurs.expr.typing import infer
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks_catalogue import TIMER, Catalogue
 from occurs.languages.tesla.checks_params import bindings
@@ -68,7 +67,8 @@ class RuleTypes:
                 return self._aggregate(node, report)
             return None
 
-        return infer(expr, lookup, report, functions=FUNCTIONS)
+        integer = None if self.kind is None else not self.kind.timestamp
+        return infer(expr, lookup, report, functions=FUNCTIONS, integer_time=integer)
 
     def _aggregate(self, node: syntax.Aggregate, report: Report) -> Type | None:
         for constraint in node.event.constraints:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from occurs.expr.functions import CATALOGUE
+
 AGGREGATES = ("avg", "sum", "min", "max", "count", "stddev", "median", "first", "last")
-#: the scalar functions that the language names
-SCALARS = (
-    *("abs", "round", "floor", "ceil", "sqrt", "power"),
-    *("lower", "upper", "length", "concat", "coalesce", "least", "greatest"),
-)
-FUNCTIONS = frozenset(SCALARS)
+#: the scalar functions: those that the language names and the rest of the common catalogue
+FUNCTIONS = frozenset(CATALOGUE) - frozenset(AGGREGATES)
 
 
 def is_function(name: str) -> bool:

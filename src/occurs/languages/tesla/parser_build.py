@@ -113,7 +113,8 @@ class Builder(ExpressionBuilder):
 
     def condition(self, tree: Tree[Token], span: Span) -> syntax.Item | None:
         """A comparison; a lone name or call is an event whose policy was forgotten."""
-        if tree.data == "bare" or (tree.data == "call" and not self.is_function(tree)):
+        empty = tree.data == "call" and tree.children[-1] is None
+        if tree.data == "bare" or empty or (tree.data == "call" and not self.is_function(tree)):
             self._second_event(str(tree.children[0]), self.span(tree))
             return None
         return syntax.Condition(self.expr(tree), span)

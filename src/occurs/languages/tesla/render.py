@@ -81,7 +81,8 @@ def _item(item: syntax.Item) -> str:
     expr = item.expr
     if isinstance(expr, Unary) and expr.op == "not":
         return f"not ({render(expr.arg)})"
-    bare = (isinstance(expr, Ref) and expr.scope is None) or (isinstance(expr, Call) and not is_function(expr.name))
+    bare = isinstance(expr, Ref) and expr.scope is None
+    bare |= isinstance(expr, Call) and not (expr.args and is_function(expr.name))
     if bare or (isinstance(expr, Binary) and expr.op in ("and", "or")):
         return f"({render(expr)})"
     return render(expr)
