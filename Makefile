@@ -1,0 +1,32 @@
+# Every target sets up what it needs in .venv; nothing has to be installed before but Python.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test lint bench clean
+
+demo: $(READY)  ## the rules over real flights, on Spark
+	$(BIN)/python examples/flights/run.py
+
+test: $(READY)  ## all tests; the slow ones too if CI=true
+	$(BIN)/python -m pytest
+
+lint: $(READY)  ## style and types
+	$(BIN)/python -m ruff check src tests benchmarks examples
+	$(BIN)/python -m mypy
+
+bench: $(READY)  ## a table of ratios: against Spark doing nothing, against bare NumPy, growth
+	$(BIN)/python -m benchmarks
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Occurs needs Python 3.11 or later, and \`$(PYTHON)\` is `$(PYTHON) --version 2>&1`." >&2; \
+	  echo "Name another one: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { \
+	  echo "This Python cannot make virtual environments (Debian, Ubuntu: apt install python3-venv)." >&2; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,java,pandas,connect,examples]'
+	@touch $(READY)
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis spark-warehouse
