@@ -1,0 +1,169 @@
+"""Files in: nulls and empty texts, inferred types, torn lines, what is missing."""
+
+from __future__ import annotations
+
+import gzip
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from occurs.connect.files import read_sources
+from occurs.connect.places import places, split_type
+from occurs.errors import InputProblem, UsageProblem
+from occurs.model.history import InputOptions, normalise
+from occurs.model.types import Schema, Type
+
+
+@pytest.fixture
+def put(tmp_path):
+    def write(name, text):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return str(path)
+
+    return write
+
+
+def history(*events, schemas=None, **options):
+    options = InputOptions(**options)
+    return normalise(read_sources(events, schemas=schemas, type_column=options.type), schemas=schemas, options=options)
+
+
+def test_csv_tells_null_from_empty_text(put):
+    [source] = read_sources([put("a.csv", 'time,v,s\n1,,""\n2,5,\n3,6,NA\n')])
+    assert source.table.to_pylist() == [
+        {"time": 1, "v": None, "s": ""},
+        {"time": 2, "v": 5, "s": None},
+        {"time": 3, "v": 6, "s": "NA"},
+    ]
+
+
+def test_csv_types_see_the_whole_column(put):
+    lines = "".join(f"{i},{i}\n" for i in range(3_000_000))
+    [source] = read_sources([put("a.csv", "time,v\n" + lines + "3000000,x\n")])
+    assert source.table.schema.types == [pa.int64(), pa.string()]
+    assert source.table["v"][-1].as_py() == "x"
+
+
+def test_csv_text_declared_as_text_stays_as_written(put):
+    path = put("a.csv", "type,time,room,at\nA,1,007,12:30\nB,2,8,12:31\n")
+    found = history(path, schemas={"A": Schema((("room", Type.STRING),))})
+    assert found.tables["A"]["room"].to_pylist() == ["007"]
+    assert found.tables["B"].to_pylist() == [{"time": 2, "room": 8, "at": "12:31"}]
+
+
+def test_csv_torn_lines_are_bad_rows_and_others_keep_their_numbers(put):
+    path = put("a.csv", 'type,time,v\nA,1,"two\nlines"\nA,2\nA,x,3\nA,4,5,6\n')
+    found = history(path, bad_rows="skip")
+    assert found.tables["A"].to_pylist() == [{"time": 1, "v": "two\nlines"}]
+    assert [(r["reason"], r["row"], r["file"]) for r in found.bad.to_pylist()] == [
+        ("unreadable time", 3, path),
+        ("torn line", 2, path),
+        ("torn line", 4, path),
+    ]
+    with pytest.raises(InputProblem, match="row 2: this line cannot be read: 'A,2'"):
+        history(path)
+
+
+@pytest.mark.parametrize("text", ["", "\n"])
+def test_an_empty_csv_is_an_error_and_a_header_alone_is_not(put, text):
+    with pytest.raises(InputProblem, match="mpty"):
+        read_sources([put("a.csv", text)])
+    assert history(put("b.csv", "type,time,v\n")).tables == {}
+
+
+def test_files_that_are_not_what_they_seem(put):
+    with pytest.raises(InputProblem, match="column `s` is not UTF-8"):
+        read_sources([put("a.csv", b"time,s\n1,a\n2,\xff\n")])
+    with pytest.raises(InputProblem, match="not UTF-8"):
+        read_sources([put("a.jsonl", b'{"time": 1, "s": "\xff"}\n')])
+    with pytest.raises(InputProblem, match="cannot be read"):
+        read_sources([put("a.parquet", "time\n1\n")])
+    with pytest.raises(InputProblem, match="cannot be read"):
+        read_sources([put("a.csv.gz", "time\n1\n")])
+
+
+def test_json_lines_are_typed_per_event_type(put):
+    path = put("a.jsonl", '{"type":"A","time":1,"v":1}\n\n{"type":"B","time":2,"v":"x"}\n{"type":"B","time":3}\n')
+    found = history(path)
+    assert found.tables["A"].to_pylist() == [{"time": 1, "v": 1}]
+    assert found.tables["B"].to_pylist() == [{"time": 2, "v": "x"}, {"time": 3, "v": None}]
+    assert (found.schemas["A"]["v"], found.schemas["B"]["v"]) == (Type.INT, Type.STRING)
+
+
+def test_json_text_that_looks_like_a_time_stays_text(put):
+    path = put("a.jsonl", '{"type":"A","time":"2024-01-05T12:00:00Z","day":"2024-01-05"}\n')
+    found = history(path)
+    assert found.tables["A"].to_pylist() == [{"time": 1_704_456_000_000_000, "day": "2024-01-05"}]
+
+
+def test_a_key_that_all_objects_of_a_type_lack_is_null(put):
+    path = put("a.jsonl", '{"type":"A","time":1}\n{"type":"B","time":2,"v":2}\n')
+    found = history(path, schemas={"A": Schema((("v", Type.INT),))})
+    assert found.tables["A"].to_pylist() == [{"time": 1, "v": None}]
+    with pytest.raises(InputProblem, match="missing"):
+        history(path, schemas={"A": Schema((("w", Type.INT),))})
+
+
+def test_torn_and_mixed_json_lines_are_bad_rows(put):
+    lines = ['{"type":"A","time":1,"v":1}', '{"type":"A",', "", "[1]", '{"type":"A","time":4,"v":"x"}', '{"time":5}']
+    path = put("a.jsonl", "\n".join(lines))
+    found = history(path, bad_rows="skip")
+    assert found.tables["A"].to_pylist() == [{"time": 1, "v": 1}]
+    assert sorted((r["row"], r["reason"], r["value"]) for r in found.bad.to_pylist()) == [
+        (2, "torn line", '{"type":"A",'),
+        (4, "torn line", "[1]"),
+        (5, "value does not fit", '"x"'),
+        (6, "null type", None),
+    ]
+    with pytest.raises(InputProblem, match=r'row 5: "x" in column `v`, which is int'):
+        history(path)
+
+
+def test_mixed_json_is_read_as_declared(put):
+    path = put("a.jsonl", '{"time":1,"v":1}\n{"time":2,"v":"x"}\n{"time":3,"v":2.0}\n')
+    found = history("A=" + path, schemas={"A": Schema((("v", Type.STRING),))}, bad_rows="skip")
+    assert found.tables["A"]["v"].to_pylist() == ["x"]
+    found = history("A=" + path, schemas={"A": Schema((("v", Type.INT),))}, bad_rows="skip")
+    assert found.tables["A"]["v"].to_pylist() == [1, 2]
+
+
+def test_a_json_array_and_compressed_files(put):
+    array = put("a.json", '[{"type":"A","time":1},\n {"type":"A","time":2}]')
+    packed = put("b.jsonl.gz", gzip.compress(b'{"type":"A","time":3}\n'))
+    csv = put("c.csv.gz", gzip.compress(b"type,time\nA,4\n"))
+    assert history(array, packed, csv).tables["A"]["time"].to_pylist() == [1, 2, 3, 4]
+
+
+def test_a_directory_is_all_its_files(put, tmp_path):
+    (tmp_path / "sub").mkdir()
+    pq.write_table(pa.table({"time": [1]}), tmp_path / "sub" / "part-0.parquet")
+    put("z.csv", "time\n2\n")
+    put("_SUCCESS", "")
+    put(".z.csv.crc", "x")
+    sources = read_sources([f"A={tmp_path}"])
+    assert [(s.type, s.table.num_rows) for s in sources] == [("A", 1), ("A", 1)]
+
+
+def test_what_is_missing_is_named_with_its_neighbours(put, tmp_path):
+    put("events.csv", "time\n1\n")
+    with pytest.raises(InputProblem) as caught:
+        read_sources([str(tmp_path / "event.csv"), str(tmp_path / "no" / "a.csv")])
+    assert [p.kind for p in caught.value.problems] == ["missing-file", "missing-file"]
+    assert "did you mean `events.csv`?" in str(caught.value)
+    (tmp_path / "nothing").mkdir()
+    with pytest.raises(InputProblem, match="no event files"):
+        read_sources([str(tmp_path / "nothing")])
+    with pytest.raises(UsageProblem, match="suffix"):
+        places([put("a.txt", "")])
+    with pytest.raises(UsageProblem, match="kafka"):
+        places(["kafka://host/topic"])
+
+
+def test_a_type_before_a_path(put):
+    assert split_type("Smoke=a=b.csv") == ("Smoke", "a=b.csv")
+    assert split_type("data/day=1/a.csv") == (None, "data/day=1/a.csv")
+    assert split_type(put("x=1.csv", ""))[0] is None
+    with pytest.raises(UsageProblem):
+        split_type("=a.csv")
