@@ -63,9 +63,9 @@ def aggregate(run: Run, matches: Matches, node: Windowed) -> Column:
         part = matches.take(block)
         match, row = expand(lo[block], hi[block], index.order, run.rule_of(part), mask, NO_BOUND)
         pairs = part.take(match)
-        for f in node.residual + left:
-            passed = np.flatnonzero(run.condition(pairs, f, (rows, row)))
-            match, row, pairs = match[passed], row[passed], pairs.take(passed)
+        passed = run.all_conditions(pairs, node.residual + left, rows, row)
+        if passed is not None:
+            match, row = match[passed], row[passed]
         # the rows that passed, match by match, are an index of their own
         cut = np.searchsorted(match, np.arange(len(block) + 1))
         own = Index(row, cut, rows.time[row])

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from occurs.errors import InputProblem, Problem, Span
 from occurs.expr.evaluate import evaluate, select
-from occurs.expr.tree import Expr, Literal, Ref, Slot, rewrite
+from occurs.expr.tree import Expr, Literal, Ref, Slot, conjunction
 from occurs.model.types import Type
 from occurs.operators.aggregate import Windowed, aggregate
 from occurs.operators.columns import Column
@@ -134,13 +134,13 @@ class Matches:
 class Run:
     """One pattern over one frame."""
 
-    def __init__(self, pattern: Pattern, frame: Frame, consumed: dict[int, np.ndarray] | None = None):
+    def __init__(self, pattern: Pattern, frame: Frame, free: dict[str, np.ndarray] | None = None):
         self.pattern = pattern
         self.frame = frame
         self.sources = pattern.role_sources
         self.tables: list[Rows] = [frame.tables[s.type] for s in self.sources]
-        #: booleans per row of the role's type, for the roles that consume
-        self.consumed = consumed or {}
+        #: by type, booleans per row: not yet consumed by this rule; tested for the roles that consume
+        self.free = free or {}
         self.many = len(pattern.rules) > 1
 
     # -- columns of matches ------------------------------------------------------------------------------------------
@@ -168,6 +168,14 @@ class Run:
         if undecided is not None:
             self.overflow(matches, int(undecided[0]))
         return passed
+
+    def all_conditions(
+        self, matches: Matches, conditions: Sequence[Expr], rows: Rows, row: np.ndarray
+    ) -> np.ndarray | None:
+        """The numbers of the matches that pass all; judged together, so that an overflow in one does not matter where
+        another is false.  None without conditions."""
+        joint = conjunction(list(conditions))
+        return None if joint is None else np.flatnonzero(self.condition(matches, joint, (rows, row)))
 
     def overflow(self, matches: Matches, at: int) -> None:
         rule = self.pattern.rules[0 if matches.rule is None else int(matches.rule[at])]
@@ -211,6 +219,12 @@ class Run:
             low = self.tables[interval.early].time[matches.rows[interval.early]]
         return (low + 1 if open_low else low), high
 
+    def strictly_before(self, matches: Matches, source: Source, high: np.ndarray) -> np.ndarray:
+        """``high``, or for sources of the own recursive component at most the tick before the terminator."""
+        if not source.strict:
+            return high
+        return np.minimum(high, self.tables[0].time[matches.rows[0]] - 1)
+
     def candidates(
         self,
         matches: Matches,
@@ -218,9 +232,13 @@ class Run:
         keys: Sequence[KeyPart],
         low: np.ndarray,
         high: np.ndarray,
-        extra_keep: np.ndarray | None = None,
+        free: np.ndarray | None = None,
     ) -> tuple[Rows, Index, np.ndarray, np.ndarray, np.ndarray, tuple[Expr, ...]]:
-        """(rows, index, lo, hi, mask, filters left to judge pair by pair) of the rows that may be candidates."""
+        """(rows, index, lo, hi, mask, filters left to judge pair by pair) of the rows that may be candidates.
+
+        ``free``: booleans, rows that are not consumed (only in patterns of one rule).
+        """
+        high = self.strictly_before(matches, source, high)
         rows = self.frame.tables[source.type]
         left: tuple[Expr, ...] = ()
         mask = NO_MASK
@@ -228,9 +246,7 @@ class Run:
         name: object = None
         # codes of the matches first: an index has as many groups as there are codes when it is made
         by = [k.own for k in keys]
-        own = self.frame.joined_codes(rows, by) if by else None
         code = self.key_codes(matches, rows, keys)
-        del own
         try:
             if self.many and any(isinstance(n, Slot) for f in source.filters for n in f.walk()):
                 mask = rule_mask(self.frame, rows, source.filters, self.pattern.constants, len(self.pattern.rules))
@@ -239,9 +255,8 @@ class Run:
                 name = source.filters or None
         except UndecidedOverflow:
             left = source.filters
-        if extra_keep is not None:
-            keep = extra_keep if keep is None else keep & extra_keep
-            name = None
+        if free is not None:
+            mask = free[None, :]
         index = self.frame.index(rows, by, keep, name)
         lo, hi = index.ranges(code, low, high)
         return rows, index, lo, hi, mask, left
@@ -255,31 +270,28 @@ class Run:
         return np.zeros(len(matches), np.int64) if matches.rule is None else matches.rule
 
     # -- steps -------------------------------------------------------------------------------------------------------
-    def start(self, rows: np.ndarray | None = None) -> Matches:
-        """The terminators: ``rows``, or all new ones, that pass the constraints of role 0, rule by rule."""
+    def start(self) -> Matches:
+        """The new terminators that pass the constraints of role 0, rule by rule."""
         table = self.tables[0]
         source = self.sources[0]
-        rows = np.arange(table.new, len(table), dtype=np.int64) if rows is None else rows
+        n_rules = len(self.pattern.rules)
+        rows = np.arange(table.new, len(table), dtype=np.int64)
+        fresh = table if table.new == 0 else table.slice(table.new)
         try:
             if self.many:
-                fresh = table if table.new == 0 else table.slice(table.new, None)
-                mask = rule_mask(self.frame, fresh, source.filters, self.pattern.constants, len(self.pattern.rules))
+                mask = rule_mask(self.frame, fresh, source.filters, self.pattern.constants, n_rules)
                 if mask is NO_MASK:
-                    rule = np.repeat(np.arange(len(self.pattern.rules)), len(rows))
-                    return Matches(rule, [np.tile(rows, len(self.pattern.rules))])
-                rule, at = np.nonzero(mask[:, rows - table.new])
+                    return Matches(np.repeat(np.arange(n_rules), len(rows)), [np.tile(rows, n_rules)])
+                rule, at = np.nonzero(mask)
                 return Matches(rule, [rows[at]])
-            keep = self.frame.filter(table, source.filters)
-            return Matches(None, [rows if keep is None else rows[keep[rows]]])
+            keep = self.frame.filter(fresh, source.filters)
+            return Matches(None, [rows if keep is None else rows[keep]])
         except UndecidedOverflow:
             matches = Matches(None, [rows])
             if self.many:
-                n = len(self.pattern.rules)
-                matches = Matches(np.repeat(np.arange(n), len(rows)), [np.tile(rows, n)])
-            for f in source.filters:
-                at = np.flatnonzero(self.condition(matches, f, (table, matches.rows[0])))
-                matches = matches.take(at)
-            return matches
+                matches = Matches(np.repeat(np.arange(n_rules), len(rows)), [np.tile(rows, n_rules)])
+            passed = self.all_conditions(matches, source.filters, table, matches.rows[0])
+            return matches if passed is None else matches.take(passed)
 
     def run(self, matches: Matches, step: int = 0) -> list[Matches]:
         """The complete matches, in blocks, in the order of the terminators."""
@@ -308,9 +320,8 @@ class Run:
         """None: too many pairs at once, halve the matches."""
         role = len(matches.rows)
         high = self.tables[s.ref].time[matches.rows[s.ref]]
-        consumed = self.consumed.get(role)
-        keep = None if consumed is None else ~consumed
-        rows, index, lo, hi, mask, left = self.candidates(matches, s.source, s.keys, high - s.within, high, keep)
+        free = self.free.get(s.source.type) if role in self.pattern.consuming else None
+        rows, index, lo, hi, mask, left = self.candidates(matches, s.source, s.keys, high - s.within, high, free)
         rule = self.rule_of(matches)
         bound = self.bound_rows(matches, rows)
         residual = s.residual + left
@@ -321,8 +332,8 @@ class Run:
         else:
             match, row = expand(lo, hi, index.order, rule, mask, bound)
         out = Matches(None if matches.rule is None else matches.rule[match], [r[match] for r in matches.rows] + [row])
-        for f in residual:
-            passed = np.flatnonzero(self.condition(out, f, (rows, out.rows[-1])))
+        passed = self.all_conditions(out, residual, rows, row)
+        if passed is not None:
             match = match[passed]
             out = out.take(passed)
         if residual and s.policy != "each":
@@ -341,10 +352,8 @@ class Run:
             part = matches.take(block)
             match, row = expand(lo[block], hi[block], index.order, self.rule_of(part), mask, self.bound_rows(part, rows))
             pairs = part.take(match)
-            for f in s.residual + left:
-                passed = np.flatnonzero(self.condition(pairs, f, (rows, row)))
-                match, row, pairs = match[passed], row[passed], pairs.take(passed)
-            present[block[match]] = True
+            passed = self.all_conditions(pairs, s.residual + left, rows, row)
+            present[block[match if passed is None else match[passed]]] = True
         return matches.take(np.flatnonzero(~present))
 
     # -- output ------------------------------------------------------------------------------------------------------
@@ -388,14 +397,3 @@ def blocks(lo: np.ndarray, hi: np.ndarray) -> list[np.ndarray]:
         begin = end
     return out
 
-
-def without_slots(expr: Expr, constants: Sequence[Column], rule: int) -> Expr:
-    """The expression of one rule of a template."""
-
-    def fill(node: Expr) -> Expr | None:
-        if isinstance(node, Slot):
-            column = constants[node.index]
-            return Literal(column.arrow[rule].as_py(), column.type)
-        return None
-
-    return rewrite(expr, fill)

@@ -1,0 +1,35 @@
+"""Occurs: complex event processing for PySpark.  Say what happened once; find it in history and live."""
+
+from occurs.errors import (
+    CheckpointProblem,
+    ConnectionProblem,
+    DefinitionProblem,
+    InputProblem,
+    LimitProblem,
+    OccursError,
+    Problem,
+    ResourceProblem,
+    SyntaxProblem,
+    UsageProblem,
+)
+from occurs.program import Detections, Program, load, parse
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CheckpointProblem",
+    "ConnectionProblem",
+    "DefinitionProblem",
+    "Detections",
+    "InputProblem",
+    "LimitProblem",
+    "OccursError",
+    "Problem",
+    "Program",
+    "ResourceProblem",
+    "SyntaxProblem",
+    "UsageProblem",
+    "__version__",
+    "load",
+    "parse",
+]

@@ -1,0 +1,232 @@
+"""The engine: one stage of a plan in one process, call by call (DESIGN.md, section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from occurs.engine.results import Found, TypeRows, gather
+from occurs.model.labels import Labels, derived_labels
+from occurs.model.types import Schema
+from occurs.operators.columns import Column
+from occurs.operators.frame import Frame
+from occurs.operators.keycodes import KeyCodes
+from occurs.operators.pattern import Matches, Pattern, Run
+from occurs.operators.rows import Rows
+from occurs.operators.sequential import Component, Waves
+from occurs.operators.timer import TimerSource
+from occurs.plan.stage import Stage
+
+
+@dataclass
+class State:
+    """What outlives a call.
+
+    ``pasts``: per type the rows that may still be looked at.  ``consumed``: per rule place and type serial numbers of
+    ``pasts`` that the rule has consumed.  ``serials``: the next serial number per type.  ``frontier``: all instants up
+    to here are done.
+    """
+
+    pasts: dict[str, Rows]
+    consumed: dict[tuple[int, str], np.ndarray]
+    serials: dict[str, int]
+    frontier: int | None = None
+
+    def rows(self) -> int:
+        """How many rows the state holds."""
+        return sum(len(r) for r in self.pasts.values())
+
+
+class Engine:
+    """``advance`` takes the rows of the next instants and gives what they complete; nothing is pending afterwards.
+
+    ``labelled``: compute labels (for ``because``, ``label``).
+    """
+
+    def __init__(self, stage: Stage, *, labelled: bool = False, state: State | None = None):
+        self.stage = stage
+        self.labelled = labelled
+        self.state = state or State({}, {}, {})
+        self.codes = KeyCodes()
+        self._read_types = {t for d in stage.definitions for t in d.reads}
+        self._fed_back = {t for c in stage.sequential for t in c.types}
+
+    # -- one call ----------------------------------------------------------------------------------------------------
+    def advance(self, new: Mapping[str, Rows], frontier: int, start: int | None = None) -> TypeRows:
+        """All rows of the instants after the last frontier up to ``frontier``, per type in the total order.
+
+        ``start``: where the clock begins, for timers; known from the first call with rows on.
+        """
+        stage = self.stage
+        tables: dict[str, Rows] = {}
+        outside: dict[str, Rows] = {}
+        for t in sorted(stage.inputs | set(stage.defined)):
+            if t in stage.inputs or t in new:
+                outside[t] = new.get(t) or empty_rows(t, stage.schemas.get(t, Schema()), self.labelled)
+        for timer in stage.timers:
+            outside[timer.name] = self._timer_rows(timer, frontier, start)
+        defined = set(stage.defined)
+        for t, rows in outside.items():
+            if t not in defined:
+                tables[t] = self._with_past(t, rows)
+        found: list[Found] = []
+        frame = Frame(tables, self.codes, stage.domains, stage.kind)
+        for level, completes in zip(stage.levels, stage.completes):
+            made: list[Found] = []
+            for unit in level:
+                if isinstance(unit, Component):
+                    for t in unit.types:
+                        tables[t] = self._with_past(t, self._derived_rows(t, found, outside.get(t)))
+                    made += self._component(unit, frame)
+                else:
+                    made += self._pattern(unit, frame)
+            found += made
+            for t in completes:
+                if t in self._read_types and t not in self._fed_back:
+                    tables[t] = self._with_past(t, self._derived_rows(t, found, outside.get(t)))
+        self._keep(tables, frontier)
+        self.state.frontier = frontier
+        return gather(stage, found, outside)
+
+    def _timer_rows(self, timer: TimerSource, frontier: int, start: int | None) -> Rows:
+        done = self.state.frontier
+        first = start if done is None else done + 1
+        if first is not None and start is not None:
+            first = max(first, start)
+        times = np.zeros(0, np.int64) if first is None else timer.instants(first, frontier, self.stage.kind)
+        return Rows(timer.name, times, {}, labels=timer_labels(times) if self.labelled else None)
+
+    def _empty(self, type: str) -> Rows:
+        return empty_rows(type, self.stage.schemas.get(type, Schema()), self.labelled)
+
+    def _with_past(self, type: str, rows: Rows) -> Rows:
+        """The past and the new rows of a type, with serial numbers."""
+        next_serial = self.state.serials.get(type, 0)
+        serial = np.arange(next_serial, next_serial + len(rows))
+        self.state.serials[type] = next_serial + len(rows)
+        rows = replace(rows, serial=serial, cache={})
+        past = self.state.pasts.get(type)
+        if past is None or len(past) == 0:
+            rows.new = 0
+            return rows
+        return concat_rows([past, rows], len(past))
+
+    # -- units -------------------------------------------------------------------------------------------------------
+    def _pattern(self, pattern: Pattern, frame: Frame) -> list[Found]:
+        run = Run(pattern, frame)
+        done = run.run(run.start())
+        if not done:
+            return []
+        matches = Matches.concat(done)
+        columns = run.outputs(matches)
+        labels = self.label(pattern, run.tables, matches)
+        return [Found(pattern, matches, run.tables, columns, labels)]
+
+    def _component(self, component: Component, frame: Frame) -> list[Found]:
+        waves = Waves(component, frame, self.state.consumed, self.label)
+        results = waves.run()
+        tables = frame.tables
+        assert isinstance(tables, dict)
+        moved: dict[str, np.ndarray] = {}
+        for t in component.types:
+            rows, moved[t] = waves.merged(t)
+            assert rows.serial is not None
+            # rows behind the past are numbered anew, in their final order
+            base = self.state.serials[t] - (len(tables[t]) - tables[t].new)
+            fresh = len(rows) - rows.new
+            rows.serial = np.concatenate([rows.serial[: rows.new], np.arange(base, base + fresh)])
+            self.state.serials[t] = base + fresh
+            tables[t] = rows
+        for (place, t), free in waves.free.items():
+            gone = np.flatnonzero(~free)
+            serial = tables[t].serial
+            self.state.consumed[(place, t)] = serial[moved[t][gone] if t in moved else gone]
+        return [Found(r.pattern, r.matches, r.tables, r.columns, r.labels) for r in results]
+
+    def label(self, pattern: Pattern, tables: Sequence[Rows], matches: Matches) -> Labels | None:
+        """Labels of derived events: of the definition and the labels of the parts, terminator first."""
+        if not self.labelled:
+            return None
+        parts = []
+        for table, rows in zip(tables, matches.rows):
+            assert table.labels is not None
+            parts.append(table.labels.take(rows))
+        if matches.rule is None:
+            return derived_labels(pattern.rules[0].definition, parts)
+        hi = np.zeros(len(matches), np.uint64)
+        lo = np.zeros(len(matches), np.uint64)
+        for r, info in enumerate(pattern.rules):
+            at = np.flatnonzero(matches.rule == r)
+            if len(at):
+                got = derived_labels(info.definition, [p.take(at) for p in parts])
+                hi[at], lo[at] = got.hi, got.lo
+        return Labels(hi, lo)
+
+    def _derived_rows(self, type: str, found: Sequence[Found], outside: Rows | None) -> Rows:
+        """All rows of a defined type in this call: input rows first, then rule by rule; stable by time."""
+        schema = self.stage.schemas[type]
+        parts = [f.rows(type, schema) for f in sorted_by_place(found, type)]
+        if outside is not None and len(outside):
+            parts.insert(0, outside)
+        if not parts:
+            return self._empty(type)
+        rows = concat_rows(parts, 0)
+        order = np.argsort(rows.time, kind="stable")
+        return rows.take(order)
+
+    def _keep(self, tables: Mapping[str, Rows], frontier: int) -> None:
+        """Forget what no later terminator can look at (closed windows: ages up to the retention)."""
+        for t, rows in tables.items():
+            back = self.stage.retention.get(t, 0)
+            if back == 0 or t not in self._read_types:
+                self.state.pasts.pop(t, None)
+                continue
+            first = int(np.searchsorted(rows.time, frontier + 1 - back, side="left"))
+            self.state.pasts[t] = rows.slice(first)
+        for (place, t), serials in list(self.state.consumed.items()):
+            past = self.state.pasts.get(t)
+            if past is None or past.serial is None or len(past) == 0:
+                self.state.consumed.pop((place, t))
+            else:
+                self.state.consumed[(place, t)] = serials[np.isin(serials, past.serial)]
+
+
+def sorted_by_place(found: Sequence[Found], type: str) -> list[Found]:
+    """The parts of ``found`` that define ``type``, one rule each, in evaluation order."""
+    parts = [part for f in found for part in f.parts(type)]
+    return sorted(parts, key=lambda f: f.pattern.rules[0].place)
+
+
+def empty_rows(type: str, schema: Schema, labelled: bool) -> Rows:
+    columns = {n: Column.nulls(t, 0) for n, t in schema}
+    nothing = np.zeros(0, np.uint64)
+    return Rows(type, np.zeros(0, np.int64), columns, 0, None, Labels(nothing, nothing) if labelled else None)
+
+
+def concat_rows(parts: Sequence[Rows], new: int) -> Rows:
+    """Rows of one type behind one another; columns are those of the first."""
+    if len(parts) == 1:
+        return replace(parts[0], new=new, cache={})
+    first = parts[0]
+    columns = {}
+    for name, column in first.columns.items():
+        columns[name] = Column.concat([column, *(_like(p, name, column) for p in parts[1:])])
+    serial = None
+    if all(p.serial is not None for p in parts):
+        serial = np.concatenate([p.serial for p in parts if p.serial is not None])
+    labels = None
+    if all(p.labels is not None for p in parts):
+        labels = Labels.concat([p.labels for p in parts if p.labels is not None])
+    return Rows(first.type, np.concatenate([p.time for p in parts]), columns, new, serial, labels)
+
+
+def _like(rows: Rows, name: str, column: Column) -> Column:
+    found = rows.columns.get(name)
+    return Column.nulls(column.type, len(rows)) if found is None else found.cast(column.type)
+
+
+def timer_labels(times: np.ndarray) -> Labels:
+    """A firing is identified by its time."""
+    return derived_labels("Timer", [], times)

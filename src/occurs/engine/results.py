@@ -1,0 +1,204 @@
+"""What a call of the engine found, as columns, and its cut into the types that a program reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from occurs.errors import InputProblem
+from occurs.expr.evaluate import select
+from occurs.model.labels import Labels
+from occurs.model.time import TimeKind
+from occurs.model.types import Schema
+from occurs.operators.columns import Column
+from occurs.operators.frame import own_column
+from occurs.operators.pattern import Matches, Pattern
+from occurs.operators.rows import Rows
+from occurs.plan.stage import Stage
+
+
+@dataclass
+class Found:
+    """The complete matches of a template, rule after rule, in rank order; ``tables``: the rows of each role."""
+
+    pattern: Pattern
+    matches: Matches
+    tables: Sequence[Rows]
+    columns: dict[str, Column]
+    labels: Labels | None = None
+
+    @property
+    def time(self) -> np.ndarray:
+        return self.tables[0].time[self.matches.rows[0]]
+
+    def parts(self, type: str | None = None) -> list[Found]:
+        """One part per rule that has matches (and defines ``type``)."""
+        rules = self.pattern.rules
+        if self.matches.rule is None:
+            return [self] if type in (None, rules[0].output) else []
+        cut = np.searchsorted(self.matches.rule, np.arange(len(rules) + 1))
+        out = []
+        for r, info in enumerate(rules):
+            if cut[r] == cut[r + 1] or type not in (None, info.output):
+                continue
+            at = slice(int(cut[r]), int(cut[r + 1]))
+            out.append(
+                Found(
+                    Pattern(self.pattern.terminator, self.pattern.steps, self.pattern.outputs, (info,)),
+                    Matches(None, [rows[at] for rows in self.matches.rows]),
+                    self.tables,
+                    {n: c.slice(at.start, at.stop) for n, c in self.columns.items()},
+                    None if self.labels is None else Labels(self.labels.hi[at], self.labels.lo[at]),
+                )
+            )
+        return out
+
+    def take(self, at: np.ndarray) -> Found:
+        labels = None if self.labels is None else self.labels.take(at)
+        columns = {n: c.take(at) for n, c in self.columns.items()}
+        return Found(self.pattern, self.matches.take(at), self.tables, columns, labels)
+
+    def rows(self, type: str, schema: Schema) -> Rows:
+        """The derived events as rows of their type."""
+        return Rows(type, self.time, {n: self.columns[n].cast(t) for n, t in schema}, labels=self.labels)
+
+    def because(self, kind: TimeKind) -> pa.Array:
+        """Per match the list of its constituents: (role, type, time, end, label)."""
+        n, m = len(self.matches), len(self.tables)
+        names = self.pattern.rules[0].role_names
+        types = [t.type.partition("(")[0] if t.type.startswith("Timer(") else t.type for t in self.tables]
+        times = np.empty((n, m), np.int64)
+        hi = np.empty((n, m), np.uint64)
+        lo = np.empty((n, m), np.uint64)
+        for i, (table, rows) in enumerate(zip(self.tables, self.matches.rows)):
+            times[:, i] = table.time[rows]
+            assert table.labels is not None
+            hi[:, i], lo[:, i] = table.labels.hi[rows], table.labels.lo[rows]
+        time = time_array(times.ravel(), kind)
+        struct = pa.StructArray.from_arrays(
+            [
+                pa.array(list(names)).take(pa.array(np.tile(np.arange(m), n))),
+                pa.array(types).take(pa.array(np.tile(np.arange(m), n))),
+                time,
+                pa.nulls(n * m, time.type),
+                Labels(hi.ravel(), lo.ravel()).hex(),
+            ],
+            names=["role", "type", "time", "end", "label"],
+        )
+        return pa.ListArray.from_arrays(pa.array(np.arange(n + 1, dtype=np.int32) * m), struct)
+
+
+def time_array(ticks: np.ndarray, kind: TimeKind) -> pa.Array:
+    """Ticks as users see them: timestamps, or the integers they are."""
+    array = pa.array(ticks)
+    return array.cast(pa.timestamp("us", tz="UTC")) if kind.timestamp else array
+
+
+@dataclass
+class TypeRows:
+    """The reported rows of one call: per defined type the parts of it, in evaluation order, and the subscribed input."""
+
+    stage: Stage
+    parts: dict[str, list[Found]]
+    outside: Mapping[str, Rows]
+
+    def count(self, type: str) -> int:
+        given = len(self.outside[type]) if type in self.outside else 0
+        return given + sum(len(f.matches) for f in self.parts.get(type, ()))
+
+    def table(self, type: str, *, label: bool = False, because: bool = False) -> pa.Table:
+        """The reported events of a type, in key order: type, time, attributes, then label and because if asked for."""
+        schema = self.stage.schemas[type]
+        kind = self.stage.kind
+        tables = []
+        if type in self.outside:
+            rows = self.outside[type]
+            reasons = pa.nulls(len(rows), because_type(kind)) if because else None
+            tables.append(_table(type, rows.time, rows.columns, schema, kind, rows.labels if label else None, reasons))
+        for f in self.parts.get(type, ()):
+            reasons = f.because(kind) if because else None
+            tables.append(_table(type, f.time, f.columns, schema, kind, f.labels if label else None, reasons))
+        if not tables:
+            return _empty_table(schema, kind, label, because)
+        table = pa.concat_tables(tables).combine_chunks() if len(tables) > 1 else tables[0]
+        if len(tables) > 1:
+            ticks = table.column("time").cast(pa.int64()).to_numpy()
+            table = table.take(pa.array(np.argsort(ticks, kind="stable")))
+        return table
+
+
+def because_type(kind: TimeKind) -> pa.DataType:
+    time = pa.timestamp("us", tz="UTC") if kind.timestamp else pa.int64()
+    fields = [("role", pa.string()), ("type", pa.string()), ("time", time), ("end", time), ("label", pa.string())]
+    return pa.list_(pa.struct(fields))
+
+
+def _empty_table(schema: Schema, kind: TimeKind, label: bool, because: bool) -> pa.Table:
+    time = pa.timestamp("us", tz="UTC") if kind.timestamp else pa.int64()
+    fields = [pa.field("type", pa.string()), pa.field("time", time), *schema.arrow()]
+    fields += [pa.field("label", pa.string())] if label else []
+    fields += [pa.field("because", because_type(kind))] if because else []
+    return pa.schema(fields).empty_table()
+
+
+def _table(
+    type: str,
+    time: np.ndarray,
+    columns: Mapping[str, Column],
+    schema: Schema,
+    kind: TimeKind,
+    labels: Labels | None,
+    reasons: pa.Array | None,
+) -> pa.Table:
+    n = len(time)
+    names = ["type", "time", *schema.names]
+    arrays = [pa.repeat(pa.scalar(type), n), time_array(time, kind)]
+    for name, t in schema:
+        column = columns.get(name)
+        arrays.append((Column.nulls(t, n) if column is None else column.cast(t)).output())
+    if labels is not None:
+        names.append("label")
+        arrays.append(labels.hex())
+    if reasons is not None:
+        names.append("because")
+        arrays.append(reasons)
+    return pa.table(arrays, names=names)
+
+
+def gather(stage: Stage, found: Sequence[Found], outside: Mapping[str, Rows]) -> TypeRows:
+    """Cut what was found into types, and leave out what nobody subscribed to."""
+    parts: dict[str, list[Found]] = {t: [] for t in stage.reported if t in stage.defined}
+    for f in found:
+        for part in f.parts():
+            type = part.pattern.rules[0].output
+            if type not in parts:
+                continue
+            chosen = subscribed(stage, type, part.rows(type, stage.schemas[type]))
+            parts[type].append(part if chosen is None else part.take(chosen))
+    for t in parts:
+        parts[t].sort(key=lambda f: f.pattern.rules[0].place)
+    given = {}
+    for t, rows in outside.items():
+        if stage.subscribed and t in stage.reported:
+            chosen = subscribed(stage, t, rows)
+            given[t] = rows if chosen is None else rows.take(chosen)
+    return TypeRows(stage, parts, given)
+
+
+def subscribed(stage: Stage, type: str, rows: Rows) -> np.ndarray | None:
+    """The rows that satisfy some subscription; None for all."""
+    filters = [s.filter for s in stage.subscribed if s.type == type]
+    if not filters or None in filters:
+        return None
+    passed = np.zeros(len(rows), np.bool_)
+    for f in filters:
+        assert f is not None
+        mask, undecided = select(f, lambda leaf: own_column(rows, leaf), len(rows), kind=stage.kind)
+        if undecided is not None:
+            message = f"a number leaves the range of 64-bit integers in a subscription to `{type}`"
+            raise InputProblem.of("overflow", message)
+        passed |= mask
+    return np.flatnonzero(passed)

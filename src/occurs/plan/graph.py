@@ -1,0 +1,145 @@
+"""The graph of a program: who reads whom, which definitions feed themselves, and the evaluation order (common.md, 2)."""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Node:
+    """One definition: the type it defines, its terminator's types (``now``: seen at the same instant always) and the
+    types it looks back at (seen at the same instant, or strictly before inside a recursive component)."""
+
+    defines: str
+    now: frozenset[str]
+    back: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Order:
+    """``places[i]``: position of definition i in the evaluation order.  ``strict[i]``: the types that it sees strictly
+    before (its recursive component's), empty if it is not recursive.  ``levels``: definitions that can be evaluated
+    together, level after level; a recursive component is one entry."""
+
+    places: tuple[int, ...]
+    strict: tuple[frozenset[str], ...]
+    levels: tuple[tuple[tuple[int, ...], ...], ...]
+
+
+def order(nodes: Sequence[Node]) -> Order:
+    """Topological, ties by place in the program.  The caller has refused cycles through ``now`` alone."""
+    makers: dict[str, list[int]] = defaultdict(list)
+    for i, n in enumerate(nodes):
+        makers[n.defines].append(i)
+    feeds = [sorted({j for t in n.now | n.back for j in makers.get(t, ())}) for n in nodes]
+    component = _components(feeds)
+    members: dict[int, list[int]] = defaultdict(list)
+    for i, c in enumerate(component):
+        members[c].append(i)
+    recursive = {c for c, m in members.items() if len(m) > 1 or m[0] in feeds[m[0]]}
+    strict = tuple(
+        frozenset(nodes[j].defines for j in members[component[i]]) if component[i] in recursive else frozenset()
+        for i in range(len(nodes))
+    )
+    places = _places(nodes, makers, strict)
+    # levels of components: everything that defines a type read is on a lower level
+    depth: dict[int, int] = {}
+    for i in sorted(range(len(nodes)), key=lambda i: places[i]):
+        c = component[i]
+        if c not in depth:
+            depth[c] = _depth(c, members, feeds, component, depth)
+    by_level: dict[int, list[tuple[int, ...]]] = defaultdict(list)
+    for c, m in members.items():
+        by_level[depth[c]].append(tuple(sorted(m, key=lambda i: places[i])))
+    levels = tuple(tuple(sorted(by_level[d], key=lambda u: places[u[0]])) for d in sorted(by_level))
+    return Order(places, strict, levels)
+
+
+def _depth(
+    c: int, members: dict[int, list[int]], feeds: list[list[int]], component: list[int], depth: dict[int, int]
+) -> int:
+    """One more than the deepest component that feeds ``c``; an explicit stack, as chains can be long."""
+    stack = [c]
+    while stack:
+        top = stack[-1]
+        before = {component[j] for i in members[top] for j in feeds[i]} - {top}
+        missing = [b for b in before if b not in depth]
+        if missing:
+            stack += missing
+        else:
+            depth[top] = 1 + max((depth[b] for b in before), default=-1)
+            stack.pop()
+    return depth[c]
+
+
+def _places(nodes: Sequence[Node], makers: dict[str, list[int]], strict: Sequence[frozenset[str]]) -> tuple[int, ...]:
+    waits = [{j for t in n.now | (n.back - s) for j in makers.get(t, ())} for n, s in zip(nodes, strict)]
+    readers: dict[int, list[int]] = defaultdict(list)
+    for i, w in enumerate(waits):
+        for j in w:
+            readers[j].append(i)
+    left = [len(w) for w in waits]
+    ready = [i for i, n in enumerate(left) if n == 0]
+    heapq.heapify(ready)
+    places = [-1] * len(nodes)
+    at = 0
+    while ready:
+        i = heapq.heappop(ready)
+        places[i] = at
+        at += 1
+        for j in readers[i]:
+            left[j] -= 1
+            if left[j] == 0:
+                heapq.heappush(ready, j)
+    assert at == len(nodes), "a cycle of same-instant references was not refused"
+    return tuple(places)
+
+
+def _components(feeds: Sequence[Sequence[int]]) -> list[int]:
+    """The number of the strongly connected component of every node (Tarjan's algorithm without recursion)."""
+    n = len(feeds)
+    index = [-1] * n
+    low = [0] * n
+    on_stack = [False] * n
+    component = [-1] * n
+    stack: list[int] = []
+    counter = 0
+    found = 0
+    for root in range(n):
+        if index[root] >= 0:
+            continue
+        work = [(root, 0)]
+        while work:
+            v, at = work[-1]
+            if at == 0:
+                index[v] = low[v] = counter
+                counter += 1
+                stack.append(v)
+                on_stack[v] = True
+            descended = False
+            for k in range(at, len(feeds[v])):
+                w = feeds[v][k]
+                if index[w] < 0:
+                    work[-1] = (v, k + 1)
+                    work.append((w, 0))
+                    descended = True
+                    break
+                if on_stack[w]:
+                    low[v] = min(low[v], index[w])
+            if descended:
+                continue
+            work.pop()
+            if work:
+                low[work[-1][0]] = min(low[work[-1][0]], low[v])
+            if low[v] == index[v]:
+                while True:
+                    w = stack.pop()
+                    on_stack[w] = False
+                    component[w] = found
+                    if w == v:
+                        break
+                found += 1
+    return component

@@ -1,0 +1,206 @@
+"""A stage: definitions that run together in one engine, and all that the engine needs to know of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from occurs.expr.tree import Expr
+from occurs.model.time import TimeKind
+from occurs.model.types import Schema
+from occurs.operators.aggregate import Windowed
+from occurs.operators.pattern import Absent, Pattern, Select
+from occurs.operators.sequential import Component
+from occurs.operators.timer import TimerSource
+from occurs.operators.windows import KeyPart
+from occurs.plan.keys import common_key
+from occurs.plan.graph import Node, Order, order
+from occurs.plan.templates import fuse
+
+
+@dataclass(frozen=True)
+class Definition:
+    """One compiled definition: its ``pattern`` (of one rule), what it reads (type to ticks of the past), looks back at,
+    where order within an instant matters, and the columns it needs."""
+
+    pattern: Pattern
+    timer: TimerSource | None
+    reads: Mapping[str, int]
+    looks_back: frozenset[str]
+    positional: frozenset[str]
+    columns: Mapping[str, frozenset[str]]
+
+    @property
+    def node(self) -> Node:
+        return Node(self.pattern.rules[0].output, frozenset({self.pattern.terminator.type}), self.looks_back)
+
+
+@dataclass(frozen=True)
+class Subscribed:
+    """External or derived events of ``type`` that pass ``filter`` are reported."""
+
+    type: str
+    filter: Expr | None
+
+
+@dataclass(frozen=True)
+class Stage:
+    """``levels``: what is evaluated together, level after level; ``completes``: per level the types that are complete
+    after it; ``retention``: per type the ticks of the past that are kept."""
+
+    definitions: tuple[Definition, ...]
+    order: Order
+    levels: tuple[tuple[Pattern | Component, ...], ...]
+    completes: tuple[frozenset[str], ...]
+    schemas: Mapping[str, Schema]
+    inputs: frozenset[str]
+    timers: tuple[TimerSource, ...]
+    retention: Mapping[str, int]
+    domains: Mapping[tuple[str, str], str]
+    kind: TimeKind
+    subscribed: tuple[Subscribed, ...] = ()
+    key: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def defined(self) -> tuple[str, ...]:
+        """Defined types in evaluation order."""
+        names: dict[str, None] = {}
+        for d in sorted(self.definitions, key=lambda d: d.pattern.rules[0].place):
+            names.setdefault(d.pattern.rules[0].output, None)
+        return tuple(names)
+
+    @property
+    def reported(self) -> tuple[str, ...]:
+        """Types that are reported, in evaluation order: all that are defined, or those subscribed to."""
+        if not self.subscribed:
+            return self.defined
+        wanted = {s.type for s in self.subscribed}
+        return (*(t for t in self.defined if t in wanted), *sorted(wanted - set(self.defined)))
+
+    @property
+    def sequential(self) -> tuple[Component, ...]:
+        return tuple(u for level in self.levels for u in level if isinstance(u, Component))
+
+
+def make_stage(
+    definitions: Sequence[Definition],
+    schemas: Mapping[str, Schema],
+    kind: TimeKind,
+    subscribed: Sequence[Subscribed] = (),
+    key: Mapping[str, tuple[str, ...]] | None = None,
+) -> Stage:
+    """A stage of ``definitions`` whose patterns carry their places."""
+    graph = order([d.node for d in definitions])
+    retention: dict[str, int] = {}
+    inputs: set[str] = set()
+    defined = {d.pattern.rules[0].output for d in definitions}
+    timers: dict[str, TimerSource] = {}
+    for d in definitions:
+        for t, back in d.reads.items():
+            retention[t] = max(retention.get(t, 0), back)
+        if d.timer is not None:
+            timers[d.timer.name] = d.timer
+        inputs |= set(d.reads)
+    inputs |= {s.type for s in subscribed if s.type not in defined}
+    levels, completes = _units(definitions, graph)
+    return Stage(
+        tuple(definitions),
+        graph,
+        levels,
+        completes,
+        schemas,
+        frozenset(inputs - set(timers)),
+        tuple(timers.values()),
+        retention,
+        domains([d.pattern for d in definitions]),
+        kind,
+        tuple(subscribed),
+        dict(key or {}),
+    )
+
+
+def _units(
+    definitions: Sequence[Definition], graph: Order
+) -> tuple[tuple[tuple[Pattern | Component, ...], ...], tuple[frozenset[str], ...]]:
+    """What is evaluated together, level by level, and the types that each level completes."""
+
+    def place(i: int) -> int:
+        return definitions[i].pattern.rules[0].place
+
+    absorbed: dict[int, int] = {}
+    units = [unit for level in graph.levels for unit in level]
+    for number, unit in enumerate(units):
+        fed = {t for i in unit for t in graph.strict[i]}
+        least = min(place(i) for i in unit)
+        # a rule that defines a fed-back type but comes later in the order runs inside, so that rows of one instant lie
+        # in the order of their rules
+        for i, d in enumerate(definitions):
+            if fed and i not in unit and d.pattern.rules[0].output in fed and place(i) > least:
+                absorbed[i] = number
+    levels = []
+    completes = []
+    last = {}
+    number = -1
+    for at, level in enumerate(graph.levels):
+        free: list[Pattern] = []
+        out: list[Pattern | Component] = []
+        for unit in level:
+            number += 1
+            if len(unit) == 1 and unit[0] in absorbed:
+                continue
+            members = sorted((*unit, *(i for i, n in absorbed.items() if n == number)), key=place)
+            patterns = [definitions[i].pattern for i in members]
+            types = frozenset(t for i in unit for t in graph.strict[i])
+            if types or any(p.consuming for p in patterns):
+                timers = [definitions[i].timer is not None for i in members]
+                out.append(Component(tuple(patterns), types, common_key(list(zip(patterns, timers)))))
+            else:
+                free += patterns
+            for p in patterns:
+                last[p.rules[0].output] = at
+        levels.append((*out, *fuse(free)))
+    for at in range(len(levels)):
+        completes.append(frozenset(t for t, n in last.items() if n == at))
+    return tuple(levels), tuple(completes)
+
+
+def domains(patterns: Sequence[Pattern]) -> dict[tuple[str, str], str]:
+    """For every attribute that is equated with others the name of their common domain of values."""
+    parent: dict[tuple[str, str], tuple[str, str]] = {}
+
+    def find(a: tuple[str, str]) -> tuple[str, str]:
+        parent.setdefault(a, a)
+        while parent[a] != a:
+            parent[a] = parent[parent[a]]
+            a = parent[a]
+        return a
+
+    for p in patterns:
+        types = [s.type for s in p.role_sources]
+        for own, parts in _equated(p):
+            for part in parts:
+                a, b = find((own, part.own)), find((types[part.role], part.attribute))
+                parent[max(a, b)] = min(a, b)
+    return {a: "{}.{}".format(*find(a)) for a in list(parent)}
+
+
+def stage_key(definitions: Sequence[Definition]) -> dict[str, tuple[str, ...]]:
+    """The attributes by which all definitions together can be split; empty if there are none."""
+    return common_key([(d.pattern, d.timer is not None) for d in definitions])
+
+
+def _equated(p: Pattern) -> list[tuple[str, tuple[KeyPart, ...]]]:
+    found: list[tuple[str, tuple[KeyPart, ...]]] = []
+    expressions: list[Expr] = [*p.terminator.filters]
+    for s in p.steps:
+        if isinstance(s, Select | Absent):
+            found.append((s.source.type, s.keys))
+            expressions += [*s.source.filters, *s.residual]
+        elif hasattr(s, "condition"):
+            expressions.append(s.condition)
+    expressions += [e for _, e, _ in p.outputs]
+    for e in expressions:
+        for n in e.walk():
+            if isinstance(n, Windowed):
+                found.append((n.source.type, n.keys))
+    return found
