@@ -86,7 +86,6 @@ class BadRows:
                 row, text = source.torn[0]
                 what = f"this line cannot be read: {_short(text)}"
                 out.append(_problem(source, "bad-value", row, what, text, len(source.torn)))
-        out.sort(key=lambda p: (p.file or "", p.row or 0))
         # the way out is the same for all: it is told once
         out.sort(key=lambda p: (p.file or "", p.row or 0))
         return [replace(p, hint=None) for p in out[:-1]] + out[-1:]
