@@ -57,9 +57,9 @@ class Catalogue:
             self._declare(source, schema)
         for source, rule in rules:
             self._define(source, rule)
-        for name, schema in [*self.foreign.items(), *(self.inputs or {}).items()]:
+        for name, other in [*self.foreign.items(), *(self.inputs or {}).items()]:
             if name not in self.types:
-                self.types[name] = Known(dict(schema.attributes), schema.ordered, schema.lasting)
+                self.types[name] = Known(dict(other.attributes), other.ordered, other.lasting)
         for name in self.declared:
             self._complete(name)
 

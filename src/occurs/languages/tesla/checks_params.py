@@ -130,8 +130,8 @@ class Normaliser:
         names = list(known.attributes)
         if position >= len(names):
             message = f"`{name}` has {len(names)} attribute{'s' * (len(names) != 1)}, this is value {position + 1}"
-            hint = did_you_mean("", names, "attributes") if names else None
-            self.source.report("too-many-values", message, constraint.span, hint)
+            listed = did_you_mean("", names, "attributes") if names else None
+            self.source.report("too-many-values", message, constraint.span, listed)
             return None
         if constraint.value is None:
             return None

@@ -72,10 +72,9 @@ class RuleChecks:
                 )
         for item in self.rule.items:
             if isinstance(item, syntax.ExtraWithin):
-                hint = None
-                if item.role.text not in self.roles:
-                    hint = f"a new event needs a policy: `each {item.role}() within ...`"
-                self._role(item.role.text, item.role.span, hint)
+                self._role(
+                    item.role.text, item.role.span, f"a new event needs a policy: `each {item.role}() within ...`"
+                )
                 self._role(item.within.role.text, item.within.role.span)
 
     def _role(self, name: str, span: Span | None, hint: str | None = None) -> bool:

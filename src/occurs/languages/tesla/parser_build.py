@@ -10,7 +10,7 @@ from lark import Token, Tree
 
 from occurs.errors import Span, did_you_mean
 from occurs.languages.tesla import syntax
-from occurs.languages.tesla.parser_expr import ExpressionBuilder, Refused
+from occurs.languages.tesla.parser_expr import ExpressionBuilder, Node, Refused
 from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration
 from occurs.model.types import TYPE_NAMES, Type
 
@@ -22,7 +22,7 @@ SECOND_EVENT = "write `each`, `first` or `last` before it: `and each B() within 
 class Builder(ExpressionBuilder):
     """Builds one statement; ``self.offset`` is where it begins in the text."""
 
-    def statement(self, tree: Tree[Token]) -> syntax.Statement:
+    def statement(self, tree: Node) -> syntax.Statement:
         """The statement; raises Refused after reporting what cannot stand."""
         before = len(self.source.problems)
         built: syntax.Statement = getattr(self, tree.data)(tree)
@@ -30,7 +30,7 @@ class Builder(ExpressionBuilder):
             raise Refused
         return built
 
-    def rule(self, tree: Tree[Token]) -> syntax.Rule:
+    def rule(self, tree: Node) -> syntax.Rule:
         name, kind, *rest = tree.children
         attributes = self.attributes(rest.pop(0)) if rest[0].data == "attributes" else ()
         terminator = self.event(rest.pop(0))
@@ -56,10 +56,10 @@ class Builder(ExpressionBuilder):
             self.span(tree),
         )
 
-    def attributes(self, tree: Tree[Token]) -> tuple[syntax.Attribute, ...]:
+    def attributes(self, tree: Node) -> tuple[syntax.Attribute, ...]:
         return tuple(self.attribute(a) for a in tree.children if a is not None)
 
-    def attribute(self, tree: Tree[Token]) -> syntax.Attribute:
+    def attribute(self, tree: Node) -> syntax.Attribute:
         name, kind = tree.children
         return syntax.Attribute(self.name(name), self.type(kind) if kind is not None else None)
 
@@ -70,7 +70,7 @@ class Builder(ExpressionBuilder):
             self.source.report("syntax", f"`{token}` is no type of values", self.token_span(token), hint)
         return found
 
-    def event(self, tree: Tree[Token]) -> syntax.Event:
+    def event(self, tree: Node) -> syntax.Event:
         kind, *rest = tree.children
         alias = None
         constraints: tuple[Any, ...] = ()
@@ -83,7 +83,7 @@ class Builder(ExpressionBuilder):
 
     # --- items -------------------------------------------------------------------------------------------------------
 
-    def item(self, tree: Tree[Token]) -> syntax.Item | None:
+    def item(self, tree: Node) -> syntax.Item | None:
         span = self.span(tree)
         if tree.data in ("each", "first", "last"):
             event, within = tree.children
@@ -111,7 +111,7 @@ class Builder(ExpressionBuilder):
             return None
         return self.condition(tree.children[0], span)
 
-    def condition(self, tree: Tree[Token], span: Span) -> syntax.Item | None:
+    def condition(self, tree: Node, span: Span) -> syntax.Item | None:
         """A comparison; a lone name or call is an event whose policy was forgotten."""
         empty = tree.data == "call" and tree.children[-1] is None
         if tree.data == "bare" or empty or (tree.data == "call" and not self.is_function(tree)):
@@ -123,13 +123,13 @@ class Builder(ExpressionBuilder):
         message = f"`{name.strip('`')}` is a second event without `each`, `first` or `last`"
         self.source.report("syntax", message, span, SECOND_EVENT)
 
-    def interval(self, tree: Tree[Token]) -> syntax.Interval:
+    def interval(self, tree: Node) -> syntax.Interval:
         if tree.data == "within":
             return self.within(tree)
         one, other = tree.children
         return syntax.Between(self.name(one), self.name(other), self.span(tree))
 
-    def within(self, tree: Tree[Token]) -> syntax.Within:
+    def within(self, tree: Node) -> syntax.Within:
         duration, role = tree.children
         return syntax.Within(self.duration(duration.children), self.name(role), self.span(tree))
 
@@ -162,15 +162,15 @@ class Builder(ExpressionBuilder):
 
     # --- the other statements ----------------------------------------------------------------------------------------
 
-    def schema(self, tree: Tree[Token]) -> syntax.EventSchema:
+    def schema(self, tree: Node) -> syntax.EventSchema:
         name, attributes = tree.children
         return syntax.EventSchema(self.name(name), self.attributes(attributes), self.span(tree))
 
-    def subscription(self, tree: Tree[Token]) -> syntax.Subscription:
+    def subscription(self, tree: Node) -> syntax.Subscription:
         name, test = tree.children
         return syntax.Subscription(self.name(name), self.expr(test) if test is not None else None, self.span(tree))
 
-    def assign(self, tree: Tree[Token]) -> syntax.Assign:
+    def assign(self, tree: Node) -> syntax.Assign:
         names = []
         for naming in tree.children:
             number, _, name = naming.children

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeAlias
 
-from lark import Token, Tree
+from lark import Token
 
 from occurs.errors import Span
 from occurs.expr import tree as core
@@ -17,6 +17,9 @@ from occurs.languages.tesla.functions import is_function
 from occurs.languages.tesla.parser_text import Text
 from occurs.model.time import Duration
 from occurs.model.types import Type
+
+#: a tree of lark's, whose children's types (tree, token, None) only the grammar knows
+Node: TypeAlias = Any
 
 #: how deep parentheses, `not` and minus signs may nest: far below what Python's stack allows
 DEEPEST = 150
@@ -41,9 +44,9 @@ class ExpressionBuilder:
         self.offset = offset
         self.depth = 0
 
-    def span(self, node: Any) -> Span:
+    def span(self, node: Node) -> Span:
         """The place of a tree or token."""
-        at = node if isinstance(node, Token) else node.meta
+        at: Any = node if isinstance(node, Token) else node.meta
         return self.source.span(self.offset + at.start_pos, self.offset + at.end_pos)
 
     token_span = span
@@ -51,7 +54,7 @@ class ExpressionBuilder:
     def name(self, token: Token) -> syntax.Name:
         return syntax.Name(plain(token), self.span(token))
 
-    def constraints(self, tree: Tree[Token]) -> tuple[Expr, ...]:
+    def constraints(self, tree: Node) -> tuple[Expr, ...]:
         """What stands in an event's parentheses; `$x`, literals and `_` there are positional."""
         out = []
         for part in tree.children:
@@ -65,7 +68,7 @@ class ExpressionBuilder:
             out.append(built)
         return tuple(out)
 
-    def expr(self, tree: Tree[Token]) -> Expr:
+    def expr(self, tree: Node) -> Expr:
         """An expression; reports and raises Refused if it is nested too deeply."""
         self.depth += 1
         if self.depth > DEEPEST:
@@ -77,13 +80,13 @@ class ExpressionBuilder:
 
     # --- operators ---------------------------------------------------------------------------------------------------
 
-    def x_or_(self, tree: Tree[Token]) -> Expr:
+    def x_or_(self, tree: Node) -> Expr:
         return self._connected("or", [self.expr(c) for c in tree.children], tree)
 
-    def x_and_(self, tree: Tree[Token]) -> Expr:
+    def x_and_(self, tree: Node) -> Expr:
         return self._connected("and", [self.expr(c) for c in tree.children], tree)
 
-    def _connected(self, op: str, parts: Sequence[Expr], tree: Tree[Token]) -> Expr:
+    def _connected(self, op: str, parts: Sequence[Expr], tree: Node) -> Expr:
         if len(parts) > LONG:
             half = len(parts) // 2
             left, right = self._connected(op, parts[:half], tree), self._connected(op, parts[half:], tree)
@@ -93,21 +96,21 @@ class ExpressionBuilder:
             out = core.Binary(op, out, part, span=self.span(tree))
         return out
 
-    def x_not_(self, tree: Tree[Token]) -> Expr:
+    def x_not_(self, tree: Node) -> Expr:
         return core.Unary("not", self.expr(tree.children[0]), span=self.span(tree))
 
-    def x_compare(self, tree: Tree[Token]) -> Expr:
+    def x_compare(self, tree: Node) -> Expr:
         left, op, right = tree.children
         sign = str(op.children[0])
         return core.Binary(_OPERATORS.get(sign, sign), self.expr(left), self.expr(right), span=self.span(tree))
 
-    def x_is_null(self, tree: Tree[Token]) -> Expr:
+    def x_is_null(self, tree: Node) -> Expr:
         return core.IsNull(self.expr(tree.children[0]), span=self.span(tree))
 
-    def x_is_not_null(self, tree: Tree[Token]) -> Expr:
+    def x_is_not_null(self, tree: Node) -> Expr:
         return core.IsNull(self.expr(tree.children[0]), True, span=self.span(tree))
 
-    def x_chain(self, tree: Tree[Token]) -> Expr:
+    def x_chain(self, tree: Node) -> Expr:
         if len(tree.children) // 2 + self.depth > DEEPEST:
             self.source.report("syntax", f"more than {DEEPEST} operands in a row", self.span(tree))
             raise Refused
@@ -117,7 +120,7 @@ class ExpressionBuilder:
                 self.offset + tree.meta.start_pos, self.offset + _end(right)))  # fmt: skip
         return out
 
-    def x_negative(self, tree: Tree[Token]) -> Expr:
+    def x_negative(self, tree: Node) -> Expr:
         inner = tree.children[0]
         arg = self._number(inner, negative=True) if inner.data == "number" else self.expr(inner)
         value = arg.value if isinstance(arg, core.Literal) and arg.type.numeric else None
@@ -127,17 +130,17 @@ class ExpressionBuilder:
 
     # --- atoms -------------------------------------------------------------------------------------------------------
 
-    def x_group(self, tree: Tree[Token]) -> Expr:
+    def x_group(self, tree: Node) -> Expr:
         return self.expr(tree.children[0])
 
-    def x_dotted(self, tree: Tree[Token]) -> Expr:
+    def x_dotted(self, tree: Node) -> Expr:
         scope, name = tree.children
         return core.Ref(plain(scope), plain(name), span=self.span(tree))
 
-    def x_bare(self, tree: Tree[Token]) -> Expr:
+    def x_bare(self, tree: Node) -> Expr:
         return core.Ref(None, plain(tree.children[0]), span=self.span(tree))
 
-    def x_annotated(self, tree: Tree[Token]) -> Expr:
+    def x_annotated(self, tree: Node) -> Expr:
         kind, arg = tree.children
         return core.Annotated(self.type(kind) or Type.NULL, self.expr(arg), span=self.span(tree))
 
@@ -145,13 +148,13 @@ class ExpressionBuilder:
         """The type a name stands for; reports an unknown one."""
         raise NotImplementedError
 
-    def x_param(self, tree: Tree[Token]) -> Expr:
+    def x_param(self, tree: Node) -> Expr:
         return core.Param(str(tree.children[0])[1:], span=self.span(tree))
 
-    def x_number(self, tree: Tree[Token]) -> Expr:
+    def x_number(self, tree: Node) -> Expr:
         return self._number(tree, negative=False)
 
-    def _number(self, tree: Tree[Token], negative: bool) -> Expr:
+    def _number(self, tree: Node, negative: bool) -> Expr:
         text = str(tree.children[0])
         if not text.isdecimal():
             return core.Literal(float(text), Type.FLOAT, span=self.span(tree))
@@ -167,10 +170,10 @@ class ExpressionBuilder:
         """The duration of numbers and units."""
         raise NotImplementedError
 
-    def x_duration_value(self, tree: Tree[Token]) -> Expr:
+    def x_duration_value(self, tree: Node) -> Expr:
         return core.DurationLiteral(self.duration(tree.children), span=self.span(tree))
 
-    def x_string(self, tree: Tree[Token]) -> Expr:
+    def x_string(self, tree: Node) -> Expr:
         return core.Literal(self._unquoted(tree.children[0]), Type.STRING, span=self.span(tree))
 
     def _unquoted(self, token: Token) -> str:
@@ -194,7 +197,7 @@ class ExpressionBuilder:
                                self.span(token))  # fmt: skip
             return ""
 
-    def x_timestamp(self, tree: Tree[Token]) -> Expr:
+    def x_timestamp(self, tree: Node) -> Expr:
         text = self._unquoted(tree.children[0]).strip()
         try:
             at = datetime.fromisoformat(text)
@@ -206,26 +209,26 @@ class ExpressionBuilder:
             value = 0
         return core.Literal(value, Type.TIMESTAMP, span=self.span(tree))
 
-    def x_true(self, tree: Tree[Token]) -> Expr:
+    def x_true(self, tree: Node) -> Expr:
         return core.Literal(True, Type.BOOL, span=self.span(tree))
 
-    def x_false(self, tree: Tree[Token]) -> Expr:
+    def x_false(self, tree: Node) -> Expr:
         return core.Literal(False, Type.BOOL, span=self.span(tree))
 
-    def x_null(self, tree: Tree[Token]) -> Expr:
+    def x_null(self, tree: Node) -> Expr:
         return core.Literal(None, Type.NULL, span=self.span(tree))
 
-    def is_function(self, tree: Tree[Token]) -> bool:
+    def is_function(self, tree: Node) -> bool:
         """Whether a call names a function of the language."""
         return is_function(plain(tree.children[0]).lower())
 
-    def x_call(self, tree: Tree[Token]) -> Expr:
+    def x_call(self, tree: Node) -> Expr:
         args = tuple(self.expr(c) for c in tree.children[1:] if c is not None)
         return core.Call(plain(tree.children[0]).lower(), args, span=self.span(tree))
 
-    interval: Callable[[Tree[Token]], syntax.Interval]
+    interval: Callable[[Node], syntax.Interval]
 
-    def x_aggregate(self, tree: Tree[Token]) -> Expr:
+    def x_aggregate(self, tree: Node) -> Expr:
         function, kind, *rest = tree.children
         interval = self.interval(rest.pop())
         attribute = rest.pop()
@@ -247,7 +250,8 @@ def plain(token: Token | str) -> str:
 
 
 def _end(node: Any) -> int:
-    return int(node.end_pos if isinstance(node, Token) else node.meta.end_pos)
+    at: Any = node if isinstance(node, Token) else node.meta
+    return int(at.end_pos)
 
 
 def _positional(expr: Expr) -> bool:

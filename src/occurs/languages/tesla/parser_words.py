@@ -26,6 +26,8 @@ _VALUE = {"NAME", "NUMBER", "STRING", "PARAM", "FUNCTION", "_TRUE", "_FALSE", "_
 _COMPARISON = {"EQ", "EQ2", "NE", "LT", "LE", "GT", "GE"}
 _ARITHMETIC = {"PLUS", "MINUS", "STAR", "SLASH", "PERCENT"}
 
+#: how many characters before a mistake are looked at
+LOOK_BACK = 4000
 BOOLEAN_IN_WHERE = "in `where`, a comparison or other boolean value needs parentheses: `Hot = (T.Val > 45)`"
 
 
@@ -91,7 +93,7 @@ Special = tuple[str, str, str | None, tuple[int, int]]
 
 def _special(piece: str, start: int, end: int, found: str, expected: set[str]) -> Special | None:
     """The mistakes that deserve better words (tesla.md, section 3), with kind, message, hint and place."""
-    text, before = piece[start:end], _without_comments(piece[:start]).rstrip()
+    text, before = piece[start:end], _without_comments(piece[:start]).rstrip()[-LOOK_BACK:]
     here = (start, end)
     message = f"{found}: expected {words(expected)}"
     when = re.search(r"(?i)\bwhen\b", _without_strings(piece[: max(end, 40)]))
@@ -109,7 +111,7 @@ def _special(piece: str, start: int, end: int, found: str, expected: set[str]) -
             return "unknown-function", f"`{name}` is no aggregate", hint, aggregate.span(1)
     if text in ("'", '"'):
         return "syntax", "this text is not closed in its line", f"close it with {text}", here
-    if text in ("&", "|", "!") and "_AND" in expected | {"_AND"} and text * 2 in piece[start : start + 2]:
+    if text in ("&", "|") and piece[start : start + 2] == text * 2:
         return "syntax", message, "write `and`, `or`, `not`", (start, start + 2)
     if text == "$":
         return "syntax", "`$` needs the name of a parameter", "a parameter is written `$x`", here
@@ -118,22 +120,22 @@ def _special(piece: str, start: int, end: int, found: str, expected: set[str]) -
     if re.search(r"(?i)\bwhere\b", before) and (text in ("=", "<", ">", "<=", ">=", "!=", "<>", "==") or
                                                 text.lower() in ("or", "is", "not")):  # fmt: skip
         return "syntax", message, BOOLEAN_IN_WHERE, here
-    hint = None
+    advice: str | None = None
     if re.search(r"\d\s*-\s*(?i:first|last)$", before):
-        hint = "K-first and K-last are written without blanks: `2-last B()`"
+        advice = "K-first and K-last are written without blanks: `2-last B()`"
     elif text.lower() in ("each", "first", "last", "not") and "_AND" in expected:
-        hint = f"the parts of a pattern are joined by `and`: `and {text.lower()} B() ...`"
+        advice = f"the parts of a pattern are joined by `and`: `and {text.lower()} B() ...`"
     elif "_COLON" in expected and re.match(r"\w", text):
-        hint = f"a type follows a colon: `name: {text}`"
+        advice = f"a type follows a colon: `name: {text}`"
     elif text.lower() == "or" and "_AND" in expected:
-        hint = "at the top of a pattern `or` needs parentheses: `and (B.x > 3 or B.x < 1)`"
+        advice = "at the top of a pattern `or` needs parentheses: `and (B.x > 3 or B.x < 1)`"
     elif "NUMBER" in expected and re.search(r"(?i)\bwithin$", before):
-        hint = "a duration is a number and a unit: `within 5 min from A`"
+        advice = "a duration is a number and a unit: `within 5 min from A`"
     elif expected and expected <= {"UNIT", "_FROM", "NUMBER"} and "_FROM" in expected:
-        hint = "a window names the event it is measured from: `within 5 min from A`"
+        advice = "a window names the event it is measured from: `within 5 min from A`"
     elif "_WITHIN" in expected and re.search(r"(?i)\b(each|first|last)\b[^()]*(\([^()]*\))?[^()]*$", before):
-        hint = "an event after the first needs a window: `each B() within 5 min from A`"
-    return ("syntax", message, hint, here) if hint else None
+        advice = "an event after the first needs a window: `each B() within 5 min from A`"
+    return ("syntax", message, advice, here) if advice else None
 
 
 def _without_comments(text: str) -> str:
