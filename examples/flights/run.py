@@ -5,19 +5,16 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 from pathlib import Path
 
 import events
 import pyarrow as pa
-from pyspark.sql import SparkSession
 from rich.console import Console
 from rich.table import Table
 
 import occurs
-from occurs.hosts.java import ensure_java
+from occurs.connect.spark import local_session
 
 RULES = Path(__file__).with_name("flights.tesla")
 QUESTIONS = {
@@ -38,7 +35,7 @@ console = Console()
 def main() -> None:
     started = time.perf_counter()
     paths = events.write()
-    spark = start_spark()
+    spark = local_session()
     console.print(f"Spark {spark.version} is up, the events are in {events.FOLDER}: {since(started)}\n")
 
     started = time.perf_counter()
@@ -50,16 +47,6 @@ def main() -> None:
         show(name, question, found[name].toArrow(), since(asked))
     console.print(f"All of it: {since(started)}")
     spark.stop()
-
-
-def start_spark() -> SparkSession:
-    ensure_java()
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.master("local[*]").appName("flights")
-    settings = {"spark.sql.session.timeZone": "UTC", "spark.ui.enabled": "false", "spark.log.level": "ERROR"}
-    for key, value in settings.items():
-        builder = builder.config(key, value)
-    return builder.getOrCreate()
 
 
 def show(name: str, question: str, rows: pa.Table, seconds: str) -> None:
