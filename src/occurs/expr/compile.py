@@ -1,0 +1,423 @@
+"""Compiling an expression for columns of given types (common.md, section 6); :mod:`occurs.expr.evaluate` runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NoReturn
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from occurs.errors import DefinitionProblem, did_you_mean
+from occurs.expr import numbers
+from occurs.expr.columnar import by_groups, spread
+from occurs.expr.dialect import Dialect
+from occurs.expr.functions import CATALOGUE, Function
+from occurs.expr.loose import Loose, Slow, Three, as_condition, as_value, choose, lose
+from occurs.expr.node import PHYSICAL, Node, clean, constant, operation, typed
+from occurs.expr.render import render
+from occurs.expr.signature import Mismatch
+from occurs.expr.tree import (
+    COMPARISONS,
+    Annotated,
+    Binary,
+    Call,
+    DurationLiteral,
+    Expr,
+    In,
+    IsNull,
+    Like,
+    Literal,
+    Ref,
+    Slot,
+    Unary,
+)
+from occurs.expr.typing import arithmetic_type, comparable, span_of
+from occurs.model.time import TimeKind
+from occurs.model.types import Type
+
+_KNOWN = (Literal, DurationLiteral, Unary, Binary, IsNull, In, Like, Call, Annotated)
+_CODES = {"i": Type.INT, "f": Type.FLOAT, "s": Type.STRING, "d": Type.STRING, "b": Type.BOOL, "n": Type.NULL}
+_CODES["t"] = Type.TIMESTAMP
+
+
+def leaves(node: Expr) -> tuple[Expr, ...]:
+    """The distinct nodes whose columns somebody else has to give, in text order."""
+    found: dict[Expr, None] = {}
+
+    def visit(e: Expr) -> None:
+        if isinstance(e, _KNOWN):
+            for c in e.children:
+                visit(c)
+        else:
+            found[e] = None
+
+    visit(node)
+    return tuple(found)
+
+
+class Compiler:
+    """``codes``: one letter per leaf for the type of its column (see ``_CODES``; ``d`` is text as a dictionary)."""
+
+    def __init__(self, leaves: Mapping[Expr, int], codes: str, kind: TimeKind, dialect: Dialect) -> None:
+        self.leaves = leaves
+        self.codes = codes
+        self.kind = kind
+        self.dialect = dialect
+        self.keep_nan = dialect.nan == "keep"
+        self.two_valued = dialect.null_atom == "false"
+
+    def value(self, node: Expr) -> Node:
+        """Of an expression whose value is wanted: clean of NaN that is null, durations in whole ticks."""
+        found = clean(self.compile(node), self.keep_nan)
+        return numbers.whole(found) if found.type is Type.DURATION else found
+
+    def condition(self, node: Expr) -> Node:
+        """Of an operand of a connective, or of a whole condition."""
+        found = self.compile(node)
+        if found.type is Type.NULL:
+            found = constant(None, Type.BOOL)
+        if found.type is not Type.BOOL:
+            self.mismatch(node, f"a condition is expected, `{render(node)}` is {found.type}")
+        connective = isinstance(node, Unary) or (isinstance(node, Binary) and node.op in ("and", "or"))
+        return found if connective or not self.two_valued else _falsified(found)
+
+    def mismatch(self, node: Expr, message: str, kind: str = "type-mismatch") -> NoReturn:
+        raise DefinitionProblem.of(kind, message, span=span_of(node))
+
+    # --- by class of the tree ---------------------------------------------------------------------------------
+
+    def compile(self, node: Expr) -> Node:
+        match node:
+            case Literal():
+                return self.literal(node.value, node.type)
+            case DurationLiteral():
+                ticks = self.kind.convert(node.value)
+                if ticks is None:
+                    self.mismatch(
+                        node, f"{render(node)} and the time of the events have no common unit", "missing-unit"
+                    )
+                return constant(ticks, Type.DURATION)
+            case Unary(op="not"):
+                return _inverted(self.condition(node.arg))
+            case Unary(arg=Literal(type=Type.INT, value=int() as value)):
+                return self.literal(-value, Type.INT)
+            case Unary():
+                arg = self.compile(node.arg)
+                if arg.type is Type.NULL:
+                    return arg
+                if not (arg.type.numeric or arg.type is Type.DURATION):
+                    self.mismatch(node, f"`-` needs a number, `{render(node.arg)}` is {arg.type}")
+                return numbers.negated(arg)
+            case Binary(op="and" | "or"):
+                return _connective(node.op, self.condition(node.left), self.condition(node.right))
+            case Binary() if node.op in COMPARISONS:
+                left, right = self.compile(node.left), self.compile(node.right)
+                return self.atom(self.compare(node, node.op, left, right))
+            case Binary():
+                return self.arithmetic(node)
+            case IsNull():
+                return _is_null(clean(self.compile(node.arg), self.keep_nan), node.negated)
+            case In():
+                found = self.membership(node)
+                return self.atom(_inverted(found) if node.negated else found)
+            case Like():
+                found = self.like(node)
+                return self.atom(_inverted(found) if node.negated else found)
+            case Call():
+                return self.call(node)
+            case Annotated():
+                return self.annotated(node)
+        return self.leaf(node)
+
+    def literal(self, value: Any, type: Type) -> Node:
+        if type is Type.INT and isinstance(value, int) and not -(2**63) <= value < 2**63:
+            text = pa.scalar(str(value))
+            # no int64 has this value: an overflow on every row that asks for it
+            return operation(Type.INT, lambda x: x.cast(pa.int64()), [_opaque(text)])
+        found = constant(value, type)
+        if type is Type.FLOAT and not self.keep_nan and value != value:
+            return constant(None, type)
+        return found
+
+    def leaf(self, node: Expr) -> Node:
+        number = self.leaves[node]
+        code = self.codes[number]
+        type = _CODES[code]
+        if isinstance(node, Slot) and node.type is not Type.NULL and type is Type.INT and not node.type.numeric:
+            type = node.type
+        elif isinstance(node, Ref) and node.name == "time" and type is Type.INT:
+            type = Type.TIMESTAMP
+        real = type is Type.FLOAT
+
+        def slow(columns: list[pa.Array], n: int) -> Slow:
+            return Loose(columns[number])
+
+        if code == "d":
+            return Node(type, lambda c: decoded(c[number]), slow, leaf=number, coded=True)
+        return Node(type, lambda c: c[number], slow, real=real, nan=real, leaf=number)
+
+    def atom(self, node: Node) -> Node:
+        return _falsified(node) if self.two_valued else node
+
+    def compare(self, node: Expr, op: str, left: Node, right: Node) -> Node:
+        if not comparable(op, left.type, right.type, None):
+            self.mismatch(node, f"`{render(node)}` compares {left.type} with {right.type}")
+        if left.type is Type.NULL or right.type is Type.NULL:
+            return constant(None, Type.BOOL)
+        return numbers.comparison(op, left, right, self.dialect)
+
+    def arithmetic(self, node: Binary) -> Node:
+        left, right = self.compile(node.left), self.compile(node.right)
+        type = arithmetic_type(node.op, left.type, right.type, not self.kind.timestamp)
+        if type is None:  # what is a number only over integer time: the checks have seen it, and let it pass
+            type = arithmetic_type(node.op, left.type, right.type, None)
+        if type is None:
+            self.mismatch(node, f"`{render(node)}`: there is no {left.type} {node.op} {right.type}")
+        if left.type is Type.NULL or right.type is Type.NULL:
+            return constant(None, type)
+        return numbers.arithmetic(node.op, left, right, type, self.dialect)
+
+    def membership(self, node: In) -> Node:
+        arg, items = self.compile(node.arg), [self.compile(i) for i in node.items]
+        same = arg.type in (Type.STRING, Type.INT) and all(i.type in (arg.type, Type.NULL) for i in items)
+        if len(items) > 2 and same and arg.scalar is None and all(i.scalar is not None for i in items):
+            wanted = pa.array([i.value for i in items if not i.null], PHYSICAL[arg.type])
+            missing = pa.scalar(None if any(i.null for i in items) else False, pa.bool_())
+            return numbers.coded(operation(Type.BOOL, lambda x: _is_in(x, wanted, missing), [arg]), arg, items[0])
+        found = constant(False, Type.BOOL)
+        for item in items:
+            found = _connective("or", found, self.compare(node, "=", arg, item))
+        return found
+
+    def like(self, node: Like) -> Node:
+        arg, pattern = (self.compile(p) for p in (node.arg, node.pattern))
+        for part, found in ((node.arg, arg), (node.pattern, pattern)):
+            if found.type not in (Type.STRING, Type.NULL):
+                self.mismatch(part, f"like compares text, `{render(part)}` is {found.type}")
+        if arg.type is Type.NULL or pattern.type is Type.NULL or pattern.null:
+            return constant(None, Type.BOOL)
+        if pattern.scalar is not None:
+            text = pattern.value
+            return numbers.coded(operation(Type.BOOL, lambda x: pc.match_like(x, text), [arg]), arg, pattern)
+        return operation(Type.BOOL, _like_each, [arg, pattern])
+
+    def annotated(self, node: Annotated) -> Node:
+        arg = self.compile(node.arg)
+        if arg.type is Type.INT and node.type in (Type.TIMESTAMP, Type.DURATION):
+            return replace(arg, type=node.type)
+        if arg.type is Type.NULL or (arg.type is Type.INT and node.type is Type.FLOAT):
+            return typed(arg, node.type)
+        if arg.type is not node.type:
+            self.mismatch(node, f"`{render(node.arg)}` is {arg.type}, not {node.type}")
+        return arg
+
+    # --- functions --------------------------------------------------------------------------------------------
+
+    def call(self, node: Call) -> Node:
+        known = CATALOGUE.get(node.name)
+        if known is None:
+            hint = did_you_mean(node.name, CATALOGUE, "functions")
+            self.mismatch(node, f"there is no function `{node.name}`; {hint}", "unknown-function")
+        if not known.takes(len(node.args)):
+            self.mismatch(node, f"{known.name} takes {known.arity}, here are {len(node.args)}", "arity")
+        args = [self.argument(a) for a in node.args]
+        try:
+            wanted, result = known.resolve([a.type for a in args])
+        except Mismatch as m:
+            here = f"`{render(node.args[m.position])}` is {args[m.position].type}"
+            self.mismatch(node.args[m.position], f"{known.name}: {here}, expected is {m.expected}")
+        assert result is not None
+        args = [typed(a, t) for a, t in zip(args, wanted, strict=True)]
+        if known.name == "coalesce":
+            return _coalesce(args, result)
+        if known.name == "nullif":
+            return _nullif(args[0], self.compare(node, "=", args[0], args[1]), result)
+        if known.name == "if":
+            conditions = [_falsified(args[i]) for i in range(0, len(args) - 1, 2)]
+            return _if(args, conditions, result)
+        if any(a.null or a.type is Type.NULL for a in args):
+            return constant(None, result)
+        return _function(known, args, result)
+
+    def argument(self, node: Expr) -> Node:
+        found = clean(self.compile(node), self.keep_nan)
+        return numbers.whole(found) if found.type is Type.DURATION else found
+
+
+# --- conditions -------------------------------------------------------------------------------------------------
+
+_FALSE = pa.scalar(False)
+_AND, _OR, _INVERT = (pc.get_function(n).call for n in ("and_kleene", "or_kleene", "invert"))
+
+
+def decoded(x: Any) -> Any:
+    """A dictionary column as plain text."""
+    return x.dictionary_decode() if isinstance(x, pa.DictionaryArray) else x
+
+
+def _connective(op: str, left: Node, right: Node) -> Node:
+    run = _AND if op == "and" else _OR
+
+    def slow(columns: list[pa.Array], n: int) -> Slow:
+        a, b = as_condition(left.slow(columns, n)), as_condition(right.slow(columns, n))
+        return a.both(b) if op == "and" else a.either(b)
+
+    # a constant on one side: nothing to do, or nothing left to do
+    for one, other in ((left, right), (right, left)):
+        if one.scalar is not None and not one.null:
+            return other if one.value is (op == "and") else one
+    return operation(Type.BOOL, lambda x, y: run([x, y]), [left, right], slow=slow)
+
+
+def _inverted(node: Node) -> Node:
+    def slow(columns: list[pa.Array], n: int) -> Slow:
+        return as_condition(node.slow(columns, n)).inverted()
+
+    return operation(Type.BOOL, lambda x: _INVERT([x]), [node], slow=slow)
+
+
+def _falsified(node: Node) -> Node:
+    """With false for null."""
+
+    def run(x: Any) -> Any:
+        if isinstance(x, pa.Scalar):
+            return x if x.is_valid else _FALSE
+        return x.fill_null(False) if x.null_count else x
+
+    def slow(columns: list[pa.Array], n: int) -> Slow:
+        return as_condition(node.slow(columns, n)).falsified()
+
+    if node.type is Type.NULL:
+        return constant(False, Type.BOOL)
+    return operation(Type.BOOL, run, [node], slow=slow)
+
+
+def _is_null(node: Node, negated: bool) -> Node:
+    def run(x: Any) -> Any:
+        if isinstance(x, pa.Scalar):
+            return pa.scalar(x.is_valid is negated)
+        return x.is_valid() if negated else x.is_null()
+
+    def slow(columns: list[pa.Array], n: int) -> Slow:
+        arg = as_value(node.slow(columns, n))
+        null = arg.values.is_null().to_numpy(zero_copy_only=False)
+        true, false = (~null, null) if negated else (null, ~null)
+        if arg.lost is None:
+            return Three(true, false, np.zeros(n, np.bool_))
+        # lost is not null, but what it would have been is not known: whoever asks has to wait
+        return Three(true | arg.lost, false | arg.lost, np.zeros(n, np.bool_))
+
+    return operation(Type.BOOL, run, [node], slow=slow)
+
+
+def _is_in(x: Any, wanted: pa.Array, missing: pa.Scalar) -> Any:
+    if isinstance(x, pa.Scalar):
+        return _is_in(pa.repeat(x, 1), wanted, missing)[0]
+    found = pc.is_in(x, value_set=wanted)
+    if not missing.is_valid:
+        return pc.if_else(found, found, missing)
+    return pc.if_else(x.is_valid(), found, pa.scalar(None, pa.bool_())) if x.null_count else found
+
+
+def _like_each(x: Any, pattern: Any) -> Any:
+    scalar = isinstance(x, pa.Scalar) and isinstance(pattern, pa.Scalar)
+    n = 1 if scalar else len(pattern if isinstance(x, pa.Scalar) else x)
+    run = by_groups(pc.match_like, [spread(x, n), spread(pattern, n)], frozenset((1,)), pa.bool_())
+    return run[0] if scalar else run
+
+
+# --- functions --------------------------------------------------------------------------------------------------
+
+
+def _opaque(scalar: pa.Scalar) -> Node:
+    """A scalar that takes no part in folding."""
+    return Node(Type.STRING, lambda _: scalar, lambda _, n: Loose(pa.repeat(scalar, n)))
+
+
+def _function(known: Function, args: list[Node], result: Type) -> Node:
+    run, literal, physical = known.run, known.literal, PHYSICAL[result]
+    assert run is not None
+    extra = {"types": tuple(a.type for a in args)} if known.typed else {}
+    fixed = {i: a.value for i, a in enumerate(args) if i in literal and a.scalar is not None}
+    variable = [i for i in range(len(args)) if i not in fixed]
+    groups = frozenset(variable.index(i) for i in variable if i in literal)
+
+    def given(*columns: Any) -> pa.Array:
+        rest = iter(columns)
+        return run(*(fixed[i] if i in fixed else next(rest) for i in range(len(args))), **extra)
+
+    def apply(*columns: Any) -> Any:
+        length = next((len(c) for c in columns if not isinstance(c, pa.Scalar)), None)
+        if length is None or not known.scalars:
+            columns = tuple(spread(c, 1 if length is None else length) for c in columns)
+        out = by_groups(given, columns, groups, physical) if groups else given(*columns)
+        return out[0] if length is None else out
+
+    real = result is Type.FLOAT
+    return operation(result, apply, [args[i] for i in variable], real=real, nan=real)
+
+
+def _coalesce(args: list[Node], result: Type) -> Node:
+    args = [a for a in args if not a.null and a.type is not Type.NULL]
+    if not args:
+        return constant(None, result)
+    if len(args) == 1:
+        return args[0]
+
+    def run(*columns: Any) -> Any:
+        return pc.coalesce(*columns)
+
+    def slow(columns: list[pa.Array], n: int) -> Slow:
+        out = as_value(args[-1].slow(columns, n))
+        for arg in reversed(args[:-1]):
+            found = as_value(arg.slow(columns, n))
+            here = found.values.is_valid().to_numpy(zero_copy_only=False)
+            out = choose(here if found.lost is None else here | found.lost, found, out)
+        return out
+
+    real = result is Type.FLOAT
+    return operation(result, run, args, slow=slow, real=real, nan=real)
+
+
+def _nullif(value: Node, equal: Node, result: Type) -> Node:
+    nothing = pa.scalar(None, PHYSICAL[result])
+
+    def run(x: Any, same: Any) -> Any:
+        if isinstance(same, pa.Scalar):
+            return nothing if same.as_py() else x
+        return pc.if_else(same.fill_null(False), nothing, x)
+
+    def slow(columns: list[pa.Array], n: int) -> Slow:
+        found, same = as_value(value.slow(columns, n)), as_condition(equal.slow(columns, n))
+        out = choose(same.true, Loose(pa.nulls(n, PHYSICAL[result])), found)
+        return lose(out, same.true & same.open)
+
+    return operation(result, run, [value, equal], slow=slow, real=result is Type.FLOAT)
+
+
+def _if(args: list[Node], conditions: list[Node], result: Type) -> Node:
+    values = [*(args[i] for i in range(1, len(args), 2)), args[-1]]
+    values = [constant(None, result) if v.null else v for v in values]
+
+    def run(*columns: Any) -> Any:
+        out = columns[-1]
+        for test, column in reversed(list(zip(columns, columns[len(conditions) : -1]))):
+            if isinstance(test, pa.Scalar):
+                out = column if test.as_py() else out
+            else:
+                out = pc.if_else(test, column, out)
+        return out
+
+    def slow(columns: list[pa.Array], n: int) -> Slow:
+        out = as_value(values[-1].slow(columns, n))
+        for test, value in reversed(list(zip(conditions, values))):
+            outcome = as_condition(test.slow(columns, n))
+            out = choose(outcome.true, as_value(value.slow(columns, n)), out)
+            out = lose(out, outcome.true & outcome.open)
+        return out
+
+    real = result is Type.FLOAT
+    return operation(result, run, [*conditions, *values], slow=slow, real=real, nan=real)
