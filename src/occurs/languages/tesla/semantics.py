@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from occurs.errors import InputProblem
+from occurs.errors import InputProblem, Problem
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.semantics_aggregates import AGGREGATES
 from occurs.languages.tesla.semantics_expr import OVERFLOW, Undecided, clean, conjunction, ticks
@@ -349,12 +349,8 @@ def _widened(value: Any, type_: Type | None) -> Any:
 
 
 def _overflow(rule: Reading, what: str, event: Occurrence) -> InputProblem:
-    return InputProblem.of(
-        "overflow",
-        f"overflow of int64 in {what} at {event.type}@{event.time}",
-        definition=rule.name,
-        value=event.time,
-    )
+    message = f"overflow of int64 in {what} at {event.type}@{event.time}"
+    return InputProblem(Problem("overflow", message, definition=rule.name, value=event.time))
 
 
 __all__ = ["Occurrence", "Run", "derive", "evaluate"]

@@ -37,7 +37,9 @@ OVERFLOW = Undecided()
 class Scope(Protocol):
     """Where an expression is evaluated."""
 
-    kind: TimeKind
+    @property
+    def kind(self) -> TimeKind:
+        """What times count."""
 
     def attribute(self, scope: str | None, name: str) -> Any:
         """The value of an attribute of a role, or (None) of the event at hand."""
