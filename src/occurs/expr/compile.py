@@ -249,7 +249,8 @@ class Compiler:
 
 # --- conditions -------------------------------------------------------------------------------------------------
 
-_FALSE = pa.scalar(False)
+# not pa.scalar, which would import pandas with this module
+_FALSE = pa.Array.from_buffers(pa.bool_(), 1, [None, pa.py_buffer(b"\0")])[0]
 _AND, _OR, _INVERT = (pc.get_function(n).call for n in ("and_kleene", "or_kleene", "invert"))
 
 

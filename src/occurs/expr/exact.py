@@ -21,9 +21,10 @@ LEAST, GREATEST = -(2**63), 2**63 - 1
 #: floats from here on may stand for several ints
 EXACT = 2**53
 
-NULL_INT = pa.scalar(None, pa.int64())
-NULL_FLOAT = pa.scalar(None, pa.float64())
-NULL_BOOL = pa.scalar(None, pa.bool_())
+# not pa.scalar: the first value that comes from Python makes Arrow import pandas, and `import occurs` must not
+NULL_INT = pa.nulls(1, pa.int64())[0]
+NULL_FLOAT = pa.nulls(1, pa.float64())[0]
+NULL_BOOL = pa.nulls(1, pa.bool_())[0]
 
 COMPARE: dict[str, Callable[[list[Any]], Any]] = {
     op: pc.get_function(name).call
