@@ -218,6 +218,8 @@ def test_a_table_without_type_belongs_to_the_only_input():
     history = normalise(shared(time=[1], v=[2]), inputs=["A"])
     assert history.tables["A"].to_pylist() == [{"time": 1, "v": 2}]
     assert history.schemas["A"].ordered
+    history = normalise(shared(time=[1], v=[2]), inputs=["A", "Derived"], external=["A"])
+    assert history.tables["A"].to_pylist() == [{"time": 1, "v": 2}]
 
 
 def test_special_columns_may_have_other_names():

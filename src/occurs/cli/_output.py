@@ -39,6 +39,7 @@ def rich_table(name: str, table: pa.Table) -> Table:
     title = f"{name}: {len(table):,}"
     caption = f"... and {left:,} more (all of them: --out FILE)" if left > 0 else None
     out = Table(title=title, caption=caption, box=SIMPLE_HEAD, title_justify="left", caption_justify="left")
+    table = table.drop_columns("type") if "type" in table.column_names else table
     for field in table.schema:
         number = pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
         out.add_column(field.name, justify="right" if number else "left", overflow="fold")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import click
 
 from occurs.cli import _input, _options
@@ -16,4 +18,6 @@ def command(given: _options.Input, rules: tuple[str, ...], language: str | None)
     if not given.events:
         click.echo(program.explain())
         return
-    click.echo(program.explain(_input.read(program, given), **_input.arguments(given)))
+    options = given.options()
+    keywords = {f.name: getattr(options, f.name) for f in fields(options) if f.name != "type_names"}
+    click.echo(program.explain(_input.read(program, given), **keywords))

@@ -34,7 +34,7 @@ def check_target(path: str) -> None:
 
 
 def write(path: str, tables: Tables) -> None:
-    """Write all rows of ``tables`` (type -> table, in evaluation order) to ``path``, each with its ``type``.
+    """Write all rows of ``tables`` (type -> table, in evaluation order) to ``path``, each with its ``type`` first.
 
     In one file the rows of all types are merged by time.  A file appears whole or not at all.  Raises ResourceProblem
     if it cannot be written, UsageProblem (``schema-conflict``) if two types' columns cannot be in one Parquet file.
@@ -127,7 +127,7 @@ def _json_lines(name: str | None, table: pa.Table) -> pa.ChunkedArray:
     if not len(table):
         return _column([])
     values = {} if name is None else {"type": pa.scalar(json_text(_column([name]))[0].as_py())}
-    values |= {c: json_text(table[c]) for c in table.column_names}
+    values |= {c: json_text(table[c]) for c in table.column_names if c not in values}
     parts: list[object] = []
     for key, value in values.items():
         parts += [(", " if parts else "{") + json_text(_column([key]))[0].as_py() + ": ", value]
@@ -177,7 +177,7 @@ def _by_time(tables: list[pa.Table]) -> pa.Array:
 
 def _columns(tables: Tables) -> list[str]:
     """``time``, ``end``, the attributes of all types in their order, then what was asked for."""
-    names = list(dict.fromkeys(n for t in tables.values() for n in t.column_names))
+    names = [n for n in dict.fromkeys(n for t in tables.values() for n in t.column_names) if n != "type"]
     last = [n for n in ("query", "about", "final", "label", "because") if n in names]
     first = [n for n in ("time", "end") if n in names]
     return first + [n for n in names if n not in first and n not in last] + last
@@ -217,4 +217,6 @@ def _common(tables: Tables, column: str) -> pa.DataType:
 
 
 def _typed(name: str, table: pa.Table) -> pa.Table:
+    if "type" in table.column_names:
+        return table
     return table.add_column(0, "type", pa.array([name] * len(table), pa.string()))

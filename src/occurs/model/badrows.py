@@ -119,9 +119,10 @@ def _row(source: Source, at: int) -> int:
 
 
 def _value(source: Source, column: str | None, at: int) -> Any:
-    if column in source.misfits and at in source.misfits[column]:
-        return source.misfits[column][at]
-    return None if column is None else source.table.column(column)[at].as_py()
+    if column is None:
+        return None
+    misfits = source.misfits.get(column, {})
+    return misfits[at] if at in misfits else source.table.column(column)[at].as_py()
 
 
 def _text(value: Any) -> str | None:

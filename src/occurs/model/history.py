@@ -108,12 +108,16 @@ def normalise(
     schemas: Mapping[str, Schema] | None = None,
     inputs: Collection[str] | None = None,
     read_columns: Mapping[str, Collection[str]] | None = None,
+    external: Collection[str] | None = None,
     options: InputOptions | None = None,
 ) -> History:
     """Read ``tables`` (type -> table; None: a table with a type column) as ``options`` say.
 
     ``schemas``: declared types.  ``inputs``: the types to keep (None: all).  ``read_columns``: type -> attributes to
-    keep (others: all).  Raises InputProblem (``missing-column``, ``bad-time``, ``bad-value``) or UsageProblem.
+    keep (others: all).  ``external``: those of ``inputs`` that no rule defines; a table without type
+    column belongs to the only one.
+
+    Raises InputProblem (``missing-column``, ``bad-time``, ``bad-value``) and UsageProblem.
     """
     options, declared = options or InputOptions(), dict(schemas or {})
     time_unit(options.time_unit)
@@ -124,7 +128,7 @@ def normalise(
     problems: list[Problem] = []
     intakes = []
     for number, source in enumerate(sources):
-        taken = _special(source, number, declared, inputs, options, bad, problems)
+        taken = _special(source, number, declared, inputs, external, options, bad, problems)
         if taken is not None:
             intakes.append(taken)
     if problems:
@@ -172,6 +176,7 @@ def _special(
     number: int,
     declared: Mapping[str, Schema],
     inputs: Collection[str] | None,
+    external: Collection[str] | None,
     options: InputOptions,
     bad: BadRows,
     problems: list[Problem],
@@ -190,11 +195,12 @@ def _special(
     typed = source.type is None and options.type in names
     only = source.type
     if source.type is None and not typed:
-        if inputs is not None and len(inputs) <= 1:
-            only = next(iter(inputs), "")
+        choice = inputs if external is None else external
+        if choice is not None and len(choice) <= 1:
+            only = next(iter(choice), "")
         else:
             hint = did_you_mean(options.type or "type", names, "columns")
-            reads = "" if inputs is None else f", and the program reads {_listed(inputs)}"
+            reads = "" if choice is None else f", and the program reads {_listed(choice)}"
             problems.append(_input("missing-column", f"there is no type column `{options.type}`{reads}", source, hint))
     if len(problems) > before:
         return None

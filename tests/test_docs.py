@@ -1,0 +1,40 @@
+"""Every Python snippet of the README and of docs/ runs; every link to a file leads somewhere."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+SNIPPET = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
+
+
+def snippets():
+    """The snippets of a page, one after the other, are one program; those that need Spark are marked."""
+    out = []
+    for page in PAGES:
+        found = SNIPPET.findall(page.read_text())
+        if found:
+            marks = [pytest.mark.spark] if "local_session" in "".join(found) else []
+            out.append(pytest.param(page, "\n".join(found), id=page.name, marks=marks))
+    return out
+
+
+@pytest.mark.parametrize(("page", "code"), snippets())
+def test_snippets_run(page, code, tmp_path):
+    path = tmp_path / f"{page.stem}.py"
+    path.write_text(code)
+    done = subprocess.run([sys.executable, str(path)], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_lead_somewhere(page):
+    missing = [link for link in LINK.findall(page.read_text()) if not (page.parent / link).exists()]
+    assert not missing
