@@ -66,8 +66,7 @@ class Program:
     # -- planning ----------------------------------------------------------------------------------------------------
     def plan(self, schemas: Mapping[str, Schema], kind: TimeKind) -> Stage:
         """The plan over input of these schemas as one stage.  Raises DefinitionProblem."""
-        bound = Tesla.check(self._texts, schemas, kind)
-        raise_problems(bound.problems)
+        bound = self.bind(schemas, kind)
         definitions = bound.definitions(kind)
         schemas = {**schemas, **bound.analysis.schemas}
         return make_stage(definitions, schemas, kind, bound.subscribed, stage_key(definitions))
@@ -76,11 +75,15 @@ class Program:
         """All problems, with those that only the schemas of the data show."""
         return list(Tesla.check(self._texts, schemas, kind).problems)
 
-    def definitions(self, schemas: Mapping[str, Schema], kind: TimeKind) -> list[Definition]:
-        """The compiled definitions over input of these schemas."""
+    def bind(self, schemas: Mapping[str, Schema], kind: TimeKind) -> Tesla:
+        """The texts checked against the schemas and the kind of time of an input.  Raises DefinitionProblem."""
         bound = Tesla.check(self._texts, schemas, kind)
         raise_problems(bound.problems)
-        return bound.definitions(kind)
+        return bound
+
+    def definitions(self, schemas: Mapping[str, Schema], kind: TimeKind) -> list[Definition]:
+        """The compiled definitions over input of these schemas."""
+        return self.bind(schemas, kind).definitions(kind)
 
     @property
     def declared(self) -> dict[str, Schema]:
@@ -96,11 +99,6 @@ class Program:
     def reads(self) -> set[str]:
         """The types that the program reads."""
         return self._unbound.reads
-
-    @property
-    def declared(self) -> Mapping[str, Schema]:
-        """The declared types of the input."""
-        return self._unbound.declared
 
     def history(self, events: Any, options: InputOptions) -> History:
         """The input as a history: ``events`` is a table, a mapping from types to tables, or sources of files."""

@@ -32,11 +32,15 @@ def sorted_rows(table: pa.Table) -> np.ndarray | None:
     names = ["time", *(["sequence"] if "sequence" in table.column_names else [])]
     names += sorted(n for n in table.column_names if n not in ("time", "sequence", "label", "end"))
     part = table.select(names).take(pa.array(rows))
-    keys = [(str(i), "ascending") for i in range(len(names))]
-    columns = [_comparable(part.column(i)) for i in range(len(names))]
-    by = pc.sort_indices(
-        pa.table(columns, names=[str(i) for i in range(len(names))]), sort_keys=keys, null_placement="at_start"
-    ).to_numpy(zero_copy_only=False)
+    columns: dict[str, pa.ChunkedArray] = {}
+    for name in names:
+        column = _comparable(part.column(name))
+        if column.null_count:
+            # nulls are least
+            columns[f"valid {len(columns)}"] = column.is_valid()
+        columns[f"value {len(columns)}"] = column
+    by = pc.sort_indices(pa.table(columns), sort_keys=[(name, "ascending") for name in columns])
+    by = by.to_numpy(zero_copy_only=False)
     if order is None:
         if (by == np.arange(len(by), dtype=by.dtype)).all():
             return None

@@ -63,7 +63,7 @@ def aggregate(run: Run, matches: Matches, node: Windowed) -> Column:
         part = matches.take(block)
         match, row = expand(lo[block], hi[block], index.order, run.rule_of(part), mask, NO_BOUND)
         pairs = part.take(match)
-        passed = run.all_conditions(pairs, node.residual + left, rows, row)
+        passed = run.keep(pairs, node.residual + left, rows, row)
         if passed is not None:
             match, row = match[passed], row[passed]
         # the rows that passed, match by match, are an index of their own
@@ -177,7 +177,7 @@ def _ranks(index: Index, name: str, ordered: Column) -> np.ndarray:
     """int64 ranks of the values, equal for equal values; -1 for null."""
     found = index.cache.get(("ranks", name))
     if found is None:
-        ranks = pc.rank(ordered.arrow, sort_keys="ascending", null_placement="at_end", tiebreaker="dense")
+        ranks = pc.rank(ordered.arrow, sort_keys="ascending", tiebreaker="dense")
         found = np.where(ordered.is_valid(), ranks.to_numpy(zero_copy_only=False).astype(np.int64), -1)
         index.cache[("ranks", name)] = found
     return found  # type: ignore[return-value]

@@ -156,26 +156,33 @@ class Run:
             return aggregate(self, matches, leaf)
         raise AssertionError(f"no column for {leaf!r}")
 
-    def condition(self, matches: Matches, expr: Expr, own: tuple[Rows, np.ndarray] | None = None) -> np.ndarray:
-        """Booleans per match; ``own`` gives the row that ``Ref(None, ..)`` speaks of."""
+    def judge(
+        self, matches: Matches, expr: Expr, own: tuple[Rows, np.ndarray] | None = None
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """Booleans per match, and the matches for which an overflow leaves the condition undecided (None: none).
+
+        ``own`` gives the row that ``Ref(None, ..)`` speaks of.
+        """
 
         def columns(leaf: Expr) -> pa.Array:
             if own is not None and isinstance(leaf, Ref) and leaf.scope is None:
                 return own[0].column(leaf.name).take(own[1]).arrow
             return self.column(matches, leaf).arrow
 
-        passed, undecided = select(expr, columns, len(matches), kind=self.frame.kind, dialect=self.frame.dialect)
+        return select(expr, columns, len(matches), kind=self.frame.kind, dialect=self.frame.dialect)
+
+    def keep(self, matches: Matches, conditions: Sequence[Expr], rows: Rows, row: np.ndarray) -> np.ndarray | None:
+        """The numbers of the matches that pass all conditions; None without conditions.
+
+        Judged together, so that an overflow in one does not matter where another is false.
+        """
+        joint = conjunction(list(conditions))
+        if joint is None:
+            return None
+        passed, undecided = self.judge(matches, joint, (rows, row))
         if undecided is not None:
             self.overflow(matches, int(undecided[0]))
-        return passed
-
-    def all_conditions(
-        self, matches: Matches, conditions: Sequence[Expr], rows: Rows, row: np.ndarray
-    ) -> np.ndarray | None:
-        """The numbers of the matches that pass all; judged together, so that an overflow in one does not matter where
-        another is false.  None without conditions."""
-        joint = conjunction(list(conditions))
-        return None if joint is None else np.flatnonzero(self.condition(matches, joint, (rows, row)))
+        return np.flatnonzero(passed)
 
     def overflow(self, matches: Matches, at: int) -> None:
         rule = self.pattern.rules[0 if matches.rule is None else int(matches.rule[at])]
@@ -290,7 +297,7 @@ class Run:
             matches = Matches(None, [rows])
             if self.many:
                 matches = Matches(np.repeat(np.arange(n_rules), len(rows)), [np.tile(rows, n_rules)])
-            passed = self.all_conditions(matches, source.filters, table, matches.rows[0])
+            passed = self.keep(matches, source.filters, table, matches.rows[0])
             return matches if passed is None else matches.take(passed)
 
     def run(self, matches: Matches, step: int = 0) -> list[Matches]:
@@ -313,7 +320,10 @@ class Run:
                 age = self.tables[s.ref].time[matches.rows[s.ref]] - self.tables[s.role].time[matches.rows[s.role]]
                 matches = matches.take(np.flatnonzero((age >= 0) & (age <= s.within)))
             else:
-                matches = matches.take(np.flatnonzero(self.condition(matches, s.condition)))
+                passed, undecided = self.judge(matches, s.condition)
+                if undecided is not None:
+                    self.overflow(matches, int(undecided[0]))
+                matches = matches.take(np.flatnonzero(passed))
         return [matches] if len(matches) else []
 
     def select(self, matches: Matches, s: Select) -> Matches | None:
@@ -332,13 +342,26 @@ class Run:
         else:
             match, row = expand(lo, hi, index.order, rule, mask, bound)
         out = Matches(None if matches.rule is None else matches.rule[match], [r[match] for r in matches.rows] + [row])
-        passed = self.all_conditions(out, residual, rows, row)
-        if passed is not None:
-            match = match[passed]
-            out = out.take(passed)
-        if residual and s.policy != "each":
-            out = out.take(nth_per_match(match, s.k, s.policy == "last"))
-        return out
+        joint = conjunction(list(residual))
+        if joint is None:
+            return out
+        passed, undecided = self.judge(out, joint, (rows, row))
+        if undecided is not None:
+            self.check_undecided(out, match, passed, undecided, s)
+        fit = np.flatnonzero(passed)
+        if s.policy != "each":
+            fit = fit[nth_per_match(match[fit], s.k, s.policy == "last")]
+        return out.take(fit)
+
+    def check_undecided(
+        self, pairs: Matches, match: np.ndarray, passed: np.ndarray, undecided: np.ndarray, s: Select
+    ) -> None:
+        """An undecided candidate matters unless k certain ones come before it in the order of choice."""
+        for at in undecided:
+            same = np.flatnonzero(match == match[at])
+            before = same[same > at] if s.policy == "last" else same[same < at]
+            if s.policy == "each" or int(passed[before].sum()) < s.k:
+                self.overflow(pairs, int(at))
 
     def absent(self, matches: Matches, s: Absent) -> Matches:
         low, high = self.bounds(matches, s.interval, open_low=True)
@@ -352,8 +375,17 @@ class Run:
             part = matches.take(block)
             match, row = expand(lo[block], hi[block], index.order, self.rule_of(part), mask, self.bound_rows(part, rows))
             pairs = part.take(match)
-            passed = self.all_conditions(pairs, s.residual + left, rows, row)
-            present[block[match if passed is None else match[passed]]] = True
+            joint = conjunction([*s.residual, *left])
+            if joint is None:
+                present[block[match]] = True
+                continue
+            passed, undecided = self.judge(pairs, joint, (rows, row))
+            present[block[match[passed]]] = True
+            if undecided is not None:
+                # an undecided event matters only where no certain one blocks
+                matter = undecided[~present[block[match[undecided]]]]
+                if len(matter):
+                    self.overflow(pairs, int(matter[0]))
         return matches.take(np.flatnonzero(~present))
 
     # -- output ------------------------------------------------------------------------------------------------------

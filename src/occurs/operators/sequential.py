@@ -182,9 +182,9 @@ class Waves:
         # rows of this call have no serial number yet: what they are consumed by is found by their position
         serial = np.concatenate([old.serial if old.serial is not None else np.zeros(0, np.int64), np.full(len(rows), -1)])
         self.tables[type] = Rows(type, np.concatenate([old.time, rows.time]), columns, old.new, serial, labels)
-        for (place, t), free in self.free.items():
+        for (rule, t), free in self.free.items():
             if t == type:
-                self.free[(place, t)] = np.concatenate([free, np.ones(len(rows), np.bool_)])
+                self.free[(rule, t)] = np.concatenate([free, np.ones(len(rows), np.bool_)])
         numbers = np.arange(n, n + len(rows))
         self.origin[type].append((numbers, place, positions))
         return numbers

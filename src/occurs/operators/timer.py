@@ -62,10 +62,8 @@ class TimerSource:
         if last < first:
             return np.zeros(0, np.int64)
         tick = kind.tick
-        # local times differ from UTC by less than two days
-        low = np.datetime64(first * tick, "us") - np.timedelta64(2, "D")
-        high = np.datetime64(last * tick, "us") + np.timedelta64(2, "D")
-        years = np.arange(low.astype("M8[Y]"), high.astype("M8[Y]") + 1)
+        low, high = np.datetime64(first * tick, "us"), np.datetime64(last * tick, "us")
+        years = np.arange(low.astype("M8[Y]") - 1, high.astype("M8[Y]") + 2)
         found: list[np.ndarray] = []
         self._expand(years, 0, low, high, kind, found)
         local = np.concatenate(found) if found else np.zeros(0, "M8[us]")
@@ -82,6 +80,13 @@ class TimerSource:
         size = np.timedelta64(1, _NUMPY_UNIT[level])
         starts = units.astype("M8[us]")
         ends = (units + size).astype("M8[us]")
+        if self.zone != "UTC":
+            # local times differ from UTC by less than two days; from hours on they are compared in UTC, and only a
+            # change of the clock inside the unit can still shift its end
+            slack = np.timedelta64(2, "D") if level < 3 else np.timedelta64(3 if level == 3 else 0, "h")
+            if level >= 3:
+                starts, ends = _utc(starts, self.zone), _utc(starts, self.zone) + size
+            starts, ends = starts - slack, ends + slack
         units = units[(ends > low) & (starts <= high)]
         here = [c for c in self.constraints if _deepest(c) == level]
         for c in here:
@@ -135,10 +140,15 @@ def _field(leaf: Expr, units: np.ndarray, level: int) -> pa.Array:
     return pa.array(out)
 
 
+def _utc(local: np.ndarray, zone: str) -> np.ndarray:
+    """UTC of local times: the first of two, and the end of the gap for those that do not exist."""
+    utc = pc.assume_timezone(pa.array(local.astype("M8[us]")), zone, ambiguous="earliest", nonexistent="latest")
+    return utc.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False).astype("M8[us]")
+
+
 def _to_utc(local: np.ndarray, zone: str) -> np.ndarray:
     """UTC of local times; those that do not exist are left out, of those that occur twice the first is taken."""
-    naive = pa.array(local.astype("M8[us]"))
-    utc = pc.assume_timezone(naive, zone, ambiguous="earliest", nonexistent="earliest")
-    back = pc.local_timestamp(utc)
-    exists = pc.equal(back, naive).to_numpy(zero_copy_only=False)
-    return utc.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False).astype("M8[us]")[exists]
+    utc = _utc(local, zone)
+    back = pc.local_timestamp(pa.array(utc).cast(pa.timestamp("us", tz="UTC")).cast(pa.timestamp("us", tz=zone)))
+    exists = back.to_numpy(zero_copy_only=False).astype("M8[us]") == local.astype("M8[us]")
+    return utc[exists]

@@ -13,8 +13,8 @@ from occurs.operators.pattern import Absent, Pattern, Select
 from occurs.operators.sequential import Component
 from occurs.operators.timer import TimerSource
 from occurs.operators.windows import KeyPart
-from occurs.plan.keys import common_key
 from occurs.plan.graph import Node, Order, order
+from occurs.plan.keys import common_key
 from occurs.plan.templates import fuse
 
 

@@ -56,9 +56,8 @@ class Tesla:
 
     @property
     def declared(self) -> dict[str, Schema]:
-        """Declared schemas, and those of defined types: input rows of such a type must fit them."""
-        names = set(self.analysis.declared) | self.defined
-        return {t: s for t, s in self.analysis.schemas.items() if t in names}
+        """The schemas that the texts declare: input rows must fit them."""
+        return {t: s for t, s in self.analysis.schemas.items() if t in self.analysis.declared}
 
     @property
     def reads(self) -> set[str]:

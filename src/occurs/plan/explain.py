@@ -1,0 +1,93 @@
+"""The plan of a program in words: inputs, order, key, retention, state."""
+
+from __future__ import annotations
+
+from occurs.model.time import TimeKind
+from occurs.operators.pattern import Absent, Pattern, Select
+from occurs.operators.sequential import Component
+from occurs.plan.spread import Group, groups
+from occurs.plan.stage import Stage
+
+
+def explain(stage: Stage) -> str:
+    """One paragraph per question a user has: what is read, in which order, how it is split, what is kept and why."""
+    lines = [f"Reads {_count(len(stage.inputs), 'type')}:"]
+    for t in sorted(stage.inputs):
+        schema = stage.schemas.get(t)
+        columns = ", ".join(f"{n}: {at}" for n, at in schema) if schema is not None else "nothing is known of it"
+        lines.append(f"  {t}({columns})")
+    for timer in stage.timers:
+        lines.append(f"  {timer.name}: made from the clock, from the first to the last event")
+    lines.append("")
+    lines.append("Evaluation order (what is on one line is evaluated together):")
+    for number, level in enumerate(stage.levels, 1):
+        for unit in level:
+            lines.append(f"  {number}. {_unit(unit)}")
+    lines.append("")
+    lines.append("Kept of the past (retention):")
+    kept = {t: back for t, back in sorted(stage.retention.items()) if back > 0}
+    for t, back in kept.items():
+        lines.append(f"  {t}: {duration(back, stage.kind)}, as the longest window over it reaches so far back")
+    if not kept:
+        lines.append("  nothing: every rule looks at single events")
+    state = f"window {duration(max(kept.values()), stage.kind)}" if kept else "constant"
+    lines += [f"  state: {state}", "", "On Spark:"]
+    for group in groups(stage.definitions, stage):
+        lines.append(_spread(group))
+    return "\n".join(lines)
+
+
+def _unit(unit: Pattern | Component) -> str:
+    if isinstance(unit, Component):
+        names = ", ".join(dict.fromkeys(p.rules[0].output for p in unit.patterns))
+        why = "feeds itself" if unit.types else "consumes events"
+        split = ""
+        if unit.by:
+            split = ", every " + " / ".join(dict.fromkeys(", ".join(a) for a in unit.by.values())) + " apart"
+        return f"{names}: {why}, so instant by instant{split}"
+    names = list(dict.fromkeys(r.output for r in unit.rules))
+    shown = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+    rules = f" ({len(unit.rules)} rules alike but for constants, as one)" if len(unit.rules) > 1 else ""
+    return f"{shown}{rules}: {_steps(unit)}, whole columns at once"
+
+
+def _steps(pattern: Pattern) -> str:
+    parts = [f"each {pattern.terminator.type}"]
+    for s in pattern.steps:
+        if isinstance(s, Select):
+            policy = s.policy if s.k == 1 else f"{s.k}-{s.policy}"
+            how = "looked up by " + ", ".join(k.own for k in s.keys) if s.keys else "all of the window"
+            parts.append(f"{policy} {s.source.type} ({how})")
+        elif isinstance(s, Absent):
+            parts.append(f"no {s.source.type}")
+    return ", ".join(parts)
+
+
+def _spread(group: Group) -> str:
+    names = ", ".join(group.stage.reported[:4]) + (" .." if len(group.stage.reported) > 4 else "")
+    if group.mode == "keyed":
+        key = "; ".join(f"{t} by {', '.join(a)}" for t, a in sorted(group.stage.key.items()) if t in group.stage.inputs)
+        return f"  {names}: split by key ({key}); each partition streams in time order and keeps the retention"
+    if group.mode == "slices":
+        overlap = duration(group.overlap, group.stage.kind)
+        return f"  {names}: no common key; slices of time that overlap by {overlap}"
+    if group.mode == "free":
+        return f"  {names}: row by row, no shuffle"
+    return f"  {names}: ONE partition, as {group.why} and there is no common key [global-stage]"
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
+def duration(ticks: int, kind: TimeKind) -> str:
+    """Ticks in the largest units that divide them."""
+    if kind.tick is None:
+        return f"{ticks} ticks"
+    left = ticks * kind.tick
+    parts = []
+    for name, size in (("d", 86_400_000_000), ("h", 3_600_000_000), ("min", 60_000_000), ("s", 1_000_000), ("ms", 1000), ("us", 1)):
+        if left >= size:
+            parts.append(f"{left // size} {name}")
+            left %= size
+    return " ".join(parts) or "0 s"

@@ -1,0 +1,48 @@
+"""Every text case on the local host: at once, cut between instants, event by event."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import occurs
+from occurs.engine.engine import Engine
+from occurs.hosts.local import calls, history_rows
+from occurs.model.history import InputOptions
+from occurs.program import Detections
+from occurs.testing.cases import Case, load_cases
+from occurs.testing.compare import difference
+from occurs.testing.verify import detected
+
+FOLDER = Path(__file__).parents[2] / "cases" / "tesla"
+CASES = [c for path in sorted(FOLDER.glob("*.md")) for c in load_cases(path)]
+
+
+def options(case: Case) -> InputOptions:
+    return InputOptions(time_unit=case.kind.unit if not case.kind.timestamp else None, start=case.start, until=case.until)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+@pytest.mark.parametrize("budget", [1, 3, 10**6])
+def test_case(case: Case, budget: int) -> None:
+    program_text = case.rules
+    if case.error is not None:
+        with pytest.raises(occurs.OccursError) as caught:
+            run(program_text, case, budget)
+        assert caught.value.kind == case.error
+        return
+    assert difference(case.expected, run(program_text, case, budget)) is None
+
+
+def run(text: str, case: Case, budget: int):  # type: ignore[no-untyped-def]
+    program = occurs.parse(text)
+    history = program.history(case.tables(), options(case))
+    stage = program.plan(history.schemas, history.kind)
+    engine = Engine(stage)
+    done = []
+    if history.clock is not None:
+        rows = history_rows(stage, history, False)
+        for frontier, part in calls(rows, history.clock[1], budget):
+            done.append(engine.advance(part, frontier, history.clock[0]))
+    return detected(Detections(stage, done, history, None, False, False, None))
