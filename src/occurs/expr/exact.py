@@ -170,6 +170,10 @@ def remainder(op: str, a: Any, b: Any) -> Any:
 
     Raises ArrowInvalid (overflow) for -2**63 div -1.
     """
+    if isinstance(b, pa.Scalar) and not isinstance(a, pa.Scalar) and pa.types.is_integer(b.type) and b.is_valid:
+        divisor = b.as_py()
+        if divisor not in (0, -1):
+            return _remainder_by(op, a, divisor)
     (x, y), scalar = columns(a, b)
     valid = validity(x, y)
     if pa.types.is_integer(x.type):
@@ -193,6 +197,20 @@ def remainder(op: str, a: Any, b: Any) -> Any:
             out = np.fmod(f, g) if op == "%" else np.mod(f, g) if op == "mod" else np.floor(f / g)
     result = from_numpy(out, valid)
     return result[0] if scalar else result
+
+
+def _remainder_by(op: str, x: pa.Array, divisor: int) -> pa.Array:
+    """By one int, neither 0 nor -1: NumPy divides by a constant without dividing."""
+    i = ints(x)
+    out = i // divisor
+    if op != "div":
+        with np.errstate(over="ignore"):
+            out = i - out * divisor  # the product may wrap around, and the difference back
+        if op == "%":
+            other = (out != 0) & ((i < 0) != (divisor < 0))
+            if other.any():
+                out -= np.where(other, divisor, 0)
+    return from_numpy(out, validity(x))
 
 
 def _and(valid: np.ndarray | None, more: np.ndarray) -> np.ndarray:

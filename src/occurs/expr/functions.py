@@ -203,13 +203,23 @@ def degrees(x: pa.Array) -> pa.Array:
 @function(ORDERED, result="alike", least=1, repeats=True, scalars=True, example=((3, 1, 2), 1))
 def least(*args: Any) -> Any:
     """The least of the arguments; null if one is."""
-    return pc.min_element_wise(*args, skip_nulls=False)
+    return _with_nan(pc.min_element_wise(*args, skip_nulls=False), args)
 
 
 @function(ORDERED, result="alike", least=1, repeats=True, scalars=True, example=((3, 1, 2), 3))
 def greatest(*args: Any) -> Any:
     """The greatest of the arguments; null if one is."""
-    return pc.max_element_wise(*args, skip_nulls=False)
+    return _with_nan(pc.max_element_wise(*args, skip_nulls=False), args)
+
+
+def _with_nan(found: Any, args: tuple[Any, ...]) -> Any:
+    """NaN where an argument is NaN, which Arrow passes over."""
+    if pa.types.is_floating(found.type):
+        for arg in args:
+            nan = pc.is_nan(arg)
+            if pc.any(nan).as_py():
+                found = pc.if_else(pc.and_(nan, pc.is_valid(found)), math.nan, found)
+    return found
 
 
 CATALOGUE["coalesce"] = Function(

@@ -96,9 +96,7 @@ def folded(node: Node) -> Node:
         scalar = node.fast([])
     except pa.ArrowInvalid:
         return node  # overflows on every row: the slow path says so
-    if node.nan:
-        scalar = nan_to_null(scalar)
-    return of_scalar(scalar, node.type, scale=node.scale, real=node.real)
+    return replace(of_scalar(scalar, node.type, scale=node.scale, real=node.real), nan=node.nan)
 
 
 def _fast(run: Callable[..., Any], args: Sequence[Node]) -> Fast:
