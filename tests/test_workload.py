@@ -8,6 +8,8 @@ import pytest
 from benchmarks import workload, yardstick
 from benchmarks.workload import GOLDEN, Golden
 
+import occurs
+
 
 def test_the_events_are_those_of_the_definition() -> None:
     text = workload.events(100_000).csv()
@@ -54,6 +56,17 @@ def test_the_scripts_find_what_the_table_says(case: Golden) -> None:
 def test_the_scripts_agree_for_many_rules(case: Golden) -> None:
     found = yardstick.run(case.family, workload.events(case.events), case.rules, case.window)
     case.check(*yardstick.measure(case.family, found))
+
+
+@pytest.mark.parametrize("case", [g for g in GOLDEN if g.rules <= 100], ids=lambda g: g.name)
+def test_the_engine_finds_what_the_table_says(case: Golden) -> None:
+    case.check(*case.measure(occurs.parse(case.text).detect(case.table, time_unit="ms")))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", [g for g in GOLDEN if g.rules > 100], ids=lambda g: g.name)
+def test_the_engine_with_thousands_of_rules(case: Golden) -> None:
+    case.check(*case.measure(occurs.parse(case.text).detect(case.table, time_unit="ms")))
 
 
 def test_a_wrong_count_is_noticed() -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+import occurs
 from occurs.languages.tesla import semantics, syntax
 from occurs.languages.tesla.parser import parse
 from occurs.model.time import TIMESTAMP
@@ -124,3 +126,22 @@ def test_the_reference_on_a_blizzard_and_a_summer_day(
         assert (len(expected) == 0) == (name == none)
         if len(expected):
             same_rows(pd.DataFrame(found[name]), expected)
+
+
+@pytest.mark.slow
+def test_the_engine_on_the_whole_year(tables: dict[str, pa.Table]) -> None:
+    found = occurs.load(RULES).detect(tables)
+    e = frames(tables)
+    assert set(found) == set(by_hand.QUESTIONS)
+    for name, question in by_hand.QUESTIONS.items():
+        same_rows(found[name].to_pandas(), question(e))
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_spark_on_the_whole_year(spark: Any, tables: dict[str, pa.Table], tmp_path: Path) -> None:
+    paths = events.write(tmp_path)
+    found = occurs.load(RULES).detect({name: spark.read.parquet(str(path)) for name, path in paths.items()})
+    e = frames(tables)
+    for name, question in by_hand.QUESTIONS.items():
+        same_rows(found[name].toArrow().to_pandas(), question(e))
