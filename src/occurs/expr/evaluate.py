@@ -7,7 +7,6 @@ An expression is compiled once for the types of its columns (:mod:`occurs.expr.c
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,8 +112,8 @@ _by_value: dict[tuple[Expr, TimeKind, Dialect], _Entry] = {}
 def _program(node: Expr, columns: Columns, kind: TimeKind, dialect: Dialect, condition: bool) -> tuple[Node, list[Any]]:
     """The compiled expression, and its columns."""
     entry = _by_identity.get((id(node), id(kind), id(dialect)))
-    # an entry found by value stands for an equal expression, whose identity says nothing once it is gone
-    if entry is None or entry.node is not node or entry.kind is not kind or entry.dialect is not dialect:
+    # the entry holds the three objects, so that their identities are not given to others while it is there
+    if entry is None:
         entry = _entry(node, kind, dialect)
     given, codes = [], "!" if condition else ""
     for leaf in entry.leaves:
@@ -130,19 +129,13 @@ def _program(node: Expr, columns: Columns, kind: TimeKind, dialect: Dialect, con
 
 
 def _entry(node: Expr, kind: TimeKind, dialect: Dialect) -> _Entry:
-    try:
-        entry = _by_value.get((node, kind, dialect))
-    except TypeError:  # a node of a language that cannot be hashed: it is found again by identity alone
-        entry = None
-    if entry is not None:
-        return entry
-    if len(_by_identity) > MOST_ENTRIES:
-        _by_identity.clear()
-        _by_value.clear()
-    entry = _Entry(node, kind, dialect)
-    _by_identity[(id(node), id(kind), id(dialect))] = entry
-    with suppress(TypeError):
-        _by_value[(node, kind, dialect)] = entry
+    entry = _by_value.get((node, kind, dialect))
+    if entry is None:
+        if len(_by_identity) > MOST_ENTRIES:
+            _by_identity.clear()
+            _by_value.clear()
+        entry = _by_value[(node, kind, dialect)] = _Entry(node, kind, dialect)
+        _by_identity[(id(node), id(kind), id(dialect))] = entry
     return entry
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from expr_oracle import Lost, Oracle
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +17,6 @@ from occurs.expr.evaluate import constant_value, evaluate, fill, select, shape
 from occurs.expr.tree import Binary, Call, DurationLiteral, Expr, In, IsNull, Like, Literal, Ref, Slot, Unary
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Type
-from tests.expr.oracle import Lost, Oracle
 
 COLUMNS = {
     "i": Type.INT,
@@ -32,11 +32,15 @@ ARROW = {Type.INT: pa.int64(), Type.FLOAT: pa.float64(), Type.STRING: pa.string(
 EDGES = [0, 1, -1, 2, -3, 7, 2**31, 2**53, 2**53 + 1, -(2**53) - 1, 2**62, 2**63 - 1, -(2**63)]
 ints = st.one_of(st.sampled_from(EDGES), st.integers(-10, 10), st.integers(-(2**63), 2**63 - 1))
 reals = st.one_of(
-    st.sampled_from([0.0, -0.0, 0.5, -2.5, 2.0**53, 2.0**53 + 2, 2.0**63, -(2.0**63), 1e308, math.inf, -math.inf, math.nan]),
+    st.sampled_from(
+        [0.0, -0.0, 0.5, -2.5, 2.0**53, 2.0**53 + 2, 2.0**63, -(2.0**63), 1e308, math.inf, -math.inf, math.nan]
+    ),
     st.integers(-10, 10).map(float),
     st.floats(),
 )
-texts = st.one_of(st.sampled_from(["", "a", "ab", "a\nb", "%", "_", "a%", "é", "\U0001f600", "\uffff"]), st.text(max_size=3))
+texts = st.one_of(
+    st.sampled_from(["", "a", "ab", "a\nb", "%", "_", "a%", "é", "\U0001f600", "\uffff"]), st.text(max_size=3)
+)
 VALUES = {Type.INT: ints, Type.FLOAT: reals, Type.STRING: texts, Type.BOOL: st.booleans()}
 
 
@@ -102,7 +106,7 @@ def same(a: Any, b: Any) -> bool:
 
 dialects = st.sampled_from(list(dialect.DIALECTS.values()))
 KINDS = [TimeKind(), TimeKind(False, "s")]
-limits = settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
+limits = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def arrow(values: dict[str, list[Any]], coded: bool) -> dict[Expr, pa.Array]:
@@ -191,7 +195,9 @@ def test_durations_compare_exactly(left: Expr, right: Expr, op: str, times: list
         assert bool(mask[row]) == (expected is True), (row, a, b)
 
 
-@pytest.mark.parametrize(("seconds", "rows"), [(Fraction(15), [3, 4]), (Fraction(29, 2), [3, 4]), (Fraction(31, 2), [4])])
+@pytest.mark.parametrize(
+    ("seconds", "rows"), [(Fraction(15), [3, 4]), (Fraction(29, 2), [3, 4]), (Fraction(31, 2), [4])]
+)
 def test_age_of_fifteen_seconds(seconds: Fraction, rows: list[int]) -> None:
     age = Binary("-", Ref("E", "time"), Ref("F", "time"))
     node = Binary(">=", age, DurationLiteral(Duration(seconds * 1_000_000)))

@@ -29,7 +29,14 @@ class Lost:
         return f"Lost({set(self.outcomes)})"
 
 
-COMPARE = {"=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+COMPARE = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 
 
 class Oracle:
@@ -83,7 +90,9 @@ class Oracle:
             case tree.Binary() if node.op in COMPARE:
                 return self.atom(self.strict(COMPARE[node.op], self.value(node.left), self.value(node.right)))
             case tree.Binary():
-                return self.strict(lambda a, b: self.arithmetic(node.op, a, b), self.value(node.left), self.value(node.right))
+                return self.strict(
+                    lambda a, b: self.arithmetic(node.op, a, b), self.value(node.left), self.value(node.right)
+                )
             case tree.IsNull():
                 arg = self.value(node.arg)
                 return Lost() if isinstance(arg, Lost) else (arg is None) is not node.negated
@@ -108,7 +117,11 @@ class Oracle:
 
     def widened(self, node: tree.Expr, value: Any) -> Any:
         """An int among alternatives of which one is a float is a float."""
-        if isinstance(value, int) and not isinstance(value, bool) and infer(node, self.types, _no_problem) is Type.FLOAT:
+        if (
+            isinstance(value, int)
+            and not isinstance(value, bool)
+            and infer(node, self.types, _no_problem) is Type.FLOAT
+        ):
             return float(value)
         return value
 
@@ -192,5 +205,3 @@ def like(text: str, pattern: str) -> bool:
             out += {"%": ".*", "_": "."}.get(c, re.escape(c))
         i += 1
     return re.fullmatch(out, text, re.DOTALL) is not None
-
-
