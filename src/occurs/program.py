@@ -27,7 +27,7 @@ def load(*paths: str | Path, language: str | None = None) -> Program:
 
     Raises SyntaxProblem or DefinitionProblem with all problems of all files, InputProblem (``missing-file``).
     """
-    texts = []
+    texts: list[tuple[str, str | None]] = []
     for path in map(Path, paths):
         _language(language or _SUFFIXES.get(path.suffix), str(path))
         try:
@@ -60,7 +60,10 @@ class Program:
         self._texts: Texts = Tesla.read(texts)
         raise_problems(self._texts.problems)
         self._unbound = Tesla.check(self._texts, None, None)
-        self.problems: list[Problem] = list(self._unbound.problems)
+        # the order of the attributes of an input may still come from its table, and so may what positions bind
+        found = self._unbound.problems
+        late = {"unknown-order", "unbound-parameter"} if any(p.kind == "unknown-order" for p in found) else set()
+        self.problems: list[Problem] = [p for p in found if p.kind not in late]
         raise_problems(self.problems)
 
     # -- planning ----------------------------------------------------------------------------------------------------
@@ -131,7 +134,7 @@ class Program:
         bad_rows: str = "error",
         only: list[str] | None = None,
         **host: Any,
-    ) -> Detections:
+    ) -> Any:
         """Find everything that the program defines in ``events``.
 
         ``events``: one table with a type column, or a mapping from types to tables; pandas, Arrow, Polars (evaluated in
@@ -164,8 +167,7 @@ class Program:
         from occurs.plan.explain import explain
 
         if events is None:
-            names = {t: s for t, s in self._unbound.analysis.schemas.items()}
-            return explain(self.plan_without_data(names))
+            return explain(self.plan_without_data(self._unbound.analysis.schemas))
         history = self.history(events, InputOptions(**options))
         return explain(self.plan(history.schemas, history.kind))
 
@@ -197,7 +199,8 @@ def _sources(events: Any, reads: set[str], options: InputOptions) -> Any:
         if len(reads) != 1:
             raise InputProblem.of(
                 "missing-column",
-                f"the table has no column `{options.type}`, and the program reads several types: {', '.join(sorted(reads))}",
+                f"the table has no column `{options.type}`, and the program reads several types: "
+                + ", ".join(sorted(reads)),
                 hint="give one table per type, or name the column (type=..., --type-column)",
             )
         return {next(iter(reads)): table}
@@ -267,5 +270,6 @@ class Detections(Mapping[str, Any]):
 def _only(reported: tuple[str, ...], only: list[str] | None) -> tuple[str, ...]:
     for name in only or ():
         if name not in reported:
-            raise UsageProblem.of("unknown-name", f"`{name}` is not reported", hint=did_you_mean(name, reported, "types"))
+            hint = did_you_mean(name, reported, "types")
+            raise UsageProblem.of("unknown-name", f"`{name}` is not reported", hint=hint)
     return reported if only is None else tuple(t for t in reported if t in only)

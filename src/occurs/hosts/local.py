@@ -77,7 +77,9 @@ class Live:
         self.late = 0
         self._waiting: dict[str, list[dict[str, Any]]] = {}
 
-    def on_event(self, type: str, time: int, attributes: Mapping[str, Any], sequence: int | None = None) -> list[dict[str, Any]]:
+    def on_event(
+        self, type: str, time: int, attributes: Mapping[str, Any], sequence: int | None = None
+    ) -> list[dict[str, Any]]:
         """Push one event; returns what the instants before it gave.  Late events are counted and left out."""
         if self.engine.state.frontier is not None and time <= self.engine.state.frontier:
             self.late += 1

@@ -1,9 +1,9 @@
 """The Spark batch host: a program over DataFrames, with classic Spark and with Spark Connect.
 
 Only the rows and columns that can matter cross into Python.  A keyed program is split by a hash of its key; each
-partition is sorted by time in the JVM and streamed through an engine, which keeps no more than the retention.  Without a
-key, history is cut into slices of time that overlap by the retention; consuming and recursive programs without a key run
-in one partition.
+partition is sorted by time in the JVM and streamed through an engine, which keeps no more than the retention.  Without
+a key, history is cut into slices of time that overlap by the retention; consuming and recursive programs without a key
+run in one partition.
 """
 
 from __future__ import annotations
@@ -118,18 +118,17 @@ def read(program: Program, events: Any, options: InputOptions) -> SparkSource:
             if len(reads) != 1:
                 raise InputProblem.of(
                     "missing-column",
-                    f"there is no type column `{options.type}`, and the program reads several types: {', '.join(reads)}",
+                    f"there is no type column `{options.type}`, and the program reads several types: "
+                    + ", ".join(reads),
                     hint="give one DataFrame per type, or name the column: type=...",
                 )
             own = reads[0]
         special = {options.time, options.sequence, options.label, options.end, options.type}
         attributes = {}
         for column, spark_type in fields.items():
-            if column in special:
-                continue
-            t = _type(spark_type)
-            if t is not None and column not in RESERVED_INPUT:
-                attributes[column] = t
+            found = None if column in special or column in RESERVED_INPUT else _type(spark_type)
+            if found is not None:
+                attributes[column] = found
         for t in [own] if own is not None else reads:
             schemas[t] = Schema(tuple(attributes.items()), ordered=own is not None)
         parts.append((frame, own, attributes))
@@ -159,7 +158,8 @@ def read(program: Program, events: Any, options: InputOptions) -> SparkSource:
         selected = [type_column.alias("__type"), _ticks(options.time, frame, kind).alias("__time")]
         if has_sequence:
             present = options.sequence in frame.columns
-            selected.append((F.col(f"`{options.sequence}`") if present else F.lit(None)).cast("long").alias("__sequence"))
+            value = F.col(f"`{options.sequence}`") if present else F.lit(None)
+            selected.append(value.cast("long").alias("__sequence"))
         if has_label:
             present = options.label in frame.columns
             selected.append((F.col(f"`{options.label}`") if present else F.lit(None)).cast("string").alias("__label"))
@@ -321,9 +321,14 @@ def run_group(
     elif mode == "slices" and clock is not None and clock[1] > clock[0]:
         slices = _slices(clock, group.overlap, partitions)
         frame = _sliced(frame.select(*selected), slices, group.overlap)
+        if stage.timers:
+            frame = _with_marks(frame, [(number, first) for number, (first, _) in enumerate(slices)])
         frame = frame.repartitionByRange(partitions, "__slice").sortWithinPartitions("__slice", "__time")
     else:
-        frame = frame.select(*selected).repartition(1).sortWithinPartitions("__time")
+        frame = frame.select(*selected)
+        if stage.timers and clock is not None:
+            frame = _with_marks(frame, [(None, clock[0])])
+        frame = frame.repartition(1).sortWithinPartitions("__time")
         slices = None
     wide = Wide.of(stage, label, because)
     task = make_engine_task(stage, wide, physical, clock, slices, label or because)
@@ -375,6 +380,23 @@ def _sliced(frame: DataFrame, slices: list[tuple[int, int]], overlap: int) -> Da
     high = F.least(high, F.lit(len(slices) - 1))
     numbers = F.sequence(low.cast("int"), high.cast("int"))
     return frame.withColumn("__slice", F.explode(numbers))
+
+
+def _with_marks(frame: DataFrame, marks: list[tuple[int | None, int]]) -> DataFrame:
+    """Rows of no type, one per (slice, time), so that timers fire where there are no events at all."""
+    from pyspark.sql import functions as F
+
+    session = frame.sparkSession
+    parts = [frame]
+    for number, time in marks:
+        values = {"__type": F.lit(""), "__time": F.lit(time).cast("long")}
+        if number is not None:
+            values["__slice"] = F.lit(number)
+        parts.append(session.range(1).select(*(c.alias(n) for n, c in values.items())))
+    out = parts[0]
+    for part in parts[1:]:
+        out = out.unionByName(part, allowMissingColumns=True)
+    return out
 
 
 def _output(wide: Wide, schema: Schema, type: str) -> list[Column]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -128,7 +129,7 @@ def _by_slice(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, Iterator
                 continue
             number = batch.column(batch.schema.get_field_index("__slice")).to_numpy()
             cuts = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(number)]
-            for a, b in zip(cuts[:-1], cuts[1:]):
+            for a, b in pairwise(cuts):
                 yield int(number[a]), batch.slice(a, b - a)
 
     source = pieces()
@@ -175,7 +176,8 @@ def _stream(
         if cut == 0:
             continue
         frontier = int(time[-1]) - 1
-        for found in _calls(engine, stage, physical, table.slice(0, cut), frontier, clock, emit_from, overlap_done, labelled):
+        ready = table.slice(0, cut)
+        for found in _calls(engine, stage, physical, ready, frontier, clock, emit_from, overlap_done, labelled):
             yield from wide.batches(found, stage.schemas)
         overlap_done = overlap_done or frontier >= emit_from
         held = table.slice(cut).to_batches()

@@ -201,7 +201,7 @@ def _position(
     if found is None or found.shape[0] < levels:  # type: ignore[attr-defined]
         found = kernel.sparse_table(ranks, levels, least)
         index.cache[(function, name)] = found
-    return kernel.extremes(found, ranks, lo, hi, least)
+    return kernel.extremes(np.asarray(found), ranks, lo, hi, least)
 
 
 def _pick(ordered: Column, at: np.ndarray) -> Column:

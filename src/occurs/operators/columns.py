@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -29,7 +30,7 @@ class Column:
         self.type = type
         self._values = values
         self._valid = valid
-        self._arrow = arrow
+        self._arrow: Any = arrow
 
     @classmethod
     def of(cls, array: pa.Array | pa.ChunkedArray, type: Type) -> Column:

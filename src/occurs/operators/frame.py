@@ -99,7 +99,9 @@ class Frame:
         for f in filters:
             passed = rows.cache.get(("filter", f))
             if passed is None:
-                passed, undecided = select(f, lambda leaf: own_column(rows, leaf), len(rows), kind=self.kind, dialect=self.dialect)
+                passed, undecided = select(
+                    f, lambda leaf: own_column(rows, leaf), len(rows), kind=self.kind, dialect=self.dialect
+                )
                 if undecided is not None:
                     raise UndecidedOverflow
                 rows.cache[("filter", f)] = passed

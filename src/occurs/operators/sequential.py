@@ -92,7 +92,10 @@ class Waves:
     # -- waves -------------------------------------------------------------------------------------------------------
     def run(self) -> list[Result]:
         starts: dict[int, Matches] = {}
-        codes, times, sources, items = [], [], [], []
+        codes: list[np.ndarray] = []
+        times: list[np.ndarray] = []
+        sources: list[np.ndarray] = []
+        items: list[np.ndarray] = []
         for number, p in enumerate(self.component.patterns):
             if p.terminator.type in self.component.types:
                 continue
@@ -115,7 +118,16 @@ class Waves:
             self._one(w, source[part], item[part], starts, outside)
         return self._results()
 
-    def _note(self, table: Rows, rows: np.ndarray, source: int, codes: list, times: list, sources: list, items: list) -> None:  # type: ignore[type-arg]
+    def _note(
+        self,
+        table: Rows,
+        rows: np.ndarray,
+        source: int,
+        codes: list[np.ndarray],
+        times: list[np.ndarray],
+        sources: list[np.ndarray],
+        items: list[np.ndarray],
+    ) -> None:
         by = self.component.by.get(table.type, ())
         code = self.frame.joined_codes(table, by)[rows] if by else np.zeros(len(rows), np.int64)
         codes.append(code)
@@ -180,7 +192,8 @@ class Waves:
         if old.labels is not None and rows.labels is not None:
             labels = Labels.concat([old.labels, rows.labels])
         # rows of this call have no serial number yet: what they are consumed by is found by their position
-        serial = np.concatenate([old.serial if old.serial is not None else np.zeros(0, np.int64), np.full(len(rows), -1)])
+        known = old.serial if old.serial is not None else np.zeros(0, np.int64)
+        serial = np.concatenate([known, np.full(len(rows), -1)])
         self.tables[type] = Rows(type, np.concatenate([old.time, rows.time]), columns, old.new, serial, labels)
         for (rule, t), free in self.free.items():
             if t == type:

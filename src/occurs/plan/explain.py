@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from occurs.model.time import TimeKind
+from occurs.model.time import UNIT_MICROSECONDS, TimeKind
 from occurs.operators.pattern import Absent, Pattern, Select
 from occurs.operators.sequential import Component
 from occurs.plan.spread import Group, groups
@@ -45,8 +45,8 @@ def _unit(unit: Pattern | Component) -> str:
         if unit.by:
             split = ", every " + " / ".join(dict.fromkeys(", ".join(a) for a in unit.by.values())) + " apart"
         return f"{names}: {why}, so instant by instant{split}"
-    names = list(dict.fromkeys(r.output for r in unit.rules))
-    shown = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+    outputs = list(dict.fromkeys(r.output for r in unit.rules))
+    shown = ", ".join(outputs[:4]) + (f" and {len(outputs) - 4} more" if len(outputs) > 4 else "")
     rules = f" ({len(unit.rules)} rules alike but for constants, as one)" if len(unit.rules) > 1 else ""
     return f"{shown}{rules}: {_steps(unit)}, whole columns at once"
 
@@ -86,7 +86,8 @@ def duration(ticks: int, kind: TimeKind) -> str:
         return f"{ticks} ticks"
     left = ticks * kind.tick
     parts = []
-    for name, size in (("d", 86_400_000_000), ("h", 3_600_000_000), ("min", 60_000_000), ("s", 1_000_000), ("ms", 1000), ("us", 1)):
+    for name in ("d", "h", "min", "s", "ms", "us"):
+        size = UNIT_MICROSECONDS[name]
         if left >= size:
             parts.append(f"{left // size} {name}")
             left %= size

@@ -1,4 +1,4 @@
-"""The graph of a program: who reads whom, which definitions feed themselves, and the evaluation order (common.md, 2)."""
+"""The graph of a program: who reads whom, which definitions feed themselves, the evaluation order (common.md, 2)."""
 
 from __future__ import annotations
 

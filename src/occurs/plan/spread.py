@@ -13,8 +13,8 @@ Mode = Literal["keyed", "slices", "single", "free"]
 
 @dataclass(frozen=True)
 class Group:
-    """A stage of its own.  ``mode``: keyed (split by ``stage.key``), slices (of time, overlapping by ``overlap`` ticks),
-    free (row by row, any partitioning), single (one partition: ``why``)."""
+    """A stage of its own.  ``mode``: keyed (split by ``stage.key``), slices (of time that overlap by ``overlap``
+    ticks), free (row by row, any partitioning), single (one partition: ``why``)."""
 
     stage: Stage
     mode: Mode

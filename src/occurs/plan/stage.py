@@ -93,7 +93,6 @@ def make_stage(
     graph = order([d.node for d in definitions])
     retention: dict[str, int] = {}
     inputs: set[str] = set()
-    defined = {d.pattern.rules[0].output for d in definitions}
     timers: dict[str, TimerSource] = {}
     for d in definitions:
         for t, back in d.reads.items():
@@ -101,7 +100,7 @@ def make_stage(
         if d.timer is not None:
             timers[d.timer.name] = d.timer
         inputs |= set(d.reads)
-    inputs |= {s.type for s in subscribed if s.type not in defined}
+    inputs |= {s.type for s in subscribed}
     levels, completes = _units(definitions, graph)
     return Stage(
         tuple(definitions),

@@ -66,8 +66,8 @@ def fuse(patterns: Sequence[Pattern]) -> list[Pattern]:
         if p.consuming or p.rules[0].recursive:
             groups[number].append((p, []))
             continue
-        shape, constants = _slotted(replace(p, rules=()))
-        groups[shape].append((p, constants))
+        form, constants = _slotted(replace(p, rules=()))
+        groups[form].append((p, constants))
     out: list[Pattern] = []
     for shape, members in groups.items():
         for at in range(0, len(members), MOST_RULES):

@@ -66,7 +66,9 @@ def verify(program: Program, events: Any, *, max_events: int = 20_000, **options
     n = sum(len(t) for t in history.tables.values())
     if n > max_events:
         raise LimitProblem.of(
-            "max-events", f"{n} events are more than the reference semantics takes ({max_events})", hint="--max-events N"
+            "max-events",
+            f"{n} events are more than the reference semantics takes ({max_events})",
+            hint="--max-events N",
         )
     stage = program.plan(history.schemas, history.kind)
     found = Detections(stage, run_history(stage, history), history, None, False, False, None)

@@ -20,7 +20,8 @@ CASES = [c for path in sorted(FOLDER.glob("*.md")) for c in load_cases(path)]
 
 
 def options(case: Case) -> InputOptions:
-    return InputOptions(time_unit=case.kind.unit if not case.kind.timestamp else None, start=case.start, until=case.until)
+    unit = None if case.kind.timestamp else case.kind.unit
+    return InputOptions(time_unit=unit, start=case.start, until=case.until)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)

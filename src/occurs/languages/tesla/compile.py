@@ -112,7 +112,8 @@ class _Compiler:
     def aggregate(self, node: syntax.Aggregate) -> Windowed:
         type = node.event.type.text
         interval = self.interval(node.interval, opened=False)
-        filters, keys, residual = self.split([self.lower(c, None) for e in node.event.constraints for c in conjuncts(e)])
+        tests = [self.lower(c, None) for e in node.event.constraints for c in conjuncts(e)]
+        filters, keys, residual = self.split(tests)
         self.note_window(type, interval)
         column = None
         if node.attribute is not None:

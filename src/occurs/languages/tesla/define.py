@@ -70,7 +70,9 @@ class Tesla:
     def definitions(self, kind: TimeKind) -> list[Definition]:
         """Compiled rules, in program order, with their places in the evaluation order."""
         rules = self.analysis.rules
-        graph = order([Node(r.rule.type.text, frozenset({r.rule.terminator.type.text}), looked_back(r.rule)) for r in rules])
+        graph = order(
+            [Node(r.rule.type.text, frozenset({r.rule.terminator.type.text}), looked_back(r.rule)) for r in rules]
+        )
         out = []
         seen: dict[str, int] = {}
         for i, r in enumerate(rules):

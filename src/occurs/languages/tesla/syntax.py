@@ -112,7 +112,7 @@ Item = Selection | Negation | ExtraWithin | Condition
 
 @dataclass(frozen=True)
 class Aggregate(Expr):
-    """``FUNCTION(Type(constraints).attribute) interval``; ``function`` in lower case, ``attribute`` None for COUNT()."""
+    """``FUNCTION(Type(constraints).attribute) interval``; ``function`` in lower case, no ``attribute``: COUNT()."""
 
     function: str
     event: Event

@@ -94,7 +94,7 @@ def find_ranges(
 
 @njit(cache=True, nogil=True)
 def is_sorted(time: np.ndarray) -> bool:
-    for i in range(1, len(time)):
+    for i in range(1, len(time)):  # noqa: SIM110 - numba
         if time[i] < time[i - 1]:
             return False
     return True
