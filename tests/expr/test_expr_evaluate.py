@@ -113,7 +113,8 @@ def test_exact_beyond_53_bits() -> None:
     assert values(Binary("=", x, y), x=[big, big + 1], y=[float(big), float(big)]) == [True, False]
     assert values(Binary(">", x, lit(float(big))), x=[big, big + 1]) == [False, True]
     assert values(Binary("<", x, lit(big + 1)), x=[float(big), float(big + 2)]) == [True, False]
-    assert values(Binary("/", x, lit(3)), x=[2**62 + 1]) == [(2**62 + 1) / 3]
+    assert float(5477387899617909037) / 511557 != 5477387899617909037 / 511557
+    assert values(Binary("/", x, lit(511557)), x=[5477387899617909037]) == [5477387899617909037 / 511557]
 
 
 def test_overflow_is_a_problem_only_if_it_decides() -> None:
@@ -132,6 +133,33 @@ def test_overflow_is_a_problem_only_if_it_decides() -> None:
     # null and an overflow: never true, so nothing hangs on it
     never = Binary("and", Binary("=", y, lit(None)), product)
     assert select(never, columns.__getitem__, 4, kind=TICKS)[1] is None
+
+
+@pytest.mark.parametrize(
+    ("op", "a", "b"),
+    [
+        ("*", -1, -(2**63)),
+        ("*", -(2**63), -1),
+        ("*", 2**32, 2**31),
+        ("+", 2**63 - 1, 1),
+        ("-", -(2**63), 1),
+        ("-", 0, -(2**63)),
+    ],
+)
+def test_where_int64_ends(op: str, a: int, b: int) -> None:
+    columns = {x: pa.array([a, a, None, 1]), y: pa.array([b, None, b, 1])}
+    node = Binary(op, x, y)
+    got = evaluate(node, columns.__getitem__, 4, kind=TICKS)
+    assert got.overflow is not None
+    assert got.overflow.tolist() == [True, False, False, False]
+    assert got.values.to_pylist()[:3] == [None, None, None]
+
+
+def test_null_outweighs_an_overflow() -> None:
+    columns = {x: pa.array([2**62, 2**62]), y: pa.array([None, 1])}
+    got = evaluate(Binary("+", Binary("*", x, lit(4)), y), columns.__getitem__, 2, kind=TICKS)
+    assert got.overflow is not None
+    assert got.overflow.tolist() == [False, True]
 
 
 def test_two_valued_logic_keeps_overflow_apart_from_null() -> None:

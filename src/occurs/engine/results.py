@@ -99,7 +99,7 @@ def time_array(ticks: np.ndarray, kind: TimeKind) -> pa.Array:
 
 @dataclass
 class TypeRows:
-    """The reported rows of one call: per defined type the parts of it, in evaluation order, and the subscribed input."""
+    """The reported rows of one call: per defined type its parts, in evaluation order, and the subscribed input."""
 
     stage: Stage
     parts: dict[str, list[Found]]

@@ -68,7 +68,7 @@ def _span() -> Any:
 class Literal(Expr):
     """A constant: None, bool, int, float, str; a TIMESTAMP is int microseconds since 1970 UTC."""
 
-    value: None | bool | int | float | str
+    value: bool | int | float | str | None
     type: Type
     span: Span | None = _span()
 

@@ -2,8 +2,8 @@
 
 A pattern starts from the new rows of its terminator's type (role 0) and runs through its steps, each over all partial
 matches at once: selections bind further roles, guards drop matches.  It keeps no state: what it needs of the past is in
-the tables of the frame.  Rules that are alike but for constants share one pattern (a template): matches carry the number
-of their rule, constants are columns over rules.
+the tables of the frame.  Rules that are alike but for constants share one pattern (a template): matches carry the
+number of their rule, constants are columns over rules.
 """
 
 from __future__ import annotations
@@ -373,7 +373,8 @@ class Run:
         present = np.zeros(len(matches), np.bool_)
         for block in blocks(lo, hi):
             part = matches.take(block)
-            match, row = expand(lo[block], hi[block], index.order, self.rule_of(part), mask, self.bound_rows(part, rows))
+            known = self.bound_rows(part, rows)
+            match, row = expand(lo[block], hi[block], index.order, self.rule_of(part), mask, known)
             pairs = part.take(match)
             joint = conjunction([*s.residual, *left])
             if joint is None:
