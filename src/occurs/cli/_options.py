@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from occurs.model.history import InputOptions
+from occurs.model.source import InputOptions
 
 Decorated = Callable[..., Any]
 

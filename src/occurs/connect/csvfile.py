@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.csv as csv
 
 from occurs.errors import InputProblem
-from occurs.model.history import Source
+from occurs.model.source import Source
 from occurs.model.natural import fit
 from occurs.model.types import Type
 

@@ -11,7 +11,7 @@ from occurs.connect.csvfile import read_csv
 from occurs.connect.jsonfile import read_json
 from occurs.connect.places import Place, places
 from occurs.errors import InputProblem, Problem
-from occurs.model.history import Source
+from occurs.model.source import Source
 from occurs.model.types import Schema, Type
 
 

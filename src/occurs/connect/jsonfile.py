@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
 
-from occurs.model.history import Source
+from occurs.model.source import Source
 from occurs.model.types import Schema, Type, arrow_type
 
 

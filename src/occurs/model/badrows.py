@@ -14,7 +14,7 @@ import pyarrow as pa
 from occurs.errors import InputProblem, Problem
 
 if TYPE_CHECKING:
-    from occurs.model.history import Source
+    from occurs.model.source import Source
 
 SCHEMA = pa.schema(
     [
@@ -26,6 +26,8 @@ SCHEMA = pa.schema(
         ("data", pa.string()),
     ]
 )
+
+MISFIT = "value does not fit"
 
 
 @dataclass

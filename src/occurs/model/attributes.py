@@ -1,0 +1,165 @@
+"""The rows of a table by type, their attributes as typed columns, and the schemas that come of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from occurs.errors import Problem, did_you_mean
+from occurs.model.badrows import MISFIT, BadRows
+from occurs.model.natural import clean, fit
+from occurs.model.source import InputOptions, Intake, input_problem
+from occurs.model.types import Schema, Type, arrow_type, from_arrow, widen
+
+
+def by_type(
+    one: Intake,
+    declared: Mapping[str, Schema],
+    inputs: Collection[str] | None,
+    read_columns: Mapping[str, Collection[str]] | None,
+    options: InputOptions,
+    bad: BadRows,
+    until: int | None,
+) -> dict[str, pa.Table]:
+    """The rows of one source by type, in one pass: rows are grouped by a stable sort of the type codes."""
+    out: dict[str, pa.Table] = {}
+    lowest = one.codes.min(initial=0)
+    if len(one.types) == 1 and lowest >= 0:
+        groups: dict[int, np.ndarray | None] = {0: None}
+    else:
+        order = np.argsort(one.codes, kind="stable")
+        counts = np.bincount(one.codes.astype(np.int64) + 1, minlength=len(one.types) + 1)
+        stops = np.cumsum(counts)
+        groups = {c: order[stops[c] : stops[c + 1]] for c in range(len(one.types)) if counts[c + 1]}
+    merged: dict[str, list[pa.Table]] = {}
+    for code, rows in groups.items():
+        name = one.types[code]
+        if inputs is not None and name not in inputs:
+            continue
+        read = read_columns and read_columns.get(name)
+        merged.setdefault(name, []).append(_rows(one, name, rows, declared.get(name), read, options, bad, until))
+    for name, parts in merged.items():  # two ids may have one name
+        out[name] = parts[0] if len(parts) == 1 else pa.concat_tables(parts)
+    return out
+
+
+def _rows(
+    one: Intake,
+    name: str,
+    rows: np.ndarray | None,
+    schema: Schema | None,
+    read: Collection[str] | None,
+    options: InputOptions,
+    bad: BadRows,
+    until: int | None,
+) -> pa.Table:
+    """The rows of one type in one source; values that do not fit are noted, and their rows left out."""
+    table = one.source.table
+    index = None if rows is None else pa.array(rows)
+
+    def take(column: pa.ChunkedArray) -> pa.ChunkedArray:
+        return column if index is None else column.take(index)
+
+    columns: dict[str, pa.ChunkedArray] = {}
+    columns["time"] = pa.chunked_array([pa.array(one.time if rows is None else one.time[rows])])
+    lost: np.ndarray | None = None
+
+    def note(column: str, before: pa.ChunkedArray, after: pa.ChunkedArray, expected: Type) -> None:
+        nonlocal lost
+        if after.null_count > before.null_count:
+            missed = after.is_null().to_numpy() & ~before.is_null().to_numpy()
+            at = np.flatnonzero(missed)
+            observed = from_arrow(before.type) or Type.STRING
+            bad.add(
+                one.number, MISFIT, "bad-value", column, at if rows is None else rows[at],
+                f"{observed} value in column `{column}` of `{name}`, which is {expected}",
+            )  # fmt: skip
+            lost = missed if lost is None else lost | missed
+
+    if one.end is not None:
+        end = take(one.end)
+        if end.null_count < len(end) or one.source.type is not None:
+            columns["end"] = end if until is None else pc.if_else(pc.greater(end, until), None, end)
+    for special, expected in ((options.sequence, Type.INT), (options.label, Type.STRING)):
+        if special is not None and special in table.column_names:
+            before = clean(take(table.column(special)))
+            if expected is Type.STRING and from_arrow(before.type) is Type.INT:
+                before = before.cast(pa.string())
+            after = fit(before, expected, text=one.source.text)
+            after = pa.chunked_array([pa.nulls(len(before), arrow_type(expected))]) if after is None else after
+            note(special, before, after, expected)
+            if before.null_count == len(before):
+                continue  # as if there were none
+            columns["sequence" if expected is Type.INT else "label"] = after
+    for column, want in schema or one.schema:
+        if read is not None and column not in read:
+            continue
+        if column not in table.column_names:  # a problem that `schemas_of` reports
+            continue
+        spelled = schema is not None and want is Type.STRING and column in one.source.as_text
+        before = clean(take(one.source.as_text[column] if spelled else table.column(column)))
+        after = fit(before, want if schema is not None else None, text=one.source.text)
+        if after is None:
+            after = pa.chunked_array([pa.nulls(len(before), arrow_type(want))])
+        note(column, before, after, want)
+        columns[column] = after
+    out = pa.table(columns)
+    if lost is not None:
+        kept = ~lost
+        gone = np.flatnonzero(lost)
+        one.codes[gone if rows is None else rows[gone]] = -1
+        out = out.filter(pa.array(kept))
+    return out
+
+
+def schemas_of(
+    intakes: list[Intake], declared: Mapping[str, Schema], inputs: Collection[str] | None, problems: list[Problem]
+) -> tuple[dict[str, Schema], list[Problem]]:
+    """Schemas of all types; missing columns of declared types go to ``problems``, the rest to notices."""
+    seen: dict[str, Schema] = {}
+    notices: list[Problem] = []
+    present: set[str] = set()
+    shared = Schema(ordered=False)
+    for one in intakes:
+        live = np.bincount(one.codes.astype(np.int64) + 1, minlength=len(one.types) + 1)[1:]
+        for code, name in enumerate(one.types):
+            if one.source.type is None and not live[code]:
+                continue
+            present.add(name)
+            lasting = one.end is not None and (
+                one.source.type is not None or bool((~one.end.is_null().to_numpy() & (one.codes == code)).any())
+            )
+            if name in declared:
+                seen[name] = declared[name]
+                known = one.source.table.column_names
+                if inputs is None or name in inputs:
+                    for column, _ in declared[name]:
+                        if column not in known:
+                            hint = did_you_mean(column, known, "columns")
+                            text = f"column `{column}` of `{name}` is declared, but missing"
+                            problems.append(input_problem("missing-column", text, one.source, hint))
+            else:
+                seen[name] = _union(seen.get(name), one.schema, lasting)
+        if one.source.type is None and not one.schema.ordered:
+            shared = _union(shared, one.schema, False)
+    for name in sorted(inputs or ()):
+        if name not in seen and name not in declared and shared.attributes:
+            seen[name] = shared
+    for name, schema in declared.items():
+        seen.setdefault(name, schema)
+        if name not in present and (inputs is None or name in inputs):
+            notices.append(Problem("no-rows", f"there are no rows of the declared type `{name}`", severity="notice"))
+    seen.pop("", None)
+    return seen, notices
+
+
+def _union(one: Schema | None, other: Schema, lasting: bool) -> Schema:
+    if one is None:
+        return Schema(other.attributes, other.ordered, lasting)
+    found = dict(one.attributes)
+    for name, t in other:
+        found[name] = widen(found.get(name, t), t) or t
+    return Schema(tuple(found.items()), one.ordered and one.names == other.names, one.lasting or lasting)

@@ -1,0 +1,174 @@
+"""The special columns of a table: type, time and end of every row, the kind of time, the clock."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from occurs.errors import InputProblem, Problem, UsageProblem, did_you_mean
+from occurs.model.badrows import MISFIT, BadRows
+from occurs.model.natural import clean
+from occurs.model.source import InputOptions, Intake, Source, input_problem, ints, listed
+from occurs.model.ticks import to_ticks
+from occurs.model.time import TIMESTAMP, TimeKind
+from occurs.model.types import RESERVED_INPUT, Schema, from_arrow
+
+
+def take_in(
+    source: Source,
+    number: int,
+    declared: Mapping[str, Schema],
+    inputs: Collection[str] | None,
+    external: Collection[str] | None,
+    options: InputOptions,
+    bad: BadRows,
+    problems: list[Problem],
+) -> Intake | None:
+    """The special columns of one source; rows without type or time are noted as bad.  None: nothing to read."""
+    table, n = source.table, len(source.table)
+    names = table.column_names
+    if not names and not n:
+        return None
+    before = len(problems)
+    for name in {c for c in names if names.count(c) > 1}:
+        problems.append(input_problem("duplicate-name", f"two columns are called `{name}`", source))
+    if options.time not in names:
+        hint = did_you_mean(options.time, names, "columns")
+        problems.append(input_problem("missing-column", f"there is no time column `{options.time}`", source, hint))
+    typed = source.type is None and options.type in names
+    only = source.type
+    if source.type is None and not typed:
+        choice = inputs if external is None else external
+        if choice is not None and len(choice) <= 1:
+            only = next(iter(choice), "")
+        else:
+            hint = did_you_mean(options.type or "type", names, "columns")
+            reads = "" if choice is None else f", and the program reads {listed(choice)}"
+            problems.append(
+                input_problem("missing-column", f"there is no type column `{options.type}`{reads}", source, hint)
+            )
+    if len(problems) > before:
+        return None
+    if typed:
+        codes, types = _codes(table.column(options.type), options, bad, number)
+    else:
+        codes, types = np.zeros(n, np.int16), [only or ""]
+    if source.misfits and (typed or inputs is None or only in inputs):
+        codes = codes.copy()
+        for column, values in source.misfits.items():
+            at = np.fromiter(values, np.int64)
+            reason, problem = ("unreadable time", "bad-time") if column == options.time else (MISFIT, "bad-value")
+            first = values[int(at[0])]
+            told = f"{first} in column `{column}`, which is {from_arrow(table.schema.field(column).type)}"
+            bad.add(number, reason, problem, column, at[codes[at] >= 0], told)
+            codes[at] = -1
+    times, stamped = to_ticks(table.column(options.time), integers=options.time_unit is not None)
+    if times.null_count:
+        lost = times.is_null().to_numpy() & (codes >= 0)
+        absent = table.column(options.time).is_null(nan_is_null=True).to_numpy()
+        bad.add(number, "null time", "bad-time", options.time, np.flatnonzero(lost & absent))
+        bad.add(number, "unreadable time", "bad-time", options.time, np.flatnonzero(lost & ~absent))
+        codes = np.where(lost, -1, codes).astype(codes.dtype)
+    time = ints(times)
+    end = None
+    if options.end in names:
+        end, also = to_ticks(table.column(options.end), integers=stamped is False)
+        given = ~clean(table.column(options.end)).is_null().to_numpy()
+        lost = end.is_null().to_numpy() & given
+        if also is not None and stamped is not None and also != stamped:
+            lost = given
+        early = ~end.is_null().to_numpy() & (ints(end) < time) & (codes >= 0) & ~lost
+        bad.add(number, "unreadable end", "bad-time", options.end, np.flatnonzero(lost & (codes >= 0)))
+        bad.add(number, "end before time", "bad-value", options.end, np.flatnonzero(early))
+        codes = np.where(lost | early, -1, codes).astype(codes.dtype)
+        if end.null_count == n and source.type is None:
+            end = None
+    pairs = [
+        (c, from_arrow(table.schema.field(c).type))
+        for c in names
+        if c not in options.special and c not in RESERVED_INPUT
+    ]
+    schema = Schema(tuple((c, t) for c, t in pairs if t is not None), ordered=not typed)
+    return Intake(source, number, codes, types, time, end, stamped, schema)
+
+
+def _codes(column: pa.ChunkedArray, options: InputOptions, bad: BadRows, number: int) -> tuple[np.ndarray, list[str]]:
+    """The type column as small integers, and their names; -1 where it is null (a bad row)."""
+    t = column.type
+    if not pa.types.is_dictionary(t):
+        if not (pa.types.is_string(t) or pa.types.is_large_string(t)):
+            column = column.cast(pa.string())
+        column = column.dictionary_encode()
+    array = column.unify_dictionaries().combine_chunks()
+    if isinstance(array, pa.ChunkedArray):  # an empty column has no chunk, a huge one several
+        array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], pa.string()).dictionary_encode()
+    names = [None if v is None else str(v) for v in array.dictionary.to_pylist()]
+    small = np.int16 if len(names) < 2**15 else np.int32  # NumPy sorts int16 by radix
+    if array.null_count:
+        codes = array.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(small)
+    else:
+        codes = array.indices.to_numpy(zero_copy_only=False).astype(small)
+    if None in names or "" in names:
+        empty = [i for i, v in enumerate(names) if not v]
+        codes = np.where(np.isin(codes, empty), -1, codes).astype(small)
+    bad.add(number, "null type", "bad-value", options.type, np.flatnonzero(codes < 0))
+    return codes, [options.type_names.get(v or "", v or "") for v in names]
+
+
+def time_kind(intakes: list[Intake], options: InputOptions) -> TimeKind:
+    """The one kind of time of all sources; InputProblem if they differ, UsageProblem for timestamps with a unit."""
+    stamped = [i for i in intakes if i.stamped is True]
+    counted = [i for i in intakes if i.stamped is False]
+    if stamped and counted:
+        a, b = stamped[0].source, counted[0].source
+        where = f"{a.file or a.type or 'one table'} has timestamps, {b.file or b.type or 'another'} integers"
+        raise InputProblem(input_problem("bad-time", f"all tables of a run count time alike: {where}", b))
+    if stamped:
+        if options.time_unit is not None:
+            text = f"time unit `{options.time_unit}` is for integer times; column `{options.time}` has timestamps"
+            raise UsageProblem.of("bad-option", text)
+        return TIMESTAMP
+    if counted or options.time_unit is not None:
+        return TimeKind(timestamp=False, unit=options.time_unit)
+    return TIMESTAMP
+
+
+def bound(one: Intake, start: int | None, until: int | None, counts: Counter[str]) -> None:
+    """Take out, and count, the rows outside [start, until]."""
+    if start is None and until is None:
+        return
+    out = np.zeros(len(one.time), bool)
+    if start is not None:
+        out |= one.time < start
+    if until is not None:
+        out |= one.time > until
+    out &= one.codes >= 0
+    counts["outside"] += int(out.sum())
+    one.codes = np.where(out, -1, one.codes).astype(one.codes.dtype)
+
+
+def clock_of(intakes: list[Intake], start: int | None, until: int | None) -> tuple[int, int] | None:
+    """First and last tick: of all accepted rows of all types, or as given."""
+    lows, highs = [], []
+    for one in intakes:
+        live = one.codes >= 0
+        time = one.time if live.all() else one.time[live]
+        if len(time):
+            lows.append(int(time.min()))
+            highs.append(int(time.max()))
+        if one.end is not None and len(time):
+            end = one.end.filter(pa.array(live))
+            if until is not None:
+                end = pc.if_else(pc.greater(end, until), None, end)
+            greatest = pc.max(end).as_py()
+            highs += [] if greatest is None else [greatest]
+    first = start if start is not None else min(lows, default=None)
+    last = until if until is not None else max(highs, default=None)
+    if first is None and last is None:
+        return None
+    first, last = (last if first is None else first), (first if last is None else last)
+    return (first, last) if first is not None and last is not None else None
