@@ -195,7 +195,7 @@ class Engine:
 
 def sorted_by_place(found: Sequence[Found], type: str) -> list[Found]:
     """The parts of ``found`` that define ``type``, one rule each, in evaluation order."""
-    parts = [part for f in found for part in f.parts(type)]
+    parts = [part for f in found if type in f.outputs for part in f.parts(type)]
     return sorted(parts, key=lambda f: f.pattern.rules[0].place)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,32 +29,38 @@ class Found:
     tables: Sequence[Rows]
     columns: dict[str, Column]
     labels: Labels | None = None
+    cuts: np.ndarray | None = None
+
+    @property
+    def outputs(self) -> set[str]:
+        return {info.output for info in self.pattern.rules}
 
     @property
     def time(self) -> np.ndarray:
         return self.tables[0].time[self.matches.rows[0]]
 
-    def parts(self, type: str | None = None) -> list[Found]:
-        """One part per rule that has matches (and defines ``type``)."""
-        rules = self.pattern.rules
+    def parts(self, type: str) -> list[Found]:
+        """The parts of the rules that define ``type``, without empty ones."""
+        numbers = [r for r, info in enumerate(self.pattern.rules) if info.output == type]
+        return [p for r in numbers if (p := self.part(r)) is not None]
+
+    def part(self, rule: int) -> Found | None:
+        """What one rule found, None if nothing."""
         if self.matches.rule is None:
-            return [self] if type in (None, rules[0].output) else []
-        cut = np.searchsorted(self.matches.rule, np.arange(len(rules) + 1))
-        out = []
-        for r, info in enumerate(rules):
-            if cut[r] == cut[r + 1] or type not in (None, info.output):
-                continue
-            at = slice(int(cut[r]), int(cut[r + 1]))
-            out.append(
-                Found(
-                    Pattern(self.pattern.terminator, self.pattern.steps, self.pattern.outputs, (info,)),
-                    Matches(None, [rows[at] for rows in self.matches.rows]),
-                    self.tables,
-                    {n: c.slice(at.start, at.stop) for n, c in self.columns.items()},
-                    None if self.labels is None else Labels(self.labels.hi[at], self.labels.lo[at]),
-                )
-            )
-        return out
+            return self if len(self.matches) else None
+        if self.cuts is None:
+            self.cuts = np.searchsorted(self.matches.rule, np.arange(len(self.pattern.rules) + 1))
+        at = slice(int(self.cuts[rule]), int(self.cuts[rule + 1]))
+        if at.start == at.stop:
+            return None
+        p = self.pattern
+        return Found(
+            Pattern(p.terminator, p.steps, p.outputs, (p.rules[rule],)),
+            Matches(None, [rows[at] for rows in self.matches.rows]),
+            self.tables,
+            {n: c.slice(at.start, at.stop) for n, c in self.columns.items()},
+            None if self.labels is None else Labels(self.labels.hi[at], self.labels.lo[at]),
+        )
 
     def take(self, at: np.ndarray) -> Found:
         labels = None if self.labels is None else self.labels.take(at)
@@ -97,12 +103,46 @@ def time_array(ticks: np.ndarray, kind: TimeKind) -> pa.Array:
     return array.cast(pa.timestamp("us", tz="UTC")) if kind.timestamp else array
 
 
+class Parts(Mapping[str, "list[Found]"]):
+    """Found templates by type: cut when a type is asked for, as there may be thousands of types."""
+
+    def __init__(self, stage: Stage, found: Sequence[Found], types: Sequence[str]):
+        self._stage = stage
+        self._types = dict.fromkeys(types)
+        self._where: dict[str, list[tuple[Found, int]]] = {}
+        for f in found:
+            for number, info in enumerate(f.pattern.rules):
+                self._where.setdefault(info.output, []).append((f, number))
+        self._cut: dict[str, list[Found]] = {}
+
+    def __getitem__(self, type: str) -> list[Found]:
+        if type not in self._types:
+            raise KeyError(type)
+        if type not in self._cut:
+            places = sorted(self._where.get(type, ()), key=lambda w: w[0].pattern.rules[w[1]].place)
+            parts = [p for f, number in places if (p := f.part(number)) is not None]
+            if type in self._stage.filters:
+                parts = [self._subscribed(type, p) for p in parts]
+            self._cut[type] = parts
+        return self._cut[type]
+
+    def _subscribed(self, type: str, part: Found) -> Found:
+        chosen = subscribed(self._stage, type, part.rows(type, self._stage.schemas[type]))
+        return part if chosen is None else part.take(chosen)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._types)
+
+    def __len__(self) -> int:
+        return len(self._types)
+
+
 @dataclass
 class TypeRows:
     """The reported rows of one call: per defined type its parts, in evaluation order, and the subscribed input."""
 
     stage: Stage
-    parts: dict[str, list[Found]]
+    parts: Mapping[str, list[Found]]
     outside: Mapping[str, Rows]
 
     def count(self, type: str) -> int:
@@ -170,16 +210,8 @@ def _table(
 
 def gather(stage: Stage, found: Sequence[Found], outside: Mapping[str, Rows]) -> TypeRows:
     """Cut what was found into types, and leave out what nobody subscribed to."""
-    parts: dict[str, list[Found]] = {t: [] for t in stage.reported if t in stage.defined}
-    for f in found:
-        for part in f.parts():
-            type = part.pattern.rules[0].output
-            if type not in parts:
-                continue
-            chosen = subscribed(stage, type, part.rows(type, stage.schemas[type]))
-            parts[type].append(part if chosen is None else part.take(chosen))
-    for t in parts:
-        parts[t].sort(key=lambda f: f.pattern.rules[0].place)
+    defined = set(stage.defined)
+    parts = Parts(stage, found, [t for t in stage.reported if t in defined])
     given = {}
     for t, rows in outside.items():
         if stage.subscribed and t in stage.reported:
@@ -190,7 +222,7 @@ def gather(stage: Stage, found: Sequence[Found], outside: Mapping[str, Rows]) ->
 
 def subscribed(stage: Stage, type: str, rows: Rows) -> np.ndarray | None:
     """The rows that satisfy some subscription; None for all."""
-    filters = [s.filter for s in stage.subscribed if s.type == type]
+    filters = stage.filters.get(type, ())
     if not filters or None in filters:
         return None
     passed = np.zeros(len(rows), np.bool_)

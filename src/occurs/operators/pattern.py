@@ -240,10 +240,12 @@ class Run:
         low: np.ndarray,
         high: np.ndarray,
         free: np.ndarray | None = None,
+        window: Within | None = None,
     ) -> tuple[Rows, Index, np.ndarray, np.ndarray, np.ndarray, tuple[Expr, ...]]:
         """(rows, index, lo, hi, mask, filters left to judge pair by pair) of the rows that may be candidates.
 
-        ``free``: booleans, rows that are not consumed (only in patterns of one rule).
+        ``free``: booleans, rows that are not consumed (only in patterns of one rule).  ``window``: that the bounds are
+        those of a closed window before a role.
         """
         high = self.strictly_before(matches, source, high)
         rows = self.frame.tables[source.type]
@@ -253,7 +255,6 @@ class Run:
         name: object = None
         # codes of the matches first: an index has as many groups as there are codes when it is made
         by = [k.own for k in keys]
-        code = self.key_codes(matches, rows, keys)
         try:
             if self.many and any(isinstance(n, Slot) for f in source.filters for n in f.walk()):
                 mask = rule_mask(self.frame, rows, source.filters, self.pattern.constants, len(self.pattern.rules))
@@ -264,9 +265,39 @@ class Run:
             left = source.filters
         if free is not None:
             mask = free[None, :]
+        if (
+            window is not None
+            and not source.strict
+            and all(k.role == window.role for k in keys)
+            and len(matches) > len(self.tables[window.role])
+        ):
+            # more matches than rows they can refer to: one range per row, shared by all rules
+            lo, hi, index = self.link(rows, by, keep, name, keys, window)
+            at = matches.rows[window.role]
+            return rows, index, lo[at], hi[at], mask, left
+        code = self.key_codes(matches, rows, keys)
         index = self.frame.index(rows, by, keep, name)
         lo, hi = index.ranges(code, low, high)
         return rows, index, lo, hi, mask, left
+
+    def link(
+        self,
+        rows: Rows,
+        by: Sequence[str],
+        keep: np.ndarray | None,
+        name: object,
+        keys: Sequence[KeyPart],
+        window: Within,
+    ) -> tuple[np.ndarray, np.ndarray, Index]:
+        """For every row of a role's table the range of candidates in a window before it."""
+        table = self.tables[window.role]
+        code = self.frame.joined_codes(table, [k.attribute for k in keys]) if keys else np.zeros(len(table), np.int64)
+        index = self.frame.index(rows, by, keep, name)
+        what = ("link", table.type, tuple(k.attribute for k in keys), window.length)
+        found = index.cache.get(what)
+        if found is None:
+            found = index.cache[what] = index.ranges(code, table.time - window.length, table.time)
+        return (*found, index)  # type: ignore[misc]
 
     def bound_rows(self, matches: Matches, rows: Rows) -> np.ndarray:
         """(m, n): the rows of this type that each match has bound."""
@@ -331,7 +362,9 @@ class Run:
         role = len(matches.rows)
         high = self.tables[s.ref].time[matches.rows[s.ref]]
         free = self.free.get(s.source.type) if role in self.pattern.consuming else None
-        rows, index, lo, hi, mask, left = self.candidates(matches, s.source, s.keys, high - s.within, high, free)
+        rows, index, lo, hi, mask, left = self.candidates(
+            matches, s.source, s.keys, high - s.within, high, free, Within(s.ref, s.within)
+        )
         rule = self.rule_of(matches)
         bound = self.bound_rows(matches, rows)
         residual = s.residual + left

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from occurs.expr.tree import Expr
 from occurs.model.time import TimeKind
@@ -61,7 +62,7 @@ class Stage:
     subscribed: tuple[Subscribed, ...] = ()
     key: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def defined(self) -> tuple[str, ...]:
         """Defined types in evaluation order."""
         names: dict[str, None] = {}
@@ -69,7 +70,7 @@ class Stage:
             names.setdefault(d.pattern.rules[0].output, None)
         return tuple(names)
 
-    @property
+    @cached_property
     def reported(self) -> tuple[str, ...]:
         """Types that are reported, in evaluation order: all that are defined, or those subscribed to."""
         if not self.subscribed:
@@ -77,7 +78,15 @@ class Stage:
         wanted = {s.type for s in self.subscribed}
         return (*(t for t in self.defined if t in wanted), *sorted(wanted - set(self.defined)))
 
-    @property
+    @cached_property
+    def filters(self) -> Mapping[str, tuple[Expr | None, ...]]:
+        """Per type the filters of its subscriptions."""
+        out: dict[str, tuple[Expr | None, ...]] = {}
+        for s in self.subscribed:
+            out[s.type] = (*out.get(s.type, ()), s.filter)
+        return out
+
+    @cached_property
     def sequential(self) -> tuple[Component, ...]:
         return tuple(u for level in self.levels for u in level if isinstance(u, Component))
 

@@ -62,6 +62,16 @@ class Catalogue:
                 self.types[name] = Known(dict(other.attributes), other.ordered, other.lasting)
         for name in self.declared:
             self._complete(name)
+        for name in self.defined - self.declared:
+            self._seed(name)
+
+    def _seed(self, name: str) -> None:
+        """Input rows of a defined type are a first guess at the types that the rules leave open."""
+        observed = (self.inputs or {}).get(name)
+        for attribute, kind in self.types[name].attributes.items():
+            seen = observed.get(attribute) if observed is not None else None
+            if kind is None and seen is not None and seen is not Type.NULL:
+                self.types[name].attributes[attribute] = seen
 
     def _complete(self, name: str) -> None:
         """Types that a declaration leaves open come from other languages or the data."""
