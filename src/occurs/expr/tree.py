@@ -16,6 +16,17 @@ from occurs.model.time import Duration
 from occurs.model.types import Type
 
 
+_OPERANDS: dict[type, tuple[str, ...]] = {}
+
+
+def _operands(node: type[Expr]) -> tuple[str, ...]:
+    """The fields of a class of nodes in which there may be operands, looked up once per class."""
+    found = _OPERANDS.get(node)
+    if found is None:
+        found = _OPERANDS[node] = tuple(f.name for f in fields(node) if f.name != "span")
+    return found
+
+
 @dataclass(frozen=True)
 class Expr:
     """Any expression."""
@@ -23,8 +34,8 @@ class Expr:
     @property
     def children(self) -> tuple[Expr, ...]:
         out: list[Expr] = []
-        for f in fields(self):
-            value = getattr(self, f.name)
+        for name in _operands(type(self)):
+            value = getattr(self, name)
             if isinstance(value, Expr):
                 out.append(value)
             elif isinstance(value, tuple):
@@ -34,12 +45,12 @@ class Expr:
     def with_children(self, new: tuple[Expr, ...]) -> Expr:
         left = list(new)
         changes: dict[str, Any] = {}
-        for f in fields(self):
-            value = getattr(self, f.name)
+        for name in _operands(type(self)):
+            value = getattr(self, name)
             if isinstance(value, Expr):
-                changes[f.name] = left.pop(0)
+                changes[name] = left.pop(0)
             elif isinstance(value, tuple) and any(isinstance(v, Expr) for v in value):
-                changes[f.name] = tuple(left.pop(0) if isinstance(v, Expr) else v for v in value)
+                changes[name] = tuple(left.pop(0) if isinstance(v, Expr) else v for v in value)
         return replace(self, **changes) if changes else self
 
     def walk(self) -> Iterator[Expr]:

@@ -116,7 +116,8 @@ def common_key(patterns: Sequence[tuple[Pattern, bool]]) -> dict[str, tuple[str,
     for p, timer in patterns:
         found = choices(p, timer)
         output = p.rules[0].output
-        name = (output, tuple(found))
+        # thousands of rules, but few ways to split them
+        name = (output if output in read else None, tuple(found))
         if name not in seen:
             seen.add(name)
             options.append(found)
@@ -182,8 +183,8 @@ def _extend(
     """Take one choice of every further definition, those first that share a type with what is settled."""
     left = list(rest)
     while left:
-        left.sort(key=lambda i: -len(_types(options[i], outputs[i]) & mapping.keys()))
-        i = left.pop(0)
+        i = max(left, key=lambda i: len(_types(options[i], outputs[i]) & mapping.keys()))
+        left.remove(i)
         output = outputs[i] if outputs[i] in read else None
         ways = [w for c in options[i] for w in _pick(c, mapping, output)]
         if not ways:

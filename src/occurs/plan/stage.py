@@ -142,8 +142,8 @@ def _units(
         least = min(place(i) for i in unit)
         # a rule that defines a fed-back type but comes later in the order runs inside, so that rows of one instant lie
         # in the order of their rules
-        for i, d in enumerate(definitions):
-            if fed and i not in unit and d.pattern.rules[0].output in fed and place(i) > least:
+        for i, d in enumerate(definitions if fed else ()):
+            if i not in unit and d.pattern.rules[0].output in fed and place(i) > least:
                 absorbed[i] = number
     levels = []
     completes = []
