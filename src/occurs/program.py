@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import copy
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-import pyarrow as pa
-
-from occurs.connect.tables import kind_of, like, to_arrow
-from occurs.engine.results import TypeRows
-from occurs.errors import InputProblem, Problem, UsageProblem, did_you_mean, raise_problems
-from occurs.hosts.local import Live, run_history
+from occurs.connect.tables import kind_of, to_arrow
+from occurs.errors import DefinitionProblem, InputProblem, Problem, UsageProblem, did_you_mean, raise_problems
+from occurs.found import Detections
+from occurs.hosts.live import Detection, Live, Time
+from occurs.hosts.local import run_history
 from occurs.languages.tesla.define import Tesla, Texts
 from occurs.model.history import History, InputOptions, Source, normalise
+from occurs.model.ticks import instant
+from occurs.model.ticks import time_unit as unit_of
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
+from occurs.plan.spread import groups
 from occurs.plan.stage import Definition, Stage, make_stage, stage_key
+
+__all__ = ["Detections", "Program", "load", "parse", "run_history"]
 
 _SUFFIXES = {".tesla": "tesla"}
 _LANGUAGES = ("tesla",)
@@ -65,24 +72,74 @@ class Program:
         late = {"unknown-order", "unbound-parameter"} if any(p.kind == "unknown-order" for p in found) else set()
         self.problems: list[Problem] = [p for p in found if p.kind not in late]
         raise_problems(self.problems)
+        self._zone, self._strict, self._require_bounds = "UTC", False, False
+        #: the latest binding: planning asks for it several times
+        self._latest: tuple[dict[str, Schema] | None, TimeKind, Tesla] | None = None
 
     # -- planning ----------------------------------------------------------------------------------------------------
-    def plan(self, schemas: Mapping[str, Schema], kind: TimeKind) -> Stage:
-        """The plan over input of these schemas as one stage.  Raises DefinitionProblem."""
+    def adjusted(
+        self, *, zone: str = "UTC", facts: Mapping[str, Any] | None = None, strict: bool = False,
+        require_bounds: bool = False,
+    ) -> Program:  # fmt: skip
+        """This program with other options of its plan.
+
+        ``zone``: where the calendar of timers that name none is read.  ``facts``: tables without time, name to table.
+        ``strict``: warnings are errors.  ``require_bounds``: state that grows without bound is one.
+
+        Raises UsageProblem, and DefinitionProblem for warnings that ``strict`` makes errors.
+        """
+        try:
+            ZoneInfo(zone)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            hint = 'zones have names such as "Europe/Rome" or "UTC"'
+            raise UsageProblem.of("bad-option", f"`{zone}` is no time zone", hint=hint) from None
+        if facts:
+            text = f"no definition of this program reads facts: {', '.join(f'`{n}`' for n in facts)}"
+            raise UsageProblem.of(
+                "unsupported", text, hint="TESLA rules read events only; give facts a time and a type"
+            )
+        out = copy.copy(self)
+        out._zone, out._strict, out._require_bounds, out._latest = zone, strict, require_bounds, None
+        out._judge(self.problems)
+        return out
+
+    def plan(self, schemas: Mapping[str, Schema] | None, kind: TimeKind) -> Stage:
+        """The plan over input of these schemas (None: no data is known) as one stage.  Raises DefinitionProblem."""
         bound = self.bind(schemas, kind)
         definitions = bound.definitions(kind)
-        schemas = {**schemas, **bound.analysis.schemas}
-        return make_stage(definitions, schemas, kind, bound.subscribed, stage_key(definitions))
+        everything = {**(schemas or {}), **bound.analysis.schemas}
+        return make_stage(definitions, everything, kind, bound.subscribed, stage_key(definitions))
 
     def check(self, schemas: Mapping[str, Schema] | None = None, kind: TimeKind | None = None) -> list[Problem]:
-        """All problems, with those that only the schemas of the data show."""
-        return list(Tesla.check(self._texts, schemas, kind).problems)
+        """All problems, with those that only the schemas of the data show, and of the plan if there are no errors."""
+        problems = list(Tesla.check(self._texts, schemas, kind).problems)
+        if any(p.severity == "error" for p in problems):
+            return problems
+        try:
+            stage = self.plan(schemas, kind) if kind is not None else self._plan_without_data()
+        except DefinitionProblem as error:
+            return problems + [p for p in error.problems if p not in problems]
+        return problems + _costs(stage)
 
-    def bind(self, schemas: Mapping[str, Schema], kind: TimeKind) -> Tesla:
+    def warnings(self, schemas: Mapping[str, Schema], kind: TimeKind) -> list[Problem]:
+        """What only the schemas of the data show, and is no error."""
+        return [p for p in self.bind(schemas, kind).problems if p not in self.problems]
+
+    def bind(self, schemas: Mapping[str, Schema] | None, kind: TimeKind) -> Tesla:
         """The texts checked against the schemas and the kind of time of an input.  Raises DefinitionProblem."""
-        bound = Tesla.check(self._texts, schemas, kind)
+        if self._latest is not None and self._latest[:2] == (schemas, kind):
+            return self._latest[2]
+        bound = Tesla.check(self._texts, schemas, kind).in_zone(self._zone)
         raise_problems(bound.problems)
+        self._judge(bound.problems)
+        self._latest = (None if schemas is None else dict(schemas), kind, bound)
         return bound
+
+    def _judge(self, problems: list[Problem]) -> None:
+        """Raise DefinitionProblem if an option makes errors of warnings."""
+        strict = self._strict and any(p.severity == "warning" for p in problems)
+        if strict or (self._require_bounds and any(p.kind == "unbounded-state" for p in problems)):
+            raise DefinitionProblem([p for p in problems if p.severity != "notice"])
 
     def definitions(self, schemas: Mapping[str, Schema], kind: TimeKind) -> list[Definition]:
         """The compiled definitions over input of these schemas."""
@@ -103,15 +160,19 @@ class Program:
         """The types that the program reads."""
         return self._unbound.reads
 
+    @property
+    def external(self) -> set[str]:
+        """The types that the program reads and no definition of it makes."""
+        return self.reads - self._unbound.defined
+
     def history(self, events: Any, options: InputOptions) -> History:
         """The input as a history: ``events`` is a table, a mapping from types to tables, or sources of files."""
-        from dataclasses import replace
-
         options = replace(options, type_names={str(i): n for i, n in self.assigned.items()})
         return normalise(
-            _sources(events, self.reads, options),
+            _sources(events),
             schemas=self._unbound.declared,
             inputs=sorted(self.reads),
+            external=sorted(self.external),
             options=options,
         )
 
@@ -133,53 +194,147 @@ class Program:
         with_label: bool = False,
         bad_rows: str = "error",
         only: list[str] | None = None,
+        zone: str = "UTC",
+        facts: Mapping[str, Any] | None = None,
+        strict: bool = False,
+        require_bounds: bool = False,
         **host: Any,
     ) -> Any:
         """Find everything that the program defines in ``events``.
 
         ``events``: one table with a type column, or a mapping from types to tables; pandas, Arrow, Polars (evaluated in
         this process) or Spark DataFrames (evaluated on Spark).  The result maps every reported type, in evaluation
-        order, to a table of the same kind.  Raises DefinitionProblem, InputProblem, UsageProblem.
+        order, to a table of the same kind; ``counts``, ``bad`` and ``notices`` say more.
+
+        ``type`` to ``label``: the columns that are special (None: there is none).  ``time_unit``: what integer times
+        count (us, ms, s, min, h, d).  ``start``, ``until``: the ends of the clock.  ``ended``: nothing comes any more
+        (TESLA has nothing that waits for it).  ``because``: add the columns ``label`` and ``because``; ``with_label``:
+        only ``label``.  ``bad_rows``: "error" or "skip".  ``only``: report these types.  For ``zone`` to
+        ``require_bounds`` see :meth:`adjusted`.  ``host``: options of Spark (``partitions``).
+
+        Raises DefinitionProblem, InputProblem, UsageProblem.
         """
+        program = self.adjusted(zone=zone, facts=facts, strict=strict, require_bounds=require_bounds)
         options = InputOptions(
-            type, time, end, sequence, label, time_unit, start, until, bad_rows  # type: ignore[arg-type]
+            type,
+            time,
+            end,
+            sequence,
+            label,
+            time_unit,
+            start,
+            until,
+            bad_rows,  # type: ignore[arg-type]
         )
         sample = _sample(events)
         if sample is not None and kind_of(sample) == "spark":
             from occurs.hosts.spark import detect as on_spark
 
-            return on_spark(self, events, options, because=because, with_label=with_label or because, only=only, **host)
+            return on_spark(
+                program, events, options, because=because, with_label=with_label or because, only=only, **host
+            )
         if host:
-            raise UsageProblem.of("bad-option", f"unknown options: {', '.join(sorted(host))}")
-        history = self.history(events, options)
-        stage = self.plan(history.schemas, history.kind)
+            hint = did_you_mean(next(iter(host)), _DETECT, "options")
+            raise UsageProblem.of("bad-option", f"unknown options: {', '.join(sorted(host))}", hint=hint)
+        history = program.history(events, options)
+        stage = program.plan(history.schemas, history.kind)
         done = run_history(stage, history, labelled=because or with_label)
-        return Detections(stage, done, history, sample, because or with_label, because, only)
+        found = Detections(stage, done, history, sample, because or with_label, because, only)
+        found.notices = [*program.warnings(history.schemas, history.kind), *history.notices]
+        return found
 
-    def live(self, schemas: Mapping[str, Schema], *, time_unit: str | None = None, because: bool = False) -> Live:
-        """Events one by one (push): see :class:`occurs.hosts.local.Live`.  Times are integers; ``schemas``: of all
-        types that the program reads."""
-        kind = TimeKind() if time_unit is None else TimeKind(False, time_unit)
-        return Live(self.plan(schemas, kind), labelled=because)
+    def live(
+        self,
+        schemas: Mapping[str, Schema] | None = None,
+        *,
+        time_unit: str | None = None,
+        start: Time | None = None,
+        because: bool = False,
+        zone: str = "UTC",
+    ) -> Live:
+        """Events one by one (push): see :class:`occurs.hosts.live.Live`.
+
+        ``schemas``: of the types that the program reads and does not declare, attributes to their types or a Schema.
+        Times are integers of ``time_unit``; without one, timestamps (datetime, ISO 8601, or microseconds since 1970).
+        Raises UsageProblem if the schema of a type is missing.
+        """
+        kind = TimeKind() if time_unit is None else TimeKind(False, unit_of(time_unit))
+        known = {**self.declared, **(schemas or {})}
+        missing = sorted(self.external - set(known))
+        if missing:
+            text = f"nothing is known of the attributes of {', '.join(f'`{t}`' for t in missing)}"
+            hint = f"declare them in the rules, `event {missing[0]}(Name: type, ..)`, or pass schemas="
+            raise UsageProblem.of("missing-schema", text, hint=hint)
+        first = None if start is None else instant(start, kind, "start")
+        return Live(self.adjusted(zone=zone).plan(known, kind), labelled=because, start=first)
+
+    def stream(self, events: Iterable[Mapping[str, Any]], *, ended: bool = True, **options: Any) -> Iterator[Detection]:
+        """Detections one by one (pull): ``events`` are mappings with ``type``, ``time`` and the attributes, in order of
+        time; no more of them are taken than the next detection needs.  ``options``: those of :meth:`live`."""
+        return self.live(**options).stream(events, ended=ended)
 
     def explain(self, events: Any = None, **options: Any) -> str:
-        """What runs where, in words: inputs, order, key, retention.  With ``events`` also their schemas."""
+        """What runs where, in words: inputs, order, key, retention.  With ``events`` also their schemas; ``options`` as
+        in :meth:`detect`."""
         from occurs.plan.explain import explain
 
+        input_options, rest = _split(options)
+        program = self.adjusted(**rest)
         if events is None:
-            return explain(self.plan_without_data(self._unbound.analysis.schemas))
-        history = self.history(events, InputOptions(**options))
-        return explain(self.plan(history.schemas, history.kind))
+            return explain(program._plan_without_data(input_options.time_unit))
+        sample = _sample(events)
+        if sample is not None and kind_of(sample) == "spark":
+            from occurs.hosts.spark import read
 
-    def plan_without_data(self, schemas: Mapping[str, Schema]) -> Stage:
-        """The plan over declared types only, times being timestamps."""
-        return self.plan(schemas, TimeKind())
+            source = read(program, events, input_options)
+            return explain(program.plan(source.schemas, source.kind))
+        history = program.history(events, input_options)
+        return explain(program.plan(history.schemas, history.kind))
+
+    def _plan_without_data(self, time_unit: str | None = None) -> Stage:
+        """The plan over what the texts say, times being timestamps unless a duration counts ticks."""
+        kinds = [TimeKind(), TimeKind(False, None), TimeKind(False, "ms")]
+        if time_unit is not None:
+            kinds = [TimeKind(False, unit_of(time_unit))]
+        for kind in kinds[:-1]:
+            try:
+                return self.plan(None, kind)
+            except DefinitionProblem as error:
+                if any(p.severity == "error" and p.kind != "missing-unit" for p in error.problems):
+                    raise
+        return self.plan(None, kinds[-1])
 
     def verify(self, events: Any, *, max_events: int = 20_000, **options: Any) -> Any:
         """The engine against the reference semantics on ``events``: see :mod:`occurs.testing.verify`."""
         from occurs.testing.verify import verify
 
-        return verify(self, events, max_events=max_events, **options)
+        input_options, rest = _split(options)
+        names = {f.name: getattr(input_options, f.name) for f in fields(InputOptions)}
+        return verify(self.adjusted(**rest), events, max_events=max_events, **names)
+
+
+def _split(options: Mapping[str, Any]) -> tuple[InputOptions, dict[str, Any]]:
+    """Keywords as options of the input and of the plan; UsageProblem for one that is neither."""
+    inputs = {f.name for f in fields(InputOptions)}
+    plan = {"zone", "facts", "strict", "require_bounds"}
+    for name in options:
+        if name not in inputs | plan | {"ended"}:
+            hint = did_you_mean(name, inputs | plan, "options")
+            raise UsageProblem.of("bad-option", f"unknown option `{name}`", hint=hint)
+    own = {n: v for n, v in options.items() if n in plan}
+    return InputOptions(**{n: v for n, v in options.items() if n in inputs}), own
+
+
+def _costs(stage: Stage) -> list[Problem]:
+    """Warnings of a plan: what runs in one partition."""
+    out = []
+    for group in groups(stage.definitions, stage):
+        if group.mode == "single":
+            names = ", ".join(f"`{t}`" for t in group.stage.defined)
+            text = f"{names}: on Spark this runs in one partition, as {group.why} and there is no common key"
+            hint = "equate an attribute of all events of a rule: `A(Key = $k) and last B(Key = $k) ...`"
+            out.append(Problem("global-stage", text, severity="warning", hint=hint))
+    return out
 
 
 def _sample(events: Any) -> Any:
@@ -189,87 +344,12 @@ def _sample(events: Any) -> Any:
     return None if isinstance(events, list | tuple) else events
 
 
-def _sources(events: Any, reads: set[str], options: InputOptions) -> Any:
+def _sources(events: Any) -> Any:
     if isinstance(events, Mapping):
         return {t: to_arrow(table, t) for t, table in events.items()}
     if isinstance(events, list | tuple) and all(isinstance(s, Source) for s in events):
         return events
-    table = to_arrow(events)
-    if options.type is None or options.type not in table.column_names:
-        if len(reads) != 1:
-            raise InputProblem.of(
-                "missing-column",
-                f"the table has no column `{options.type}`, and the program reads several types: "
-                + ", ".join(sorted(reads)),
-                hint="give one table per type, or name the column (type=..., --type-column)",
-            )
-        return {next(iter(reads)): table}
-    return {None: table}
+    return {None: to_arrow(events)}
 
 
-class Detections(Mapping[str, Any]):
-    """What was found: type -> table, in evaluation order; types without detections are there with their schema.
-
-    ``counts``: rows read, bad, outside the clock..; ``bad``: the rows left out, with reasons; ``notices``.
-    """
-
-    def __init__(
-        self,
-        stage: Stage,
-        done: list[TypeRows],
-        history: History,
-        sample: Any,
-        label: bool,
-        because: bool,
-        only: list[str] | None,
-    ):
-        self._stage = stage
-        self._done = done
-        self._sample = sample
-        self._label = label
-        self._because = because
-        self._types = _only(stage.reported, only)
-        self._tables: dict[str, Any] = {}
-        self.counts = dict(history.counts)
-        self.bad = None if history.bad is None else self._like(history.bad)
-        self.late = None
-        self.notices = list(history.notices)
-
-    def _like(self, table: pa.Table) -> Any:
-        return table if self._sample is None else like(self._sample, table)
-
-    def __getitem__(self, type: str) -> Any:
-        if type not in self._types:
-            raise KeyError(type)
-        if type not in self._tables:
-            self._tables[type] = self._like(self.arrow(type))
-        return self._tables[type]
-
-    def arrow(self, type: str) -> pa.Table:
-        """The detections of a type as an Arrow table."""
-        parts = [d.table(type, label=self._label, because=self._because) for d in self._done]
-        parts = [p for p in parts if len(p)] or parts[:1]
-        if not parts:
-            return TypeRows(self._stage, {}, {}).table(type, label=self._label, because=self._because)
-        return parts[0] if len(parts) == 1 else pa.concat_tables(parts)
-
-    def count(self, type: str) -> int:
-        """How many detections of a type there are."""
-        return sum(d.count(type) for d in self._done)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._types)
-
-    def __len__(self) -> int:
-        return len(self._types)
-
-    def __repr__(self) -> str:
-        return f"Detections({', '.join(f'{t}: {self.count(t)}' for t in self)})"
-
-
-def _only(reported: tuple[str, ...], only: list[str] | None) -> tuple[str, ...]:
-    for name in only or ():
-        if name not in reported:
-            hint = did_you_mean(name, reported, "types")
-            raise UsageProblem.of("unknown-name", f"`{name}` is not reported", hint=hint)
-    return reported if only is None else tuple(t for t in reported if t in only)
+_DETECT = [n for n in Program.detect.__annotations__ if n not in ("host", "events", "return")]

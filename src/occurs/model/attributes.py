@@ -116,7 +116,11 @@ def _rows(
 
 
 def schemas_of(
-    intakes: list[Intake], declared: Mapping[str, Schema], inputs: Collection[str] | None, problems: list[Problem]
+    intakes: list[Intake],
+    declared: Mapping[str, Schema],
+    inputs: Collection[str] | None,
+    external: Collection[str] | None,
+    problems: list[Problem],
 ) -> tuple[dict[str, Schema], list[Problem]]:
     """Schemas of all types; missing columns of declared types go to ``problems``, the rest to notices."""
     seen: dict[str, Schema] = {}
@@ -146,7 +150,8 @@ def schemas_of(
         if one.source.type is None and not one.schema.ordered:
             shared = _union(shared, one.schema, False)
     for name in sorted(inputs or ()):
-        if name not in seen and name not in declared and shared.attributes:
+        own = external is not None and name not in external  # what rules define has their schema
+        if name not in seen and name not in declared and shared.attributes and not own:
             seen[name] = shared
     for name, schema in declared.items():
         seen.setdefault(name, schema)

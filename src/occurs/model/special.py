@@ -47,6 +47,7 @@ def take_in(
             only = next(iter(choice), "")
         else:
             hint = did_you_mean(options.type or "type", names, "columns")
+            hint += "; or give one table per type"
             reads = "" if choice is None else f", and the program reads {listed(choice)}"
             problems.append(
                 input_problem("missing-column", f"there is no type column `{options.type}`{reads}", source, hint)

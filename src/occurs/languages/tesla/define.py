@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from occurs.errors import Problem
+from occurs.expr.tree import Binary, Literal, Ref
 from occurs.languages.tesla import syntax
-from occurs.languages.tesla.checks import Analysis, analyse
+from occurs.languages.tesla.checks import Analysis, ResolvedRule, analyse
+from occurs.languages.tesla.checks_timer import ZONE
 from occurs.languages.tesla.compile import TIMER, compile_rule, looked_back
 from occurs.languages.tesla.parser import parse
 from occurs.model.time import TimeKind
-from occurs.model.types import Schema
+from occurs.model.types import Schema, Type
 from occurs.plan.graph import Node, order
 from occurs.plan.stage import Definition, Subscribed
 
@@ -45,6 +47,21 @@ class Tesla:
     @classmethod
     def check(cls, texts: Texts, inputs: Mapping[str, Schema] | None, kind: TimeKind | None) -> Tesla:
         return cls(analyse(texts.files, inputs=inputs, kind=kind))
+
+    def in_zone(self, zone: str) -> Tesla:
+        """The timers that name no ``TZ`` of their own in this time zone; identities stay as they are."""
+        named = Binary("=", Ref(None, ZONE), Literal(zone, Type.STRING))
+
+        def names(timer: syntax.Event) -> set[str]:
+            return {n.name for c in timer.constraints for n in c.walk() if isinstance(n, Ref)}
+
+        def placed(r: ResolvedRule) -> ResolvedRule:
+            timer = r.rule.terminator
+            if timer.type.text != TIMER or ZONE in names(timer):
+                return r
+            return replace(r, rule=replace(r.rule, terminator=replace(timer, constraints=(*timer.constraints, named))))
+
+        return Tesla(replace(self.analysis, rules=tuple(map(placed, self.analysis.rules))))
 
     @property
     def problems(self) -> list[Problem]:

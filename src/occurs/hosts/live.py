@@ -1,0 +1,170 @@
+"""Push and pull on the local host: events one by one through an engine in this process."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from occurs.engine.engine import Engine
+from occurs.engine.order import input_rows
+from occurs.errors import InputProblem, UsageProblem, did_you_mean
+from occurs.model.ticks import instant
+from occurs.model.types import Schema, Type, arrow_type
+from occurs.operators.rows import Rows
+from occurs.plan.stage import Stage
+
+#: a time: ticks, or for timestamps also a datetime or ISO 8601 text
+Time = int | str | dt.datetime
+Detection = dict[str, Any]
+
+_INT64 = range(-(2**63), 2**63)
+
+
+class Live:
+    """Events one by one, in time order; an instant is judged when a later event, or ``advance``, closes it.
+
+    Events of one instant may come in any order: the answer is that of a batch.  An event at or before the frontier is
+    late: counted in ``late``, else ignored.  Events of types that the program does not read move the clock only.
+    Detections are dicts: ``type``, ``time``, the attributes, and ``label`` and ``because`` if ``labelled``.
+    """
+
+    def __init__(self, stage: Stage, *, labelled: bool = False, start: int | None = None):
+        self.stage = stage
+        self.labelled = labelled
+        self.start = start
+        #: the time of the newest event
+        self.now: int | None = None
+        #: up to here all is judged
+        self.frontier: int | None = None
+        self.late = 0
+        self._engine = Engine(stage, labelled=labelled)
+        self._waiting: dict[str, list[dict[str, Any]]] = {}
+
+    def on_event(
+        self,
+        type: str,
+        time: Time,
+        attributes: Mapping[str, Any] | None = None,
+        sequence: int | None = None,
+        label: str | None = None,
+    ) -> list[Detection]:
+        """Push one event; returns what the instants before it gave.
+
+        Attributes that are not given are null, those that nobody reads are left out.  Raises InputProblem
+        (``bad-time``, ``bad-value``) for values that are not of their type; nothing has happened then.
+        """
+        ticks = self._ticks(time)
+        if not isinstance(type, str) or not type:
+            raise InputProblem.of("bad-value", f"an event has no type: {type!r}", value=type)
+        row = self._row(type, ticks, attributes or {}, sequence, label) if type in self.stage.inputs else None
+        if self.frontier is not None and ticks <= self.frontier:
+            self.late += 1
+            return []
+        if self.start is not None and ticks < self.start:
+            return []
+        out: list[Detection] = []
+        if self.now is not None and ticks > self.now:
+            out = self.advance(ticks - 1)
+        if self.start is None:
+            self.start = ticks
+        self.now = ticks if self.now is None else max(self.now, ticks)
+        if row is not None:
+            self._waiting.setdefault(type, []).append(row)
+        return out
+
+    def advance(self, frontier: Time) -> list[Detection]:
+        """Nothing comes any more up to and with ``frontier``: returns what that completes, in the order of time.
+
+        A frontier that is not beyond the one before changes nothing.
+        """
+        until = self._ticks(frontier)
+        if self.frontier is not None and until <= self.frontier:
+            return []
+        ready: dict[str, list[dict[str, Any]]] = {}
+        for t, rows in self._waiting.items():
+            ready[t] = [r for r in rows if r["time"] <= until]
+            self._waiting[t] = [r for r in rows if r["time"] > until]
+        new = {t: self._rows(t, rows) for t, rows in ready.items() if rows}
+        done = self._engine.advance(new, until, self.start)
+        self.frontier = until
+        out: list[Detection] = []
+        for t in self.stage.reported:
+            out += done.table(t, label=self.labelled, because=self.labelled).to_pylist()
+        return sorted(out, key=lambda r: r["time"])
+
+    def close(self) -> list[Detection]:
+        """The history ends with the last event: returns what its instant gives."""
+        return [] if self.now is None else self.advance(self.now)
+
+    def stream(self, events: Iterable[Mapping[str, Any]], *, ended: bool = True) -> Iterator[Detection]:
+        """Pull: detections of events that are mappings with ``type``, ``time``, the attributes, and if there are
+        ``sequence`` and ``label``.  An event is taken when the next detection is asked for."""
+        special = ("type", "time", "sequence", "label")
+        for number, event in enumerate(events, 1):
+            missing = next((n for n in ("type", "time") if n not in event), None)
+            if missing is not None:
+                hint = did_you_mean(missing, [str(n) for n in event], "keys")
+                raise InputProblem.of("missing-column", f"event {number} has no `{missing}`", row=number, hint=hint)
+            attributes = {n: v for n, v in event.items() if n not in special}
+            yield from self.on_event(
+                event["type"], event["time"], attributes, event.get("sequence"), event.get("label")
+            )
+        if ended:
+            yield from self.close()
+
+    def _ticks(self, time: Time) -> int:
+        if isinstance(time, bool) or not isinstance(time, int | str | dt.datetime):
+            raise InputProblem.of("bad-time", f"a time was expected, not {time!r}", value=time)
+        if isinstance(time, int):
+            if time not in _INT64:
+                raise InputProblem.of("bad-time", f"the time {time} does not fit 64 bits", value=time)
+            return time
+        try:
+            return instant(time, self.stage.kind, "time")
+        except UsageProblem as error:
+            raise InputProblem.of("bad-time", error.message, value=time, hint=error.hint) from error
+
+    def _row(
+        self, type: str, time: int, attributes: Mapping[str, Any], sequence: int | None, label: str | None
+    ) -> dict[str, Any]:
+        row: dict[str, Any] = {"time": time, "sequence": _fit(type, "sequence", sequence, Type.INT)}
+        row["label"] = _fit(type, "label", label, Type.STRING)
+        for name, want in self.stage.schemas.get(type, Schema()):
+            row[name] = _fit(type, name, attributes.get(name), want)
+        return row
+
+    def _rows(self, type: str, rows: list[dict[str, Any]]) -> Rows:
+        schema = self.stage.schemas.get(type, Schema())
+        fields = [pa.field("time", pa.int64()), *(pa.field(n, arrow_type(t)) for n, t in schema)]
+        if any(r["sequence"] is not None for r in rows):
+            fields.append(pa.field("sequence", pa.int64()))
+        if all(r["label"] is not None for r in rows):
+            fields.append(pa.field("label", pa.string()))
+        return input_rows(type, pa.Table.from_pylist(rows, schema=pa.schema(fields)), schema, self.labelled)
+
+
+def _fit(type: str, name: str, value: Any, want: Type) -> Any:
+    """The value if it is of its type; NaN is null.  An integer is a float if nothing is lost."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if hasattr(value, "item") and not isinstance(value, int | float | str):  # a NumPy scalar
+        value = value.item()
+    good = (
+        (want is Type.INT and isinstance(value, int) and not isinstance(value, bool) and value in _INT64)
+        or (want is Type.FLOAT and isinstance(value, float))
+        or (want is Type.STRING and isinstance(value, str))
+        or (want is Type.BOOL and isinstance(value, bool))
+        or (want is Type.TIMESTAMP and isinstance(value, dt.datetime))
+        or (want is Type.NULL)
+    )
+    if good:
+        return None if want is Type.NULL else value
+    if want is Type.FLOAT and isinstance(value, int) and not isinstance(value, bool) and abs(value) <= 2**53:
+        return float(value)
+    what = value.__class__.__name__
+    text = f"`{name}` of `{type}` is {want}, and {value!r} ({what}) is not"
+    raise InputProblem.of("bad-value", text, value=value)
