@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from occurs.engine.results import Found, TypeRows, gather
+from occurs.engine.state import State, load, save
 from occurs.model.labels import Labels, derived_labels
 from occurs.model.types import Schema
 from occurs.operators.columns import Column
@@ -18,25 +19,6 @@ from occurs.operators.rows import Rows
 from occurs.operators.sequential import Component, Waves
 from occurs.operators.timer import TimerSource
 from occurs.plan.stage import Stage
-
-
-@dataclass
-class State:
-    """What outlives a call.
-
-    ``pasts``: per type the rows that may still be looked at.  ``consumed``: per rule place and type serial numbers of
-    ``pasts`` that the rule has consumed.  ``serials``: the next serial number per type.  ``frontier``: all instants up
-    to here are done.
-    """
-
-    pasts: dict[str, Rows]
-    consumed: dict[tuple[int, str], np.ndarray]
-    serials: dict[str, int]
-    frontier: int | None = None
-
-    def rows(self) -> int:
-        """How many rows the state holds."""
-        return sum(len(r) for r in self.pasts.values())
 
 
 class Engine:
@@ -52,6 +34,24 @@ class Engine:
         self.codes = KeyCodes()
         self._read_types = {t for d in stage.definitions for t in d.reads}
         self._fed_back = {t for c in stage.sequential for t in c.types}
+
+    # -- saved state -------------------------------------------------------------------------------------------------
+    def save(self) -> dict[str, bytes]:
+        """The state as named pieces of Arrow IPC; an engine of the same definitions goes on from them."""
+        return save(self.state, self.definitions)
+
+    @classmethod
+    def restore(cls, stage: Stage, pieces: Mapping[str, bytes], *, labelled: bool = False) -> Engine:
+        """An engine that goes on where the one that saved ``pieces`` stopped.  Raises CheckpointProblem."""
+        engine = cls(stage, labelled=labelled)
+        engine.state = load(pieces, engine.definitions)
+        return engine
+
+    @property
+    def definitions(self) -> dict[int, str]:
+        """The identity of the rule at each place."""
+        infos = [d.pattern.rules[0] for d in self.stage.definitions]
+        return {info.place: info.definition for info in infos}
 
     # -- one call ----------------------------------------------------------------------------------------------------
     def advance(self, new: Mapping[str, Rows], frontier: int, start: int | None = None) -> TypeRows:

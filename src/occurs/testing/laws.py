@@ -1,0 +1,200 @@
+"""The laws that every operator and language keeps (DESIGN.md, section 4), as functions over one case.
+
+Cutting, Restart, Splitting, Forgetting and Meaning; each raises AssertionError with the difference.  For tests of our
+own operators, and of our users'.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+
+from occurs.engine.engine import Engine
+from occurs.engine.results import TypeRows
+from occurs.errors import OccursError
+from occurs.hosts.local import history_rows
+from occurs.languages.tesla.semantics import Occurrence
+from occurs.model.history import History, InputOptions
+from occurs.operators.rows import Rows
+from occurs.plan.stage import Stage
+from occurs.program import Program, parse
+from occurs.testing.cases import Case
+from occurs.testing.compare import difference, occurrences_of
+from occurs.testing.verify import expected
+
+Answer = list[Occurrence] | str
+
+
+class Subject:
+    """A case, planned: the laws are asked of its answers.  An error is an answer too, by its kind."""
+
+    def __init__(self, case: Case):
+        self.case = case
+        self.program: Program = parse(case.rules)
+        unit = None if case.kind.timestamp else case.kind.unit
+        options = InputOptions(time_unit=unit, start=self._instant(case.start), until=self._instant(case.until))
+        self.history: History = self.program.history(case.tables(), options)
+        self.stage: Stage = self.program.plan(self.history.schemas, self.history.kind)
+
+    def _instant(self, ticks: int | None) -> int | datetime | None:
+        if ticks is None or not self.case.kind.timestamp:
+            return ticks
+        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=ticks)
+
+    @property
+    def clock(self) -> tuple[int, int] | None:
+        return self.history.clock
+
+    def rows(self, labelled: bool = True) -> dict[str, Rows]:
+        return history_rows(self.stage, self.history, labelled)
+
+    def reference(self) -> Answer:
+        try:
+            return expected(self.program, self.history)
+        except OccursError as error:
+            return error.kind
+
+    def answer(self, frontiers: Sequence[int], *, restart: bool = False) -> Answer:
+        """The detections of calls up to each of ``frontiers``; with ``restart`` every call has an engine of its own,
+        restored from what the one before it saved."""
+        try:
+            return self._answer(frontiers, restart)
+        except OccursError as error:
+            return error.kind
+
+    def _answer(self, frontiers: Sequence[int], restart: bool) -> list[Occurrence]:
+        if self.clock is None:
+            return []
+        engine = Engine(self.stage, labelled=True)
+        done: list[TypeRows] = []
+        for frontier, part in cut(self.rows(), frontiers):
+            done.append(engine.advance(part, frontier, self.clock[0]))
+            if restart:
+                engine = Engine.restore(self.stage, engine.save(), labelled=True)
+        return self.gather(done)
+
+    def gather(self, done: Sequence[TypeRows]) -> list[Occurrence]:
+        """Detections with their labels and constituents as attributes, so that these are compared too."""
+        out: list[Occurrence] = []
+        for found in done:
+            out += occurrences_of({t: found.table(t, label=True) for t in self.stage.reported})
+        return out
+
+
+def cut(rows: dict[str, Rows], frontiers: Sequence[int]) -> Iterator[tuple[int, dict[str, Rows]]]:
+    """(frontier, the rows up to it) for ascending frontiers; parts may be empty."""
+    begin = dict.fromkeys(rows, 0)
+    for frontier in frontiers:
+        part = {}
+        for t, r in rows.items():
+            end = int(np.searchsorted(r.time, frontier, side="right"))
+            part[t] = r.slice(begin[t], end)
+            begin[t] = end
+        yield frontier, part
+
+
+def random_frontiers(subject: Subject, rng: random.Random) -> list[int]:
+    """Ascending frontiers between the ends of the clock, calls without rows included."""
+    if subject.clock is None:
+        return []
+    start, until = subject.clock
+    if until - start < 10_000:
+        inner = [rng.randint(start, until) for _ in range(rng.randint(0, 12))]
+    else:
+        times = [t for r in subject.rows(False).values() for t in r.time.tolist()] or [start]
+        inner = [min(until, rng.choice(times) + rng.choice((0, -1, 1))) for _ in range(rng.randint(0, 12))]
+    return sorted({t for t in inner if start <= t < until}) + [until]
+
+
+def whole(subject: Subject) -> list[int]:
+    return [] if subject.clock is None else [subject.clock[1]]
+
+
+def agree(one: Answer, other: Answer, what: str) -> None:
+    """Both answers are the same error, or the same events."""
+    if isinstance(one, str) or isinstance(other, str):
+        assert one == other, f"{what}: {one if isinstance(one, str) else 'events'} / {other}"
+        return
+    found = difference(one, other)
+    assert found is None, f"{what}: {found}"
+
+
+def meaning(subject: Subject) -> None:
+    """Law 5: the output equals the reference semantics."""
+    answer = subject.answer(whole(subject))
+    if not isinstance(answer, str):
+        answer = [_without_label(e) for e in answer]
+    agree(subject.reference(), answer, "reference and engine")
+
+
+def _without_label(e: Occurrence) -> Occurrence:
+    return Occurrence(e.type, e.time, {k: v for k, v in e.attributes.items() if k != "label"})
+
+
+def cutting(subject: Subject, rng: random.Random) -> None:
+    """Law 1: however a history is cut between instants, the concatenated output is the same, labels included."""
+    frontiers = random_frontiers(subject, rng)
+    agree(subject.answer(whole(subject)), subject.answer(frontiers), f"cut at {frontiers}")
+
+
+def restart(subject: Subject, rng: random.Random) -> None:
+    """Law 2: writing the state out and reading it back between any two calls changes nothing."""
+    frontiers = random_frontiers(subject, rng)
+    agree(subject.answer(whole(subject)), subject.answer(frontiers, restart=True), f"restarted at {frontiers}")
+
+
+def splitting(subject: Subject, parts: int = 3) -> None:
+    """Law 3: running each partition's events apart and merging gives the same output."""
+    key = subject.stage.key
+    if not key or subject.clock is None:
+        return
+    whole_answer = subject.answer(whole(subject))
+    merged: list[Occurrence] = []
+    for part in range(parts):
+        engine = Engine(subject.stage, labelled=True)
+        rows = {t: r.take(np.flatnonzero(_part(r, key[t], parts) == part)) for t, r in subject.rows().items()}
+        try:
+            merged += subject.gather([engine.advance(rows, subject.clock[1], subject.clock[0])])
+        except OccursError as error:
+            agree(whole_answer, error.kind, f"split by {key}")
+            return
+    agree(whole_answer, merged, f"split by {key}")
+
+
+def _part(rows: Rows, attributes: Sequence[str], parts: int) -> np.ndarray:
+    """The part of each row by its key values; equal values (1 and 1.0) fall together, null is a value of its own."""
+    columns = [rows.column(a).arrow.to_pylist() for a in attributes]
+    return np.array([hash(values) % parts for values in zip(*columns)], np.int64)
+
+
+def forgetting(subject: Subject, rng: random.Random) -> None:
+    """Law 4: after every call the state holds nothing older than the declared retention, and no mark of what is gone."""
+    if subject.clock is None:
+        return
+    engine = Engine(subject.stage, labelled=True)
+    for frontier, part in cut(subject.rows(), random_frontiers(subject, rng)):
+        try:
+            engine.advance(part, frontier, subject.clock[0])
+        except OccursError:
+            return
+        for t, past in engine.state.pasts.items():
+            back = subject.stage.retention[t]
+            assert len(past) == 0 or int(past.time.min()) > frontier - back, f"{t} is kept for too long"
+        for (_, t), gone in engine.state.consumed.items():
+            assert np.isin(gone, engine.state.pasts[t].serial).all(), f"marks of forgotten {t}"
+
+
+def all_laws(case: Case, rng: random.Random) -> None:
+    """Every law, on one case."""
+    subject = Subject(case)
+    meaning(subject)
+    cutting(subject, rng)
+    restart(subject, rng)
+    splitting(subject)
+    forgetting(subject, rng)
+
+
+__all__ = ["Subject", "all_laws", "cutting", "forgetting", "meaning", "restart", "splitting"]

@@ -1,0 +1,32 @@
+"""All laws on every text case, and on random programs: 500 in CI, fewer otherwise."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from occurs.testing.cases import Case, load_cases
+from occurs.testing.laws import all_laws
+from occurs.testing.random_tesla import random_program
+
+FOLDER = Path(__file__).parents[2] / "cases" / "tesla"
+CASES = [c for path in sorted(FOLDER.glob("*.md")) for c in load_cases(path) if c.error is None]
+PROGRAMS = 500 if os.environ.get("CI") else 60
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def test_laws_on_text_cases(case: Case) -> None:
+    all_laws(case, random.Random(case.name))
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_laws_on_random_programs(block: int) -> None:
+    for seed in range(block * PROGRAMS // 10, (block + 1) * PROGRAMS // 10):
+        case = random_program(random.Random(seed))
+        try:
+            all_laws(case, random.Random(seed))
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}:\n{case.rules}\n{case.events}\n{error}") from error
