@@ -12,6 +12,7 @@ from occurs.errors import (
     SyntaxProblem,
     UsageProblem,
 )
+from occurs.hosts.live import Live
 from occurs.program import Detections, Program, load, parse
 
 __version__ = "0.1.0"
@@ -23,6 +24,7 @@ __all__ = [
     "Detections",
     "InputProblem",
     "LimitProblem",
+    "Live",
     "OccursError",
     "Problem",
     "Program",

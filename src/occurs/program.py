@@ -19,7 +19,7 @@ from occurs.model.history import History, InputOptions, Source, normalise
 from occurs.model.ticks import instant
 from occurs.model.ticks import time_unit as unit_of
 from occurs.model.time import TimeKind
-from occurs.model.types import Schema
+from occurs.model.types import Schema, Type
 from occurs.plan.spread import groups
 from occurs.plan.stage import Definition, Stage, make_stage, stage_key
 
@@ -245,7 +245,7 @@ class Program:
 
     def live(
         self,
-        schemas: Mapping[str, Schema] | None = None,
+        schemas: Mapping[str, Schema | Mapping[str, str]] | None = None,
         *,
         time_unit: str | None = None,
         start: Time | None = None,
@@ -254,12 +254,12 @@ class Program:
     ) -> Live:
         """Events one by one (push): see :class:`occurs.hosts.live.Live`.
 
-        ``schemas``: of the types that the program reads and does not declare, attributes to their types or a Schema.
+        ``schemas``: of the types that the program reads and does not declare, attributes to their types.
         Times are integers of ``time_unit``; without one, timestamps (datetime, ISO 8601, or microseconds since 1970).
         Raises UsageProblem if the schema of a type is missing.
         """
         kind = TimeKind() if time_unit is None else TimeKind(False, unit_of(time_unit))
-        known = {**self.declared, **(schemas or {})}
+        known = {**self.declared, **{t: _schema(t, s) for t, s in (schemas or {}).items()}}
         missing = sorted(self.external - set(known))
         if missing:
             text = f"nothing is known of the attributes of {', '.join(f'`{t}`' for t in missing)}"
@@ -323,6 +323,18 @@ def _split(options: Mapping[str, Any]) -> tuple[InputOptions, dict[str, Any]]:
             raise UsageProblem.of("bad-option", f"unknown option `{name}`", hint=hint)
     own = {n: v for n, v in options.items() if n in plan}
     return InputOptions(**{n: v for n, v in options.items() if n in inputs}), own
+
+
+def _schema(type: str, given: Schema | Mapping[str, str]) -> Schema:
+    """A schema, or attributes to the names of their types."""
+    if isinstance(given, Schema):
+        return given
+    names = {str(t): t for t in (Type.INT, Type.FLOAT, Type.STRING, Type.BOOL, Type.TIMESTAMP)}
+    for name, t in given.items():
+        if str(t) not in names:
+            text = f"`{t}` is no type (attribute `{name}` of `{type}`)"
+            raise UsageProblem.of("bad-option", text, hint=did_you_mean(str(t), names, "types"))
+    return Schema(tuple((n, names[str(t)]) for n, t in given.items()))
 
 
 def _costs(stage: Stage) -> list[Problem]:

@@ -1,0 +1,174 @@
+"""Events one by one: the same answer as the whole history at once, and clear words for what does not fit."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import occurs
+from occurs.model.source import InputOptions
+from occurs.model.types import Schema, Type
+from occurs.program import Program
+from occurs.testing.cases import Case, load_cases
+from occurs.testing.compare import difference, occurrences_of
+
+FOLDER = Path(__file__).parents[1] / "cases" / "tesla"
+CASES = [c for p in sorted(FOLDER.glob("*.md")) for c in load_cases(p) if c.error is None]
+
+FIRE = """event Smoke(Area: string)
+event Temp(Area: string, Value: float)
+define Fire(Area, Value)
+from   Smoke(Area = $a) and last Temp(Area = $a, Value > 45) within 5 min from Smoke
+where  Area = $a, Value = Temp.Value
+"""
+
+
+def pushed(case: Case, seed: int):
+    """Every event of a case pushed alone; those of one instant in random order."""
+    program = occurs.parse(case.rules)
+    unit = None if case.kind.timestamp else case.kind.unit
+    options = InputOptions(time_unit=unit, start=case.start, until=case.until)
+    history = program.history(case.tables(), options)
+    stage = program.plan(history.schemas, history.kind)
+    live = occurs.Live(stage, start=case.start)
+    until = history.clock[1] if history.clock else None
+    rows = []
+    for name, table in case.tables().items():
+        schema = history.schemas[name]
+        for row in table.to_pylist():
+            time, sequence = row.pop("time"), row.pop("sequence", None)
+            rows.append((name, time, {n: row.get(n) for n in schema.names if n in row}, sequence))
+    random.Random(seed).shuffle(rows)
+    rows.sort(key=lambda r: r[1])
+    found = []
+    for name, time, attributes, sequence in rows:
+        ticks = live._ticks(time)
+        if until is not None and ticks > until:
+            break
+        found += live.on_event(name, time, attributes, sequence)
+    found += live.close() if until is None else live.advance(until)
+    assert live.late == 0
+    tables = {t: [r for r in found if r["type"] == t] for t in stage.reported}
+    empty = Program.detect(program, case.tables(), time_unit=unit, start=case.start, until=case.until)
+    return occurrences_of({t: pa.Table.from_pylist(rows, schema=empty.arrow(t).schema) for t, rows in tables.items()})
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def test_one_by_one_is_the_same_as_at_once(case):
+    assert difference(case.expected, pushed(case, 1)) is None
+
+
+def test_an_instant_is_judged_when_a_later_event_comes():
+    live = occurs.parse(FIRE).live(time_unit="s", because=True)
+    assert live.on_event("Smoke", 60, {"Area": "hall"}) == []
+    assert live.on_event("Temp", 60, {"Area": "hall", "Value": 50.0}) == []  # the same instant, in any order
+    [fire] = live.on_event("Door", 61)  # a type nobody reads moves the clock
+    assert (fire["type"], fire["time"], fire["Area"], fire["Value"]) == ("Fire", 60, "hall", 50.0)
+    assert len(fire["label"]) == 32
+    assert [p["role"] for p in fire["because"]] == ["Smoke", "Temp"]
+    live.on_event("Smoke", 100, {"Area": "hall"})
+    assert [f["time"] for f in live.advance(100)] == [100]
+    assert live.advance(100) == live.advance(90) == []
+    assert live.close() == []
+
+
+def test_late_events_are_counted_and_left_out():
+    live = occurs.parse(FIRE).live(time_unit="s")
+    live.on_event("Temp", 10, {"Area": "hall", "Value": 50})
+    live.advance(20)
+    assert live.on_event("Smoke", 20, {"Area": "hall"}) == []
+    assert live.late == 1
+    assert live.close() == []
+    live.on_event("Smoke", 21, {"Area": "hall"})
+    assert len(live.close()) == 1
+
+
+def test_timestamps_in_and_out():
+    live = occurs.parse(FIRE).live()
+    live.on_event("Temp", "2024-01-05T09:00:00Z", {"Area": "hall", "Value": 50})
+    live.on_event("Smoke", dt.datetime(2024, 1, 5, 9, 5, tzinfo=dt.UTC), {"Area": "hall"})
+    [fire] = live.close()
+    assert fire["time"] == dt.datetime(2024, 1, 5, 9, 5, tzinfo=dt.UTC)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "message"),
+    [
+        ({"Area": 7}, r"`Area` of `Temp` is string, and 7 \(int\) is not"),
+        ({"Value": "warm"}, r"`Value` of `Temp` is float, and 'warm' \(str\) is not"),
+        ({"Value": True}, "is float, and True"),
+        ({"Value": 2**60 + 1}, "is float"),
+    ],
+)
+def test_values_that_do_not_fit(attributes, message):
+    live = occurs.parse(FIRE).live(time_unit="s")
+    with pytest.raises(occurs.InputProblem, match=message) as caught:
+        live.on_event("Temp", 1, attributes)
+    assert caught.value.kind == "bad-value"
+    assert live.now is None  # nothing has happened
+
+
+@pytest.mark.parametrize("time", [None, 1.5, True, "noon", 2**70])
+def test_times_that_are_none(time):
+    live = occurs.parse(FIRE).live(time_unit="s")
+    with pytest.raises(occurs.InputProblem) as caught:
+        live.on_event("Temp", time, {})
+    assert caught.value.kind == "bad-time"
+
+
+def test_nan_and_absent_are_null():
+    live = occurs.parse("event A(V: float)\ndefine N(V) from A(V is null) where V = A.V").live(time_unit="ms")
+    found = live.on_event("A", 1, {"V": float("nan")})
+    found += live.on_event("A", 2)
+    found += live.on_event("A", 3, {"V": 1, "other": object()})
+    found += live.close()
+    assert [r["time"] for r in found] == [1, 2]
+
+
+def test_schemas_must_be_known():
+    program = occurs.parse("define X(V) from A() where V = A.V")
+    with pytest.raises(occurs.UsageProblem, match=r"nothing is known of the attributes of `A`"):
+        program.live()
+    live = program.live({"A": Schema((("V", Type.INT),))}, time_unit="ms")
+    live.on_event("A", 1, {"V": 2**62})
+    assert live.close() == [{"type": "X", "time": 1, "V": 2**62}]
+    live = program.live({"A": {"V": "string"}}, time_unit="ms")
+    live.on_event("A", 1, {"V": "x"})
+    assert live.close()[0]["V"] == "x"
+    with pytest.raises(occurs.UsageProblem, match="`strnig` is no type"):
+        program.live({"A": {"V": "strnig"}})
+
+
+def test_the_stream_takes_no_more_than_it_needs():
+    taken = []
+
+    def source():
+        for i in range(5):
+            taken.append(i)
+            yield {"type": "Temp", "time": 10 * i, "Area": "hall", "Value": 50}
+            yield {"type": "Smoke", "time": 10 * i + 1, "Area": "hall"}
+
+    found = occurs.parse(FIRE).stream(source(), time_unit="s")
+    assert next(found)["time"] == 1
+    assert taken == [0, 1]
+    assert [f["time"] for f in found] == [11, 21, 31, 41]
+    assert [f["time"] for f in occurs.parse(FIRE).stream(source(), time_unit="s", ended=False)] == [1, 11, 21, 31]
+
+
+def test_a_stream_names_the_event_that_is_wrong():
+    program = occurs.parse(FIRE)
+    with pytest.raises(occurs.InputProblem, match="event 2 has no `time`") as caught:
+        list(program.stream([{"type": "Temp", "time": 1}, {"type": "Temp", "tmie": 2}], time_unit="s"))
+    assert caught.value.row == 2
+    assert "did you mean `tmie`" in caught.value.hint
+
+
+def test_a_timer_in_a_zone_fires_live():
+    rule = "event A(V: int)\ndefine Nine(H) from Timer(H = 9) where H = 9"
+    events = [{"type": "A", "time": f"2024-07-0{d}T00:00:00Z", "V": 1} for d in (1, 3)]
+    [one, two] = occurs.parse(rule).stream(events, zone="Europe/Rome")
+    assert (one["time"].hour, two["time"].day) == (7, 2)
