@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.csv as csv
 
 from occurs.errors import InputProblem
-from occurs.model.source import Source
 from occurs.model.natural import fit
+from occurs.model.source import Source
 from occurs.model.types import Type
 
 

@@ -68,7 +68,8 @@ def load(pieces: Mapping[str, bytes], definitions: Mapping[int, str]) -> State:
             f"the saved state has version {meta['version']}, this Occurs reads version {VERSION}",
             hint="start fresh, or replay from history",
         )
-    pasts = {name[len("past/") :]: _rows(name, _table(data)) for name, data in pieces.items() if name.startswith("past/")}
+    kept = {name: data for name, data in pieces.items() if name.startswith("past/")}
+    pasts = {name[len("past/") :]: _rows(name, _table(data)) for name, data in kept.items()}
     places = {d: p for p, d in definitions.items()}
     consumed: dict[tuple[int, str], np.ndarray] = {}
     table = _table(pieces["consumed"])

@@ -15,7 +15,6 @@ from occurs.errors import Span
 from occurs.model.time import Duration
 from occurs.model.types import Type
 
-
 _OPERANDS: dict[type, tuple[str, ...]] = {}
 
 

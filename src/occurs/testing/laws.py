@@ -106,7 +106,7 @@ def random_frontiers(subject: Subject, rng: random.Random) -> list[int]:
     else:
         times = [t for r in subject.rows(False).values() for t in r.time.tolist()] or [start]
         inner = [min(until, rng.choice(times) + rng.choice((0, -1, 1))) for _ in range(rng.randint(0, 12))]
-    return sorted({t for t in inner if start <= t < until}) + [until]
+    return [*sorted({t for t in inner if start <= t < until}), until]
 
 
 def whole(subject: Subject) -> list[int]:
@@ -171,7 +171,7 @@ def _part(rows: Rows, attributes: Sequence[str], parts: int) -> np.ndarray:
 
 
 def forgetting(subject: Subject, rng: random.Random) -> None:
-    """Law 4: after every call the state holds nothing older than the declared retention, and no mark of what is gone."""
+    """Law 4: after every call the state holds nothing older than the retention, and no mark of what is gone."""
     if subject.clock is None:
         return
     engine = Engine(subject.stage, labelled=True)
@@ -184,7 +184,9 @@ def forgetting(subject: Subject, rng: random.Random) -> None:
             back = subject.stage.retention[t]
             assert len(past) == 0 or int(past.time.min()) > frontier - back, f"{t} is kept for too long"
         for (_, t), gone in engine.state.consumed.items():
-            assert np.isin(gone, engine.state.pasts[t].serial).all(), f"marks of forgotten {t}"
+            serial = engine.state.pasts[t].serial
+            assert serial is not None
+            assert np.isin(gone, serial).all(), f"marks of forgotten {t}"
 
 
 def all_laws(case: Case, rng: random.Random) -> None:
