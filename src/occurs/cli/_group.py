@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from occurs.errors import LimitProblem, OccursError, Problem, ResourceProblem
+from occurs.errors import LimitProblem, OccursError, Problem, ResourceProblem, did_you_mean
 
 
 class Commands(click.Group):
@@ -37,8 +37,33 @@ class Commands(click.Group):
             click.echo("interrupted", err=True)
             ctx.exit(130)
         except BrokenPipeError:  # `| head` has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            hush_stdout()
             ctx.exit(0)
+        except MemoryError:
+            click.echo("error[no-memory]: there is not enough memory for this", err=True)
+            ctx.exit(1)
+        except Exception as error:
+            if isinstance(error, click.ClickException | click.exceptions.Exit | click.Abort):
+                raise
+            if os.environ.get("OCCURS_TRACEBACK"):
+                raise
+            click.echo(f"error[internal]: {type(error).__name__}: {error}", err=True)
+            click.echo("  hint: this is a fault of Occurs; OCCURS_TRACEBACK=1 shows where", err=True)
+            ctx.exit(1)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if not name.startswith("-") and self.get_command(ctx, name) is None:
+            hint = did_you_mean(name, self.list_commands(ctx), "commands")
+            ctx.fail(f"No such command '{name}'. {hint[0].upper()}{hint[1:]}")
+        return super().resolve_command(ctx, args)
+
+
+def hush_stdout() -> None:
+    """What is still buffered for stdout goes nowhere: it could not be written, and need not fail again at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def status(error: OccursError) -> int:

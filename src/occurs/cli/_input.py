@@ -55,6 +55,11 @@ def judge(problems: list[Problem], *, strict: bool, require_bounds: bool) -> Non
     ]
     if raised:
         raise DefinitionProblem(problems)
+    warn(problems)
+
+
+def warn(problems: list[Problem]) -> None:
+    """Problems that stop nothing, on stderr."""
     for problem in problems:
         show([problem])
 

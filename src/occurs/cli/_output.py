@@ -12,8 +12,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from occurs.cli._group import hush_stdout
 from occurs.connect.astext import plain_text
 from occurs.connect.writers import json_blocks, write
+from occurs.errors import ResourceProblem
 
 #: rows of one type on a terminal
 SHOWN = 40
@@ -24,8 +26,15 @@ def put(tables: Mapping[str, pa.Table], out: str | None) -> None:
     if out is not None and out != "-":
         write(out, tables)
     elif out == "-" or not sys.stdout.isatty():
-        for text in json_blocks(tables):
-            click.echo(text, nl=False)
+        try:
+            for text in json_blocks(tables):
+                click.echo(text, nl=False)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            hush_stdout()
+            raise ResourceProblem.of("cannot-write", f"stdout: {error.strerror or error}") from error
     else:
         console = Console()
         for name, table in tables.items():

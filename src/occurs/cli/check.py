@@ -22,10 +22,11 @@ def command(
 
     With --events also what only the data shows.  Exit status 2 if there is an error.
     """
-    program = occurs.load(*rules, language=language)
-    problems: list[Problem] = list(program.problems)
+    program = occurs.load(*rules, language=language).adjusted(zone=given.zone, facts=_input.facts(given))
+    problems: list[Problem] = program.check()
     if given.events:
-        history = program.history(_input.read(program, given), given.options())
+        with _input.doing("reading"):
+            history = program.history(_input.read(program, given), given.options())
         problems = [*program.check(history.schemas, history.kind), *history.notices]
         left_out(history.counts)
     _input.judge(problems, strict=strict, require_bounds=require_bounds)

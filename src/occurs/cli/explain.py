@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import click
 
 from occurs.cli import _input, _options
@@ -16,8 +14,8 @@ def command(given: _options.Input, rules: tuple[str, ...], language: str | None)
     """Say what runs where: evaluation order, stages, keys, how much past is kept and why, what is vectorised."""
     program = _input.load(rules, language)
     if not given.events:
-        click.echo(program.explain())
+        click.echo(program.explain(**_input.arguments(given)))
         return
-    options = given.options()
-    keywords = {f.name: getattr(options, f.name) for f in fields(options) if f.name != "type_names"}
-    click.echo(program.explain(_input.read(program, given), **keywords))
+    with _input.doing("reading"):
+        events = _input.read(program, given)
+    click.echo(program.explain(events, **_input.arguments(given)))

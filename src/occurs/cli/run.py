@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 
 import click
-import pyarrow as pa
 
 from occurs.cli import _input, _options
-from occurs.cli._group import show
 from occurs.cli._output import put, summary
+from occurs.cli._progress import detecting
 from occurs.connect.tables import to_arrow
 from occurs.connect.writers import check_target, write_rows
+from occurs.errors import UsageProblem
 
 
 @click.command("run")
@@ -22,6 +22,9 @@ from occurs.connect.writers import check_target, write_rows
 @click.option("--because", is_flag=True, help="Add the label and the constituents of every detection.")
 @click.option("--label", is_flag=True, help="Add the label of every detection.")
 @click.option("--bad", metavar="PATH", help="Write the rows left out, with reason and place (implies --bad-rows skip).")
+@click.option("--late", metavar="PATH", help="Write the rows that came too late: a history has none.")
+@click.option("--never", metavar="PATH", help="Write the triggers that can never fire any more (FTL, PTL).")
+@click.option("--timeouts", metavar="PATH", help="Write the partial matches that ran out of time (EPL).")
 @click.option("--only", metavar="TYPE,..", help="Report these types only.")
 def command(
     given: _options.Input,
@@ -33,6 +36,9 @@ def command(
     because: bool,
     label: bool,
     bad: str | None,
+    late: str | None,
+    never: str | None,
+    timeouts: str | None,
     only: str | None,
 ) -> None:
     """Find everything that RULES define in the events.
@@ -40,35 +46,35 @@ def command(
     Without --out the detections are shown as tables, or as JSON lines if stdout is no terminal.
     """
     began = time.monotonic()
-    for target in (out, bad):
-        if target not in (None, "-"):
-            check_target(target)
+    for option, target in (("--out", out), ("--bad", bad), ("--late", late)):
+        if target is not None and (target != "-" or option != "--out"):
+            check_target(target, option)
+    for option, target, whose in (("--never", never, "FTL and PTL"), ("--timeouts", timeouts, "EPL")):
+        if target is not None:
+            text = f"{option} {target}: no definition of this program has such rows"
+            raise UsageProblem.of("bad-option", text, hint=f"they come from {whose}")
     program = _input.load(rules, language, strict=strict, require_bounds=require_bounds)
     keywords = _input.arguments(given, skip=bad is not None)
-    counts: dict[str, int] = {}
-    left_out: pa.Table | None = None
+    keywords |= {"strict": strict, "require_bounds": require_bounds}
+    program.adjusted(zone=given.zone, facts=keywords.get("facts"))  # refuses before anything is read
+    chosen = [t.strip() for t in only.split(",")] if only is not None else None
+    history = None
     if given.host == "spark":
         events, keywords, history = _input.spark_events(program, given, keywords)
-        if history is not None:
-            counts, left_out = history.counts, history.bad
-            show_all(history.notices)
     else:
         with _input.doing("reading"):
             events = _input.read(program, given)
-    chosen = [t.strip() for t in only.split(",")] if only is not None else None
-    with _input.doing("detecting"):
+    with detecting(given.host == "spark"):
         found = program.detect(events, because=because, with_label=label, only=chosen, **keywords)
         tables = {name: to_arrow(found[name]) for name in found}
-    if not counts:
-        counts = dict(found.counts)
-        left_out = None if found.bad is None else to_arrow(found.bad)
-        show_all(found.notices)
+    notices = {(p.kind, p.message): p for p in [*(history.notices if history else ()), *found.notices]}
+    _input.warn(list(notices.values()))
+    counts, left_out = dict(found.counts), found.bad
+    if history is not None:
+        counts, left_out = history.counts, history.bad
     put(tables, out)
     if bad is not None:
-        write_rows(bad, left_out)
+        write_rows(bad, None if left_out is None else to_arrow(left_out), "--bad")
+    if late is not None:
+        write_rows(late, None if found.late is None else to_arrow(found.late), "--late")
     summary(tables, counts, time.monotonic() - began)
-
-
-def show_all(notices: list) -> None:
-    for problem in notices:
-        show([problem])

@@ -45,7 +45,7 @@ def to_arrow(obj: Any, name: str | None = None) -> pa.Table:
     if kind == "polars":
         return (obj.collect() if hasattr(obj, "collect") else obj).to_arrow()
     if kind == "spark":
-        return obj.toArrow()
+        return _from_spark(obj)
     if isinstance(obj, pa.Table):
         return obj
     if isinstance(obj, pa.RecordBatch):
@@ -64,6 +64,19 @@ def like(obj: Any, table: pa.Table) -> Any:
         out = polars.DataFrame(table)
         return out.lazy() if isinstance(obj, polars.LazyFrame) else out
     return table
+
+
+def _from_spark(frame: Any) -> pa.Table:
+    """Collect; what is wrong with the data is told as on the local host, not as a failure of Spark."""
+    from occurs.hosts.spark import translate
+
+    try:
+        return frame.toArrow()
+    except Exception as error:  # Py4J, gRPC and PySpark each raise their own
+        ours = translate(error)
+        if ours is None:
+            raise
+        raise ours from None
 
 
 def _from_pandas(frame: Any, name: str | None) -> pa.Table:

@@ -24,13 +24,23 @@ BLOCK = 65_536
 Tables = Mapping[str, pa.Table]
 
 
-def check_target(path: str) -> None:
-    """UsageProblem, before any work, if nothing can be written there: an unknown suffix, or no such directory."""
+def check_target(path: str, option: str = "--out") -> None:
+    """Find out before any work if nothing can be written there.
+
+    Raises UsageProblem (an unknown suffix, or no such directory) and ResourceProblem (no right to write).
+    """
     target = Path(path).expanduser()
     if target.suffix and not target.is_dir() and format_of(target) is None:
-        raise UsageProblem.of("unknown-format", f"--out {path}: the suffix is none of .jsonl .csv .parquet")
+        raise UsageProblem.of("unknown-format", f"{option} {path}: the suffix is none of .jsonl .csv .parquet")
     if not target.parent.is_dir():
-        raise UsageProblem.of("missing-file", f"--out {path}: there is no directory {target.parent}")
+        raise UsageProblem.of("missing-file", f"{option} {path}: there is no directory {target.parent}")
+    kind = format_of(target)
+    if kind is not None and target.is_dir():
+        raise ResourceProblem.of("cannot-write", f"{option} {path}: a directory of that name is in the way")
+    if kind is None and target.exists() and not target.is_dir():
+        raise ResourceProblem.of("cannot-write", f"{option} {path}: it is no directory, and has no suffix")
+    if not os.access(target if target.is_dir() else target.parent, os.W_OK | os.X_OK):
+        raise ResourceProblem.of("cannot-write", f"{option} {path}: no right to write there")
 
 
 def write(path: str, tables: Tables) -> None:
@@ -62,9 +72,9 @@ def write(path: str, tables: Tables) -> None:
         raise ResourceProblem.of("cannot-write", f"{path}: {error.strerror or error}") from error
 
 
-def write_rows(path: str, table: pa.Table | None) -> None:
+def write_rows(path: str, table: pa.Table | None, option: str = "--bad") -> None:
     """Rows that are no events, such as bad ones: their columns and nothing else; None: an empty table."""
-    check_target(path)
+    check_target(path, option)
     target = Path(path).expanduser()
     table = pa.table({"reason": pa.array([], pa.string())}) if table is None else table
     kind = format_of(target)
@@ -98,11 +108,13 @@ class _whole:
         return self._file
 
     def __exit__(self, kind: object, *_: object) -> None:
-        self._file.close()
-        if kind is None:
-            os.replace(self._name, self._path)
-        else:
-            os.unlink(self._name)
+        try:
+            self._file.close()  # may write, and so fail, too
+            if kind is None:
+                os.replace(self._name, self._path)
+        finally:
+            if os.path.exists(self._name):
+                os.unlink(self._name)
 
 
 def _umask() -> int:

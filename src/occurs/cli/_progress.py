@@ -1,0 +1,113 @@
+"""How far a run is, on stderr, if a person is looking at it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from occurs.errors import OccursError, ResourceProblem
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: seconds between two looks at what Spark has done
+EVERY = 0.3
+
+
+@contextmanager
+def detecting(spark: bool) -> Iterator[None]:
+    """A bar while a program runs, on Spark with its tasks; what Spark raises becomes an error of ours."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        with _own_errors(spark):
+            yield
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("detecting", total=None)
+
+        def told(done: int, total: int) -> None:
+            bar.update(task, description="detecting: tasks of Spark", completed=done, total=total or None)
+
+        with _own_errors(spark), _watched(told) if spark else _nothing():
+            yield
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield
+
+
+@contextmanager
+def _watched(told: Any) -> Iterator[None]:
+    """Calls ``told(done, total)`` with the tasks of the stages that run, while the body runs."""
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.getActiveSession()
+    if session is None:
+        yield
+        return
+    if hasattr(session, "registerProgressHandler") and not hasattr(session, "_jsparkSession"):  # Spark Connect
+
+        def count(stages: Any = None, **_: Any) -> None:
+            told(sum(s.num_completed_tasks for s in stages or ()), sum(s.num_tasks for s in stages or ()))
+
+        handler: Any = count  # what Spark calls a handler is a protocol with every argument by name
+        session.registerProgressHandler(handler)
+        try:
+            yield
+        finally:
+            session.removeProgressHandler(handler)
+        return
+    stop = threading.Event()
+    thread = threading.Thread(target=_poll, args=(session, told, stop), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _poll(session: SparkSession, told: Any, stop: threading.Event) -> None:
+    tracker = session.sparkContext.statusTracker()
+    while not stop.wait(EVERY):
+        stages = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
+        known = [s for s in stages if s is not None]
+        if known:
+            told(sum(s.numCompletedTasks for s in known), sum(s.numTasks for s in known))
+
+
+@contextmanager
+def _own_errors(spark: bool) -> Iterator[None]:
+    """Errors of Spark and of its workers as errors of ours."""
+    if not spark:
+        yield
+        return
+    from pyspark.errors import PySparkException
+
+    from occurs.hosts.spark import translate
+
+    try:
+        yield
+    except OccursError:
+        raise
+    except Exception as error:
+        ours = translate(error)
+        if ours is not None:
+            raise ours from error
+        if isinstance(error, PySparkException) or type(error).__module__.startswith("py4j"):
+            first = next((line for line in str(error).splitlines() if line.strip()), repr(error))
+            raise ResourceProblem.of("spark-failed", f"Spark could not finish: {first}") from error
+        raise
