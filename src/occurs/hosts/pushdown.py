@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from occurs.expr.shape import as_threshold
 from occurs.expr.tree import Expr, Literal, Ref
-from occurs.model.types import Type
+from occurs.model.types import Schema, Type
 from occurs.operators.aggregate import Windowed
 from occurs.operators.pattern import Absent, Keep, Select
 from occurs.operators.windows import Source
@@ -38,17 +38,20 @@ def sources(stage: Stage) -> list[Source]:
     return out
 
 
-def static_filter(stage: Stage, type: str, physical: Mapping[tuple[str, str], str]) -> Column | None:
+def static_filter(
+    stage: Stage, type: str, physical: Mapping[tuple[str, str], str], raw: Schema
+) -> Column | None:
     """A condition that every row of ``type`` that can matter satisfies; None if all rows can.
 
-    Built of comparisons of a column with a constant (values are bound, never put into a text).
+    Built of comparisons of a column with a constant (values are bound, never put into a text).  ``raw``: the types that
+    the columns have.
     """
     uses = {s.filters for s in sources(stage) if s.type == type}
     if not uses or any(s.type == type for s in stage.subscribed) or len(uses) > MOST:
         return None
     out: Column | None = None
     for filters in sorted(uses, key=repr):
-        use = _conjunction(type, filters, physical, stage)
+        use = _conjunction(type, filters, physical, raw)
         if use is None:
             return None
         out = use if out is None else out | use
@@ -56,7 +59,7 @@ def static_filter(stage: Stage, type: str, physical: Mapping[tuple[str, str], st
 
 
 def _conjunction(
-    type: str, filters: tuple[Expr, ...], physical: Mapping[tuple[str, str], str], stage: Stage
+    type: str, filters: tuple[Expr, ...], physical: Mapping[tuple[str, str], str], raw: Schema
 ) -> Column | None:
     from pyspark.sql import functions as F
 
@@ -69,7 +72,7 @@ def _conjunction(
         name = physical.get((type, ref.name)) if isinstance(ref, Ref) else None
         if name is None or not isinstance(bound, Literal) or bound.value is None:
             continue
-        t = stage.schemas[type].get(ref.name)
+        t = raw.get(ref.name)
         if t not in (Type.INT, Type.FLOAT, Type.STRING) or t is not bound.type:
             continue  # mixed kinds compare by exact value: left to the engine
         column, value = F.col(name), F.lit(bound.value)

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from occurs.engine.engine import Engine
+from occurs.engine.engine import Engine, concat_rows
 from occurs.engine.order import input_rows
 from occurs.engine.results import TypeRows
 from occurs.errors import InputProblem, LimitProblem, OccursError, Problem, Span
@@ -24,8 +24,35 @@ from occurs.plan.stage import Stage
 #: rows that an engine gets per call
 BUDGET = 250_000
 
-_DDL = {Type.INT: "bigint", Type.FLOAT: "double", Type.STRING: "string", Type.BOOL: "boolean", Type.TIMESTAMP: "bigint"}
+_DDL = {
+    Type.INT: "bigint",
+    Type.FLOAT: "double",
+    Type.STRING: "string",
+    Type.BOOL: "boolean",
+    Type.TIMESTAMP: "bigint",
+    Type.DURATION: "bigint",
+    Type.NULL: "string",
+}
 _BECAUSE = "array<struct<role:string,type:string,time:{t},end:{t},label:string>>"
+
+
+@dataclass(frozen=True)
+class Inlet:
+    """Where rows of ``type`` come from: the input, or (``derived``) an earlier stage.  ``labelled``: they bring their
+    labels.  ``columns``: (attribute, type, column of the wide batch; empty if all its values are null)."""
+
+    type: str
+    derived: bool
+    labelled: bool
+    columns: tuple[tuple[str, Type, str], ...]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """[first, last] of each slice of time; the rows of ``overlap`` ticks before a slice come with it."""
+
+    slices: tuple[tuple[int, int], ...]
+    overlap: int
 
 
 @dataclass(frozen=True)
@@ -52,7 +79,7 @@ class Wide:
     @property
     def ddl(self) -> str:
         time = "timestamp" if self.kind.timestamp else "bigint"
-        parts = ["__type string", "__time bigint", *(f"{c} {_DDL.get(t, 'string')}" for c, t in self.fields)]
+        parts = ["__type string", "__time bigint", *(f"{c} {_DDL[t]}" for c, t in self.fields)]
         parts += ["__label string"] if self.label else []
         parts += [f"__because {_BECAUSE.format(t=time)}"] if self.because else []
         return ", ".join(parts)
@@ -71,9 +98,9 @@ class Wide:
                 names.append(c)
                 if c in mine:
                     column = table.column(mine[c])
-                    arrays.append(column.cast(pa.int64()) if at is Type.TIMESTAMP else column)
+                    arrays.append(column if column.type == _ARROW[at] else column.cast(_ARROW[at]))
                 else:
-                    arrays.append(pa.nulls(n, _ARROW.get(at, pa.string())))
+                    arrays.append(pa.nulls(n, _ARROW[at]))
             if self.label:
                 names.append("__label")
                 arrays.append(table.column("label"))
@@ -89,15 +116,17 @@ _ARROW = {
     Type.STRING: pa.string(),
     Type.BOOL: pa.bool_(),
     Type.TIMESTAMP: pa.int64(),
+    Type.DURATION: pa.int64(),
+    Type.NULL: pa.string(),
 }
 
 
 def make_engine_task(
     stage: Stage,
     wide: Wide,
-    physical: Mapping[tuple[str, str], str],
+    inlets: Sequence[Inlet],
     clock: tuple[int, int] | None,
-    slices: Sequence[tuple[int, int]] | None,
+    cut: Cut | None,
     labelled: bool,
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """The function that ``mapInArrow`` runs over a partition sorted by (slice,) time."""
@@ -106,12 +135,14 @@ def make_engine_task(
         try:
             if clock is None:
                 return
-            if slices is None:
-                yield from _stream(stage, wide, physical, batches, clock, clock[0], labelled)
+            if cut is None:
+                yield from _Stream(stage, wide, inlets, labelled, clock, clock[0]).run(batches)
             else:
                 for number, part in _by_slice(batches):
-                    first, last = slices[number]
-                    yield from _stream(stage, wide, physical, part, (clock[0], last), first, labelled)
+                    first, last = cut.slices[number]
+                    # timers before the overlap concern nobody
+                    own = (max(clock[0], first - cut.overlap), last)
+                    yield from _Stream(stage, wide, inlets, labelled, own, first).run(part)
         except OccursError as error:
             # Spark hands on the text of an exception only: the problems travel in it
             raise RuntimeError("occurs-problems:" + problems_to_json(error)) from error
@@ -149,96 +180,96 @@ def _by_slice(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, Iterator
         yield number, own()
 
 
-def _stream(
-    stage: Stage,
-    wide: Wide,
-    physical: Mapping[tuple[str, str], str],
-    batches: Iterator[pa.RecordBatch],
-    clock: tuple[int, int],
-    emit_from: int,
-    labelled: bool,
-) -> Iterator[pa.RecordBatch]:
+@dataclass
+class _Stream:
     """Rows in time order through an engine; what lies before ``emit_from`` only fills the past."""
-    engine = Engine(stage, labelled=labelled)
-    held: list[pa.RecordBatch] = []
-    rows = 0
-    overlap_done = emit_from <= clock[0]
-    for batch in batches:
-        if batch.num_rows == 0:
-            continue
-        held.append(batch)
-        rows += batch.num_rows
-        if rows < BUDGET:
-            continue
-        table = pa.Table.from_batches(held)
-        time = table.column("__time").to_numpy()
-        cut = int(np.searchsorted(time, time[-1], side="left"))
-        if cut == 0:
-            continue
-        frontier = int(time[-1]) - 1
-        ready = table.slice(0, cut)
-        for found in _calls(engine, stage, physical, ready, frontier, clock, emit_from, overlap_done, labelled):
-            yield from wide.batches(found, stage.schemas)
-        overlap_done = overlap_done or frontier >= emit_from
-        held = table.slice(cut).to_batches()
-        rows = table.num_rows - cut
-    table = pa.Table.from_batches(held) if held else None
-    for found in _calls(engine, stage, physical, table, clock[1], clock, emit_from, overlap_done, labelled):
-        yield from wide.batches(found, stage.schemas)
+
+    stage: Stage
+    wide: Wide
+    inlets: Sequence[Inlet]
+    labelled: bool
+    clock: tuple[int, int]
+    emit_from: int
+
+    def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        engine = Engine(self.stage, labelled=self.labelled)
+        held: list[pa.RecordBatch] = []
+        rows = 0
+        for batch in batches:
+            if batch.num_rows == 0:
+                continue
+            held.append(batch)
+            rows += batch.num_rows
+            if rows < BUDGET:
+                continue
+            table = pa.Table.from_batches(held)
+            time = table.column("__time").to_numpy()
+            at = int(np.searchsorted(time, time[-1], side="left"))
+            if at == 0:
+                continue
+            yield from self._call(engine, table.slice(0, at), int(time[-1]) - 1)
+            held = table.slice(at).to_batches()
+            rows = table.num_rows - at
+        yield from self._call(engine, pa.Table.from_batches(held) if held else None, self.clock[1])
+
+    def _call(self, engine: Engine, table: pa.Table | None, frontier: int) -> Iterator[pa.RecordBatch]:
+        rows = _rows(self.stage, self.inlets, table, self.labelled)
+        start, done = self.clock[0], engine.state.frontier
+        if self.emit_from > start and (done is None or done < self.emit_from - 1):
+            before = {t: r.slice(0, int(np.searchsorted(r.time, self.emit_from))) for t, r in rows.items()}
+            engine.advance(before, min(frontier, self.emit_from - 1), start)
+            if frontier < self.emit_from:
+                return
+            rows = {t: r.slice(int(np.searchsorted(r.time, self.emit_from))) for t, r in rows.items()}
+        yield from self.wide.batches(engine.advance(rows, frontier, start), self.stage.schemas)
 
 
-def _calls(
-    engine: Engine,
-    stage: Stage,
-    physical: Mapping[tuple[str, str], str],
-    table: pa.Table | None,
-    frontier: int,
-    clock: tuple[int, int],
-    emit_from: int,
-    overlap_done: bool,
-    labelled: bool,
-) -> Iterator[TypeRows]:
-    rows = _rows(stage, physical, table, labelled)
-    if not overlap_done:
-        before = {t: r.slice(0, int(np.searchsorted(r.time, emit_from))) for t, r in rows.items()}
-        engine.advance(before, min(frontier, emit_from - 1), clock[0])
-        if frontier < emit_from:
-            return
-        rows = {t: r.slice(int(np.searchsorted(r.time, emit_from))) for t, r in rows.items()}
-    yield engine.advance(rows, frontier, clock[0])
-
-
-def _rows(
-    stage: Stage, physical: Mapping[tuple[str, str], str], table: pa.Table | None, labelled: bool
-) -> dict[str, Rows]:
+def _rows(stage: Stage, inlets: Sequence[Inlet], table: pa.Table | None, labelled: bool) -> dict[str, Rows]:
     """The rows of each type, in the total order."""
     out: dict[str, Rows] = {}
     if table is None or table.num_rows == 0:
         return out
     codes = table.column("__type").combine_chunks().dictionary_encode()
     codes = codes.chunk(0) if isinstance(codes, pa.ChunkedArray) else codes
+    parts: dict[str, list[Rows]] = {}
+    # derived rows first: they have all columns of their type, which rows of the input may lack
+    ordered = sorted(inlets, key=lambda i: not i.derived)
     for number, t in enumerate(codes.dictionary.to_pylist()):
-        if t not in stage.inputs:
+        mine = [i for i in ordered if i.type == t]
+        if not mine:
             continue
-        part = table.filter(pc.equal(codes.indices, number)) if len(codes.dictionary) > 1 else table
-        schema = stage.schemas.get(t, Schema())
-        names, arrays = ["time"], [part.column("__time")]
-        if "__sequence" in table.column_names:
-            names.append("sequence")
-            arrays.append(part.column("__sequence"))
-        if "__label" in table.column_names and part.column("__label").null_count == 0:
-            names.append("label")
-            arrays.append(part.column("__label"))
-        present = []
-        for name, at in schema:
-            column = physical.get((t, name))
-            if column is not None and column in table.column_names:
-                present.append((name, at))
-                names.append(name)
-                values = part.column(column)
-                arrays.append(values.cast(pa.timestamp("us", tz="UTC")) if at is Type.TIMESTAMP else values)
-        out[t] = input_rows(t, pa.table(arrays, names=names), Schema(tuple(present)), labelled)
+        all_rows = table.filter(pc.equal(codes.indices, number)) if len(codes.dictionary) > 1 else table
+        for inlet in mine:
+            part = all_rows
+            if "__derived" in table.column_names:
+                part = part.filter(pc.equal(part.column("__derived"), inlet.derived))
+            if part.num_rows:
+                parts.setdefault(t, []).append(_typed(inlet, part, stage.schemas.get(t, Schema()), labelled))
+    for t, found in parts.items():
+        out[t] = found[0]
+        if len(found) > 1:
+            both = concat_rows(found, 0)
+            out[t] = both.take(np.argsort(both.time, kind="stable"))
     return out
+
+
+def _typed(inlet: Inlet, part: pa.Table, schema: Schema, labelled: bool) -> Rows:
+    names, arrays = ["time"], [part.column("__time")]
+    if "__sequence" in part.column_names and not inlet.derived:
+        names.append("sequence")
+        arrays.append(part.column("__sequence"))
+    if inlet.labelled and labelled:
+        names.append("label")
+        arrays.append(part.column("__label"))
+    for name, at, column in inlet.columns:
+        names.append(name)
+        if not column:
+            arrays.append(pa.nulls(part.num_rows))
+        elif at is Type.TIMESTAMP:
+            arrays.append(part.column(column).cast(pa.timestamp("us", tz="UTC")))
+        else:
+            arrays.append(part.column(column))
+    return input_rows(inlet.type, pa.table(arrays, names=names), schema, labelled)
 
 
 # -- problems across processes -----------------------------------------------------------------------------------------

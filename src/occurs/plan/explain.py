@@ -64,6 +64,13 @@ def _steps(pattern: Pattern) -> str:
 
 
 def _spread(group: Group) -> str:
+    text = _way(group)
+    if group.takes:
+        text += f"; reads {', '.join(sorted(group.takes))} of an earlier stage, spread anew"
+    return text
+
+
+def _way(group: Group) -> str:
     names = ", ".join(group.stage.reported[:4]) + (" .." if len(group.stage.reported) > 4 else "")
     if group.mode == "keyed":
         key = "; ".join(f"{t} by {', '.join(a)}" for t, a in sorted(group.stage.key.items()) if t in group.stage.inputs)

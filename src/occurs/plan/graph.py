@@ -35,7 +35,7 @@ def order(nodes: Sequence[Node]) -> Order:
     for i, n in enumerate(nodes):
         makers[n.defines].append(i)
     feeds = [sorted({j for t in n.now | n.back for j in makers.get(t, ())}) for n in nodes]
-    component = _components(feeds)
+    component = components(feeds)
     members: dict[int, list[int]] = defaultdict(list)
     for i, c in enumerate(component):
         members[c].append(i)
@@ -98,7 +98,7 @@ def _places(nodes: Sequence[Node], makers: dict[str, list[int]], strict: Sequenc
     return tuple(places)
 
 
-def _components(feeds: Sequence[Sequence[int]]) -> list[int]:
+def components(feeds: Sequence[Sequence[int]]) -> list[int]:
     """The number of the strongly connected component of every node (Tarjan's algorithm without recursion)."""
     n = len(feeds)
     index = [-1] * n

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from occurs.plan.graph import components
 from occurs.plan.stage import Definition, Stage, make_stage, stage_key
 
 Mode = Literal["keyed", "slices", "single", "free"]
@@ -14,37 +15,75 @@ Mode = Literal["keyed", "slices", "single", "free"]
 @dataclass(frozen=True)
 class Group:
     """A stage of its own.  ``mode``: keyed (split by ``stage.key``), slices (of time that overlap by ``overlap``
-    ticks), free (row by row, any partitioning), single (one partition: ``why``)."""
+    ticks), free (row by row, any partitioning), single (one partition: ``why``).  ``takes``: types whose derived rows
+    come from earlier groups; ``hands``: types whose derived rows go to later ones."""
 
     stage: Stage
     mode: Mode
     overlap: int = 0
     why: str = ""
+    takes: frozenset[str] = frozenset()
+    hands: frozenset[str] = frozenset()
 
-    def columns(self, everything: bool) -> set[tuple[str, str]] | None:
-        """The (type, attribute) pairs that must cross into Python; None for all (labels need them).
+    def needs(self, type: str, everything: bool) -> set[str] | None:
+        """The attributes of ``type`` that must cross into Python; None for all (labels need them).
 
         Where order within an instant can change the answer all attributes of a type cross, as they decide the order.
         """
-        if everything:
+        definitions = self.stage.definitions
+        if everything or any(type in d.positional for d in definitions):
             return None
-        out: set[tuple[str, str]] = set()
-        positional = {t for d in self.stage.definitions for t in d.positional}
-        for t in self.stage.inputs:
-            schema = self.stage.schemas.get(t)
-            if schema is None:
-                continue
-            subscribed = any(s.type == t for s in self.stage.subscribed)
-            for name in schema.names:
-                if t in positional or subscribed or any(name in d.columns.get(t, ()) for d in self.stage.definitions):
-                    out.add((t, name))
-            out |= {(t, a) for a in self.stage.key.get(t, ())}
-        return out
+        if any(s.type == type for s in self.stage.subscribed):
+            return None
+        return {name for d in definitions for name in d.columns.get(type, ())}
 
 
 def groups(definitions: Sequence[Definition], whole: Stage) -> list[Group]:
-    """Definitions that are connected by derived types run together; the others need not share a key."""
+    """Definitions that are connected by derived types run together; the others need not share a key.
+
+    Connected ones without a common key become stages, where that lets some of them be split by a key.  Groups come in
+    evaluation order: what one takes an earlier one hands on.
+    """
     defined = {d.pattern.rules[0].output for d in definitions}
+    merged: list[list[Definition]] = []
+    by_key: dict[object, int] = {}
+    for part in _connected(definitions, defined):
+        # groups that split by the same attributes share one shuffle
+        key = stage_key(part)
+        name = _columns_of(key) if key else None
+        if name is not None and name in by_key:
+            both = merged[by_key[name]] + part
+            if stage_key(both):
+                merged[by_key[name]] = both
+                continue
+        if name is not None:
+            by_key[name] = len(merged)
+        merged.append(part)
+    out: list[Group] = []
+    for part in merged:
+        if whole.subscribed and not any(s.type in _outputs(part) for s in whole.subscribed):
+            continue  # nobody asks for what this group finds
+        one = _group(_stage(part, whole))
+        staged = _staged(part, whole) if one.mode in ("slices", "single") else None
+        out += [one] if staged is None else staged
+    outside = [s for s in whole.subscribed if s.type not in defined]
+    if outside:
+        out.append(Group(make_stage([], whole.schemas, whole.kind, outside), "free"))
+    return out
+
+
+def _outputs(part: Sequence[Definition]) -> set[str]:
+    return {d.pattern.rules[0].output for d in part}
+
+
+def _stage(part: Sequence[Definition], whole: Stage) -> Stage:
+    outputs = _outputs(part)
+    subscribed = [s for s in whole.subscribed if s.type in outputs]
+    return make_stage(part, whole.schemas, whole.kind, subscribed, stage_key(part))
+
+
+def _connected(definitions: Sequence[Definition], defined: set[str]) -> list[list[Definition]]:
+    """Definitions that share a derived type, or are linked by others that do."""
     parent = list(range(len(definitions)))
 
     def find(i: int) -> int:
@@ -63,33 +102,74 @@ def groups(definitions: Sequence[Definition], whole: Stage) -> list[Group]:
     members: dict[int, list[Definition]] = {}
     for i, d in enumerate(definitions):
         members.setdefault(find(i), []).append(d)
-    # groups that split by the same attributes share one shuffle
-    merged: list[list[Definition]] = []
-    by_key: dict[object, int] = {}
-    for part in members.values():
-        key = stage_key(part)
-        name = _columns_of(key) if key else None
-        if name is not None and name in by_key:
-            both = merged[by_key[name]] + part
-            if stage_key(both):
-                merged[by_key[name]] = both
-                continue
-        if name is not None:
-            by_key[name] = len(merged)
-        merged.append(part)
+    return list(members.values())
+
+
+def _staged(part: Sequence[Definition], whole: Stage) -> list[Group] | None:
+    """The connected definitions ``part`` as several stages; None if none of them could be split by a key.
+
+    A type is handed on only where no reader depends on the order of its rows within an instant, as rows that come from
+    another stage have lost their places in the order; and only if it is not subscribed to, as a subscription filters.
+    """
+    asked = {s.type for s in whole.subscribed}
+    parts: list[list[Definition]] = []
+    made: dict[str, int] = {}
+    for atom in _atoms(part, asked):
+        before = {made[t] for d in atom for t in d.reads if t in made}
+        shape = _shape(atom)
+        for number in range(max(before, default=0), len(parts)):
+            if _shape(parts[number]) == shape != "keyed" or (shape == "keyed" and stage_key(parts[number] + atom)):
+                parts[number] += atom
+                break
+        else:
+            number = len(parts)
+            parts.append(list(atom))
+        made.update(dict.fromkeys(_outputs(atom), number))
+    if len(parts) < 2 or not any(_shape(p) == "keyed" for p in parts):
+        return None
     out = []
-    for part in merged:
-        names = {d.pattern.rules[0].output for d in part} | {t for d in part for t in d.reads}
-        subscribed = [s for s in whole.subscribed if s.type in names or not s.type]
-        if whole.subscribed and not any(s.type in {d.pattern.rules[0].output for d in part} for s in subscribed):
-            # nobody asks for what this group finds
-            subscribed = []
+    for number, own in enumerate(parts):
+        takes = {t for d in own for t in d.reads if made.get(t, number) != number}
+        hands = {t for later in parts[number + 1 :] for d in later for t in d.reads} & _outputs(own)
+        if asked and not hands and not asked & _outputs(own):
             continue
-        out.append(_group(make_stage(part, whole.schemas, whole.kind, subscribed, stage_key(part))))
-    outside = [s for s in whole.subscribed if s.type not in defined]
-    if outside:
-        out.append(Group(make_stage([], whole.schemas, whole.kind, outside), "free"))
+        stage = _stage(own, whole)
+        if hands and stage.subscribed:
+            return None  # a stage with subscriptions gives nothing else
+        out.append(replace(_group(stage), takes=frozenset(takes), hands=frozenset(hands)))
     return out
+
+
+def _shape(part: Sequence[Definition]) -> str:
+    """How definitions can be split, as far as that decides who may run together."""
+    if stage_key(part):
+        return "keyed"
+    return "single" if any(d.pattern.consuming or d.pattern.rules[0].recursive for d in part) else "slices"
+
+
+def _atoms(part: Sequence[Definition], asked: set[str]) -> list[list[Definition]]:
+    """What no stage boundary may divide, in evaluation order: all that define one type, recursive components, and
+    readers that need the places of derived rows with those that define them."""
+    makers: dict[str, list[int]] = {}
+    for i, d in enumerate(part):
+        makers.setdefault(d.pattern.rules[0].output, []).append(i)
+    links: list[set[int]] = [set() for _ in part]
+    for same in makers.values():
+        for i in same:
+            links[i] |= {same[0]}
+            links[same[0]] |= {i}
+    for i, d in enumerate(part):
+        for t in d.reads:
+            for j in makers.get(t, ()):
+                links[i].add(j)
+                if t in d.positional or t in asked:
+                    links[j].add(i)
+    component = components([sorted(found - {i}) for i, found in enumerate(links)])
+    atoms: dict[int, list[Definition]] = {}
+    for i, d in enumerate(part):
+        atoms.setdefault(component[i], []).append(d)
+    # a component is numbered after all that it reads
+    return [atoms[c] for c in sorted(atoms)]
 
 
 def _columns_of(key: dict[str, tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:

@@ -155,7 +155,8 @@ def splitting(subject: Subject, parts: int = 3) -> None:
     merged: list[Occurrence] = []
     for part in range(parts):
         engine = Engine(subject.stage, labelled=True)
-        rows = {t: r.take(np.flatnonzero(_part(r, key[t], parts) == part)) for t, r in subject.rows().items()}
+        # a type that no definition reads is not in the key: all its rows go to one part
+        rows = {t: r.take(np.flatnonzero(_part(r, key.get(t, ()), parts) == part)) for t, r in subject.rows().items()}
         try:
             merged += subject.gather([engine.advance(rows, subject.clock[1], subject.clock[0])])
         except OccursError as error:
@@ -166,6 +167,8 @@ def splitting(subject: Subject, parts: int = 3) -> None:
 
 def _part(rows: Rows, attributes: Sequence[str], parts: int) -> np.ndarray:
     """The part of each row by its key values; equal values (1 and 1.0) fall together, null is a value of its own."""
+    if not attributes:
+        return np.zeros(len(rows), np.int64)
     columns = [rows.column(a).arrow.to_pylist() for a in attributes]
     return np.array([hash(values) % parts for values in zip(*columns)], np.int64)
 

@@ -1,0 +1,130 @@
+"""Columns of Spark DataFrames in the types of Occurs: the same readings, and refusals, as :mod:`occurs.model.natural`.
+
+Instants never depend on the session's time zone: a naive timestamp or date is read as UTC.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from occurs.model.types import Type
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+#: how Spark holds a value of each type on its way to an engine; a timestamp is microseconds since 1970 UTC
+SPARK = {
+    Type.INT: "long",
+    Type.FLOAT: "double",
+    Type.STRING: "string",
+    Type.BOOL: "boolean",
+    Type.TIMESTAMP: "long",
+    Type.DURATION: "long",
+    Type.NULL: "string",
+}
+_ISO = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d{1,9})?)?)?\s?(Z|[+-]\d\d(:?\d\d)?)?$"
+_ZONED = r"\d\d:\d\d.*(Z|[+-]\d\d(:?\d\d)?)$"
+_WHOLE = r"^\s*[+-]?\d{1,19}\s*$"
+_DAY = 86_400_000_000
+
+
+def type_of(spark_type: Any) -> Type | None:
+    """The type of a Spark column, or None if Occurs has none for it."""
+    from pyspark.sql import types as T
+
+    if isinstance(spark_type, T.LongType | T.IntegerType | T.ShortType | T.ByteType):
+        return Type.INT
+    if isinstance(spark_type, T.DoubleType | T.FloatType | T.DecimalType):
+        return Type.FLOAT
+    if isinstance(spark_type, T.StringType | T.VarcharType | T.CharType):
+        return Type.STRING
+    if isinstance(spark_type, T.BooleanType):
+        return Type.BOOL
+    if isinstance(spark_type, T.TimestampType | T.TimestampNTZType | T.DateType):
+        return Type.TIMESTAMP
+    if isinstance(spark_type, T.NullType):
+        return Type.NULL
+    return None
+
+
+def convert(column: Column, spark_type: Any, wanted: Type, *, text: bool = False) -> tuple[Column, Column]:
+    """(the value, null where there is none; is there a value that does not fit ``wanted`` without loss?).
+
+    ``text``: whole numbers may be spelled as text.
+    """
+    from pyspark.sql import functions as F
+
+    observed = type_of(spark_type)
+    nothing, fits = F.lit(None).cast(SPARK[wanted]), F.lit(False)
+    if observed is Type.NULL or wanted is Type.NULL:
+        return nothing, fits
+    if observed is Type.FLOAT:
+        column = _number(column, spark_type)
+    if observed is wanted:
+        return (micros(column, spark_type) if wanted is Type.TIMESTAMP else column.cast(SPARK[wanted])), fits
+    if wanted is Type.FLOAT and observed is Type.INT:
+        value = column.cast("double")
+    elif wanted is Type.INT and observed is Type.FLOAT:
+        value = column.try_cast("long")
+    elif wanted is Type.TIMESTAMP and observed is Type.STRING:
+        value = _instant(column)
+        return value, column.isNotNull() & value.isNull()
+    elif wanted is Type.INT and observed is Type.STRING and text:
+        value = F.when(column.rlike(_WHOLE), F.trim(column)).try_cast("long")
+        return value, column.isNotNull() & value.isNull()
+    else:
+        return nothing, column.isNotNull()
+    back = value.try_cast("long") == column
+    exact = F.coalesce(back, F.lit(False))
+    if wanted is Type.FLOAT:
+        exact = exact & (value < F.lit(2.0**63))
+    return F.when(exact, value), column.isNotNull() & ~exact
+
+
+def _number(column: Column, spark_type: Any) -> Column:
+    """A float or decimal column as double, NaN as null; decimals stay what they are for exact comparisons."""
+    from pyspark.sql import functions as F
+    from pyspark.sql import types as T
+
+    if isinstance(spark_type, T.DecimalType):
+        return column
+    value = column.cast("double")
+    return F.when(~F.isnan(value), value)
+
+
+def micros(column: Column, spark_type: Any) -> Column:
+    """Microseconds since 1970 UTC of a timestamp, a naive timestamp or a date."""
+    from pyspark.sql import functions as F
+    from pyspark.sql import types as T
+
+    if isinstance(spark_type, T.TimestampType):
+        return F.unix_micros(column)
+    days = F.unix_date(column.cast("date")).cast("long") * F.lit(_DAY)
+    if isinstance(spark_type, T.DateType):
+        return days
+    minutes = F.hour(column).cast("long") * F.lit(60) + F.minute(column)
+    seconds = (F.date_part(F.lit("SECOND"), column) * F.lit(1_000_000)).cast("long")
+    return days + minutes * F.lit(60_000_000) + seconds
+
+
+def _instant(column: Column) -> Column:
+    """Microseconds of ISO 8601 text, without a zone in UTC; null if it is none or finer than a microsecond."""
+    from pyspark.sql import functions as F
+
+    text = F.when(column.rlike(_ISO), F.regexp_replace(F.regexp_replace(column, ",", "."), r"\s(?=Z|[+-]|$)", ""))
+    text = F.regexp_replace(text, r"(\.\d{6})0{1,3}", "$1")
+    text = F.when(~text.rlike(r"\.\d{7}"), text)
+    day = F.substring(text, 1, 10)
+    clock = F.regexp_extract(text, r"[T ](\d\d:\d\d)", 1)
+    rest = F.regexp_extract(text, r"[T ]\d\d:\d\d(:\d\d(?:\.\d+)?)", 1)
+    zone = F.when(text.rlike(_ZONED), F.regexp_extract(text, r"(Z|[+-]\d\d(?::?\d\d)?)$", 1)).otherwise(F.lit("Z"))
+    zone = F.regexp_replace(zone, r"^([+-]\d\d)$", "$1:00")
+    zone = F.regexp_replace(zone, r"^([+-]\d\d)(\d\d)$", "$1:$2")
+    full = F.concat(
+        day,
+        F.lit("T"),
+        F.when(clock == "", F.lit("00:00")).otherwise(clock),
+        F.when(rest == "", F.lit(":00")).otherwise(rest),
+        zone,
+    )
+    return F.unix_micros(full.try_cast("timestamp"))

@@ -1,0 +1,377 @@
+"""Spark DataFrames as one history: typed rows side by side, the clock, and the rows that are no part of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from occurs.errors import InputProblem, Problem, UsageProblem, did_you_mean
+from occurs.hosts.sparkcolumns import SPARK, convert, type_of
+from occurs.model.source import InputOptions
+from occurs.model.ticks import instant, time_unit
+from occurs.model.time import TIMESTAMP, TimeKind
+from occurs.model.types import RESERVED_INPUT, Schema, Type, widen
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from occurs.program import Program
+
+MISFIT = "value does not fit"
+#: bad rows that a message shows
+_SHOWN = 20
+
+
+@dataclass
+class SparkSource:
+    """The input as one wide DataFrame: ``__type``, ``__time`` (long), ``__sequence`` and ``__label`` (null where there
+    are none), and a column per attribute; ``physical`` says which one an attribute of a type is in.
+
+    ``labelled``: types whose rows bring their labels; ``unlabelled``: those of which only some do.  ``bad``: the rows
+    left out (reason, file, row, column, value, data), None if there are none.
+    """
+
+    frame: DataFrame
+    schemas: dict[str, Schema]
+    kind: TimeKind
+    clock: tuple[int, int] | None
+    physical: Mapping[tuple[str, str], str]
+    counts: dict[str, int]
+    has_sequence: bool
+    labelled: frozenset[str] = frozenset()
+    unlabelled: Mapping[str, int] = field(default_factory=dict)
+    notices: list[Problem] = field(default_factory=list)
+    bad: DataFrame | None = None
+
+
+@dataclass
+class _Part:
+    """One DataFrame of the input.  ``columns``: name to (column, its Spark type); ``bad``: (reason, column name, the
+    column, condition) of what is judged before the clock."""
+
+    frame: DataFrame
+    own: str | None
+    columns: dict[str, tuple[Column, Any]]
+    attributes: dict[str, Type]
+    type: Column
+    time: Column
+    end: Column
+    sequence: Column
+    label: Column
+    bad: list[tuple[str, str, Column, Column]]
+    misfit: list[tuple[str, Column, Column]]
+
+
+def read(program: Program, events: Any, options: InputOptions) -> SparkSource:
+    """The input in one wide DataFrame; refuses what the local host refuses.  Runs one job: counts and the clock.
+
+    Raises InputProblem (``missing-column``, ``bad-time``, ``bad-value``) and UsageProblem.
+    """
+    if options.bad_rows not in ("error", "skip"):
+        raise UsageProblem.of("bad-option", f"bad rows: `{options.bad_rows}`", hint="`error` or `skip`")
+    options = replace(options, type_names={str(i): n for i, n in program.assigned.items()})
+    reads = sorted(program.reads)
+    frames: dict[str | None, DataFrame] = dict(events) if isinstance(events, Mapping) else {None: events}
+    kind = _kind(frames, options)
+    parts = [_part(frame, name, reads, kind, options) for name, frame in frames.items()]
+    declared = program.declared
+    schemas: dict[str, Schema] = {}
+    for part in parts:
+        for t in [part.own] if part.own is not None else reads:
+            if t in declared:
+                schemas[t] = declared[t]
+            else:
+                schemas[t] = Schema(_union(schemas.get(t), part.attributes), ordered=part.own is not None)
+    return _Reading(reads, options, kind, parts, schemas, declared).source()
+
+
+def _union(one: Schema | None, other: Mapping[str, Type]) -> tuple[tuple[str, Type], ...]:
+    found = dict(one.attributes) if one is not None else {}
+    for name, t in other.items():
+        found[name] = widen(found.get(name, t), t) or t
+    return tuple(found.items())
+
+
+def _kind(frames: Mapping[str | None, DataFrame], options: InputOptions) -> TimeKind:
+    """The one kind of time of all DataFrames."""
+    unit = time_unit(options.time_unit)
+    stamped: dict[bool, str] = {}
+    for name, frame in frames.items():
+        fields = {f.name: f.dataType for f in frame.schema.fields}
+        where = f" in the table of `{name}`" if name else ""
+        if len(fields) < len(frame.columns):
+            twice = next(c for c in frame.columns if frame.columns.count(c) > 1)
+            raise InputProblem.of("duplicate-name", f"two columns are called `{twice}`{where}")
+        if options.time not in fields:
+            hint = did_you_mean(options.time, fields, "columns")
+            raise InputProblem.of("missing-column", f"there is no time column `{options.time}`{where}", hint=hint)
+        t = type_of(fields[options.time])
+        if t is Type.TIMESTAMP or (t is Type.STRING and unit is None):
+            stamped[True] = name or "one table"
+        elif t in (Type.INT, Type.FLOAT, Type.STRING):
+            stamped[False] = name or "one table"
+        elif t is not Type.NULL:
+            raise InputProblem.of(
+                "bad-time",
+                f"the time column `{options.time}`{where} is of type {fields[options.time].simpleString()}",
+                hint="a timestamp, or integers with time_unit=...; cast it in Spark",
+            )
+    if len(stamped) > 1:
+        where = f"{stamped[True]} has timestamps, {stamped[False]} integers"
+        raise InputProblem.of("bad-time", f"all tables of a run count time alike: {where}")
+    if True in stamped and unit is not None:
+        text = f"time unit `{unit}` is for integer times; column `{options.time}` has timestamps"
+        raise UsageProblem.of("bad-option", text)
+    return TimeKind(False, unit) if False in stamped or unit is not None else TIMESTAMP
+
+
+def _part(frame: DataFrame, name: str | None, reads: list[str], kind: TimeKind, options: InputOptions) -> _Part:
+    from pyspark.sql import functions as F
+
+    # by number, so that names that differ in case only, or contain dots, are no trouble
+    types = {f.name: f.dataType for f in frame.schema.fields}
+    numbered = frame.toDF(*(f"i{n}" for n in range(len(types))))
+    columns = {c: (F.col(f"i{n}"), t) for n, (c, t) in enumerate(types.items())}
+    own = name
+    if name is None and options.type not in types:
+        if len(reads) > 1:
+            raise InputProblem.of(
+                "missing-column",
+                f"there is no type column `{options.type}`, and the program reads several types: " + ", ".join(reads),
+                hint="give one DataFrame per type, or name the column: type=...",
+            )
+        own = reads[0] if reads else ""
+    bad: list[tuple[str, str, Column, Column]] = []
+    if own is not None:
+        type_column: Column = F.lit(own)
+    else:
+        raw = columns[str(options.type)][0]
+        text = raw.cast("string")
+        bad.append(("null type", str(options.type), raw, F.coalesce(text == "", F.lit(True))))
+        type_column = text
+        for number, assigned in options.type_names.items():
+            type_column = F.when(text == number, F.lit(assigned)).otherwise(type_column)
+    wanted = Type.TIMESTAMP if kind.timestamp else Type.INT
+    column, t = columns[options.time]
+    time, lost = convert(column, t, wanted, text=True)
+    bad.append(("unreadable time", options.time, column, lost))
+    bad.append(("null time", options.time, column, time.isNull() & ~lost))
+    end = F.lit(None).cast("long")
+    if options.end in columns:
+        column, t = columns[options.end]
+        end, lost = convert(column, t, wanted, text=True)
+        bad.append(("unreadable end", options.end, column, lost))
+        bad.append(("end before time", options.end, column, F.coalesce(end < time, F.lit(False))))
+    misfit: list[tuple[str, Column, Column]] = []
+    sequence, label = F.lit(None).cast("long"), F.lit(None).cast("string")
+    if options.sequence in columns:
+        column, t = columns[options.sequence]
+        sequence, lost = convert(column, t, Type.INT)
+        misfit.append((options.sequence, column, lost))
+    if options.label in columns:
+        column, t = columns[options.label]
+        if type_of(t) is Type.INT:
+            label = column.cast("string")
+        else:
+            label, lost = convert(column, t, Type.STRING)
+            misfit.append((options.label, column, lost))
+    attributes = {}
+    for attribute, (_, t) in columns.items():
+        found = type_of(t)
+        if attribute not in options.special and attribute not in RESERVED_INPUT and found is not None:
+            attributes[attribute] = found
+    return _Part(numbered, own, columns, attributes, type_column, time, end, sequence, label, bad, misfit)
+
+
+@dataclass
+class _Reading:
+    reads: list[str]
+    options: InputOptions
+    kind: TimeKind
+    parts: list[_Part]
+    schemas: dict[str, Schema]
+    declared: Mapping[str, Schema]
+
+    def source(self) -> SparkSource:
+        """All parts below one another, without the rows that are bad or outside the clock."""
+        from pyspark.sql import functions as F
+
+        # one column per (attribute, type), so that types may use one name differently
+        columns: dict[tuple[str, Type], str] = {}
+        physical: dict[tuple[str, str], str] = {}
+        for t, schema in self.schemas.items():
+            for attribute, at in schema:
+                if at is not Type.NULL:
+                    physical[(t, attribute)] = columns.setdefault((attribute, at), f"c{len(columns)}")
+        options = self.options
+        start = None if options.start is None else instant(options.start, self.kind, "--start")
+        until = None if options.until is None else instant(options.until, self.kind, "--until")
+        if start is not None and until is not None and start > until:
+            raise UsageProblem.of("bad-option", f"--start {options.start} is after --until {options.until}")
+        wide, left_out = None, []
+        for part in self.parts:
+            piece, broken = self._piece(part, columns, start, until)
+            wide = piece if wide is None else wide.unionByName(piece)
+            left_out.append(broken)
+        assert wide is not None
+        read = F.when(F.col("__type").isin(self.reads), F.col("__type")) if self.reads else F.lit(None)
+        good = F.col("__state") == 0
+        stop = F.col("__end") if until is None else F.when(F.col("__end") <= until, F.col("__end"))
+        rows = (
+            wide.groupBy(read.alias("type"))
+            .agg(
+                F.count(F.lit(1)),
+                F.coalesce(F.sum((F.col("__state") == 2).cast("long")), F.lit(0)),
+                F.coalesce(F.sum(good.cast("long")), F.lit(0)),
+                F.min(F.when(good, F.col("__time"))),
+                F.max(F.when(good, F.greatest(F.col("__time"), stop))),
+                F.count(F.when(good, F.col("__label"))),
+                F.count(F.when(good, F.col("__end"))),
+            )
+            .collect()
+        )
+        bad: DataFrame | None = None
+        counts = {"rows": sum(r[1] for r in rows), "outside": 0, "empty": 0, "bad": sum(r[2] for r in rows)}
+        counts["outside"] = counts["rows"] - counts["bad"] - sum(r[3] for r in rows)
+        if counts["bad"]:
+            bad = reduce(lambda one, more: one.unionByName(more), left_out)
+            self._judge(bad, counts)
+        per_type = {r[0]: r for r in rows if r[0] is not None}
+        notices = self._complete(per_type)
+        first = start if start is not None else min((r[4] for r in rows if r[4] is not None), default=None)
+        last = until if until is not None else max((r[5] for r in rows if r[5] is not None), default=None)
+        first, last = (last if first is None else first), (first if last is None else last)
+        return SparkSource(
+            wide.where(good).drop("__state", "__end"),
+            self.schemas,
+            self.kind,
+            None if first is None or last is None else (first, last),
+            physical,
+            counts,
+            any(options.sequence in p.columns for p in self.parts),
+            frozenset(t for t, r in per_type.items() if r[6]),
+            {t: r[3] - r[6] for t, r in per_type.items() if 0 < r[6] < r[3]},
+            notices,
+            bad,
+        )
+
+    def _piece(
+        self, part: _Part, columns: Mapping[tuple[str, Type], str], start: int | None, until: int | None
+    ) -> tuple[DataFrame, DataFrame]:
+        """(the wide rows with ``__state`` 0 good, 1 outside the clock, 2 bad; the bad ones with their reasons)."""
+        from pyspark.sql import functions as F
+
+        misfits = [(MISFIT, name, raw, F.lit(True), lost) for name, raw, lost in part.misfit]
+        values = []
+        mine = [part.own] if part.own is not None else self.reads
+        for (attribute, at), name in columns.items():
+            if attribute not in part.attributes and attribute not in part.columns:
+                values.append(F.lit(None).cast(SPARK[at]).alias(name))
+                continue
+            raw, spark_type = part.columns[attribute]
+            value, lost = convert(raw, spark_type, at)
+            values.append(value.alias(name))
+            users = [t for t in mine if t in self.declared and self.schemas[t].get(attribute) is at]
+            if users and at is not part.attributes.get(attribute):
+                misfits.append((MISFIT, attribute, raw, part.type.isin(users), lost))
+        read = part.type.isin(self.reads) if self.reads else F.lit(False)
+        broken = [c for _, _, _, c in part.bad]
+        outside = F.lit(False)
+        if start is not None:
+            outside |= part.time < start
+        if until is not None:
+            outside |= part.time > until
+        state = F.when(_any(broken), 2).when(outside, 1)
+        state = state.when(_any([c & who & read for _, _, _, who, c in misfits]), 2).otherwise(0)
+        special = [
+            part.type.alias("__type"),
+            part.time.alias("__time"),
+            part.sequence.alias("__sequence"),
+            part.label.alias("__label"),
+            part.end.alias("__end"),
+            state.alias("__state"),
+        ]
+        # a row is bad for its type or time first, else for all values that do not fit
+        reasons = [(r, n, raw, c) for r, n, raw, c in part.bad]
+        reasons += [(r, n, raw, c & who & read & ~_any(broken)) for r, n, raw, who, c in misfits]
+        found = F.array_compact(
+            F.array(
+                *(
+                    F.when(
+                        c, F.struct(F.lit(r).alias("r"), F.lit(n).alias("n"), raw.cast("string").alias("v"))
+                    )
+                    for r, n, raw, c in reasons
+                )
+            )
+        )
+        data = F.to_json(F.struct(*(c.alias(n) for n, (c, _) in part.columns.items())))
+        origin = F.lit(f"<{part.own}>" if part.own else None).cast("string")
+        bad = part.frame.where(state == 2).select(F.explode(found).alias("e"), origin.alias("file"), data.alias("data"))
+        bad = bad.select(
+            F.col("e.r").alias("reason"),
+            F.col("file"),
+            F.lit(None).cast("long").alias("row"),
+            F.col("e.n").alias("column"),
+            F.col("e.v").alias("value"),
+            F.col("data"),
+        )
+        return part.frame.select(*special, *values), bad
+
+    def _judge(self, bad: DataFrame, counts: dict[str, int]) -> None:
+        """Count the bad rows by reason; an InputProblem if they are not to be left out."""
+        from pyspark.sql import functions as F
+
+        grouped = bad.groupBy("reason", "file", "column").agg(F.count(F.lit(1)), F.min("value")).collect()
+        for reason, _, _, n, _ in grouped:
+            counts[f"bad: {reason}"] = counts.get(f"bad: {reason}", 0) + n
+        if self.options.bad_rows == "skip":
+            return
+        problems = []
+        for reason, file, column, n, value in sorted(grouped, key=repr)[:_SHOWN]:
+            shown = "" if value is None else f", such as {value!r}"
+            kind = "bad-time" if reason.endswith("time") and reason != "end before time" else "bad-value"
+            text = f"{n:,} {'row' if n == 1 else 'rows'}: {reason} in column `{column}`{shown}"
+            hint = "leave such rows out, and count them, with --bad-rows skip (Python: bad_rows='skip')"
+            problems.append(Problem(kind, text, file=file, value=value, hint=hint))
+        raise InputProblem([replace(p, hint=None) for p in problems[:-1]] + problems[-1:])
+
+    def _complete(self, per_type: Mapping[str, Any]) -> list[Problem]:
+        """Lasting types and missing columns of declared types, now that the types with rows are known; notices."""
+        problems, notices = [], []
+        for part in self.parts:
+            for t in [part.own] if part.own is not None else self.reads:
+                if t not in self.declared or t not in self.reads or (part.own is None and t not in per_type):
+                    continue
+                for column in self.declared[t].names:
+                    if column not in part.columns:
+                        hint = did_you_mean(column, part.columns, "columns")
+                        text = f"column `{column}` of `{t}` is declared, but missing"
+                        problems.append(Problem("missing-column", text, hint=hint))
+            if self.options.end in part.columns and part.own is not None:
+                self._lasts(part.own)
+        if problems:
+            raise InputProblem(problems)
+        for t, row in per_type.items():
+            if row[7]:
+                self._lasts(t)
+        for t in self.declared:
+            given = t in per_type or any(p.own == t for p in self.parts)
+            if t in self.reads and not given:
+                self.schemas.setdefault(t, self.declared[t])
+                notices.append(Problem("no-rows", f"there are no rows of the declared type `{t}`", severity="notice"))
+        return notices
+
+    def _lasts(self, type: str) -> None:
+        if type in self.schemas and type not in self.declared:
+            self.schemas[type] = replace(self.schemas[type], lasting=True)
+
+
+def _any(conditions: list[Column]) -> Column:
+    from pyspark.sql import functions as F
+
+    out: Column = F.lit(False)
+    for c in conditions:
+        out = out | c
+    return out

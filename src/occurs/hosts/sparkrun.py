@@ -1,0 +1,222 @@
+"""One group of definitions over the wide input: repartitioned as its plan says, through engines, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from occurs.errors import InputProblem
+from occurs.hosts.pushdown import static_filter
+from occurs.hosts.sparkcolumns import SPARK
+from occurs.hosts.sparkread import SparkSource
+from occurs.hosts.wide import Cut, Inlet, Wide, make_engine_task
+from occurs.model.types import Schema, Type
+from occurs.plan.spread import Group
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+
+@dataclass
+class Result:
+    """What a group found, all its types side by side; ``number`` tells the columns of several groups apart."""
+
+    frame: DataFrame
+    wide: Wide
+    group: Group
+    number: int
+
+    def table(self, type: str) -> DataFrame:
+        """The detections of one type as users see them."""
+        from pyspark.sql import functions as F
+
+        chosen = self.frame.where(F.col("__type") == type)
+        return chosen.select(*_output(self.wide, self.group.stage.schemas[type], type))
+
+    def handed(self, types: Sequence[str], labelled: bool) -> DataFrame:
+        """The rows of ``types`` as input of a later stage."""
+        from pyspark.sql import functions as F
+
+        columns = [F.col("__type"), F.col("__time"), *([F.col("__label")] if labelled else [])]
+        used = dict.fromkeys(self.wide.physical[(t, n)] for t in types for n in self.group.stage.schemas[t].names)
+        columns += [F.col(c).alias(self._name(c)) for c in used]
+        return self.frame.where(F.col("__type").isin(list(types))).select(*columns, F.lit(True).alias("__derived"))
+
+    def inlet(self, type: str, needed: set[str] | None) -> Inlet:
+        schema = self.group.stage.schemas[type]
+        columns = tuple(
+            (n, t, self._name(self.wide.physical[(type, n)])) for n, t in schema if needed is None or n in needed
+        )
+        return Inlet(type, True, True, columns)
+
+    def _name(self, column: str) -> str:
+        return f"g{self.number}_{column}"
+
+
+def run_group(
+    group: Group,
+    source: SparkSource,
+    earlier: Sequence[Result],
+    partitions: int,
+    label: bool,
+    because: bool,
+) -> Result:
+    """The detections of definitions that run together: one job for all their types."""
+    stage, clock, labelled = group.stage, source.clock, label or because
+    inlets = _inlets(group, source, earlier, labelled)
+    frame = _input(group, source, earlier, inlets, labelled)
+    cut = None
+    if group.mode == "keyed":
+        frame = frame.repartition(partitions, *_key_columns(group, inlets)).sortWithinPartitions("__time")
+    elif group.mode == "free":
+        if labelled:  # rows that are equal in everything are told apart by a number: they must come together
+            frame = frame.repartition(partitions, "__type", "__time")
+        frame = frame.sortWithinPartitions("__time")
+    elif group.mode == "slices" and clock is not None and clock[1] > clock[0]:
+        cut = Cut(tuple(_slices(clock, group.overlap, partitions)), group.overlap)
+        frame = _sliced(frame, cut)
+        if stage.timers:
+            frame = _with_marks(frame, [(number, first) for number, (first, _) in enumerate(cut.slices)])
+        frame = frame.repartitionByRange(partitions, "__slice").sortWithinPartitions("__slice", "__time")
+    else:
+        if stage.timers and clock is not None:
+            frame = _with_marks(frame, [(None, clock[0])])
+        frame = frame.repartition(1).sortWithinPartitions("__time")
+    wide = Wide.of(stage, label, because)
+    task = make_engine_task(stage, wide, inlets, clock, cut, labelled)
+    return Result(frame.mapInArrow(task, wide.ddl), wide, group, len(earlier))
+
+
+def _inlets(group: Group, source: SparkSource, earlier: Sequence[Result], labelled: bool) -> tuple[Inlet, ...]:
+    """Where the rows of every type come from, and which of their columns cross into Python."""
+    out = []
+    for t in sorted(group.stage.inputs):
+        needed = group.needs(t, labelled)
+        if t in source.schemas:
+            if labelled and t in source.unlabelled:
+                n = source.unlabelled[t]
+                raise InputProblem.of("bad-value", f"{n:,} rows of type `{t}` have no label, but others have one")
+            columns = tuple(
+                (n, at, source.physical.get((t, n), "")) for n, at in source.schemas[t] if needed is None or n in needed
+            )
+            out.append(Inlet(t, False, labelled and t in source.labelled, columns))
+        maker = _maker(t, group, earlier)
+        if maker is not None:
+            out.append(maker.inlet(t, needed))
+    return tuple(out)
+
+
+def _maker(type: str, group: Group, earlier: Sequence[Result]) -> Result | None:
+    return next((r for r in earlier if type in group.takes and type in r.group.hands), None)
+
+
+def _input(
+    group: Group, source: SparkSource, earlier: Sequence[Result], inlets: Sequence[Inlet], labelled: bool
+) -> DataFrame:
+    """The rows that can matter, with the columns that are needed."""
+    from pyspark.sql import functions as F
+
+    condition = F.lit(False)
+    columns: dict[str, None] = {}
+    for inlet in inlets:
+        if inlet.derived:
+            continue
+        keep = F.col("__type") == inlet.type
+        extra = static_filter(group.stage, inlet.type, source.physical, source.schemas[inlet.type])
+        condition = condition | (keep if extra is None else keep & extra)
+        columns.update(dict.fromkeys(c for _, _, c in inlet.columns if c))
+    handed = [inlet.type for inlet in inlets if inlet.derived]
+    special = ["__type", "__time"]
+    special += ["__sequence"] if source.has_sequence else []
+    special += ["__label"] if labelled and (handed or any(i.labelled for i in inlets)) else []
+    frame = source.frame.where(condition).select(*special, *columns)
+    if not handed:
+        return frame
+    frame = frame.withColumn("__derived", F.lit(False))
+    for result in earlier:
+        mine = [t for t in handed if _maker(t, group, earlier) is result]
+        if mine:
+            frame = frame.unionByName(result.handed(mine, labelled), allowMissingColumns=True)
+    return frame
+
+
+def _key_columns(group: Group, inlets: Sequence[Inlet]) -> list[Column]:
+    """Per position of the key one column, whatever the attribute is called in each type."""
+    from pyspark.sql import functions as F
+
+    key = group.stage.key
+    derived = any(i.derived for i in inlets)
+    out = []
+    for position in range(len(next(iter(key.values())))):
+        places = []
+        for inlet in inlets:
+            if inlet.type in key:
+                wanted = key[inlet.type][position]
+                places += [(inlet, t, c) for n, t, c in inlet.columns if n == wanted and c]
+        kinds = {t for _, t, _ in places}
+        cast = "double" if len(kinds) > 1 else SPARK[next(iter(kinds), Type.STRING)]
+        column = F.lit(None).cast(cast)
+        for inlet, _, name in places:
+            value = F.col(name).cast(cast)
+            # -0.0 and 0.0 are equal, and so must be their buckets
+            value = value + F.lit(0.0) if cast == "double" else value
+            mine = F.col("__type") == inlet.type
+            if derived:
+                mine = mine & (F.col("__derived") == F.lit(inlet.derived))
+            column = F.when(mine, value).otherwise(column)
+        out.append(column)
+    return out
+
+
+def _slices(clock: tuple[int, int], overlap: int, partitions: int) -> list[tuple[int, int]]:
+    """[first, last] of each slice of the clock: not so many that the overlaps are most of the work."""
+    first, last = clock
+    span = last - first + 1
+    n = max(1, min(partitions, span // max(1, overlap)))
+    width = -(-span // n)
+    return [(first + i * width, min(last, first + (i + 1) * width - 1)) for i in range(n) if first + i * width <= last]
+
+
+def _sliced(frame: DataFrame, cut: Cut) -> DataFrame:
+    """Every row in each slice that can look back at it."""
+    from pyspark.sql import functions as F
+
+    first, width = cut.slices[0][0], cut.slices[0][1] - cut.slices[0][0] + 1
+    time = F.col("__time") - F.lit(first)
+    low = (time - time % F.lit(width)) / F.lit(width)
+    later = time + F.lit(cut.overlap)
+    high = (later - later % F.lit(width)) / F.lit(width)
+    high = F.least(high, F.lit(len(cut.slices) - 1).cast("double"))
+    numbers = F.sequence(low.cast("int"), high.cast("int"))
+    return frame.withColumn("__slice", F.explode(numbers))
+
+
+def _with_marks(frame: DataFrame, marks: list[tuple[int | None, int]]) -> DataFrame:
+    """Rows of no type, one per (slice, time), so that timers fire where there are no events at all."""
+    from pyspark.sql import functions as F
+
+    session = frame.sparkSession
+    out = frame
+    for number, time in marks:
+        values = {"__type": F.lit(""), "__time": F.lit(time).cast("long")}
+        if number is not None:
+            values["__slice"] = F.lit(number)
+        mark = session.range(1).select(*(c.alias(n) for n, c in values.items()))
+        out = out.unionByName(mark, allowMissingColumns=True)
+    return out
+
+
+def _output(wide: Wide, schema: Schema, type: str) -> list[Column]:
+    from pyspark.sql import functions as F
+
+    time = F.col("__time")
+    out = [F.lit(type).alias("type"), (F.timestamp_micros(time) if wide.kind.timestamp else time).alias("time")]
+    for name, t in schema:
+        column = F.col(wide.physical[(type, name)])
+        out.append((F.timestamp_micros(column) if t is Type.TIMESTAMP else column).alias(name))
+    if wide.label:
+        out.append(F.col("__label").alias("label"))
+    if wide.because:
+        out.append(F.col("__because").alias("because"))
+    return out
