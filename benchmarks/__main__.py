@@ -1,0 +1,85 @@
+"""``python -m benchmarks``: tables of ratios, all measured side by side in this run (see benchmarks/README.md)."""
+
+from __future__ import annotations
+
+import json
+import platform
+import time as clock
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+import pyarrow as pa
+from rich.console import Console
+
+from benchmarks import growth, local
+from benchmarks.history import parquet
+from benchmarks.report import Report
+
+PARTS = ("local", "growth", "spark")
+FOLDER = Path("out") / "benchmarks"
+
+
+def local_part(quick: bool) -> Iterator[Report]:
+    yield local.report(local.cases(quick), 5 if quick else 9)
+
+
+def growth_part(quick: bool) -> Iterator[Report]:
+    base = 250_000 if quick else 1_000_000
+    repetitions = 5 if quick else 9
+    yield growth.by_events([base, 4 * base, 16 * base], repetitions)
+    yield growth.by_window([100, 1_000, 10_000], 1_000_000, repetitions)
+    sizes = [(1, 2_000), (100, 20_000), (10_000, 200_000)] if quick else [(1, 10_000), (100, 100_000), (10_000, 10**6)]
+    yield growth.sequential(sizes, 3)
+
+
+def spark_part(quick: bool) -> Iterator[Report]:
+    from benchmarks import sparkjob
+
+    spark = sparkjob.session()
+    try:
+        yield sparkjob.report(spark, parquet(FOLDER, 5_000_000), 3 if quick else 5)
+    finally:
+        spark.stop()
+    yield sparkjob.memory(FOLDER, 5_000_000)  # at once more rows per partition than a call of the engine takes
+
+
+RUN = {"local": local_part, "growth": growth_part, "spark": spark_part}
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Arrow on one thread in this process; Spark's workers are processes of their own."""
+    before = pa.cpu_count()
+    pa.set_cpu_count(1)
+    try:
+        yield
+    finally:
+        pa.set_cpu_count(before)
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="Fewer families, events and repetitions: a few minutes.")
+@click.option("--part", "parts", type=click.Choice(PARTS), multiple=True, help="Only this part (may be repeated).")
+@click.option("--json", "path", type=click.Path(dir_okay=False, path_type=Path), help="Keep the tables here as JSON.")
+def main(quick: bool, parts: tuple[str, ...], path: Path | None) -> None:
+    """Ratios against a bare script, against Spark doing nothing, and growth."""
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=200)
+    tables = []
+    with one_thread():
+        for part in parts or PARTS:
+            start = clock.perf_counter()
+            for report in RUN[part](quick):
+                report.show(console)
+                tables.append(report.plain())
+            console.print(f"[dim]{part}: {clock.perf_counter() - start:.0f} s[/dim]\n")
+    if path is not None:
+        machine = {"python": platform.python_version(), "machine": platform.machine(), "quick": quick}
+        path.write_text(json.dumps({**machine, "tables": tables}, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

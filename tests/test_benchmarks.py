@@ -1,0 +1,147 @@
+"""The smallest setting of every part of the benchmarks runs, and what it measures is checked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from benchmarks import __main__ as command
+from benchmarks import growth, history, local, sparkjob, workload
+from benchmarks.report import Report, ratio
+from benchmarks.timing import Timing, alternate, stopwatch
+from click.testing import CliRunner
+from rich.console import Console
+
+
+def test_jobs_take_turns_and_the_median_counts() -> None:
+    order: list[str] = []
+
+    def job(name: str, seconds: list[float]) -> float:
+        order.append(name)
+        return seconds.pop(0)
+
+    a, b = [9.0, 1.0, 5.0, 2.0], [9.0, 4.0, 4.0, 4.0]
+    times = alternate({"a": lambda: job("a", a), "b": lambda: job("b", b)}, 3)
+    assert order == ["a", "b"] * 4
+    assert times == {"a": Timing((1.0, 5.0, 2.0)), "b": Timing((4.0, 4.0, 4.0))}
+    assert (times["a"].median, times["a"].spread) == (2.0, 5.0)
+
+
+def test_the_budget_ends_after_a_whole_round() -> None:
+    times = alternate({"a": lambda: 1.0, "b": lambda: 2.0}, 100, warm=False, budget=0)
+    assert times == {"a": Timing((1.0,)), "b": Timing((2.0,))}
+    assert stopwatch(lambda: sum(range(10))) >= 0
+
+
+def test_a_table_shows_its_cells() -> None:
+    table = Report("Title", [("name", ""), ("ev/s", ",.0f"), ("peer", ".1f")], notes=["a note"])
+    table.add("[last]", 1234567.8, ratio(1.0, None))
+    with pytest.raises(ValueError, match="2 cells for 3 columns"):
+        table.add("short", 1)
+    console = Console(width=80, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
+    table.show(console)
+    text = console.export_text()
+    assert "[last]" in text
+    assert "1,234,568" in text
+    assert "–" in text
+    assert "a note" in text
+    assert table.plain()["rows"] == [["[last]", 1234567.8, None]]
+
+
+def test_the_local_part_on_the_smallest_golden_case() -> None:
+    table = local.report([workload.golden("last", 1, 100)], 1, many=0)
+    row = dict(zip((name for name, _ in table.columns), table.rows[0]))
+    assert (row["family"], row["rules"], row["events"], row["found"]) == ("last", 1, 100_000, 1888)
+    assert row["prototype*"] == 70e6
+    assert row["T-Rex*"] == 3302864
+    for name in ("engine", "from table", "detect", "script", "ns per rule-event"):
+        assert row[name] > 0
+
+
+def test_many_events_are_checked_against_the_script() -> None:
+    case = workload.golden("aggb", 1, 100)
+    prepared = local.Prepared.of(case.text, workload.events(120_000).table())
+    found, _ = local.check(case, prepared, 120_000)
+    assert found > case.detections
+    other = local.Prepared.of(workload.rules("aggb", 1, 99), workload.events(120_000).table())
+    with pytest.raises(AssertionError, match="instead of"):
+        local.check(case, other, 120_000)
+
+
+def test_the_cases_of_a_run() -> None:
+    assert len(local.cases(quick=False)) == len(workload.GOLDEN)
+    assert {g.rules for g in local.cases(quick=True)} == {1, 100, 1000, 5000}
+    assert {g.window for g in local.cases(quick=True)} == {100}
+
+
+def test_growth_on_few_events() -> None:
+    events = growth.by_events([500, 1000], 1)
+    assert [row[0] for row in events.rows] == list(growth.FAMILIES)
+    windows = growth.by_window([10, 100], 2000, 1, ["last", "last+negb"])
+    last, negated = windows.rows
+    assert last[2] < last[4]  # the longer window finds more
+    assert negated[4] <= last[4]  # the negation only takes away
+
+
+def test_sequential_rules_on_few_events() -> None:
+    table = growth.sequential([(1, 100), (5, 200)], 1)
+    assert [row[:3] for row in table.rows] == [
+        ["consuming", 1, 100],
+        ["consuming", 5, 200],
+        ["recursion", 1, 100],
+        ["recursion", 5, 200],
+    ]
+    assert all(row[3] > 0 for row in table.rows)
+
+
+def test_the_history_is_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = history.piece(0, 2500)
+    monkeypatch.setattr(history, "PIECE", 1000)
+    path = history.parquet(tmp_path, 2500)
+    stamp = path.stat().st_mtime_ns
+    assert history.parquet(tmp_path, 2500) == path
+    assert path.stat().st_mtime_ns == stamp
+    assert [p.name for p in tmp_path.iterdir()] == ["events-2500.parquet"]
+    assert history.pq.read_table(path).equals(whole)
+    assert set(whole["type"].to_pylist()) == {f"T{i}" for i in range(1, 11)}
+    read, count, total = sparkjob.expected(path)
+    assert 0.65 * 2500 < read < 0.8 * 2500
+    assert 0 < count < read
+    assert total > 10 * count
+
+
+def test_the_identity_kernel_passes_rows_on() -> None:
+    batch = history.piece(0, 100).to_batches()[0]
+    (half,) = sparkjob.identity(0.5)(iter([batch]))
+    assert half.equals(batch.slice(0, 50))
+    (all_of_it,) = sparkjob.identity(1.0)(iter([batch]))
+    assert all_of_it.equals(batch)
+
+
+def test_the_command_prints_and_keeps_its_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(command.RUN, "growth", lambda quick: iter([growth.sequential([(1, 50)], 1)]))
+    path = tmp_path / "tables.json"
+    done = CliRunner().invoke(command.main, ["--quick", "--part", "growth", "--json", str(path)])
+    assert done.exit_code == 0, done.output
+    assert "Sequential rules" in done.output
+    kept = json.loads(path.read_text())
+    assert kept["quick"] is True
+    assert [row[0] for row in kept["tables"][0]["rows"]] == ["consuming", "recursion"]
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_the_spark_part_on_few_events(spark: object, tmp_path: Path) -> None:
+    table = sparkjob.report(spark, history.parquet(tmp_path, 20_000), 1)  # type: ignore[arg-type]
+    assert len(table.rows) == 6
+    assert all(row[1] > 0 for row in table.rows)
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_the_memory_of_the_workers_is_seen(tmp_path: Path) -> None:
+    table = sparkjob.memory(tmp_path, 5_000)
+    assert [row[0] for row in table.rows] == [5_000, 20_000]
+    if Path("/proc").is_dir():
+        assert all(row[3] > 20 for row in table.rows)
