@@ -148,8 +148,8 @@ class Compiler:
         type = _CODES[code]
         if isinstance(node, Slot) and node.type is not Type.NULL and type is Type.INT and not node.type.numeric:
             type = node.type
-        elif isinstance(node, Ref) and node.name == "time" and type is Type.INT:
-            type = Type.TIMESTAMP
+        elif isinstance(node, Ref) and node.name == "time" and type in (Type.INT, Type.TIMESTAMP):
+            type = Type.TIMESTAMP if self.kind.timestamp else Type.INT
         real = type is Type.FLOAT
 
         def slow(columns: list[pa.Array], n: int) -> Slow:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,25 @@ LONGEST = 1 << 20
 
 @function(STRING, result=Type.STRING, example=(("Ab",), "ab"))
 def lower(x: pa.Array) -> pa.Array:
-    """In small letters."""
-    return pc.utf8_lower(x)
+    """In small letters, by all of Unicode's rules."""
+    return pc.ascii_lower(x) if _plain(x) else _each_text(x, str.lower)
 
 
 @function(STRING, result=Type.STRING, example=(("Ab",), "AB"))
 def upper(x: pa.Array) -> pa.Array:
-    """In capital letters."""
-    return pc.utf8_upper(x)
+    """In capital letters, by all of Unicode's rules: ß becomes SS."""
+    return pc.ascii_upper(x) if _plain(x) else _each_text(x, str.upper)
+
+
+def _plain(x: pa.Array) -> bool:
+    return pc.all(pc.string_is_ascii(x), min_count=0).as_py() is not False
+
+
+def _each_text(x: pa.Array, f: Callable[[str], str]) -> pa.Array:
+    """``f`` of each distinct text: Arrow maps letter by letter, which is wrong for some."""
+    column = x.dictionary_encode()
+    done = pa.array([None if t is None else f(t) for t in column.dictionary.to_pylist()], pa.string())
+    return done.take(column.indices)
 
 
 @function(STRING, result=Type.INT, example=(("Zürich",), 6))

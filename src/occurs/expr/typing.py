@@ -105,7 +105,7 @@ def arithmetic_type(op: str, a: Type, b: Type, integer_time: bool | None) -> Typ
         return Type.FLOAT if number and b is span and a.numeric else None
     if a is span and b is span:
         return Type.INT if op == "div" else span
-    if a is span and b is Type.INT and number:
+    if number and span in (a, b) and Type.INT in (a, b):
         return span
     return None
 

@@ -97,7 +97,7 @@ def _reduce(
     some = count > 0
     if name in ("first", "last", "min", "max"):
         at = _position(name, index, node.attribute, ordered, valid, lo, hi)
-        return _pick(ordered, np.where(some, at, -1))
+        return _pick(ordered, np.where(some, at, -1)).cast(node.type)
     if name == "median":
         left, right = kernel.middles(_ranks(index, node.attribute, ordered), valid, lo, hi)
         a = ordered.take(np.maximum(left, 0)) if len(ordered) else Column.nulls(ordered.type, len(lo))

@@ -86,11 +86,12 @@ class Column:
 
     @property
     def arrow(self) -> pa.Array:
-        """As Arrow: int64, double, bool, string; times as int64."""
+        """As Arrow: int64, double, bool, string, timestamp[us]; durations as int64."""
         if self._arrow is None:
             assert self._values is not None
             mask = None if self._valid is None else ~self._valid
-            self._arrow = pa.array(self._values, mask=mask)
+            plain = pa.array(self._values, mask=mask)
+            self._arrow = plain.view(pa.timestamp("us")) if self.type is Type.TIMESTAMP else plain
         return self._arrow
 
     def output(self, timestamp: pa.DataType | None = None) -> pa.Array:
@@ -112,11 +113,14 @@ class Column:
         return Column(self.type, self._values[start:stop], valid)
 
     def cast(self, type: Type) -> Column:
-        """Int to float (exact to rounding), null to anything."""
+        """Int to float (exact to rounding), null to anything; times and durations are ints of ticks, and back."""
         if type is self.type:
             return self
         if self.type is Type.NULL:
             return Column.nulls(type, len(self))
+        ticks = (Type.INT, Type.TIMESTAMP, Type.DURATION)
+        if type in ticks and self.type in ticks:
+            return Column(type, self.values, self._valid)
         if type is Type.FLOAT and self.type is Type.INT:
             return Column(type, self.values.astype(np.float64), self._valid)
         raise AssertionError(f"no cast from {self.type} to {type}")

@@ -12,12 +12,14 @@ import pytest
 
 from occurs.errors import InputProblem
 from occurs.expr import tree
-from occurs.languages.tesla import syntax
+from occurs.languages.tesla import functions, syntax
 from occurs.languages.tesla.checks import Analysis, analyse
 from occurs.languages.tesla.parser import parse
 from occurs.languages.tesla.semantics import Occurrence, derive, evaluate
 from occurs.languages.tesla.semantics_expr import OVERFLOW, Undecided, both, divide, kleene, remainder, strict
+from occurs.languages.tesla.semantics_functions import FUNCTIONS
 from occurs.languages.tesla.semantics_rule import evaluation_order, strict_types
+from occurs.languages.tesla.semantics_types import ALIKE
 from occurs.model.time import Duration
 from occurs.model.types import Schema, Type
 from occurs.testing.cases import KINDS, Case, load_cases
@@ -66,6 +68,10 @@ def test_there_are_all_worked_examples() -> None:
     names = {c.name.split()[0] for c in CASES}
     assert {f"W{n}" for n in range(1, 25)} <= names
     assert len({(c.file, c.name) for c in CASES}) == len(CASES)
+
+
+def test_the_reference_knows_every_function_of_the_language() -> None:
+    assert set(FUNCTIONS) | ALIKE | {"string"} == functions.FUNCTIONS
 
 
 # --- without a parser -------------------------------------------------------------------------------------------------

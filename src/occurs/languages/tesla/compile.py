@@ -118,7 +118,9 @@ class _Compiler:
         column = None
         if node.attribute is not None:
             self.columns.setdefault(type, set()).add(node.attribute)
-            column = Type.TIMESTAMP if node.attribute == "time" else self.schemas[type][node.attribute]
+            column = self.schemas[type].get(node.attribute)
+            if node.attribute == "time":
+                column = Type.TIMESTAMP if self.kind.timestamp else Type.INT
         if node.function in ("first", "last"):
             self.positional.add(type)
         if node.function == "count":

@@ -293,6 +293,25 @@ class Place:
         role, attribute = self.rule.parameters[name]
         return _value(self.bound[role], attribute)
 
+    def type_of(self, scope: str | None, name: str) -> Type | None:
+        event = self.own if scope is None or self.rule is None else self.bound[self.rule.number(scope)]
+        return None if event is None else self.declared(event.type, name)
+
+    def type_of_parameter(self, name: str) -> Type | None:
+        assert self.rule is not None
+        role, attribute = self.rule.parameters[name]
+        return self.declared(self.bound[role].type, attribute)
+
+    def type_of_aggregated(self, node: syntax.Aggregate) -> Type | None:
+        return None if node.attribute is None else self.declared(node.event.type.text, node.attribute)
+
+    def declared(self, type_name: str, name: str) -> Type | None:
+        """The type of an attribute by its schema; of the occurrence time by the kind of time."""
+        if name == "time":
+            return Type.TIMESTAMP if self.kind.timestamp else Type.INT
+        schema = self.run.schemas.get(type_name)
+        return None if schema is None else schema.get(name)
+
     def aggregate(self, node: syntax.Aggregate) -> Any:
         """Over the visible events with constraints true and ``earlier <= time <= later``, in the total order."""
         assert self.rule is not None

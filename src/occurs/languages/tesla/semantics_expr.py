@@ -10,7 +10,7 @@ Shares nothing with the engine on purpose: it is the other side of every compari
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -19,7 +19,10 @@ from typing import Any, Protocol
 from occurs.errors import DefinitionProblem
 from occurs.expr import tree
 from occurs.languages.tesla import syntax
+from occurs.languages.tesla.semantics_functions import FUNCTIONS, string
+from occurs.languages.tesla.semantics_types import ALIKE, Typed, static_type
 from occurs.model.time import Duration, TimeKind
+from occurs.model.types import Type
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 
@@ -34,7 +37,7 @@ class Undecided:
 OVERFLOW = Undecided()
 
 
-class Scope(Protocol):
+class Scope(Typed, Protocol):
     """Where an expression is evaluated."""
 
     @property
@@ -102,8 +105,10 @@ def evaluate(node: tree.Expr, scope: Scope) -> Any:
             return kleene(_or, evaluate(node.left, scope), evaluate(node.right, scope))
         case tree.Binary():
             return strict(OPERATORS[node.op], evaluate(node.left, scope), evaluate(node.right, scope))
-        case tree.Call("coalesce"):
-            return coalesce(evaluate(a, scope) for a in node.args)
+        case tree.Call() if node.name in ALIKE:
+            return _as_float_beside_floats(alternative(node, scope), node, scope)
+        case tree.Call("string"):
+            return strict(lambda a: string(a, static_type(node.args[0], scope)), evaluate(node.args[0], scope))
         case tree.Call():
             return strict(FUNCTIONS[node.name], *(evaluate(a, scope) for a in node.args))
     raise TypeError(f"no TESLA expression: {type(node).__name__}")
@@ -152,7 +157,39 @@ def coalesce(values: Iterable[Any]) -> Any:
     return None
 
 
-# --- arithmetic, comparison, functions ----------------------------------------------------------------------------
+# --- alternatives -------------------------------------------------------------------------------------------------
+
+
+def alternative(node: tree.Call, scope: Scope) -> Any:
+    """What ``coalesce``, ``nullif``, ``if``, ``least`` or ``greatest`` chooses."""
+    if node.name == "if":
+        return branch(node.args, scope)
+    values = [evaluate(a, scope) for a in node.args]
+    if node.name == "coalesce":
+        return coalesce(values)
+    if node.name == "nullif":
+        same = strict(OPERATORS["="], *values)
+        return OVERFLOW if isinstance(same, Undecided) else None if same else values[0]
+    # as floats before they are compared: two ints may be one float
+    return strict(FUNCTIONS[node.name], *(_as_float_beside_floats(v, node, scope) for v in values))
+
+
+def branch(args: Sequence[tree.Expr], scope: Scope) -> Any:
+    """``if(condition, value, condition, value, ..., otherwise)``: the value of the first condition that is true."""
+    if len(args) == 1:
+        return evaluate(args[0], scope)
+    test = kleene(lambda a: a is True, evaluate(args[0], scope))
+    if isinstance(test, Undecided):
+        return OVERFLOW
+    return evaluate(args[1], scope) if test else branch(args[2:], scope)
+
+
+def _as_float_beside_floats(value: Any, node: tree.Call, scope: Scope) -> Any:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return float(value) if whole and static_type(node, scope) is Type.FLOAT else value
+
+
+# --- arithmetic, comparison ----------------------------------------------------------------------------
 
 
 def strict(f: Callable[..., Any], *values: Any) -> Any:
@@ -203,56 +240,4 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "<=": lambda a, b: a <= b,
     ">": lambda a, b: a > b,
     ">=": lambda a, b: a >= b,
-}
-
-
-def _sqrt(a: Any) -> Any:
-    return None if a < 0 else math.sqrt(a)
-
-
-def _power(a: Any, b: Any) -> Any:
-    """Float power; null outside the real numbers, infinite beyond float64."""
-    try:
-        return math.pow(a, b)
-    except ValueError:
-        return None
-    except OverflowError:
-        return -math.inf if a < 0 and float(b) % 2 == 1 else math.inf
-
-
-def _whole(f: Callable[[Any], int]) -> Callable[[Any], Any]:
-    """A rounding function: ints stay ints; floats stay floats (so infinities need no rule)."""
-    return lambda a: a if not isinstance(a, float) or math.isinf(a) else float(f(a))
-
-
-def _round(a: Any, digits: int = 0) -> Any:
-    """To so many places after the point (negative: before it), halves away from zero."""
-    scale = Fraction(10) ** digits
-    if not isinstance(a, float):
-        return a if digits >= 0 else int(_nearest(a * scale) / scale)
-    if math.isinf(a):
-        return a
-    # a decimal such as 2.345 is no float: the product is rounded first, so that it counts as the half it looks like
-    scaled = a * 10.0**digits if digits >= 0 else a / 10.0**-digits
-    return a if math.isinf(scaled) else float(_nearest(scaled) / scale)
-
-
-def _nearest(a: Any) -> int:
-    whole = math.floor(abs(Fraction(a)) + Fraction(1, 2))
-    return -whole if a < 0 else whole
-
-
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "abs": abs,
-    "round": _round,
-    "floor": _whole(math.floor),
-    "ceil": _whole(math.ceil),
-    "sqrt": _sqrt,
-    "power": _power,
-    "lower": lambda a: a.lower(),
-    "upper": lambda a: a.upper(),
-    "length": len,
-    "concat": lambda *a: "".join(a),
-    "least": min,
-    "greatest": max,
 }

@@ -1,0 +1,238 @@
+"""The scalar functions in the reference semantics of TESLA: plain Python, one value at a time (common.md section 6).
+
+Arguments are never null here: a function of null is null before it is called.  A result of None is null: outside its
+domain every function is.  Times are int microseconds since 1970 UTC.  ``re`` stands for RE2: of patterns that both
+know they say the same.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from typing import Any
+
+from occurs.model.types import Type
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+#: texts are not made longer than this: null
+LONGEST = 1 << 20
+
+
+def _partial(f: Callable[..., Any], beyond: Any = math.inf) -> Callable[..., Any]:
+    """``f``, null where it raises ValueError (its domain ends), ``beyond`` where float64 does."""
+
+    def apply(*args: Any) -> Any:
+        try:
+            return f(*args)
+        except ValueError:
+            return None
+        except OverflowError:
+            return beyond
+
+    return apply
+
+
+def _power(a: Any, b: Any) -> Any:
+    """Float power; null outside the real numbers, infinite beyond float64."""
+    try:
+        return math.pow(a, b)
+    except ValueError:
+        return None
+    except OverflowError:
+        return -math.inf if a < 0 and float(b) % 2 == 1 else math.inf
+
+
+def _whole(f: Callable[[Any], int]) -> Callable[[Any], Any]:
+    """A rounding function: ints stay ints; floats stay floats (so infinities need no rule)."""
+    return lambda a: a if not isinstance(a, float) or math.isinf(a) else float(f(a))
+
+
+def _round(a: Any, digits: int = 0) -> Any:
+    """To so many places after the point (negative: before it), halves away from zero."""
+    scale = Fraction(10) ** digits
+    if not isinstance(a, float):
+        return a if digits >= 0 else int(_nearest(a * scale) / scale)
+    if math.isinf(a):
+        return a
+    # a decimal such as 2.345 is no float: the product is rounded first, so that it counts as the half it looks like
+    scaled = a * 10.0**digits if digits >= 0 else a / 10.0**-digits
+    return a if math.isinf(scaled) else float(_nearest(scaled) / scale)
+
+
+def _nearest(a: Any) -> int:
+    whole = math.floor(abs(Fraction(a)) + Fraction(1, 2))
+    return -whole if a < 0 else whole
+
+
+# --- casts --------------------------------------------------------------------------------------------------------
+
+NUMBER = re.compile(r"[ \t\n\r]*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t\n\r]*")
+WHOLE = re.compile(r"[ \t\n\r]*[+-]?[0-9]+[ \t\n\r]*")
+CLOCK = r"(\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)"
+ISO = re.compile(rf"(\d{{4}}-\d{{2}}-\d{{2}})(?:[T ]{CLOCK}\s?(Z|z|[+-]\d{{2}}(?::?\d{{2}})?)?)?", re.ASCII)
+
+
+def _float(a: Any) -> Any:
+    if isinstance(a, str):
+        return float(a) if NUMBER.fullmatch(a) else None
+    return float(a)
+
+
+def _int(a: Any) -> Any:
+    if isinstance(a, str):
+        value = int(a) if WHOLE.fullmatch(a) else None
+    else:
+        value = None if isinstance(a, float) and math.isinf(a) else int(a)
+    return value if value is not None and -(2**63) <= value < 2**63 else None
+
+
+def _timestamp(a: str) -> int | None:
+    found = ISO.fullmatch(a.strip())
+    if not found:
+        return None
+    day, clock, zone = found.groups()
+    at = datetime.fromisoformat(f"{day}T{clock or '00:00'}{(zone or 'Z').upper()}")
+    return (at - EPOCH) // timedelta(microseconds=1)
+
+
+def string(a: Any, t: Type | None) -> str:
+    """A value as text: a time in ISO 8601, a number so that it reads back alike."""
+    if t is Type.TIMESTAMP:
+        return _at(a).isoformat().replace("+00:00", "Z")
+    return str(a).lower() if isinstance(a, bool) else str(a)
+
+
+# --- text: positions count characters from 1 ----------------------------------------------------------------------
+
+
+def _substring(a: str, start: int, size: int | None = None) -> str:
+    first = len(a) + start if start < 0 else max(start, 1) - 1
+    stop = len(a) if size is None else first + max(0, size)
+    return a[max(0, first) : max(0, stop)]
+
+
+def _split_part(a: str, separator: str, n: int) -> str | None:
+    if n == 0:
+        return None
+    parts = a.split(separator) if separator else [a]
+    at = n - 1 if n > 0 else len(parts) + n
+    return parts[at] if 0 <= at < len(parts) else ""
+
+
+def _padding(a: str, width: int, fill: str) -> str:
+    return (fill * max(0, width))[: max(0, width - len(a))]
+
+
+def _padded(f: Callable[[str, int, str], str]) -> Callable[..., Any]:
+    return lambda a, width, fill=" ": None if width > LONGEST else f(a[: max(0, width)], width, fill)
+
+
+def _extract(a: str, pattern: str) -> str | None:
+    found = re.search(pattern, a)
+    return None if found is None else found[0]
+
+
+def _regexp(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Null if the pattern is no regular expression."""
+
+    def apply(*args: str) -> Any:
+        try:
+            return f(*args)
+        except re.error:
+            return None
+
+    return apply
+
+
+# --- times, in UTC ------------------------------------------------------------------------------------------------
+
+
+def _at(a: int) -> datetime:
+    return EPOCH + timedelta(microseconds=a)
+
+
+def _trunc(unit: str, a: int) -> int | None:
+    at = _at(a)
+    day = at.replace(hour=0, minute=0, second=0, microsecond=0)
+    starts = {
+        "year": day.replace(month=1, day=1),
+        "quarter": day.replace(month=(at.month - 1) // 3 * 3 + 1, day=1),
+        "month": day.replace(day=1),
+        "week": day - timedelta(days=day.weekday()),
+        "day": day,
+        "hour": at.replace(minute=0, second=0, microsecond=0),
+        "minute": at.replace(second=0, microsecond=0),
+        "second": at.replace(microsecond=0),
+        "millisecond": at.replace(microsecond=at.microsecond // 1000 * 1000),
+    }
+    start = starts.get(unit.lower().removesuffix("s"))
+    return None if start is None else (start - EPOCH) // timedelta(microseconds=1)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "abs": abs,
+    "sign": lambda a: (a > 0) - (a < 0),
+    "round": _round,
+    "floor": _whole(math.floor),
+    "ceil": _whole(math.ceil),
+    "trunc": _whole(math.trunc),
+    "sqrt": _partial(math.sqrt),
+    "power": _power,
+    "exp": _partial(math.exp),
+    "ln": _partial(math.log),
+    "log10": _partial(math.log10),
+    "log2": _partial(math.log2),
+    "sin": _partial(math.sin),
+    "cos": _partial(math.cos),
+    "tan": _partial(math.tan),
+    "atan2": math.atan2,
+    "radians": math.radians,
+    "degrees": math.degrees,
+    "least": min,
+    "greatest": max,
+    "float": _float,
+    "number": _float,
+    "int": _int,
+    "timestamp": _partial(_timestamp, beyond=None),
+    "lower": lambda a: a.lower(),
+    "upper": lambda a: a.upper(),
+    "length": len,
+    "concat": lambda *a: "".join(a),
+    "substring": _substring,
+    "left": lambda a, n: a[: max(0, n)],
+    "right": lambda a, n: a[max(0, len(a) - max(0, n)) :],
+    "char_at": lambda a, n: None if n == 0 else _substring(a, n, 1) or None,
+    "trim": lambda a, *c: a.strip(*c),
+    "ltrim": lambda a, *c: a.lstrip(*c),
+    "rtrim": lambda a, *c: a.rstrip(*c),
+    "replace": lambda a, old, new: a.replace(old, new) if old else a,
+    "starts_with": lambda a, part: a.startswith(part),
+    "ends_with": lambda a, part: a.endswith(part),
+    "contains": lambda a, part: part in a,
+    "position": lambda part, a: a.find(part) + 1,
+    "strpos": lambda a, part: a.find(part) + 1,
+    "split_part": _split_part,
+    "lpad": _padded(lambda a, width, fill: _padding(a, width, fill) + a),
+    "rpad": _padded(lambda a, width, fill: a + _padding(a, width, fill)),
+    "repeat": lambda a, n: None if n > LONGEST else a * max(0, n),
+    "reverse": lambda a: a[::-1],
+    "regexp_like": _regexp(lambda a, pattern: re.search(pattern, a) is not None),
+    "regexp_replace": _regexp(lambda a, pattern, new: re.sub(pattern, new.replace(r"\0", r"\g<0>"), a)),
+    "regexp_extract": _regexp(_extract),
+    "year": lambda a: _at(a).year,
+    "quarter": lambda a: (_at(a).month + 2) // 3,
+    "month": lambda a: _at(a).month,
+    "week": lambda a: _at(a).isocalendar().week,
+    "day": lambda a: _at(a).day,
+    "dayofyear": lambda a: _at(a).timetuple().tm_yday,
+    "dayofweek": lambda a: _at(a).isoweekday(),
+    "hour": lambda a: _at(a).hour,
+    "minute": lambda a: _at(a).minute,
+    "second": lambda a: _at(a).second,
+    "millisecond": lambda a: _at(a).microsecond // 1000,
+    "date_trunc": _trunc,
+    "epoch": lambda a: a / 1e6,
+}
