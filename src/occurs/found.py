@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from occurs.connect.tables import like
-from occurs.engine.results import TypeRows
+from occurs.engine.results import Parts, TypeRows
 from occurs.errors import UsageProblem, did_you_mean
 from occurs.model.history import History
 from occurs.plan.stage import Stage
@@ -57,7 +57,8 @@ class Detections(Mapping[str, Any]):
         parts = [d.table(type, label=self._label, because=self._because) for d in self._done]
         parts = [p for p in parts if len(p)] or parts[:1]
         if not parts:
-            return TypeRows(self._stage, {}, {}).table(type, label=self._label, because=self._because)
+            nothing = TypeRows(self._stage, Parts(self._stage, [], self._types), {})
+            return nothing.table(type, label=self._label, because=self._because)
         return parts[0] if len(parts) == 1 else pa.concat_tables(parts)
 
     def count(self, type: str) -> int:

@@ -14,8 +14,9 @@ from occurs.model.types import Schema
 from occurs.operators.columns import Column
 from occurs.operators.frame import Frame
 from occurs.operators.keycodes import KeyCodes
-from occurs.operators.pattern import Matches, Pattern, Run
+from occurs.operators.pattern import Matches, Pattern
 from occurs.operators.rows import Rows
+from occurs.operators.run import Run
 from occurs.operators.sequential import Component, Waves
 from occurs.operators.timer import TimerSource
 from occurs.plan.stage import Stage
@@ -32,7 +33,7 @@ class Engine:
         self.labelled = labelled
         self.state = state or State({}, {}, {})
         self.codes = KeyCodes()
-        self._read_types = {t for d in stage.definitions for t in d.reads}
+        self._read_types = stage.reads
         self._fed_back = {t for c in stage.sequential for t in c.types}
 
     # -- saved state -------------------------------------------------------------------------------------------------
@@ -116,7 +117,7 @@ class Engine:
     # -- units -------------------------------------------------------------------------------------------------------
     def _pattern(self, pattern: Pattern, frame: Frame) -> list[Found]:
         run = Run(pattern, frame)
-        done = run.run(run.start())
+        done = run.all()
         if not done:
             return []
         matches = Matches.concat(done)

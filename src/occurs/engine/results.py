@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +30,7 @@ class Found:
     columns: dict[str, Column]
     labels: Labels | None = None
     cuts: np.ndarray | None = None
+    sheets: dict[bool, tuple[Schema, pa.Table | None]] = field(default_factory=dict)
 
     @property
     def outputs(self) -> set[str]:
@@ -48,9 +49,7 @@ class Found:
         """What one rule found, None if nothing."""
         if self.matches.rule is None:
             return self if len(self.matches) else None
-        if self.cuts is None:
-            self.cuts = np.searchsorted(self.matches.rule, np.arange(len(self.pattern.rules) + 1))
-        at = slice(int(self.cuts[rule]), int(self.cuts[rule + 1]))
+        at = self.rows_of(rule)
         if at.start == at.stop:
             return None
         p = self.pattern
@@ -61,6 +60,44 @@ class Found:
             {n: c.slice(at.start, at.stop) for n, c in self.columns.items()},
             None if self.labels is None else Labels(self.labels.hi[at], self.labels.lo[at]),
         )
+
+    def rows_of(self, rule: int) -> slice:
+        """Where the matches of one rule stand."""
+        if self.matches.rule is None:
+            return slice(0, len(self.matches))
+        if self.cuts is None:
+            self.cuts = np.searchsorted(self.matches.rule, np.arange(len(self.pattern.rules) + 1))
+        return slice(int(self.cuts[rule]), int(self.cuts[rule + 1]))
+
+    def sheet(self, schema: Schema, kind: TimeKind, label: bool) -> pa.Table | None:
+        """All matches of the template as one table, to be sliced rule by rule; None if Arrow could not address it,
+        or if another rule has made it with another schema."""
+        if label not in self.sheets:
+            types = self._types()
+            table = None
+            if types is not None:
+                table = _table(types, self.time, self.columns, schema, kind, self.labels if label else None, None)
+            self.sheets[label] = (schema, table)
+        made, table = self.sheets[label]
+        return table if made is schema or made == schema else None
+
+    def _types(self) -> str | pa.Array | None:
+        """The type of every match; None if Arrow could not address so much text."""
+        names = [info.output.encode() for info in self.pattern.rules]
+        n, longest = len(self.matches), max(map(len, names))
+        if n * longest >= 2**31:
+            return None
+        rule = self.matches.rule
+        if rule is None:
+            return self.pattern.rules[0].output
+        if min(map(len, names)) < longest:
+            texts = [info.output for info in self.pattern.rules]
+            return pa.DictionaryArray.from_arrays(pa.array(rule.astype(np.int32)), texts).cast(pa.string())
+        # names of one length, as generated ones mostly are: the text is one repetition of each
+        counts = [at.stop - at.start for at in map(self.rows_of, range(len(names)))]
+        text = np.array(names, f"S{longest}").repeat(counts)
+        offsets = np.arange(n + 1, dtype=np.int32) * np.int32(longest)
+        return pa.StringArray.from_buffers(n, pa.py_buffer(offsets), pa.py_buffer(text))
 
     def take(self, at: np.ndarray) -> Found:
         labels = None if self.labels is None else self.labels.take(at)
@@ -109,22 +146,34 @@ class Parts(Mapping[str, "list[Found]"]):
     def __init__(self, stage: Stage, found: Sequence[Found], types: Sequence[str]):
         self._stage = stage
         self._types = dict.fromkeys(types)
-        self._where: dict[str, list[tuple[Found, int]]] = {}
-        for f in found:
-            for number, info in enumerate(f.pattern.rules):
-                self._where.setdefault(info.output, []).append((f, number))
+        self._found = {id(f.pattern): f for f in found}
         self._cut: dict[str, list[Found]] = {}
+
+    def _makers(self, type: str) -> list[tuple[Found, int]]:
+        """What the rules that define a type found: (template, number of the rule)."""
+        out = []
+        for at, number in self._stage.makers.get(type, ()):
+            found = self._found.get(id(self._stage.patterns[at]))
+            if found is not None:
+                out.append((found, number))
+        return out
 
     def __getitem__(self, type: str) -> list[Found]:
         if type not in self._types:
             raise KeyError(type)
         if type not in self._cut:
-            places = sorted(self._where.get(type, ()), key=lambda w: w[0].pattern.rules[w[1]].place)
-            parts = [p for f, number in places if (p := f.part(number)) is not None]
+            parts = [p for f, number in self._makers(type) if (p := f.part(number)) is not None]
             if type in self._stage.filters:
                 parts = [self._subscribed(type, p) for p in parts]
             self._cut[type] = parts
         return self._cut[type]
+
+    def alone(self, type: str) -> tuple[Found, int] | None:
+        """The template and the number of the one rule that defines ``type``, if nobody filters what it finds."""
+        if type not in self._types or type in self._stage.filters:
+            return None
+        places = self._makers(type)
+        return places[0] if len(places) == 1 else None
 
     def _subscribed(self, type: str, part: Found) -> Found:
         chosen = subscribed(self._stage, type, part.rows(type, self._stage.schemas[type]))
@@ -142,7 +191,7 @@ class TypeRows:
     """The reported rows of one call: per defined type its parts, in evaluation order, and the subscribed input."""
 
     stage: Stage
-    parts: Mapping[str, list[Found]]
+    parts: Parts
     outside: Mapping[str, Rows]
 
     def count(self, type: str) -> int:
@@ -153,6 +202,12 @@ class TypeRows:
         """The reported events of a type, in key order: type, time, attributes, then label and because if asked for."""
         schema = self.stage.schemas[type]
         kind = self.stage.kind
+        alone = None if because or type in self.outside else self.parts.alone(type)
+        if alone is not None:
+            at = alone[0].rows_of(alone[1])
+            sheet = alone[0].sheet(schema, kind, label)
+            if sheet is not None:
+                return sheet.slice(at.start, at.stop - at.start)
         tables = []
         if type in self.outside:
             rows = self.outside[type]
@@ -185,7 +240,7 @@ def _empty_table(schema: Schema, kind: TimeKind, label: bool, because: bool) -> 
 
 
 def _table(
-    type: str,
+    type: str | pa.Array,
     time: np.ndarray,
     columns: Mapping[str, Column],
     schema: Schema,
@@ -195,7 +250,7 @@ def _table(
 ) -> pa.Table:
     n = len(time)
     names = ["type", "time", *schema.names]
-    arrays = [pa.repeat(pa.scalar(type), n), time_array(time, kind)]
+    arrays = [pa.repeat(pa.scalar(type), n) if isinstance(type, str) else type, time_array(time, kind)]
     for name, t in schema:
         column = columns.get(name)
         arrays.append((Column.nulls(t, n) if column is None else column.cast(t)).output())

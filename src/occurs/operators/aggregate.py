@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from occurs.errors import Span
 from occurs.expr.tree import Expr, _span
 from occurs.model.types import Type
+from occurs.operators.candidates import DIRECT
 from occurs.operators.columns import Column
 from occurs.operators.frame import NO_BOUND, NO_MASK, Index
 from occurs.operators.kernels import aggregating as kernel
@@ -19,7 +20,8 @@ from occurs.operators.kernels.selecting import expand
 from occurs.operators.windows import Between, KeyPart, Source, Within
 
 if TYPE_CHECKING:
-    from occurs.operators.pattern import Matches, Run
+    from occurs.operators.pattern import Matches
+    from occurs.operators.run import Run
 
 
 @dataclass(frozen=True)
@@ -51,17 +53,18 @@ class Windowed(Expr):
 
 def aggregate(run: Run, matches: Matches, node: Windowed) -> Column:
     """One value per match."""
-    from occurs.operators.pattern import blocks
+    from occurs.operators.run import blocks
 
-    low, high = run.bounds(matches, node.interval, open_low=False)
-    rows, index, lo, hi, mask, left = run.candidates(matches, node.source, node.keys, low, high)
+    found = run.finder.find(matches, node.source, node.keys, node.interval)
+    rows, index, mask, left = found.rows, found.index, found.mask, found.left
+    lo, hi = found.ranges()
     column = None if node.attribute is None else rows.column(node.attribute)
     if mask is NO_MASK and not node.residual and not left:
         return _reduce(run, matches, node, column, index, lo, hi)
     parts = []
     for block in blocks(lo, hi):
         part = matches.take(block)
-        match, row = expand(lo[block], hi[block], index.order, run.rule_of(part), mask, NO_BOUND)
+        match, row = expand(lo[block], hi[block], DIRECT, index.order, run.rule_of(part), mask, NO_BOUND)
         pairs = part.take(match)
         passed = run.keep(pairs, node.residual + left, rows, row)
         if passed is not None:

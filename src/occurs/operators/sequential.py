@@ -14,8 +14,9 @@ import numpy as np
 from occurs.model.labels import Labels
 from occurs.operators.columns import Column
 from occurs.operators.frame import Frame
-from occurs.operators.pattern import Matches, Pattern, Run
+from occurs.operators.pattern import Matches, Pattern
 from occurs.operators.rows import Rows
+from occurs.operators.run import Run
 
 
 @dataclass(frozen=True)

@@ -87,6 +87,26 @@ class Stage:
         return out
 
     @cached_property
+    def reads(self) -> frozenset[str]:
+        """Types that definitions read."""
+        return frozenset(t for d in self.definitions for t in d.reads)
+
+    @cached_property
+    def patterns(self) -> tuple[Pattern, ...]:
+        """Everything that finds something: templates, and the rules of components."""
+        units = [u for level in self.levels for u in level]
+        return tuple(p for u in units for p in (u.patterns if isinstance(u, Component) else (u,)))
+
+    @cached_property
+    def makers(self) -> Mapping[str, tuple[tuple[int, int], ...]]:
+        """Per defined type the (pattern, rule of the pattern) that define it, in evaluation order."""
+        found: dict[str, list[tuple[int, int, int]]] = {}
+        for at, p in enumerate(self.patterns):
+            for number, info in enumerate(p.rules):
+                found.setdefault(info.output, []).append((info.place, at, number))
+        return {t: tuple((at, number) for _, at, number in sorted(places)) for t, places in found.items()}
+
+    @cached_property
     def sequential(self) -> tuple[Component, ...]:
         return tuple(u for level in self.levels for u in level if isinstance(u, Component))
 
@@ -111,6 +131,8 @@ def make_stage(
         inputs |= set(d.reads)
     inputs |= {s.type for s in subscribed}
     levels, completes = _units(definitions, graph)
+    same: dict[Schema, Schema] = {}
+    schemas = {t: same.setdefault(s, s) for t, s in schemas.items()}
     return Stage(
         tuple(definitions),
         graph,

@@ -1,6 +1,7 @@
 """Selection kernels: bind a candidate to partial matches (TESLA, paper section 4.4; tesla.md, section 5).
 
-A partial match ``i`` has a rule ``rule[i]`` (of its template) and a range ``[lo[i], hi[i])`` of an index ``order``.
+A partial match ``i`` has a rule ``rule[i]`` (of its template) and a range ``[lo[a], hi[a])`` of an index ``order``,
+with a = ``at[i]``, or a = i if ``at`` is empty.
 ``mask[rule, row]`` says which candidates pass the rule's own constraints (no rows: all pass); ``bound[m, i]`` are rows
 that the match has bound already, of the same type.
 """
@@ -22,26 +23,55 @@ def _fits(row: int, i: int, r: int, mask: np.ndarray, masked: bool, bound: np.nd
 
 
 @njit(cache=True, nogil=True)
+def passing(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(rule, row) of all true entries, rule by rule: faster than ``np.nonzero``."""
+    rules, n = mask.shape
+    total = 0
+    for r in range(rules):
+        for i in range(n):
+            total += mask[r, i]
+    rule = np.empty(total, np.int64)
+    row = np.empty(total + 1, np.int64)  # written always, kept if true
+    k = 0
+    for r in range(rules):
+        begin = k
+        for i in range(n):
+            row[k] = i
+            k += mask[r, i]
+        rule[begin:k] = r
+    return rule, row[:total]
+
+
+@njit(cache=True, nogil=True)
 def expand(
-    lo: np.ndarray, hi: np.ndarray, order: np.ndarray, rule: np.ndarray, mask: np.ndarray, bound: np.ndarray
+    lo: np.ndarray,
+    hi: np.ndarray,
+    at: np.ndarray,
+    order: np.ndarray,
+    rule: np.ndarray,
+    mask: np.ndarray,
+    bound: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """All candidates of every match, in order: (match number, candidate row)."""
     masked = mask.shape[0] > 0
     plain = not masked and bound.shape[0] == 0
-    n = len(lo)
+    direct = len(at) == 0
+    n = len(rule)
     total = 0
     for i in range(n):
+        a = i if direct else at[i]
         if plain:
-            total += hi[i] - lo[i]
+            total += hi[a] - lo[a]
         else:
-            for p in range(lo[i], hi[i]):
+            for p in range(lo[a], hi[a]):
                 if _fits(order[p], i, rule[i], mask, masked, bound):
                     total += 1
     match = np.empty(total, np.int64)
     row = np.empty(total, np.int64)
     k = 0
     for i in range(n):
-        for p in range(lo[i], hi[i]):
+        a = i if direct else at[i]
+        for p in range(lo[a], hi[a]):
             if plain or _fits(order[p], i, rule[i], mask, masked, bound):
                 match[k] = i
                 row[k] = order[p]
@@ -53,6 +83,7 @@ def expand(
 def choose(
     lo: np.ndarray,
     hi: np.ndarray,
+    at: np.ndarray,
     order: np.ndarray,
     rule: np.ndarray,
     mask: np.ndarray,
@@ -62,15 +93,17 @@ def choose(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The k-th candidate from the start, or the end: (match number, row) of the matches that have one."""
     masked = mask.shape[0] > 0
-    n = len(lo)
+    direct = len(at) == 0
+    n = len(rule)
     match = np.empty(n, np.int64)
     row = np.empty(n, np.int64)
     out = 0
     for i in range(n):
         left = k
-        width = hi[i] - lo[i]
+        a = i if direct else at[i]
+        width = hi[a] - lo[a]
         for step in range(width):
-            p = hi[i] - 1 - step if last else lo[i] + step
+            p = hi[a] - 1 - step if last else lo[a] + step
             if _fits(order[p], i, rule[i], mask, masked, bound):
                 left -= 1
                 if left == 0:

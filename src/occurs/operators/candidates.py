@@ -1,0 +1,138 @@
+"""Where the candidates of partial matches lie: ranges of an index by key and time, shared by all rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from occurs.expr.tree import Expr, Slot
+from occurs.operators.frame import NO_MASK, Frame, Index, UndecidedOverflow
+from occurs.operators.masks import rule_mask
+from occurs.operators.pattern import Matches, Pattern
+from occurs.operators.rows import Rows
+from occurs.operators.windows import Between, KeyPart, Source, Within
+
+#: the ranges are those of the matches, one by one
+DIRECT = np.zeros(0, np.int64)
+
+
+@dataclass
+class Candidates:
+    """The rows of an index in ranges [lo, hi); that of match i is number ``at[i]``, or i if ``at`` is DIRECT.
+
+    mask: booleans (rules, rows), which rows pass the constraints of a rule; NO_MASK: all.  left: constraints on single
+    rows that must be judged pair by pair.
+    """
+
+    rows: Rows
+    index: Index
+    lo: np.ndarray
+    hi: np.ndarray
+    at: np.ndarray
+    mask: np.ndarray
+    left: tuple[Expr, ...]
+
+    def ranges(self) -> tuple[np.ndarray, np.ndarray]:
+        """lo and hi, match by match."""
+        if self.at is DIRECT:
+            return self.lo, self.hi
+        return self.lo[self.at], self.hi[self.at]
+
+    def pairs(self) -> int:
+        """How many pairs of a match and a candidate there are."""
+        width = self.hi - self.lo
+        return int((width if self.at is DIRECT else width[self.at]).sum())
+
+
+@dataclass
+class Finder:
+    """Finds the candidates of the matches of ``pattern`` over ``frame``; ``tables``: the rows of each role."""
+
+    pattern: Pattern
+    frame: Frame
+    tables: Sequence[Rows]
+
+    def find(
+        self,
+        matches: Matches,
+        source: Source,
+        keys: Sequence[KeyPart],
+        interval: Within | Between,
+        *,
+        open_low: bool = False,
+        free: np.ndarray | None = None,
+    ) -> Candidates:
+        """``free``: booleans, rows that are not consumed (only in patterns of one rule)."""
+        if (
+            isinstance(interval, Within)
+            and not source.strict
+            and all(k.role == interval.role for k in keys)
+            and len(matches) > len(self.tables[interval.role])
+        ):
+            # more matches than rows they can refer to: one range per row, shared by all rules
+            found = self.linked(source, keys, interval.role, interval.length - open_low, free=free)
+            return replace(found, at=matches.rows[interval.role])
+        rows = self.frame.tables[source.type]
+        mask, keep, name, left = self._constraints(rows, source, free)
+        low, high = self._bounds(matches, interval)
+        if open_low:
+            low = low + 1
+        if source.strict:  # sources of the own recursive component: at most the tick before the terminator
+            high = np.minimum(high, self.tables[0].time[matches.rows[0]] - 1)
+        # codes of the matches first: an index has as many groups as there are codes when it is made
+        code = self._key_codes(matches, rows, keys)
+        index = self.frame.index(rows, [k.own for k in keys], keep, name)
+        lo, hi = index.ranges(code, low, high)
+        return Candidates(rows, index, lo, hi, DIRECT, mask, left)
+
+    def linked(
+        self, source: Source, keys: Sequence[KeyPart], role: int, length: int, *, free: np.ndarray | None = None
+    ) -> Candidates:
+        """One range per row of a role's table: at most ``length`` ticks before it; all ``keys`` are of that role."""
+        rows = self.frame.tables[source.type]
+        mask, keep, name, left = self._constraints(rows, source, free)
+        table = self.tables[role]
+        names = [k.attribute for k in keys]
+        code = self.frame.joined_codes(table, names) if keys else np.zeros(len(table), np.int64)
+        index = self.frame.index(rows, [k.own for k in keys], keep, name)
+        what = ("link", table.type, tuple(names), length)
+        if what not in index.links:
+            index.links[what] = index.ranges(code, table.time - length, table.time)
+        return Candidates(rows, index, *index.links[what], DIRECT, mask, left)
+
+    def _constraints(
+        self, rows: Rows, source: Source, free: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray | None, object, tuple[Expr, ...]]:
+        """(mask of rules and rows, rows to keep in the index, its name, constraints left for pairs)."""
+        if free is not None:
+            free = free[None, :]
+        n_rules = len(self.pattern.rules)
+        try:
+            if n_rules > 1 and any(isinstance(n, Slot) for f in source.filters for n in f.walk()):
+                return rule_mask(self.frame, rows, source.filters, self.pattern.constants, n_rules), None, None, ()
+            keep = self.frame.filter(rows, source.filters)
+            return NO_MASK if free is None else free, keep, source.filters or None, ()
+        except UndecidedOverflow:
+            return NO_MASK if free is None else free, None, None, source.filters
+
+    def _bounds(self, matches: Matches, interval: Within | Between) -> tuple[np.ndarray, np.ndarray]:
+        """Least and greatest time per match."""
+        if isinstance(interval, Within):
+            high = self.tables[interval.role].time[matches.rows[interval.role]]
+            return high - interval.length, high
+        low = self.tables[interval.early].time[matches.rows[interval.early]]
+        return low, self.tables[interval.late].time[matches.rows[interval.late]]
+
+    def _key_codes(self, matches: Matches, rows: Rows, keys: Sequence[KeyPart]) -> np.ndarray:
+        """The code that a candidate must have, per match; -1 if a value is null."""
+        if not keys:
+            return np.zeros(len(matches), np.int64)
+        role = keys[0].role
+        if all(k.role == role for k in keys):
+            table = self.tables[role]
+            return self.frame.joined_codes(table, [k.attribute for k in keys])[matches.rows[role]]
+        domains = [self.frame.domain(rows.type, k.own) for k in keys]
+        codes = [self.frame.column_codes(self.tables[k.role], k.attribute)[matches.rows[k.role]] for k in keys]
+        return self.frame.codes.join(domains, codes, len(matches))
