@@ -66,22 +66,60 @@ def test_csv_torn_lines_are_bad_rows_and_others_keep_their_numbers(put):
         history(path)
 
 
-@pytest.mark.parametrize("text", ["", "\n"])
+@pytest.mark.parametrize("text", ["", "\n", "\n\n"])
 def test_an_empty_csv_is_an_error_and_a_header_alone_is_not(put, text):
-    with pytest.raises(InputProblem, match="mpty"):
-        read_sources([put("a.csv", text)])
+    for path in (put("a.csv", text), put("a.csv.gz", gzip.compress(text.encode()))):
+        with pytest.raises(InputProblem, match="the file is empty") as caught:
+            read_sources([path])
+        assert caught.value.kind == "missing-column"
     assert history(put("b.csv", "type,time,v\n")).tables == {}
 
 
 def test_files_that_are_not_what_they_seem(put):
-    with pytest.raises(InputProblem, match="column `s` is not UTF-8"):
-        read_sources([put("a.csv", b"time,s\n1,a\n2,\xff\n")])
-    with pytest.raises(InputProblem, match="not UTF-8"):
-        read_sources([put("a.jsonl", b'{"time": 1, "s": "\xff"}\n')])
+    with pytest.raises(InputProblem, match=r"row 1: this line cannot be read: .*\\xff"):
+        history("A=" + put("a.jsonl", b'{"time": 1, "s": "\xff"}\n'))
+    with pytest.raises(InputProblem, match="it begins as a JSON array, but"):
+        read_sources([put("a.json", '[{"time": 1}, {')])
+    torn = gzip.compress(b'{"time": 1}\n' * 9)
+    for name in ("a.jsonl.gz", "a.csv.gz"):
+        with pytest.raises(InputProblem, match=f"{name} cannot be read"):
+            read_sources([put(name, torn[:-9])])
+        with pytest.raises(InputProblem, match=f"{name} cannot be read"):
+            read_sources([put(name, torn[:12] + bytes(9) + torn[21:])])
+    with pytest.raises(InputProblem, match="it is not UTF-8"):
+        read_sources([put("a.csv", b"time,\xff\n1,a\n")])
     with pytest.raises(InputProblem, match="cannot be read"):
         read_sources([put("a.parquet", "time\n1\n")])
     with pytest.raises(InputProblem, match="cannot be read"):
         read_sources([put("a.csv.gz", "time\n1\n")])
+
+
+@pytest.mark.parametrize("declared", [None, Type.STRING])
+def test_csv_bytes_that_are_no_text_are_bad_rows(put, declared):
+    path = put("a.csv", b"time,s,n\n1,a,1\n2,\xff,2\nx\n4,b,4\n")
+    schemas = {"A": Schema((("s", declared), ("n", Type.INT)))} if declared else None
+    found = history("A=" + path, schemas=schemas, bad_rows="skip")
+    assert found.tables["A"].to_pylist() == [{"time": 1, "s": "a", "n": 1}, {"time": 4, "s": "b", "n": 4}]
+    assert [(r["reason"], r["row"], r["column"]) for r in found.bad.to_pylist()] == [
+        ("value does not fit", 2, "s"),
+        ("torn line", 3, None),
+    ]
+    with pytest.raises(InputProblem, match=r"row 2: b'\\xff', not UTF-8, in column `s`, which is string"):
+        history("A=" + path, schemas=schemas)
+
+
+def test_csv_bytes_that_are_no_text_far_down(put):
+    lines = b"".join(b"%d,%d\n" % (i, i) for i in range(3_000_000))
+    found = history("A=" + put("a.csv", b"time,v\n" + lines + b"3000000,\xff\n"), bad_rows="skip")
+    assert found.counts["bad"] == 1
+    assert found.schemas["A"]["v"] is Type.INT
+
+
+def test_json_lines_that_are_no_text_are_torn(put):
+    path = put("a.jsonl", b'{"time":1,"s":"a"}\n{"time":2,"s":"\xff"}\n{"time"\n{"time":4,"s":"b"}\n')
+    found = history("A=" + path, bad_rows="skip")
+    assert found.tables["A"]["time"].to_pylist() == [1, 4]
+    assert [(r["reason"], r["row"]) for r in found.bad.to_pylist()] == [("torn line", 2), ("torn line", 3)]
 
 
 def test_json_lines_are_typed_per_event_type(put):

@@ -21,43 +21,56 @@ def read_csv(path: Path, name: str | None, texts: Collection[str]) -> Source:
     ``texts``: columns that some declared type wants as text, kept as written beside what they were inferred to be.
     Lines with too few or too many fields are the source's ``torn`` rows; rows count from 1 below the header.
     """
-    if path.suffix.lower() != ".gz" and path.stat().st_size == 0:
-        raise InputProblem.of(
-            "missing-column",
-            "the file is empty: there is not even a line with the names of the columns",
-            file=str(path),
-            hint="an empty history is a file with a header line only",
-        )
     torn: list[csv.InvalidRow] = []
+    misfits: dict[str, dict[int, str]] = {}
     try:
         table = _read(path, torn)
     except pa.ArrowInvalid as error:
+        if str(error).removeprefix("CSV parse error: ").startswith("Empty CSV file"):
+            raise InputProblem.of(
+                "missing-column",
+                "the file is empty: there is not even a line with the names of the columns",
+                file=str(path),
+                hint="an empty history is a file with a header line only",
+            ) from None
         if "conversion error" not in str(error):
             raise
         # types are inferred from the first block of a file, and a later one did not agree: see the columns as a whole
         torn.clear()
-        table = _read(path, torn, dict.fromkeys(_header(path), pa.string()))
+        header = _header(path)
+        if len(set(header)) < len(header):
+            raise InputProblem.of(
+                "duplicate-name", f"two columns are called `{_twice(header)}`", file=str(path)
+            ) from None
+        table = _read(path, torn, dict.fromkeys(header, pa.binary()))
+        table, misfits = _as_utf8(table)
         table = pa.table([_infer(c) for c in table.columns], names=table.column_names)
     if torn:  # only one thread knows the numbers of the rows it leaves out
         torn.clear()
-        table = _read(path, torn, {f.name: f.type for f in table.schema}, threads=False)
+        text = pa.string()
+        table = _read(
+            path, torn, {f.name: pa.binary() if f.type == text else f.type for f in table.schema}, threads=False
+        )
+    table, found = _as_utf8(table)
+    for name in found:  # the others of the column decide its type
+        table = table.set_column(table.column_names.index(name), name, _infer(table[name]))
+    misfits |= found
     spelled = {
         f.name for f in table.schema if (f.name in texts and not pa.types.is_string(f.type)) or pa.types.is_time(f.type)
     }
     as_text = {}
     if spelled:
-        whole = _read(path, [], dict.fromkeys(spelled, pa.string()), only=sorted(spelled))
+        whole, _ = _as_utf8(_read(path, [], dict.fromkeys(spelled, pa.binary()), only=sorted(spelled)))
         as_text = {c: whole[c] for c in sorted(spelled)}
         for at, field in enumerate(table.schema):
             if pa.types.is_time(field.type):  # a time of day is no type of ours
                 table = table.set_column(at, field.name, as_text[field.name])
-    _refuse_binary(path, table)
     rows = None
     if torn:
         gone = np.array([r.number - 1 for r in torn])  # numbered from the header line, which is 1
         rows = np.setdiff1d(np.arange(1, len(table) + len(torn) + 1), gone)
     pairs = [(r.number - 1, r.text) for r in torn]
-    return Source(table, name, str(path), rows, text=True, as_text=as_text, torn=pairs)
+    return Source(table, name, str(path), rows, text=True, as_text=as_text, torn=pairs, misfits=misfits)
 
 
 def _read(
@@ -102,16 +115,26 @@ def _infer(text: pa.ChunkedArray) -> pa.ChunkedArray:
     return text
 
 
-def _refuse_binary(path: Path, table: pa.Table) -> None:
-    for field in table.schema:
-        if pa.types.is_binary(field.type):
-            row = 1
-            for at, value in enumerate(table[field.name]):
-                if value.is_valid and not _is_utf8(value.as_py()):
-                    row = at + 1
-                    break
-            text = f"row {row}: column `{field.name}` is not UTF-8 text"
-            raise InputProblem.of("bad-value", text, file=str(path), row=row, hint="save the file as UTF-8")
+def _twice(names: list[str]) -> str:
+    return next(n for i, n in enumerate(names) if n in names[:i])
+
+
+def _as_utf8(table: pa.Table) -> tuple[pa.Table, dict[str, dict[int, str]]]:
+    """Columns of bytes as text, null where they are not UTF-8; and these: column -> index of a row -> the bytes."""
+    misfits = {}
+    for at, field in enumerate(table.schema):
+        if not pa.types.is_binary(field.type):
+            continue
+        column = table.column(at)
+        try:
+            text = column.cast(pa.string())
+        except pa.ArrowInvalid:
+            values = column.to_pylist()
+            wrong = {i: f"{v!r}, not UTF-8," for i, v in enumerate(values) if v is not None and not _is_utf8(v)}
+            text = pa.chunked_array([pa.array([None if i in wrong else v for i, v in enumerate(values)], pa.string())])
+            misfits[field.name] = wrong
+        table = table.set_column(at, field.name, text)
+    return table, misfits
 
 
 def _is_utf8(value: bytes) -> bool:

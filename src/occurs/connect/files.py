@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Collection, Iterable, Mapping
 
 import pyarrow as pa
@@ -53,7 +54,7 @@ def read_place(
         return [_read_parquet(place, columns)]
     except UnicodeDecodeError as error:
         raise unreadable(place.path, f"it is not UTF-8: {error.reason} at byte {error.start}") from error
-    except (pa.ArrowException, OSError, EOFError) as error:
+    except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
         raise unreadable(place.path, str(error)) from error
 
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
 
+from occurs.errors import InputProblem
 from occurs.model.source import Source
 from occurs.model.types import Schema, Type, arrow_type
 
@@ -28,18 +29,22 @@ def read_json(path: Path, name: str | None, type_column: str | None, schemas: Ma
     data = gzip.decompress(path.read_bytes()) if path.suffix.lower() == ".gz" else path.read_bytes()
     data = data.removeprefix(b"\xef\xbb\xbf")
     if data[:64].lstrip()[:1] == b"[":
-        data = b"\n".join(json.dumps(item).encode() for item in json.loads(data))
-    data.decode()  # raises at once, with the place, if it is not UTF-8
+        data = _items(data, path)
     lines, rows = _lines(data)
+    strange: list[tuple[int, str]] = []
+    if not _is_utf8(data):  # Arrow's reader would not mind
+        good = np.array([_is_utf8(line) for line in lines.to_pylist()], bool)
+        strange = [(int(rows[i]), _shown(lines[int(i)].as_py())) for i in np.flatnonzero(~good)]
+        lines, rows = lines.filter(pa.array(good)), rows[good]
     if not len(lines):
-        return [Source(pa.table({}), name, str(path))]
+        return [Source(pa.table({}), name, str(path), torn=strange)]
     torn: list[tuple[int, str]] = []
     groups: Iterable[tuple[str | None, np.ndarray]]
     if name is not None or type_column is None:
         groups = [(name, np.arange(len(lines)))]
         if _fast(_join(lines), {}) is None:
-            _, torn, good = _check(lines, rows, None)
-            groups = [(name, good)]
+            _, torn, objects = _check(lines, rows, None)
+            groups = [(name, objects)]
     else:
         groups, torn = _by_type(lines, rows, type_column)
     parts = []
@@ -53,10 +58,32 @@ def read_json(path: Path, name: str | None, type_column: str | None, schemas: Ma
             if key not in table.column_names:
                 table = table.append_column(key, pa.nulls(len(table)))
         out.append(Source(table, name, str(path), rows[at], misfits=misfits))
+    torn = sorted(torn + strange)
     if torn:
         first = out[0] if out else Source(pa.table({}), name, str(path))
         out[:1] = [replace(first, torn=torn)]
     return out
+
+
+def _items(data: bytes, path: Path) -> bytes:
+    """The items of a JSON array, one a line."""
+    try:
+        return b"\n".join(json.dumps(item).encode() for item in json.loads(data))
+    except (json.JSONDecodeError, RecursionError) as error:
+        text = f"{path} cannot be read: it begins as a JSON array, but {error}"
+        raise InputProblem.of("bad-value", text, file=str(path)) from error
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _shown(line: bytes) -> str:
+    return line.decode(errors="backslashreplace").strip()
 
 
 def _lines(data: bytes) -> tuple[pa.LargeBinaryArray, np.ndarray]:
@@ -128,7 +155,7 @@ def _check(
     for at, line in enumerate(lines.to_pylist()):
         item = _object(line)
         if item is None:
-            torn.append((int(rows[at]), line.decode().strip()))
+            torn.append((int(rows[at]), _shown(line)))
         else:
             value = None if column is None else item.get(column)
             found.append(None if value is None else str(value))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from occurs.errors import InputProblem, UsageProblem, did_you_mean
+from occurs.errors import InputProblem, Problem, UsageProblem, did_you_mean
 
 #: suffix -> format; also with .gz behind it, except Parquet
 FORMATS = {
@@ -40,6 +40,8 @@ def places(texts: Iterable[str]) -> list[Place]:
             out += _place(text)
         except InputProblem as error:
             problems += error.problems
+        except OSError as error:  # no right to look there, a name that is too long
+            problems.append(Problem("missing-file", f"{text}: {error.strerror or error}", file=text))
     if problems:
         raise InputProblem(problems)
     return out
@@ -73,7 +75,8 @@ def _place(text: str) -> list[Place]:
     if path.is_dir():  # also one called x.parquet: so Spark writes
         return [Place(p, f, name) for p, f in _inside(path)]
     if not path.exists():
-        siblings = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+        here = path.parent.iterdir() if path.parent.is_dir() else ()
+        siblings = [p.name for p in here if not p.name.startswith(".")]
         hint = did_you_mean(path.name, siblings, f"files in {path.parent}")
         if not path.parent.is_dir():
             hint = f"there is no directory {path.parent} either"
