@@ -52,8 +52,8 @@ def read_csv(path: Path, name: str | None, texts: Collection[str]) -> Source:
             path, torn, {f.name: pa.binary() if f.type == text else f.type for f in table.schema}, threads=False
         )
     table, found = _as_utf8(table)
-    for name in found:  # the others of the column decide its type
-        table = table.set_column(table.column_names.index(name), name, _infer(table[name]))
+    for column in found:  # the others of the column decide its type
+        table = table.set_column(table.column_names.index(column), column, _infer(table[column]))
     misfits |= found
     spelled = {
         f.name for f in table.schema if (f.name in texts and not pa.types.is_string(f.type)) or pa.types.is_time(f.type)
