@@ -17,6 +17,8 @@ from occurs.operators.columns import Column
 from occurs.operators.frame import NO_BOUND, NO_MASK, Index
 from occurs.operators.kernels import aggregating as kernel
 from occurs.operators.kernels.selecting import expand
+from occurs.operators.moments import Moments
+from occurs.operators.orderstats import Middles
 from occurs.operators.windows import Between, KeyPart, Source, Within
 
 if TYPE_CHECKING:
@@ -83,7 +85,7 @@ def _ordered(index: Index, column: Column, name: str) -> tuple[Column, np.ndarra
         ordered = column.take(index.order)
         found = (ordered, ordered.is_valid())
         index.cache[("column", name)] = found
-    return found  # type: ignore[return-value]
+    return found
 
 
 def _reduce(
@@ -102,25 +104,27 @@ def _reduce(
         at = _position(name, index, node.attribute, ordered, valid, lo, hi)
         return _pick(ordered, np.where(some, at, -1)).cast(node.type)
     if name == "median":
-        left, right = kernel.middles(_ranks(index, node.attribute, ordered), valid, lo, hi)
-        a = ordered.take(np.maximum(left, 0)) if len(ordered) else Column.nulls(ordered.type, len(lo))
-        b = ordered.take(np.maximum(right, 0)) if len(ordered) else a
-        middle = _mean_of_two(a.values, b.values)
+        left, right = _middles(index, node.attribute, ordered, lo, hi, count)
+        middle = _mean_of_two(_pick(ordered, left).values, _pick(ordered, right).values)
         return Column(Type.FLOAT, np.where(some, middle, 0.0), None if some.all() else some)
-    ints = ordered.type is not Type.FLOAT
-    if ints:
+    if name == "stddev":
+        spread = _moments(index, node.attribute, ordered, valid).deviations(lo, hi, count)
+        known = ~np.isnan(spread)
+        return Column(Type.FLOAT, np.where(known, spread, 0.0), None if known.all() else known)
+    if ordered.type is not Type.FLOAT:
         sums = _int_sums(run, matches, index, node.attribute, ordered, lo, hi, wide=name != "sum")
     else:
-        sums = kernel.float_sums(ordered.values, valid, lo, hi)
+        sums = _moments(index, node.attribute, ordered, valid).sums(lo, hi)
     if name == "sum":
         return Column(node.type, sums, None).cast(node.type)
-    mean = _quotient(sums, count)
-    if name == "avg":
-        return Column(Type.FLOAT, mean, None if some.all() else some)
-    values = ordered.values.astype(np.float64, copy=False)
-    two = count > 1
-    spread = kernel.deviations(values, valid, lo, hi, mean)
-    return Column(Type.FLOAT, np.where(two, spread, 0.0), None if two.all() else two)
+    return Column(Type.FLOAT, _quotient(sums, count), None if some.all() else some)
+
+
+def _moments(index: Index, name: str, ordered: Column, valid: np.ndarray) -> Moments:
+    found = index.cache.get(("moments", name))
+    if found is None:
+        found = index.cache[("moments", name)] = Moments(ordered, valid)
+    return found
 
 
 def _counts(index: Index, name: str, ordered: Column, lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
@@ -131,7 +135,7 @@ def _counts(index: Index, name: str, ordered: Column, lo: np.ndarray, hi: np.nda
     if sums is None:
         sums = kernel.prefix_sums(ordered.is_valid().astype(np.int64))
         index.cache[("valid", name)] = sums
-    return sums[hi] - sums[lo]  # type: ignore[index]
+    return sums[hi] - sums[lo]
 
 
 def _int_sums(
@@ -147,7 +151,7 @@ def _int_sums(
     if sums is None:
         sums = kernel.prefix_sums(values)
         index.cache[("sums", name)] = sums
-    total = sums[hi] - sums[lo]  # type: ignore[index]
+    total = sums[hi] - sums[lo]
     widest = int((hi - lo).max()) if len(lo) else 0
     largest = max(abs(int(values.max())), abs(int(values.min())))
     if widest * largest < 2**63:
@@ -177,13 +181,23 @@ def _mean_of_two(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _ranks(index: Index, name: str, ordered: Column) -> np.ndarray:
-    """int64 ranks of the values, equal for equal values; -1 for null."""
+    """int64 ranks of the values from 0 on, equal for equal values; -1 for null."""
     found = index.cache.get(("ranks", name))
     if found is None:
         ranks = pc.rank(ordered.arrow, sort_keys="ascending", tiebreaker="dense")
-        found = np.where(ordered.is_valid(), ranks.to_numpy(zero_copy_only=False).astype(np.int64), -1)
+        found = np.where(ordered.is_valid(), ranks.to_numpy(zero_copy_only=False).astype(np.int64) - 1, -1)
         index.cache[("ranks", name)] = found
-    return found  # type: ignore[return-value]
+    return found
+
+
+def _middles(
+    index: Index, name: str, ordered: Column, lo: np.ndarray, hi: np.ndarray, count: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Positions of the two middle values of each range (equal for odd counts); -1 for ranges without values."""
+    found = index.cache.get(("middles", name))
+    if found is None:
+        found = index.cache[("middles", name)] = Middles(_ranks(index, name, ordered))
+    return found.find(lo, hi, count)
 
 
 def _position(
@@ -195,16 +209,16 @@ def _position(
         if found is None:
             found = kernel.next_true(valid) if function == "first" else kernel.last_true(valid)
             index.cache[(function, name)] = found
-        at = found[lo if function == "first" else hi]  # type: ignore[index]
+        at = found[lo if function == "first" else hi]
         return np.minimum(at, max(len(ordered) - 1, 0))
     ranks = _ranks(index, name, ordered)
-    widest = int((hi - lo).max()) if len(lo) else 0
-    levels = max(1, widest.bit_length())
+    widest = int((hi - lo).max(initial=0))
+    levels = max(1, (widest // kernel.BLOCK).bit_length())
     least = function == "min"
-    if found is None or found.shape[0] < levels:  # type: ignore[attr-defined]
-        found = kernel.sparse_table(ranks, levels, least)
-        index.cache[(function, name)] = found
-    return kernel.extremes(np.asarray(found), ranks, lo, hi, least)
+    if found is None or len(found[2]) < levels:
+        found = index.cache[(function, name)] = kernel.block_extremes(ranks, levels, least)
+    before, after, table = found
+    return kernel.extremes(before, after, table, ranks, lo, hi, least)
 
 
 def _pick(ordered: Column, at: np.ndarray) -> Column:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -33,7 +34,7 @@ class Index:
     start: np.ndarray
     time: np.ndarray
     links: dict[object, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
-    cache: dict[object, object] = field(default_factory=dict)
+    cache: dict[object, Any] = field(default_factory=dict)
 
     def ranges(self, code: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Positions [lo, hi) with the given code and ``low <= time <= high``."""

@@ -18,7 +18,7 @@ def total(values: Sequence[Any]) -> Any:
     try:
         return math.fsum(numbers)
     except OverflowError:
-        return math.copysign(math.inf, sum(Fraction(v) for v in numbers))
+        return math.inf if sum(Fraction(v) for v in numbers) > 0 else -math.inf
 
 
 def mean(values: Sequence[Any]) -> float | None:

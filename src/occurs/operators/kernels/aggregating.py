@@ -1,7 +1,8 @@
 """Aggregation kernels over ranges ``[lo, hi)`` of a column that lies in index order.
 
-Counts, integer sums, extremes and first/last cost the same for every length of range.  Float sums are exact (and so do
-not depend on how the history was cut): Shewchuk's partial sums, correctly rounded as ``math.fsum``.
+Counts, integer sums, extremes and first/last cost the same for every length of range.  Float sums here are for short
+ranges (long ones: exactsums.py); they are exact too, so that nothing depends on how the history was cut: Shewchuk's
+partial sums, correctly rounded as ``math.fsum``.
 """
 
 from __future__ import annotations
@@ -88,40 +89,15 @@ def _round_exact(partials: np.ndarray, used: int) -> float:
 
 @njit(cache=True, nogil=True)
 def float_sums(values: np.ndarray, valid: np.ndarray, lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
-    """Exact sums of each range.  Sums that leave the range of doubles are infinite."""
+    """Exact sums of each range, over finite values so small that no partial sum overflows."""
     out = np.zeros(len(lo), np.float64)
     partials = np.empty(64, np.float64)
     for i in range(len(lo)):
         used = 0
-        plain = 0.0
-        finite = True
         for p in range(lo[i], hi[i]):
             if valid[p]:
-                v = values[p]
-                plain += v
-                if not np.isfinite(v):
-                    finite = False
-                if finite:
-                    used = _add_exact(partials, used, v)
-        out[i] = _round_exact(partials, used) if finite and np.isfinite(plain) else plain
-    return out
-
-
-@njit(cache=True, nogil=True)
-def deviations(values: np.ndarray, valid: np.ndarray, lo: np.ndarray, hi: np.ndarray, mean: np.ndarray) -> np.ndarray:
-    """Sample standard deviations about the given means; NaN below two values."""
-    out = np.full(len(lo), np.nan)
-    partials = np.empty(64, np.float64)
-    for i in range(len(lo)):
-        used = 0
-        count = 0
-        for p in range(lo[i], hi[i]):
-            if valid[p]:
-                d = values[p] - mean[i]
-                used = _add_exact(partials, used, d * d)
-                count += 1
-        if count > 1:
-            out[i] = np.sqrt(_round_exact(partials, used) / (count - 1))
+                used = _add_exact(partials, used, values[p])
+        out[i] = _round_exact(partials, used)
     return out
 
 
@@ -154,42 +130,80 @@ def middles(
     return left, right
 
 
+#: extremes are kept per block of this many positions
+BLOCK = 16
+
+
 @njit(cache=True, nogil=True)
-def sparse_table(rank: np.ndarray, levels: int, least: bool) -> np.ndarray:
-    """``table[k, i]``: position of the least (greatest) rank in [i, i + 2**k); ranks < 0 count as absent."""
+def _better(rank: np.ndarray, a: int, b: int, least: bool) -> int:
+    """That of two positions with the less (greater) rank, the first of equals; -1 is no position."""
+    if a < 0:
+        return b
+    if b < 0:
+        return a
+    if least:
+        return b if rank[b] < rank[a] else a
+    return b if rank[b] > rank[a] else a
+
+
+@njit(cache=True, nogil=True)
+def block_extremes(rank: np.ndarray, levels: int, least: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Positions of the least (greatest) rank (ranks < 0 are absent) up to each position in its block, from each
+    position on in its block, and ``table[k, b]`` of the blocks [b, b + 2**k)."""
     n = len(rank)
-    table = np.full((levels, max(n, 1)), -1, np.int64)
-    for i in range(n):
-        if rank[i] >= 0:
-            table[0, i] = i
+    blocks = (n + BLOCK - 1) // BLOCK
+    before = np.full(n, -1, np.int64)
+    after = np.full(n, -1, np.int64)
+    table = np.full((levels, max(blocks, 1)), -1, np.int64)
+    for b in range(blocks):
+        end = min(n, (b + 1) * BLOCK)
+        best = -1
+        for i in range(b * BLOCK, end):
+            best = _better(rank, best, i if rank[i] >= 0 else -1, least)
+            before[i] = best
+        table[0, b] = best
+        best = -1
+        for i in range(end - 1, b * BLOCK - 1, -1):
+            best = _better(rank, i if rank[i] >= 0 else -1, best, least)
+            after[i] = best
     for k in range(1, levels):
         half = 1 << (k - 1)
-        for i in range(n - (1 << k) + 1):
-            a = table[k - 1, i]
-            b = table[k - 1, i + half]
-            if a < 0 or (b >= 0 and ((rank[b] < rank[a]) if least else (rank[b] > rank[a]))):
-                table[k, i] = b
-            else:
-                table[k, i] = a
-    return table
+        for b in range(blocks - (1 << k) + 1):
+            table[k, b] = _better(rank, table[k - 1, b], table[k - 1, b + half], least)
+    return before, after, table
 
 
 @njit(cache=True, nogil=True)
-def extremes(table: np.ndarray, rank: np.ndarray, lo: np.ndarray, hi: np.ndarray, least: bool) -> np.ndarray:
+def extremes(
+    before: np.ndarray,
+    after: np.ndarray,
+    table: np.ndarray,
+    rank: np.ndarray,
+    lo: np.ndarray,
+    hi: np.ndarray,
+    least: bool,
+) -> np.ndarray:
     """Positions of the least (greatest) value of each range, -1 if it has none."""
     n = len(lo)
     out = np.full(n, -1, np.int64)
     for i in range(n):
-        width = hi[i] - lo[i]
-        if width <= 0:
+        if hi[i] <= lo[i]:
             continue
-        k = 0
-        while (2 << k) <= width:
-            k += 1
-        a = table[k, lo[i]]
-        b = table[k, hi[i] - (1 << k)]
-        if a < 0 or (b >= 0 and ((rank[b] < rank[a]) if least else (rank[b] > rank[a]))):
-            out[i] = b
+        first = lo[i] // BLOCK
+        last = (hi[i] - 1) // BLOCK
+        best = -1
+        if first == last:
+            for p in range(lo[i], hi[i]):
+                best = _better(rank, best, p if rank[p] >= 0 else -1, least)
         else:
-            out[i] = a
+            best = after[lo[i]]
+            width = last - first - 1
+            if width > 0:
+                k = 0
+                while (2 << k) <= width:
+                    k += 1
+                best = _better(rank, best, table[k, first + 1], least)
+                best = _better(rank, best, table[k, last - (1 << k)], least)
+            best = _better(rank, best, before[hi[i] - 1], least)
+        out[i] = best
     return out

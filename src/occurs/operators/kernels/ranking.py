@@ -1,0 +1,81 @@
+"""The k-th smallest of a range in a number of steps that does not grow with the range: a wavelet matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+_1 = np.uint64(1)
+
+
+@njit(cache=True, nogil=True)
+def _ones(word: int) -> int:
+    """How many bits are set."""
+    x = np.uint64(word)
+    x = x - ((x >> _1) & np.uint64(0x5555555555555555))
+    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))  # type: ignore[return-value]
+
+
+@njit(cache=True, nogil=True)
+def wavelet(rank: np.ndarray, levels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(words uint64 (levels, w), ones before each word (levels, w), zeros (levels)) of ranks below ``2**levels``."""
+    n = len(rank)
+    w = (n >> 6) + 1
+    words = np.zeros((levels, w), np.uint64)
+    before = np.zeros((levels, w), np.int64)
+    zeros = np.zeros(levels, np.int64)
+    now = rank.copy()
+    after = np.empty_like(now)
+    for level in range(levels):
+        bit = levels - 1 - level
+        put = 0
+        for i in range(n):
+            if (now[i] >> bit) & 1:
+                words[level, i >> 6] |= _1 << np.uint64(i & 63)
+            else:
+                after[put] = now[i]
+                put += 1
+        zeros[level] = put
+        for i in range(n):
+            if (now[i] >> bit) & 1:
+                after[put] = now[i]
+                put += 1
+        total = 0
+        for k in range(w):
+            before[level, k] = total
+            total += _ones(words[level, k])
+        now, after = after, now
+    return words, before, zeros
+
+
+@njit(cache=True, nogil=True)
+def kth(
+    words: np.ndarray, before: np.ndarray, zeros: np.ndarray, lo: np.ndarray, hi: np.ndarray, k: np.ndarray
+) -> np.ndarray:
+    """The rank of the ``k``-th smallest (from 0) of each range; -1 where the range has no such."""
+    levels = len(zeros)
+    out = np.full(len(lo), -1, np.int64)
+    for i in range(len(lo)):
+        a, b, left = lo[i], hi[i], k[i]
+        if left < 0 or left >= b - a:
+            continue
+        value = 0
+        for level in range(levels):
+            mask_a = (_1 << np.uint64(a & 63)) - _1
+            mask_b = (_1 << np.uint64(b & 63)) - _1
+            ones_a = before[level, a >> 6] + _ones(words[level, a >> 6] & mask_a)
+            ones_b = before[level, b >> 6] + _ones(words[level, b >> 6] & mask_b)
+            none = (b - a) - (ones_b - ones_a)
+            value <<= 1
+            if left < none:
+                a -= ones_a
+                b -= ones_b
+            else:
+                left -= none
+                value |= 1
+                a = zeros[level] + ones_a
+                b = zeros[level] + ones_b
+        out[i] = value
+    return out
