@@ -12,7 +12,7 @@ from rich.console import Console
 import occurs
 from occurs.cli._group import show
 from occurs.cli._options import Input
-from occurs.connect.files import read_sources
+from occurs.connect.files import read_sources, spark_can_read
 from occurs.connect.places import places, split_type
 from occurs.errors import DefinitionProblem, Problem, UsageProblem
 from occurs.model.history import History
@@ -109,21 +109,24 @@ def spark_events(
 ) -> tuple[Mapping[str, Any] | Any, dict[str, Any], History | None]:
     """Events as Spark DataFrames, and the keywords that then go with them.
 
-    Parquet, and text of more than ``SPARK_READS`` bytes, is read by Spark.  Other text is read in this process, where
-    every bad row has a file and a number, and handed to Spark as typed tables; its history is returned, too.
+    Parquet, and text of more than ``SPARK_READS`` bytes, is read by Spark.  Other text, and Parquet that Spark does not
+    read, is read in this process, where every bad row has a file and a number, and handed to Spark as typed tables; its
+    history is returned, too.
     """
     from occurs.connect.spark import local_session, read_frames
+    from occurs.connect.sparkerrors import own_errors
 
     files = places(given.events)
-    text = [p for p in files if p.format != "parquet"]
+    here = [p for p in files if p.format != "parquet" or not spark_can_read(p.path)]
     history = None
-    if text and sum(p.path.stat().st_size for p in text) <= SPARK_READS:
+    if here and sum(p.path.stat().st_size for p in here) <= SPARK_READS:
         with doing("reading"):
             history = program.history(read(program, given), given.options(skip=keywords["bad_rows"] == "skip"))
     with doing("starting Spark"):
         session = local_session()
     if history is None:
-        return read_frames(session, files, skip=keywords["bad_rows"] == "skip"), keywords, None
+        with own_errors():
+            return read_frames(session, files, skip=keywords["bad_rows"] == "skip"), keywords, None
     tables = standard_tables(history)
     frames = {name: session.createDataFrame(table) for name, table in tables.items()}
     keep = {k: v for k, v in keywords.items() if k not in ("type", "time", "end", "sequence", "label")}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 import click
 import pyarrow as pa
@@ -14,11 +15,30 @@ from rich.text import Text
 
 from occurs.cli._group import hush_stdout
 from occurs.connect.astext import plain_text
-from occurs.connect.writers import json_blocks, write
-from occurs.errors import ResourceProblem
+from occurs.connect.places import split_type
+from occurs.connect.writers import check_target, json_blocks, write
+from occurs.errors import ResourceProblem, UsageProblem
 
 #: rows of one type on a terminal
 SHOWN = 40
+
+
+def check_targets(targets: Mapping[str, str | None], events: Iterable[str]) -> None:
+    """Find out before any work where nothing can be written, or where input or other output would be overwritten.
+
+    ``targets``: option to path.  Raises UsageProblem and ResourceProblem.
+    """
+    taken = {Path(split_type(text)[1]).expanduser().resolve(): f"--events {text}" for text in events}
+    for option, target in targets.items():
+        if target is None:
+            continue
+        if target == "-":
+            raise UsageProblem.of("bad-option", f"{option} -: stdout is for detections", hint="give it a file")
+        check_target(target, option)
+        path = Path(target).expanduser().resolve()
+        if path in taken:
+            raise UsageProblem.of("bad-option", f"{option} {target} would overwrite what {taken[path]} names")
+        taken[path] = f"{option} {target}"
 
 
 def put(tables: Mapping[str, pa.Table], out: str | None) -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-from occurs.errors import OccursError, ResourceProblem
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,7 +22,7 @@ def detecting(spark: bool) -> Iterator[None]:
     """A bar while a program runs, on Spark with its tasks; what Spark raises becomes an error of ours."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        with _own_errors(spark):
+        with _errors(spark):
             yield
         return
     columns = (
@@ -40,8 +38,14 @@ def detecting(spark: bool) -> Iterator[None]:
         def told(done: int, total: int) -> None:
             bar.update(task, description="detecting: tasks of Spark", completed=done, total=total or None)
 
-        with _own_errors(spark), _watched(told) if spark else _nothing():
+        with _errors(spark), _watched(told) if spark else _nothing():
             yield
+
+
+def _errors(spark: bool) -> AbstractContextManager[None]:
+    from occurs.connect.sparkerrors import own_errors
+
+    return own_errors() if spark else _nothing()
 
 
 @contextmanager
@@ -87,27 +91,3 @@ def _poll(session: SparkSession, told: Any, stop: threading.Event) -> None:
         known = [s for s in stages if s is not None]
         if known:
             told(sum(s.numCompletedTasks for s in known), sum(s.numTasks for s in known))
-
-
-@contextmanager
-def _own_errors(spark: bool) -> Iterator[None]:
-    """Errors of Spark and of its workers as errors of ours."""
-    if not spark:
-        yield
-        return
-    from pyspark.errors import PySparkException
-
-    from occurs.hosts.spark import translate
-
-    try:
-        yield
-    except OccursError:
-        raise
-    except Exception as error:
-        ours = translate(error)
-        if ours is not None:
-            raise ours from error
-        if isinstance(error, PySparkException) or type(error).__module__.startswith("py4j"):
-            first = next((line for line in str(error).splitlines() if line.strip()), repr(error))
-            raise ResourceProblem.of("spark-failed", f"Spark could not finish: {first}") from error
-        raise

@@ -7,10 +7,10 @@ import time
 import click
 
 from occurs.cli import _input, _options
-from occurs.cli._output import put, summary
+from occurs.cli._output import check_targets, put, summary
 from occurs.cli._progress import detecting
 from occurs.connect.tables import to_arrow
-from occurs.connect.writers import check_target, write_rows
+from occurs.connect.writers import write_rows
 from occurs.errors import UsageProblem
 
 
@@ -46,9 +46,7 @@ def command(
     Without --out the detections are shown as tables, or as JSON lines if stdout is no terminal.
     """
     began = time.monotonic()
-    for option, target in (("--out", out), ("--bad", bad), ("--late", late)):
-        if target is not None and (target != "-" or option != "--out"):
-            check_target(target, option)
+    check_targets({"--out": None if out == "-" else out, "--bad": bad, "--late": late}, given.events)
     for option, target, whose in (("--never", never, "FTL and PTL"), ("--timeouts", timeouts, "EPL")):
         if target is not None:
             text = f"{option} {target}: no definition of this program has such rows"

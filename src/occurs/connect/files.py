@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -61,6 +62,22 @@ def read_place(
 def unreadable(path: object, why: str) -> InputProblem:
     """A file that is not what its suffix says."""
     return InputProblem(Problem("bad-value", f"{path} cannot be read: {why}", file=str(path)))
+
+
+def spark_can_read(path: Path) -> bool:
+    """Whether Spark reads a Parquet file as it is: no names that differ in case alone, no nanoseconds.
+
+    Raises InputProblem: ``bad-value`` if it is no Parquet file, ``duplicate-name`` for two columns of one name.
+    """
+    try:
+        schema = pq.read_schema(path)
+    except (pa.ArrowException, OSError, EOFError) as error:
+        raise unreadable(path, str(error)) from error
+    for name in schema.names:
+        if schema.names.count(name) > 1:
+            raise InputProblem.of("duplicate-name", f"two columns are called `{name}`", file=str(path))
+    fine = len({n.lower() for n in schema.names}) == len(schema.names)
+    return fine and not any(pa.types.is_timestamp(t) and t.unit == "ns" for t in schema.types)
 
 
 def _read_parquet(place: Place, columns: Collection[str] | None) -> Source:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from occurs.connect.places import Place
 from occurs.errors import InputProblem, ResourceProblem
 from occurs.hosts.java import ensure_java
+from occurs.hosts.sparkcolumns import PLACE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -89,14 +90,15 @@ def _hushed(quiet: bool) -> Iterator:
 def read_frames(session: SparkSession, files: Iterable[Place], *, skip: bool = False) -> DataFrame | dict:
     """Files as Spark DataFrames: one with a type column, or one per type (then all files must have their type).
 
-    Text types are inferred by Spark.  ``skip`` leaves torn lines out; otherwise reading them fails.
+    Text types are inferred by Spark.  ``skip`` leaves torn lines out; otherwise reading them fails.  Two columns more,
+    named in ``PLACE``, say where a row is from: its file, and its number if the file is Parquet.
     """
     groups: dict[tuple[str | None, str], list[str]] = {}
     for place in files:
         groups.setdefault((place.type, place.format), []).append(str(place.path.absolute()))
     frames: dict[str | None, DataFrame] = {}
     for (name, kind), paths in groups.items():
-        frame = _read(session, kind, paths, skip)
+        frame = _placed(_read(session, kind, paths, skip), kind)
         frames[name] = frame if name not in frames else frames[name].unionByName(frame, allowMissingColumns=True)
     if None not in frames:
         return frames
@@ -104,6 +106,17 @@ def read_frames(session: SparkSession, files: Iterable[Place], *, skip: bool = F
         named = ", ".join(f"`{n}`" for n in frames if n)
         raise InputProblem.of("missing-column", f"some events come with a type column and some as TYPE=PATH: {named}")
     return frames[None]
+
+
+def _placed(frame: DataFrame, kind: str) -> DataFrame:
+    """With the place of every row, computed where it is asked for; a column that has such a name already is kept."""
+    from pyspark.sql import functions as F
+
+    if any(c in frame.columns for c in PLACE):
+        return frame
+    plain = F.url_decode(F.replace(F.col("_metadata.file_path"), F.lit("+"), F.lit("%2B")))
+    row = F.col("_metadata.row_index") + 1 if kind == "parquet" else F.lit(None)
+    return frame.select("*", F.regexp_replace(plain, "^file:/+", "/").alias(PLACE[0]), row.cast("long").alias(PLACE[1]))
 
 
 def _read(session: SparkSession, kind: str, paths: list[str], skip: bool) -> DataFrame:

@@ -8,7 +8,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from occurs.errors import InputProblem, Problem, UsageProblem, did_you_mean
-from occurs.hosts.sparkcolumns import SPARK, convert, type_of
+from occurs.hosts.sparkcolumns import PLACE, SPARK, convert, type_of
 from occurs.model.source import InputOptions
 from occurs.model.ticks import instant, time_unit
 from occurs.model.time import TIMESTAMP, TimeKind
@@ -62,6 +62,8 @@ class _Part:
     label: Column
     bad: list[tuple[str, str, Column, Column]]
     misfit: list[tuple[str, Column, Column]]
+    #: the file and the number of a row, null where they are not known
+    place: tuple[Column, Column]
 
 
 def read(program: Program, events: Any, options: InputOptions) -> SparkSource:
@@ -134,6 +136,8 @@ def _part(frame: DataFrame, name: str | None, reads: list[str], kind: TimeKind, 
     types = {f.name: f.dataType for f in frame.schema.fields}
     numbered = frame.toDF(*(f"i{n}" for n in range(len(types))))
     columns = {c: (F.col(f"i{n}"), t) for n, (c, t) in enumerate(types.items())}
+    nowhere = (F.lit(None), None)
+    place = (columns.pop(PLACE[0], nowhere)[0].cast("string"), columns.pop(PLACE[1], nowhere)[0].cast("long"))
     own = name
     if name is None and options.type not in types:
         if len(reads) > 1:
@@ -182,7 +186,7 @@ def _part(frame: DataFrame, name: str | None, reads: list[str], kind: TimeKind, 
         found = type_of(t)
         if attribute not in options.special and attribute not in RESERVED_INPUT and found is not None:
             attributes[attribute] = found
-    return _Part(numbered, own, columns, attributes, type_column, time, end, sequence, label, bad, misfit)
+    return _Part(numbered, own, columns, attributes, type_column, time, end, sequence, label, bad, misfit, place)
 
 
 @dataclass
@@ -307,12 +311,14 @@ class _Reading:
             )
         )
         data = F.to_json(F.struct(*(c.alias(n) for n, (c, _) in part.columns.items())))
-        origin = F.lit(f"<{part.own}>" if part.own else None).cast("string")
-        bad = part.frame.where(state == 2).select(F.explode(found).alias("e"), origin.alias("file"), data.alias("data"))
+        origin = F.coalesce(part.place[0], F.lit(f"<{part.own}>" if part.own else None).cast("string"))
+        bad = part.frame.where(state == 2).select(
+            F.explode(found).alias("e"), origin.alias("file"), part.place[1].alias("row"), data.alias("data")
+        )
         bad = bad.select(
             F.col("e.r").alias("reason"),
             F.col("file"),
-            F.lit(None).cast("long").alias("row"),
+            F.col("row"),
             F.col("e.n").alias("column"),
             F.col("e.v").alias("value"),
             F.col("data"),
@@ -323,18 +329,24 @@ class _Reading:
         """Count the bad rows by reason; an InputProblem if they are not to be left out."""
         from pyspark.sql import functions as F
 
-        grouped = bad.groupBy("reason", "file", "column").agg(F.count(F.lit(1)), F.min("value")).collect()
+        first = F.min(F.struct("row", "value")).alias("first")
+        grouped = bad.groupBy("reason", "file", "column").agg(F.count(F.lit(1)), first).collect()
         for reason, _, _, n, _ in grouped:
             counts[f"bad: {reason}"] = counts.get(f"bad: {reason}", 0) + n
         if self.options.bad_rows == "skip":
             return
         problems = []
-        for reason, file, column, n, value in sorted(grouped, key=repr)[:_SHOWN]:
-            shown = "" if value is None else f", such as {value!r}"
+        for reason, file, column, n, (row, value) in sorted(grouped, key=repr)[:_SHOWN]:
             kind = "bad-time" if reason.endswith("time") and reason != "end before time" else "bad-value"
-            text = f"{n:,} {'row' if n == 1 else 'rows'}: {reason} in column `{column}`{shown}"
+            if row is None:
+                shown = "" if value is None else f", such as {value!r}"
+                text = f"{n:,} {'row' if n == 1 else 'rows'}: {reason} in column `{column}`{shown}"
+            else:
+                shown = "" if value is None else f": {value!r}"
+                more = f" (and {n - 1:,} more rows like it)" if n > 1 else ""
+                text = f"row {row}: {reason} in column `{column}`{shown}{more}"
             hint = "leave such rows out, and count them, with --bad-rows skip (Python: bad_rows='skip')"
-            problems.append(Problem(kind, text, file=file, value=value, hint=hint))
+            problems.append(Problem(kind, text, file=file, row=row, value=value, hint=hint))
         raise InputProblem([replace(p, hint=None) for p in problems[:-1]] + problems[-1:])
 
     def _complete(self, per_type: Mapping[str, Any]) -> list[Problem]:

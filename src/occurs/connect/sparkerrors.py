@@ -1,0 +1,48 @@
+"""What Spark says when it fails, in our words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import unquote
+
+from occurs.errors import InputProblem, OccursError, ResourceProblem
+
+_FILE = re.compile(r"\[FAILED_READ_FILE[\w.]*\] Encountered error while reading file (\S+?)\.\s")
+_CAUSE = re.compile(r"^(?:: |Caused by: )?[\w.$]+(?:Exception|Error): (\S.*)$", re.MULTILINE)
+
+
+@contextmanager
+def own_errors() -> Iterator[None]:
+    """Errors of Spark and of its workers as errors of ours; those that are ours already, and faults, pass."""
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except OccursError:
+        raise
+    except Exception as error:
+        foreign = isinstance(error, PySparkException) or type(error).__module__.startswith(("py4j", "grpc"))
+        ours = _translated(error, foreign)
+        if ours is None:
+            raise
+        raise ours from error
+
+
+def _translated(error: Exception, foreign: bool) -> OccursError | None:
+    """InputProblem for a file that Spark cannot read, ResourceProblem for any other failure of Spark."""
+    from occurs.hosts.spark import translate
+
+    ours = translate(error)
+    if ours is not None or not foreign:
+        return ours
+    text = str(error)
+    file = _FILE.search(text)
+    if file:
+        path = re.sub("^file:/+", "/", unquote(file[1]))
+        hint = "it is not what its suffix says, or a part of it is missing"
+        return InputProblem.of("bad-value", f"{path} cannot be read", file=path, hint=hint)
+    cause = _CAUSE.search(text)
+    first = cause[1] if cause else next((line for line in text.splitlines() if line.strip()), repr(error))
+    return ResourceProblem.of("spark-failed", f"Spark could not finish: {first}")

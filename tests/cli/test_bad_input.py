@@ -1,0 +1,224 @@
+"""Files that are not what they should be, through the command, on both hosts: a clear error, or counted."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from .conftest import EVENTS, FIRE
+
+HOSTS = ["local", pytest.param("spark", marks=pytest.mark.spark)]
+LINES = (
+    '{"type": "Temp", "time": "2024-01-05T09:00:00Z", "Area": "kitchen", "Value": 50}\n'
+    '{"type": "Smoke", "time": "2024-01-05T09:04:00Z", "Area": "kitchen"}\n'
+)
+START = 1_704_445_200_000_000
+UTC = pa.timestamp("us", "UTC")
+
+
+def table(**changed: pa.Array | list) -> pa.Table:
+    columns = {
+        "type": ["Temp", "Smoke"],
+        "time": pa.array([START, START + 240_000_000], UTC),
+        "Area": ["kitchen", "kitchen"],
+        "Value": pa.array([50, None], pa.int64()),
+    }
+    return pa.table(columns | changed)
+
+
+def parquet(rows: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    pq.write_table(rows, sink)
+    return sink.getvalue().to_pybytes()
+
+
+TWICE = pa.Table.from_arrays([*table().columns, table()["Value"]], ["type", "time", "Area", "Value", "Value"])
+WHOLE = parquet(table())
+PACKED = gzip.compress((EVENTS * 99).encode())
+
+#: file name, content, kind, what the message says
+FILES = {
+    "a column that is missing": ("e.csv", EVENTS.replace("Value", "Valeu"), "missing-column", "did you mean `Valeu`?"),
+    "no time column": ("e.csv", EVENTS.replace("time", "when"), "missing-column", "there is no time column `time`"),
+    "no type column": ("e.csv", EVENTS.replace("type", "kind"), "missing-column", "there is no type column `type`"),
+    "a value of the wrong type": ("e.csv", EVENTS.replace(",50", ",warm"), "bad-value", "row 1: string value in"),
+    "a time that is none": ("e.csv", EVENTS.replace("2024-01-05T09:01", "soon"), "bad-time", "row 2: unreadable time"),
+    "a row without type": ("e.csv", EVENTS + ",2024-01-05T09:00:00Z,x,1\n", "bad-value", "row 6: null type"),
+    "a row without time": ("e.csv", EVENTS + "Temp,,x,1\n", "bad-time", "row 6: null time"),
+    "an empty file": ("e.csv", "", "missing-column", "the file is empty"),
+    "an empty archive": ("e.csv.gz", gzip.compress(b""), "missing-column", "the file is empty"),
+    "a column twice": ("e.csv", EVENTS.replace("Area,V", "Value,V"), "duplicate-name", "are called `Value`"),
+    "rows too short and too long": ("e.csv", EVENTS + "Smoke\nA,1,2,3,4\n", "bad-value", "row 6: this line cannot be"),
+    "bytes that are no text": ("e.csv", EVENTS.encode().replace(b"hall", b"h\xff", 1), "bad-value", "not UTF-8"),
+    "a torn archive": ("e.csv.gz", PACKED[: len(PACKED) // 2], "bad-value", "e.csv.gz cannot be read"),
+    "no archive": ("e.csv.gz", EVENTS, "bad-value", "e.csv.gz cannot be read"),
+    "a torn line": ("e.jsonl", LINES + '{"type": "Te', "bad-value", "row 3: this line cannot be read"),
+    "a line that is no text": ("e.jsonl", LINES.encode().replace(b"kit", b"\xff"), "bad-value", "row 1: this line"),
+    "a torn archive of lines": ("e.jsonl.gz", gzip.compress(LINES.encode())[:-12], "bad-value", "cannot be read"),
+    "a torn array": ("e.json", '[{"type": "Temp"}, {', "bad-value", "e.json cannot be read"),
+    "a value of the wrong type in a line": ("e.jsonl", LINES.replace("50", '"warm"'), "bad-value", "row 1: string"),
+    "a torn Parquet file": ("e.parquet", WHOLE[: len(WHOLE) // 2], "bad-value", "e.parquet cannot be read"),
+    "a Parquet file with a torn page": ("e.parquet", WHOLE[:9] + b"\xff" * 50 + WHOLE[59:], "bad-value", "cannot be r"),
+    "an empty Parquet file": ("e.parquet", b"", "bad-value", "e.parquet cannot be read"),
+    "a Parquet column twice": ("e.parquet", parquet(TWICE), "duplicate-name", "two columns are called `Value`"),
+    "no Parquet column": ("e.parquet", parquet(table().drop_columns("Value")), "missing-column", "is declared, but mi"),
+    "the wrong type in Parquet": ("e.parquet", parquet(table(Value=["warm", None])), "bad-value", "e.parquet: error"),
+    "a half in Parquet": ("e.parquet", parquet(table(Value=[50.5, None])), "bad-value", "row 1: "),
+    "no time in Parquet": (
+        "e.parquet", parquet(table(time=pa.array([START, None], UTC))), "bad-time", "row 2: null time in column `time`"
+    ),
+    "a time that is none in Parquet": (
+        "e.parquet", parquet(table(time=["soon", "2024-01-05T09:04:00Z"])), "bad-time", "column `time`: 'soon'"
+    ),
+    "a time that is too fine": (
+        "e.parquet", parquet(table(time=pa.array([1, 2000], pa.timestamp("ns", "UTC")))), "bad-time", "row 1: unreadab"
+    ),
+}  # fmt: skip
+
+
+def put(path: Path, content: str | bytes) -> None:
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_what_cannot_be_read_is_refused_with_its_place(occurs, here, request, host):
+    if host == "spark":
+        request.getfixturevalue("spark")
+    for name, (file, content, kind, message) in FILES.items():
+        put(here / file, content)
+        done = occurs("run", "fire.tesla", "--host", host, "--events", file)
+        assert (done.status, done.out) == (2, ""), name
+        assert f"error[{kind}]" in done.err, (name, done.err)
+        assert message in done.err, (name, done.err)
+        if (host, name) != ("spark", "no Parquet column"):  # Spark says it of all files together
+            assert f"{file}: error" in done.err, (name, done.err)
+        (here / file).unlink()
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_files_that_are_not_there(occurs, here, request, host):
+    if host == "spark":
+        request.getfixturevalue("spark")
+    (here / "empty").mkdir()
+    (here / "x.txt").write_text("")
+    (here / ".hidden").write_text("")
+    for events, message in {
+        "event.csv": "event.csv: error[missing-file]: there is no file event.csv\n  hint: did you mean `events.csv`?",
+        "no/events.csv": "there is no directory no either",
+        "empty": "there are no event files in empty",
+        "x.txt": "error[unknown-format]",
+        "q" * 300 + ".csv": "error[missing-file]: qqq",
+        "zzz.jsonl": "files in .: `empty`, `events.csv`, `fire.tesla`, `x.txt`",
+    }.items():
+        done = occurs("run", "fire.tesla", "--host", host, "--events", events)
+        assert (done.status, done.out) == (2, "")
+        assert message in done.err
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_bad_rows_are_left_out_counted_and_kept(occurs, here, request, host):
+    if host == "spark":
+        request.getfixturevalue("spark")
+    more = "Temp,soon,hall,1\nTemp,2024-01-05T09:00:00Z,hall,warm\nSmoke\n"
+    put(here / "events.csv", (EVENTS + more).encode() + b"Temp,2024-01-05T09:00:00Z,\xff,1\n")
+    run = ("run", "fire.tesla", "--host", host, "--events")
+    done = occurs(*run, "events.csv", "--bad", "bad.jsonl")
+    assert (done.status, json.loads(done.out)) == (0, FIRE)
+    assert "left out 4 bad rows: 2 value does not fit, 1 unreadable time, 1 torn line" in done.err
+    rows = [json.loads(line) for line in (here / "bad.jsonl").read_text().splitlines()]
+    assert sorted((r["row"], r["reason"], r["file"], r["column"]) for r in rows if r["column"]) == [
+        (6, "unreadable time", "events.csv", "time"),
+        (7, "value does not fit", "events.csv", "Value"),
+        (9, "value does not fit", "events.csv", "Area"),
+    ]
+    late = table(time=["soon", "2024-01-05T09:04:00Z"])
+    first = table(time=["2024-01-05T09:00:00Z"] * 2).slice(0, 1)
+    pq.write_table(pa.concat_tables([late, first]), here / "a b+%.parquet")
+    done = occurs(*run, "a b+%.parquet", "--bad", "bad.csv")
+    assert (done.status, json.loads(done.out)) == (0, FIRE)
+    assert "left out 1 bad rows: 1 unreadable time" in done.err
+    head, row = (here / "bad.csv").read_text().splitlines()
+    assert head == "reason,file,row,column,value,data"
+    assert row.startswith("unreadable time,")
+    assert 'a b+%.parquet,1,time,soon,"{""type"":' in row.replace('": "', '":"').replace('"": ""', '"":""')
+    done = occurs(*run, "events.csv", "--bad-rows", "skip", "--only", "Fire")
+    assert (done.status, json.loads(done.out)) == (0, FIRE)
+    put(here / "events.csv", EVENTS)
+    done = occurs(*run, "events.csv", "--bad", "none.jsonl")
+    assert (done.status, (here / "none.jsonl").read_text()) == (0, "")
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_parquet_that_only_this_process_reads(occurs, here, request, host):
+    if host == "spark":
+        request.getfixturevalue("spark")
+    fine = table(time=pa.array([START * 1000, (START + 240_000_000) * 1000], pa.timestamp("ns", "UTC")))
+    pq.write_table(fine.append_column("value", pa.array([1, 2])), here / "e.parquet")
+    done = occurs("run", "fire.tesla", "--host", host, "--events", "e.parquet")
+    assert (done.status, json.loads(done.out)) == (0, FIRE)
+
+
+def test_nothing_is_overwritten(occurs, here):
+    run = ("run", "fire.tesla", "--host", "local", "--events")
+    for options, message in {
+        ("events.csv", "--out", "./events.csv"): "--out ./events.csv would overwrite what --events events.csv names",
+        ("Temp=t.csv", "--bad", "t.csv"): "--bad t.csv would overwrite what --events Temp=t.csv names",
+        ("events.csv", "--out", "o.csv", "--bad", "o.csv"): "--bad o.csv would overwrite what --out o.csv names",
+        ("events.csv", "--bad", "-"): "--bad -: stdout is for detections",
+    }.items():
+        done = occurs(*run, *options)
+        assert (done.status, done.out) == (2, "")
+        assert message in done.err
+    assert (here / "events.csv").read_text() == EVENTS
+
+
+def command(here: Path, *arguments: str, **how: object) -> subprocess.Popen[str]:
+    whole = [sys.executable, "-m", "occurs.cli", "run", "fire.tesla", "--host", "local", *arguments]
+    return subprocess.Popen(whole, cwd=here, stderr=subprocess.PIPE, text=True, **how)  # type: ignore[call-overload]
+
+
+def test_a_full_disk_is_status_1(here):
+    lines = "".join(f"Temp,{i},a,50\nSmoke,{i},a,\n" for i in range(5000))
+    (here / "events.csv").write_text("type,time,Area,Value\n" + lines)
+    given = ("--events", "events.csv", "--time-unit", "s")
+    with open("/dev/full", "w") as full, command(here, *given, stdout=full) as done:
+        assert "error[cannot-write]: stdout: No space left on device" in done.communicate()[1]
+    assert done.returncode == 1
+
+    def little() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+    before = sorted(os.listdir(here))
+    for name in ("o.csv", "o.jsonl", "o.parquet"):
+        with command(here, *given, "--out", name, preexec_fn=little) as done:
+            assert f"error[cannot-write]: {name}: File too large" in done.communicate()[1]
+        assert done.returncode == 1
+    assert sorted(os.listdir(here)) == before  # nothing half-written stays
+
+
+def test_ctrl_c_is_status_130(here):
+    os.mkfifo(here / "slow.csv")
+    with command(here, "--events", "slow.csv", stdout=subprocess.PIPE) as running:
+        for _ in range(600):
+            try:
+                writer = os.open(here / "slow.csv", os.O_WRONLY | os.O_NONBLOCK)
+                break
+            except OSError:  # nobody reads yet
+                time.sleep(0.1)
+        os.write(writer, b"type,time\n")
+        running.send_signal(signal.SIGINT)
+        time.sleep(0.1)
+        os.close(writer)
+        out, err = running.communicate()
+    assert (running.returncode, out, err) == (130, "", "interrupted\n")
