@@ -121,22 +121,22 @@ class SparkDetections(Mapping[str, "DataFrame"]):
             frame.unpersist()
 
 
-MARK = "occurs-problems:"
-
-
 def translate(error: BaseException) -> OccursError | None:
     """The error of ours that a worker raised, out of what Spark says about it."""
+    from occurs.hosts.sparktask import MARK
     from occurs.hosts.wide import problems_from_json
 
     text = str(error)
     at = text.find(MARK)
-    if at < 0:
-        return None
-    try:
-        data, _ = json.JSONDecoder().raw_decode(text, at + len(MARK))
-    except json.JSONDecodeError:
-        return None
-    return problems_from_json(data)
+    while at >= 0:
+        at += len(MARK)
+        try:
+            data, _ = json.JSONDecoder().raw_decode(text, at)
+        except json.JSONDecodeError:  # the mark in a line of source code that the traceback shows
+            at = text.find(MARK, at)
+        else:
+            return problems_from_json(data)
+    return None
 
 
 __all__ = ["SparkDetections", "detect", "read", "translate"]

@@ -10,7 +10,8 @@ from occurs.errors import InputProblem
 from occurs.hosts.pushdown import static_filter
 from occurs.hosts.sparkcolumns import SPARK
 from occurs.hosts.sparkread import SparkSource
-from occurs.hosts.wide import Cut, Inlet, Wide, make_engine_task
+from occurs.hosts.sparktask import Share, make_engine_task
+from occurs.hosts.wide import Inlet, Wide
 from occurs.model.types import Schema, Type
 from occurs.plan.spread import Group
 
@@ -66,25 +67,29 @@ def run_group(
     stage, clock, labelled = group.stage, source.clock, label or because
     inlets = _inlets(group, source, earlier, labelled)
     frame = _input(group, source, earlier, inlets, labelled)
-    cut = None
+    shares: list[Share] = []
+    if clock is not None:
+        shares = [Share(stage, clock, clock[0])]
     if group.mode == "keyed":
         frame = frame.repartition(partitions, *_key_columns(group, inlets)).sortWithinPartitions("__time")
     elif group.mode == "free":
         if labelled:  # rows that are equal in everything are told apart by a number: they must come together
             frame = frame.repartition(partitions, "__type", "__time")
         frame = frame.sortWithinPartitions("__time")
-    elif group.mode == "slices" and clock is not None and clock[1] > clock[0]:
-        cut = Cut(tuple(_slices(clock, group.overlap, partitions)), group.overlap)
-        frame = _sliced(frame, cut)
-        if stage.timers:
-            frame = _with_marks(frame, [(number, first) for number, (first, _) in enumerate(cut.slices)])
-        frame = frame.repartitionByRange(partitions, "__slice").sortWithinPartitions("__slice", "__time")
-    else:
-        if stage.timers and clock is not None:
-            frame = _with_marks(frame, [(None, clock[0])])
-        frame = frame.repartition(1).sortWithinPartitions("__time")
+    elif clock is not None:
+        if group.mode == "slices":
+            frame, shares = _sliced(frame, group, clock, partitions)
+        elif group.mode == "rules":
+            frame, shares = _shared(frame, group, clock, partitions)
+        marks = [(n, s.clock[0]) for n, s in enumerate(shares) if s.stage.timers]
+        if marks:
+            frame = _with_marks(frame, marks)
+        if len(shares) > 1:
+            frame = frame.repartitionById(len(shares), "__share").sortWithinPartitions("__share", "__time")
+        else:
+            frame = frame.repartition(1).sortWithinPartitions("__time")
     wide = Wide.of(stage, label, because)
-    task = make_engine_task(stage, wide, inlets, clock, cut, labelled)
+    task = make_engine_task(shares, wide, inlets, labelled)
     return Result(frame.mapInArrow(task, wide.ddl), wide, group, len(earlier))
 
 
@@ -117,20 +122,23 @@ def _input(
     """The rows that can matter, with the columns that are needed."""
     from pyspark.sql import functions as F
 
-    condition = F.lit(False)
+    whole: list[str] = []
+    conditions: list[Column] = []
     columns: dict[str, None] = {}
     for inlet in inlets:
         if inlet.derived:
             continue
-        keep = F.col("__type") == inlet.type
         extra = static_filter(group.stage, inlet.type, source.physical, source.schemas[inlet.type])
-        condition = condition | (keep if extra is None else keep & extra)
+        if extra is None:
+            whole.append(inlet.type)
+        else:
+            conditions.append((F.col("__type") == inlet.type) & extra)
         columns.update(dict.fromkeys(c for _, _, c in inlet.columns if c))
     handed = [inlet.type for inlet in inlets if inlet.derived]
     special = ["__type", "__time"]
     special += ["__sequence"] if source.has_sequence else []
     special += ["__label"] if labelled and (handed or any(i.labelled for i in inlets)) else []
-    frame = source.frame.where(condition).select(*special, *columns)
+    frame = source.frame.where(_any([F.col("__type").isin(whole), *conditions])).select(*special, *columns)
     if not handed:
         return frame
     frame = frame.withColumn("__derived", F.lit(False))
@@ -156,7 +164,7 @@ def _key_columns(group: Group, inlets: Sequence[Inlet]) -> list[Column]:
                 places += [(inlet, t, c) for n, t, c in inlet.columns if n == wanted and c]
         kinds = {t for _, t, _ in places}
         cast = "double" if len(kinds) > 1 else SPARK[next(iter(kinds), Type.STRING)]
-        column = F.lit(None).cast(cast)
+        cases = []
         for inlet, _, name in places:
             value = F.col(name).cast(cast)
             # -0.0 and 0.0 are equal, and so must be their buckets
@@ -164,44 +172,85 @@ def _key_columns(group: Group, inlets: Sequence[Inlet]) -> list[Column]:
             mine = F.col("__type") == inlet.type
             if derived:
                 mine = mine & (F.col("__derived") == F.lit(inlet.derived))
-            column = F.when(mine, value).otherwise(column)
-        out.append(column)
+            cases.append((mine, value))
+        out.append(_case(cases).otherwise(F.lit(None).cast(cast)) if cases else F.lit(None).cast(cast))
     return out
 
 
-def _slices(clock: tuple[int, int], overlap: int, partitions: int) -> list[tuple[int, int]]:
+def _case(cases: Sequence[tuple[Column, Column]]) -> Column:
+    """The value of the first condition that holds; one flat expression, however many there are."""
+    from pyspark.sql import functions as F
+
+    (condition, value), *more = cases
+    out = F.when(condition, value)
+    for condition, value in more:
+        out = out.when(condition, value)
+    return out
+
+
+def _any(conditions: Sequence[Column]) -> Column:
+    """Does one of them hold?  A balanced tree, as Spark walks expressions recursively."""
+    if len(conditions) == 1:
+        return conditions[0]
+    half = len(conditions) // 2
+    return _any(conditions[:half]) | _any(conditions[half:])
+
+
+def slices(clock: tuple[int, int], overlap: int, partitions: int) -> list[tuple[int, int]]:
     """[first, last] of each slice of the clock: not so many that the overlaps are most of the work."""
     first, last = clock
     span = last - first + 1
-    n = max(1, min(partitions, span // max(1, overlap)))
+    n = max(1, min(partitions, span // max(1, overlap))) if span < 2**62 else 1
     width = -(-span // n)
     return [(first + i * width, min(last, first + (i + 1) * width - 1)) for i in range(n) if first + i * width <= last]
 
 
-def _sliced(frame: DataFrame, cut: Cut) -> DataFrame:
-    """Every row in each slice that can look back at it."""
+def _sliced(
+    frame: DataFrame, group: Group, clock: tuple[int, int], partitions: int
+) -> tuple[DataFrame, list[Share]]:
+    """Every row in each slice of time (``__share``) that can look back at it."""
     from pyspark.sql import functions as F
 
-    first, width = cut.slices[0][0], cut.slices[0][1] - cut.slices[0][0] + 1
-    time = F.col("__time") - F.lit(first)
-    low = (time - time % F.lit(width)) / F.lit(width)
-    later = time + F.lit(cut.overlap)
-    high = (later - later % F.lit(width)) / F.lit(width)
-    high = F.least(high, F.lit(len(cut.slices) - 1).cast("double"))
-    numbers = F.sequence(low.cast("int"), high.cast("int"))
-    return frame.withColumn("__slice", F.explode(numbers))
+    found = slices(clock, group.overlap, partitions)
+    # timers before the overlap concern nobody
+    shares = [Share(group.stage, (max(clock[0], first - group.overlap), last), first) for first, last in found]
+    if len(found) == 1:
+        return frame, shares
+    start, width = F.lit(found[0][0]), F.lit(found[0][1] - found[0][0] + 1)
+    time = F.col("__time")
+    low = F.call_function("div", time - start, width)
+    # the last instant that looks back at it
+    later = F.least(time, F.lit(clock[1] - group.overlap)) + F.lit(group.overlap)
+    high = F.call_function("div", F.greatest(later, time) - start, width)
+    return frame.withColumn("__share", F.explode(F.sequence(low.cast("int"), high.cast("int")))), shares
 
 
-def _with_marks(frame: DataFrame, marks: list[tuple[int | None, int]]) -> DataFrame:
-    """Rows of no type, one per (slice, time), so that timers fire where there are no events at all."""
+def _shared(
+    frame: DataFrame, group: Group, clock: tuple[int, int], partitions: int
+) -> tuple[DataFrame, list[Share]]:
+    """Every row in each share (``__share``) of the rules that reads its type."""
+    from pyspark.sql import functions as F
+
+    shares = [Share(stage, clock, clock[0]) for stage in group.spread(partitions)]
+    if len(shares) == 1:
+        return frame, shares
+    readers = {t: [F.lit(n) for n, s in enumerate(shares) if t in s.stage.inputs] for t in group.stage.inputs}
+    cases = [(F.col("__type") == t, F.array(*own)) for t, own in sorted(readers.items())]
+    if not cases:
+        return frame.withColumn("__share", F.lit(0)), shares
+    return frame.withColumn("__share", F.explode(_case(cases))), shares
+
+
+def _with_marks(frame: DataFrame, marks: list[tuple[int, int]]) -> DataFrame:
+    """Rows of no type, one per (share, time), so that timers fire where there are no events at all."""
     from pyspark.sql import functions as F
 
     session = frame.sparkSession
     out = frame
     for number, time in marks:
         values = {"__type": F.lit(""), "__time": F.lit(time).cast("long")}
-        if number is not None:
-            values["__slice"] = F.lit(number)
+        if "__share" in frame.columns:
+            values["__share"] = F.lit(number)
         mark = session.range(1).select(*(c.alias(n) for n, c in values.items()))
         out = out.unionByName(mark, allowMissingColumns=True)
     return out

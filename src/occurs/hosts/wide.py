@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from occurs.engine.engine import Engine, concat_rows
+from occurs.engine.engine import concat_rows
 from occurs.engine.order import input_rows
 from occurs.engine.results import TypeRows
 from occurs.errors import InputProblem, LimitProblem, OccursError, Problem, Span
@@ -20,9 +19,6 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.rows import Rows
 from occurs.plan.stage import Stage
-
-#: rows that an engine gets per call
-BUDGET = 250_000
 
 _DDL = {
     Type.INT: "bigint",
@@ -45,14 +41,6 @@ class Inlet:
     derived: bool
     labelled: bool
     columns: tuple[tuple[str, Type, str], ...]
-
-
-@dataclass(frozen=True)
-class Cut:
-    """[first, last] of each slice of time; the rows of ``overlap`` ticks before a slice come with it."""
-
-    slices: tuple[tuple[int, int], ...]
-    overlap: int
 
 
 @dataclass(frozen=True)
@@ -84,9 +72,10 @@ class Wide:
         parts += [f"__because {_BECAUSE.format(t=time)}"] if self.because else []
         return ", ".join(parts)
 
-    def batches(self, found: TypeRows, schemas: Mapping[str, Schema]) -> Iterator[pa.RecordBatch]:
-        """Detections of one call, type by type."""
-        for t in self.reported:
+    def batches(self, found: TypeRows, stage: Stage) -> Iterator[pa.RecordBatch]:
+        """Detections of one call of an engine of ``stage``, type by type."""
+        schemas = stage.schemas
+        for t in stage.reported:
             if found.count(t) == 0:
                 continue
             table = found.table(t, label=self.label, because=self.because)
@@ -121,110 +110,7 @@ _ARROW = {
 }
 
 
-def make_engine_task(
-    stage: Stage,
-    wide: Wide,
-    inlets: Sequence[Inlet],
-    clock: tuple[int, int] | None,
-    cut: Cut | None,
-    labelled: bool,
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """The function that ``mapInArrow`` runs over a partition sorted by (slice,) time."""
-
-    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        try:
-            if clock is None:
-                return
-            if cut is None:
-                yield from _Stream(stage, wide, inlets, labelled, clock, clock[0]).run(batches)
-            else:
-                for number, part in _by_slice(batches):
-                    first, last = cut.slices[number]
-                    # timers before the overlap concern nobody
-                    own = (max(clock[0], first - cut.overlap), last)
-                    yield from _Stream(stage, wide, inlets, labelled, own, first).run(part)
-        except OccursError as error:
-            # Spark hands on the text of an exception only: the problems travel in it
-            raise RuntimeError("occurs-problems:" + problems_to_json(error)) from error
-
-    return run
-
-
-def _by_slice(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, Iterator[pa.RecordBatch]]]:
-    """Runs of equal ``__slice``, in order; each must be used up before the next."""
-    waiting: list[tuple[int, pa.RecordBatch]] = []
-
-    def pieces() -> Iterator[tuple[int, pa.RecordBatch]]:
-        for batch in batches:
-            if batch.num_rows == 0:
-                continue
-            number = batch.column(batch.schema.get_field_index("__slice")).to_numpy()
-            cuts = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(number)]
-            for a, b in pairwise(cuts):
-                yield int(number[a]), batch.slice(a, b - a)
-
-    source = pieces()
-    first = next(source, None)
-    if first is not None:
-        waiting.append(first)
-    while waiting:
-        number = waiting[0][0]
-
-        def own(number: int = number) -> Iterator[pa.RecordBatch]:
-            while waiting and waiting[0][0] == number:
-                yield waiting.pop()[1]
-                following = next(source, None)
-                if following is not None:
-                    waiting.append(following)
-
-        yield number, own()
-
-
-@dataclass
-class _Stream:
-    """Rows in time order through an engine; what lies before ``emit_from`` only fills the past."""
-
-    stage: Stage
-    wide: Wide
-    inlets: Sequence[Inlet]
-    labelled: bool
-    clock: tuple[int, int]
-    emit_from: int
-
-    def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        engine = Engine(self.stage, labelled=self.labelled)
-        held: list[pa.RecordBatch] = []
-        rows = 0
-        for batch in batches:
-            if batch.num_rows == 0:
-                continue
-            held.append(batch)
-            rows += batch.num_rows
-            if rows < BUDGET:
-                continue
-            table = pa.Table.from_batches(held)
-            time = table.column("__time").to_numpy()
-            at = int(np.searchsorted(time, time[-1], side="left"))
-            if at == 0:
-                continue
-            yield from self._call(engine, table.slice(0, at), int(time[-1]) - 1)
-            held = table.slice(at).to_batches()
-            rows = table.num_rows - at
-        yield from self._call(engine, pa.Table.from_batches(held) if held else None, self.clock[1])
-
-    def _call(self, engine: Engine, table: pa.Table | None, frontier: int) -> Iterator[pa.RecordBatch]:
-        rows = _rows(self.stage, self.inlets, table, self.labelled)
-        start, done = self.clock[0], engine.state.frontier
-        if self.emit_from > start and (done is None or done < self.emit_from - 1):
-            before = {t: r.slice(0, int(np.searchsorted(r.time, self.emit_from))) for t, r in rows.items()}
-            engine.advance(before, min(frontier, self.emit_from - 1), start)
-            if frontier < self.emit_from:
-                return
-            rows = {t: r.slice(int(np.searchsorted(r.time, self.emit_from))) for t, r in rows.items()}
-        yield from self.wide.batches(engine.advance(rows, frontier, start), self.stage.schemas)
-
-
-def _rows(stage: Stage, inlets: Sequence[Inlet], table: pa.Table | None, labelled: bool) -> dict[str, Rows]:
+def wide_rows(stage: Stage, inlets: Sequence[Inlet], table: pa.Table | None, labelled: bool) -> dict[str, Rows]:
     """The rows of each type, in the total order."""
     out: dict[str, Rows] = {}
     if table is None or table.num_rows == 0:

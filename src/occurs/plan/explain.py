@@ -78,6 +78,8 @@ def _way(group: Group) -> str:
     if group.mode == "slices":
         overlap = duration(group.overlap, group.stage.kind)
         return f"  {names}: no common key; slices of time that overlap by {overlap}"
+    if group.mode == "rules":
+        return f"  {names}: the rules spread over the partitions, all events in each, as {group.why}"
     if group.mode == "free":
         return f"  {names}: row by row, no shuffle"
     return f"  {names}: ONE partition, as {group.why} and there is no common key [global-stage]"

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from occurs.plan.graph import components
 from occurs.plan.stage import Definition, Stage, make_stage, stage_key
 
-Mode = Literal["keyed", "slices", "single", "free"]
+Mode = Literal["keyed", "slices", "rules", "single", "free"]
 
 
 @dataclass(frozen=True)
 class Group:
     """A stage of its own.  ``mode``: keyed (split by ``stage.key``), slices (of time that overlap by ``overlap``
-    ticks), free (row by row, any partitioning), single (one partition: ``why``).  ``takes``: types whose derived rows
-    come from earlier groups; ``hands``: types whose derived rows go to later ones."""
+    ticks), rules (each of ``shares`` sees all its events in one partition), free (row by row, any partitioning), single
+    (one partition: ``why``).  ``takes``: types whose derived rows come from earlier groups; ``hands``: types whose
+    derived rows go to later ones."""
 
     stage: Stage
     mode: Mode
@@ -24,6 +25,7 @@ class Group:
     why: str = ""
     takes: frozenset[str] = frozenset()
     hands: frozenset[str] = frozenset()
+    shares: tuple[Stage, ...] = ()
 
     def needs(self, type: str, everything: bool) -> set[str] | None:
         """The attributes of ``type`` that must cross into Python; None for all (labels need them).
@@ -37,49 +39,76 @@ class Group:
             return None
         return {name for d in definitions for name in d.columns.get(type, ())}
 
+    def spread(self, partitions: int) -> list[Stage]:
+        """The shares of a group of mode rules, put together to no more than ``partitions``."""
+        bins = [[d for s in self.shares[n::partitions] for d in s.definitions] for n in range(partitions)]
+        return [_stage(sorted(b, key=_place), self.stage, {}) for b in bins if b]
+
 
 def groups(definitions: Sequence[Definition], whole: Stage) -> list[Group]:
     """Definitions that are connected by derived types run together; the others need not share a key.
 
-    Connected ones without a common key become stages, where that lets some of them be split by a key.  Groups come in
-    evaluation order: what one takes an earlier one hands on.
+    Connected ones without a common key become stages, where that lets some of them be split by a key.  What is not
+    connected, but can be split alike, shares one pass over the input.  Groups come in evaluation order: what one takes
+    an earlier one hands on.
     """
     defined = {d.pattern.rules[0].output for d in definitions}
-    merged: list[list[Definition]] = []
-    by_key: dict[object, int] = {}
+    keyed: dict[object, list[tuple[list[Definition], dict[str, tuple[str, ...]]]]] = {}
+    alike: dict[object, list[Group]] = {}
+    staged: list[Group] = []
     for part in _connected(definitions, defined):
-        # groups that split by the same attributes share one shuffle
-        key = stage_key(part)
-        name = _columns_of(key) if key else None
-        if name is not None and name in by_key:
-            both = merged[by_key[name]] + part
-            if stage_key(both):
-                merged[by_key[name]] = both
-                continue
-        if name is not None:
-            by_key[name] = len(merged)
-        merged.append(part)
-    out: list[Group] = []
-    for part in merged:
         if whole.subscribed and not any(s.type in _outputs(part) for s in whole.subscribed):
-            continue  # nobody asks for what this group finds
-        one = _group(_stage(part, whole))
-        staged = _staged(part, whole) if one.mode in ("slices", "single") else None
-        out += [one] if staged is None else staged
+            continue  # nobody asks for what it finds
+        key = stage_key(part)
+        if key:
+            # those that split every type by the same attributes share one shuffle
+            for members, common in keyed.setdefault(_columns_of(key), []):
+                if all(common.get(t, a) == a for t, a in key.items()):
+                    members += part
+                    common.update(key)
+                    break
+            else:
+                keyed[_columns_of(key)].append((list(part), dict(key)))
+            continue
+        one = _group(_stage(part, whole, {}))
+        stages = _staged(part, whole) if one.mode in ("slices", "single") else None
+        if stages is not None:
+            staged += stages
+        else:
+            # of windows that differ much each gets slices that suit it
+            alike.setdefault((one.mode, one.overlap.bit_length() // 2), []).append(one)
+    out = [_group(_stage(sorted(d, key=_place), whole, key)) for found in keyed.values() for d, key in found]
+    out += staged
+    out += [_together(found, whole) for found in alike.values()]
     outside = [s for s in whole.subscribed if s.type not in defined]
     if outside:
         out.append(Group(make_stage([], whole.schemas, whole.kind, outside), "free"))
     return out
 
 
+def _together(found: list[Group], whole: Stage) -> Group:
+    """Groups of one mode, not connected with one another, as one."""
+    if len(found) == 1:
+        return found[0]
+    parts = sorted((d for g in found for d in g.stage.definitions), key=_place)
+    stage = _stage(parts, whole, {})
+    if found[0].mode == "single":
+        return Group(stage, "rules", why=found[0].why, shares=tuple(g.stage for g in found))
+    return Group(stage, found[0].mode, overlap=max(g.overlap for g in found))
+
+
+def _place(d: Definition) -> int:
+    return d.pattern.rules[0].place
+
+
 def _outputs(part: Sequence[Definition]) -> set[str]:
     return {d.pattern.rules[0].output for d in part}
 
 
-def _stage(part: Sequence[Definition], whole: Stage) -> Stage:
+def _stage(part: Sequence[Definition], whole: Stage, key: Mapping[str, tuple[str, ...]]) -> Stage:
     outputs = _outputs(part)
     subscribed = [s for s in whole.subscribed if s.type in outputs]
-    return make_stage(part, whole.schemas, whole.kind, subscribed, stage_key(part))
+    return make_stage(part, whole.schemas, whole.kind, subscribed, key)
 
 
 def _connected(definitions: Sequence[Definition], defined: set[str]) -> list[list[Definition]]:
@@ -133,7 +162,7 @@ def _staged(part: Sequence[Definition], whole: Stage) -> list[Group] | None:
         hands = {t for later in parts[number + 1 :] for d in later for t in d.reads} & _outputs(own)
         if asked and not hands and not asked & _outputs(own):
             continue
-        stage = _stage(own, whole)
+        stage = _stage(own, whole, stage_key(own))
         if hands and stage.subscribed:
             return None  # a stage with subscriptions gives nothing else
         out.append(replace(_group(stage), takes=frozenset(takes), hands=frozenset(hands)))
@@ -189,7 +218,7 @@ def _group(stage: Stage) -> Group:
 def reach(stage: Stage) -> int:
     """The longest path of retentions: how far the inputs of a detection can lie before it, in ticks."""
     deepest: dict[str, int] = {}
-    for d in sorted(stage.definitions, key=lambda d: d.pattern.rules[0].place):
+    for d in sorted(stage.definitions, key=_place):
         mine = max((back + deepest.get(t, 0) for t, back in d.reads.items()), default=0)
         output = d.pattern.rules[0].output
         deepest[output] = max(deepest.get(output, 0), mine)

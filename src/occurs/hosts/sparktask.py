@@ -1,0 +1,134 @@
+"""What a Spark task runs: rows in order of time through engines, detections out, call by call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+
+from occurs.engine.engine import Engine
+from occurs.errors import OccursError
+from occurs.hosts.wide import Inlet, Wide, problems_to_json, wide_rows
+from occurs.plan.stage import Stage
+
+#: rows that an engine gets per call
+BUDGET = 250_000
+#: before the problems in the text of an exception; spelled in two so that a traceback does not show it
+MARK = "occurs-" + "problems:"
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one engine does: ``stage`` over the rows within ``clock``, of which those before ``emit_from`` only fill the
+    past."""
+
+    stage: Stage
+    clock: tuple[int, int]
+    emit_from: int
+
+
+def make_engine_task(
+    shares: Sequence[Share], wide: Wide, inlets: Sequence[Inlet], labelled: bool
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """The function that ``mapInArrow`` runs over a partition.
+
+    Rows are sorted by time.  With a column ``__share`` they are sorted by it first, and it says which of ``shares`` a
+    row is for; without it there is one.
+    """
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        try:
+            if len(shares) == 1:
+                yield from _stream(shares[0], wide, inlets, labelled, batches)
+            elif shares:
+                for number, part in _by_share(batches):
+                    yield from _stream(shares[number], wide, inlets, labelled, part)
+        except OccursError as error:
+            # Spark hands on the text of an exception only: the problems travel in it
+            raise RuntimeError(MARK + problems_to_json(error)) from error
+
+    return run
+
+
+def _by_share(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, Iterator[pa.RecordBatch]]]:
+    """Runs of equal ``__share``, in order; each must be used up before the next."""
+    waiting: list[tuple[int, pa.RecordBatch]] = []
+
+    def pieces() -> Iterator[tuple[int, pa.RecordBatch]]:
+        for batch in batches:
+            if batch.num_rows == 0:
+                continue
+            number = batch.column(batch.schema.get_field_index("__share")).to_numpy()
+            cuts = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(number)]
+            for a, b in pairwise(cuts):
+                yield int(number[a]), batch.slice(a, b - a)
+
+    source = pieces()
+    first = next(source, None)
+    if first is not None:
+        waiting.append(first)
+    while waiting:
+        number = waiting[0][0]
+
+        def own(number: int = number) -> Iterator[pa.RecordBatch]:
+            while waiting and waiting[0][0] == number:
+                yield waiting.pop()[1]
+                following = next(source, None)
+                if following is not None:
+                    waiting.append(following)
+
+        yield number, own()
+
+
+def _stream(
+    share: Share, wide: Wide, inlets: Sequence[Inlet], labelled: bool, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Rows in time order through an engine: it holds the retention and the rows of one call."""
+    engine = Engine(share.stage, labelled=labelled)
+    for frontier, table in in_calls(batches, share.clock[1]):
+        yield from _call(share, wide, inlets, labelled, engine, table, frontier)
+
+
+def in_calls(batches: Iterator[pa.RecordBatch], until: int) -> Iterator[tuple[int, pa.Table | None]]:
+    """(frontier, the rows up to it): about ``BUDGET`` rows each, instants whole; the last one at ``until``."""
+    held: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in batches:
+        if batch.num_rows == 0:
+            continue
+        held.append(batch)
+        rows += batch.num_rows
+        if rows < BUDGET:
+            continue
+        table = pa.Table.from_batches(held)
+        time = table.column("__time").to_numpy()
+        at = int(np.searchsorted(time, time[-1], side="left"))
+        if at == 0:
+            continue
+        yield int(time[-1]) - 1, table.slice(0, at)
+        held = table.slice(at).to_batches()
+        rows = table.num_rows - at
+    yield until, pa.Table.from_batches(held) if held else None
+
+
+def _call(
+    share: Share,
+    wide: Wide,
+    inlets: Sequence[Inlet],
+    labelled: bool,
+    engine: Engine,
+    table: pa.Table | None,
+    frontier: int,
+) -> Iterator[pa.RecordBatch]:
+    rows = wide_rows(share.stage, inlets, table, labelled)
+    (start, _), emit_from, done = share.clock, share.emit_from, engine.state.frontier
+    if emit_from > start and (done is None or done < emit_from - 1):
+        before = {t: r.slice(0, int(np.searchsorted(r.time, emit_from))) for t, r in rows.items()}
+        engine.advance(before, min(frontier, emit_from - 1), start)
+        if frontier < emit_from:
+            return
+        rows = {t: r.slice(int(np.searchsorted(r.time, emit_from))) for t, r in rows.items()}
+    yield from wide.batches(engine.advance(rows, frontier, start), share.stage)

@@ -1,0 +1,73 @@
+"""Every text case on Spark, in one partition and in eight, with labels and constituents as on the local host."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hostcases import Batch, all_cases, bare, combined, here, in_one_job, keywords, labelled, on_spark
+
+import occurs
+from occurs.testing.cases import Case
+from occurs.testing.compare import difference
+
+pytestmark = pytest.mark.spark
+BATCHES, ALONE = combined(all_cases())
+#: of those that run alone, the ones that are also in the fast run
+FAST = {"W16 Timer", "W23 nulls", "an empty history", "undecided in a role", "a clock without events"}
+PARTITIONS = (1, 8)
+NOTHING = pa.table({"type": pa.array([], pa.string()), "time": pa.array([], pa.int64()), "V": pa.array([], pa.int64())})
+
+
+def run(spark: Any, batch: Batch, **options: Any) -> list[Any]:
+    found = batch.program.detect(spark.createDataFrame(batch.table), **batch.options, **options)
+    try:
+        return in_one_job(found)
+    finally:
+        found.unpersist()
+
+
+def test_all_cases_are_here() -> None:
+    names = [c.name for b in BATCHES for c in b.cases] + [c.name for c in ALONE]
+    assert sorted(names) == sorted(c.name for c in all_cases())
+    assert len(ALONE) < len(names) / 3
+
+
+def check(spark: Any, batch: Batch, partitions: int, because: bool) -> None:
+    rows = run(spark, batch, partitions=partitions, because=because)
+    assert difference(batch.expected, bare(rows)) is None
+    if because:
+        assert labelled(rows) == labelled(here(batch.program, batch.table, because=True, **batch.options))
+
+
+@pytest.mark.parametrize("because", [False, True])
+def test_worked_examples(quick: Any, because: bool) -> None:
+    """Without labels, columns that nobody reads stay outside of Python."""
+    batches, _ = combined(c for c in all_cases() if c.name.startswith("W"))
+    for batch in batches:
+        check(quick, batch, 8, because)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(len(BATCHES)), ids=lambda n: BATCHES[n].name)
+@pytest.mark.parametrize(("partitions", "because"), [(1, True), (8, False)])
+def test_many_cases(quick: Any, number: int, partitions: int, because: bool) -> None:
+    check(quick, BATCHES[number], partitions, because)
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(c, marks=[] if c.name in FAST else pytest.mark.slow, id=c.name) for c in ALONE]
+)
+@pytest.mark.parametrize("partitions", PARTITIONS)
+def test_one_case(quick: Any, case: Case, partitions: int) -> None:
+    program, options = occurs.parse(case.rules), keywords(case)
+    tables: Any = case.tables() or NOTHING
+    if case.error is not None:
+        with pytest.raises(occurs.OccursError) as caught:
+            on_spark(quick, program, tables, partitions=partitions, **options)
+        assert caught.value.kind == case.error
+        return
+    rows = on_spark(quick, program, tables, partitions=partitions, because=True, **options)
+    assert difference(case.expected or (), bare(rows)) is None
+    assert labelled(rows) == labelled(here(program, tables, because=True, **options))
