@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache, reduce
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 import occurs
+from occurs.connect.tables import to_arrow
 from occurs.errors import OccursError
 from occurs.languages.tesla.semantics import Occurrence
 from occurs.model.types import Type, arrow_type
@@ -61,30 +62,22 @@ def on_spark(spark: Any, program: occurs.Program, tables: Any, **options: Any) -
         found.unpersist()
 
 
-def in_one_job(found: Any) -> list[Occurrence]:
-    """All detections of a Spark run, its types below one another."""
-    from pyspark.sql import functions as F
-
-    pieces = []
-    doubles = set()
-    for t, frame in found.items():
-        kinds = {f.name: f.dataType.typeName() for f in frame.schema.fields}
-        columns = {n: F.unix_micros(F.col(f"`{n}`")) if k == "timestamp" else F.col(f"`{n}`") for n, k in kinds.items()}
-        extra = [columns.pop(n).alias(n) for n in ("label", "because") if n in columns]
-        doubles |= {(t, n) for n, k in kinds.items() if k == "double"}
-        del columns["type"]
-        time = columns.pop("time")
-        values = F.to_json(F.struct(*(c.alias(n) for n, c in columns.items())), {"ignoreNullFields": "false"})
-        values = values if columns else F.lit("{}")
-        chosen = frame.select(F.lit(t).alias("t"), time.alias("time"), values.alias("values"), *extra)
-        pieces.append(chosen.coalesce(1))  # one task per type: the work is done before
-    rows = reduce(lambda a, b: a.union(b), pieces).toArrow().to_pylist()
+def in_few_jobs(found: Any, schemas: Mapping[str, pa.Schema]) -> list[Occurrence]:
+    """All detections of a Spark run, whose types have these ``schemas``: types that agree about attributes together."""
+    jobs: list[tuple[list[str], dict[str, pa.DataType]]] = []
+    for t in found:
+        own = {f.name: f.type for f in schemas[t]}
+        fitting = [job for job in jobs if all(job[1].get(n, kind) == kind for n, kind in own.items())]
+        jobs += [] if fitting else [([], {})]
+        types, attributes = fitting[0] if fitting else jobs[-1]
+        types.append(t)
+        attributes.update(own)
     out = []
-    for row in rows:
-        t, time, values = row.pop("t"), row.pop("time"), json.loads(row.pop("values"))
-        # JSON has no infinity
-        values = {n: float(v) if (t, n) in doubles and v is not None else v for n, v in values.items()}
-        out.append(Occurrence(t, time, {**values, **row}))
+    for types, _ in jobs:
+        rows = to_arrow(found.together(*types))
+        for t in types:
+            mine = rows.filter(pc.equal(rows.column("type"), t)).select(schemas[t].names)
+            out += occurrences_of({t: mine})
     return out
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hostcases import Batch, all_cases, bare, combined, here, in_one_job, keywords, labelled, on_spark
+from hostcases import Batch, all_cases, bare, combined, here, in_few_jobs, keywords, labelled, on_spark
 
 import occurs
 from occurs.testing.cases import Case
@@ -20,14 +20,6 @@ PARTITIONS = (1, 8)
 NOTHING = pa.table({"type": pa.array([], pa.string()), "time": pa.array([], pa.int64()), "V": pa.array([], pa.int64())})
 
 
-def run(spark: Any, batch: Batch, **options: Any) -> list[Any]:
-    found = batch.program.detect(spark.createDataFrame(batch.table), **batch.options, **options)
-    try:
-        return in_one_job(found)
-    finally:
-        found.unpersist()
-
-
 def test_all_cases_are_here() -> None:
     names = [c.name for b in BATCHES for c in b.cases] + [c.name for c in ALONE]
     assert sorted(names) == sorted(c.name for c in all_cases())
@@ -35,10 +27,14 @@ def test_all_cases_are_here() -> None:
 
 
 def check(spark: Any, batch: Batch, partitions: int, because: bool) -> None:
-    rows = run(spark, batch, partitions=partitions, because=because)
+    options = {**batch.options, "because": because}
+    local = batch.program.detect(batch.table, **options)
+    found = batch.program.detect(spark.createDataFrame(batch.table), partitions=partitions, **options)
+    rows = in_few_jobs(found, {t: local.arrow(t).schema for t in local})
+    found.unpersist()
     assert difference(batch.expected, bare(rows)) is None
     if because:
-        assert labelled(rows) == labelled(here(batch.program, batch.table, because=True, **batch.options))
+        assert labelled(rows) == labelled(here(batch.program, batch.table, **options))
 
 
 @pytest.mark.parametrize("because", [False, True])

@@ -3,56 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from occurs.errors import InputProblem
 from occurs.hosts.pushdown import static_filter
 from occurs.hosts.sparkcolumns import SPARK
 from occurs.hosts.sparkread import SparkSource
+from occurs.hosts.sparkresult import Result
 from occurs.hosts.sparktask import Share, make_engine_task
 from occurs.hosts.wide import Inlet, Wide
-from occurs.model.types import Schema, Type
+from occurs.model.types import Type
 from occurs.plan.spread import Group
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
-
-
-@dataclass
-class Result:
-    """What a group found, all its types side by side; ``number`` tells the columns of several groups apart."""
-
-    frame: DataFrame
-    wide: Wide
-    group: Group
-    number: int
-
-    def table(self, type: str) -> DataFrame:
-        """The detections of one type as users see them."""
-        from pyspark.sql import functions as F
-
-        chosen = self.frame.where(F.col("__type") == type)
-        return chosen.select(*_output(self.wide, self.group.stage.schemas[type], type))
-
-    def handed(self, types: Sequence[str], labelled: bool) -> DataFrame:
-        """The rows of ``types`` as input of a later stage."""
-        from pyspark.sql import functions as F
-
-        columns = [F.col("__type"), F.col("__time"), *([F.col("__label")] if labelled else [])]
-        used = dict.fromkeys(self.wide.physical[(t, n)] for t in types for n in self.group.stage.schemas[t].names)
-        columns += [F.col(c).alias(self._name(c)) for c in used]
-        return self.frame.where(F.col("__type").isin(list(types))).select(*columns, F.lit(True).alias("__derived"))
-
-    def inlet(self, type: str, needed: set[str] | None) -> Inlet:
-        schema = self.group.stage.schemas[type]
-        columns = tuple(
-            (n, t, self._name(self.wide.physical[(type, n)])) for n, t in schema if needed is None or n in needed
-        )
-        return Inlet(type, True, True, columns)
-
-    def _name(self, column: str) -> str:
-        return f"g{self.number}_{column}"
 
 
 def run_group(
@@ -253,19 +217,4 @@ def _with_marks(frame: DataFrame, marks: list[tuple[int, int]]) -> DataFrame:
             values["__share"] = F.lit(number)
         mark = session.range(1).select(*(c.alias(n) for n, c in values.items()))
         out = out.unionByName(mark, allowMissingColumns=True)
-    return out
-
-
-def _output(wide: Wide, schema: Schema, type: str) -> list[Column]:
-    from pyspark.sql import functions as F
-
-    time = F.col("__time")
-    out = [F.lit(type).alias("type"), (F.timestamp_micros(time) if wide.kind.timestamp else time).alias("time")]
-    for name, t in schema:
-        column = F.col(wide.physical[(type, name)])
-        out.append((F.timestamp_micros(column) if t is Type.TIMESTAMP else column).alias(name))
-    if wide.label:
-        out.append(F.col("__label").alias("label"))
-    if wide.because:
-        out.append(F.col("__because").alias("because"))
     return out

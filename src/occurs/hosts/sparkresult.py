@@ -1,0 +1,110 @@
+"""What a group of definitions found on Spark: the DataFrames that users see, and the rows for later stages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from occurs.errors import UsageProblem
+from occurs.hosts.sparkcolumns import SPARK
+from occurs.hosts.wide import Inlet, Wide
+from occurs.model.types import Schema, Type, widen
+from occurs.plan.spread import Group
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+
+@dataclass
+class Result:
+    """What a group found, all its types side by side; ``number`` tells the columns of several groups apart."""
+
+    frame: DataFrame
+    wide: Wide
+    group: Group
+    number: int
+
+    def table(self, type: str) -> DataFrame:
+        """The detections of one type as users see them."""
+        from pyspark.sql import functions as F
+
+        chosen = self.frame.where(F.col("__type") == type)
+        return chosen.select(*_output(self.wide, self.group.stage.schemas[type], type))
+
+    def several(self, types: Sequence[str], kinds: Mapping[str, Type]) -> DataFrame:
+        """The detections of some types, with the attributes ``kinds``."""
+        from pyspark.sql import functions as F
+
+        schemas, columns = self.group.stage.schemas, []
+        for name, kind in kinds.items():
+            used = dict.fromkeys(self.wide.physical[(t, name)] for t in types if name in schemas[t])
+            values = [F.col(c).cast(SPARK[kind]) for c in used]
+            value = F.coalesce(*values) if values else F.lit(None).cast(SPARK[kind])
+            columns.append((F.timestamp_micros(value) if kind is Type.TIMESTAMP else value).alias(name))
+        chosen = self.frame
+        if set(types) != set(self.wide.reported):
+            chosen = chosen.where(F.col("__type").isin(list(types)))
+        return chosen.select(F.col("__type").alias("type"), _time(self.wide), *columns, *_added(self.wide))
+
+    def handed(self, types: Sequence[str], labelled: bool) -> DataFrame:
+        """The rows of ``types`` as input of a later stage."""
+        from pyspark.sql import functions as F
+
+        columns = [F.col("__type"), F.col("__time"), *([F.col("__label")] if labelled else [])]
+        used = dict.fromkeys(self.wide.physical[(t, n)] for t in types for n in self.group.stage.schemas[t].names)
+        columns += [F.col(c).alias(self._name(c)) for c in used]
+        return self.frame.where(F.col("__type").isin(list(types))).select(*columns, F.lit(True).alias("__derived"))
+
+    def inlet(self, type: str, needed: set[str] | None) -> Inlet:
+        schema = self.group.stage.schemas[type]
+        columns = tuple(
+            (n, t, self._name(self.wide.physical[(type, n)])) for n, t in schema if needed is None or n in needed
+        )
+        return Inlet(type, True, True, columns)
+
+    def _name(self, column: str) -> str:
+        return f"g{self.number}_{column}"
+
+def side_by_side(found: Sequence[tuple[str, Result]]) -> DataFrame:
+    """The detections of several types in one DataFrame.  Raises UsageProblem if attributes of one name differ."""
+    kinds: dict[str, Type] = {}
+    first: dict[str, str] = {}
+    for type, result in found:
+        for name, t in result.group.stage.schemas[type]:
+            both = widen(kinds.get(name, t), t)
+            if both is None:
+                text = f"attribute `{name}` is {kinds[name]} in `{first[name]}`, but {t} in `{type}`"
+                raise UsageProblem.of("bad-option", text, hint="name types that agree: together(..)")
+            kinds[name] = both
+            first.setdefault(name, type)
+    frames = []
+    for number in dict.fromkeys(r.number for _, r in found):
+        own = [(t, r) for t, r in found if r.number == number]
+        frames.append(own[0][1].several([t for t, _ in own], kinds))
+    return reduce(lambda one, more: one.unionByName(more), frames)
+
+
+def _output(wide: Wide, schema: Schema, type: str) -> list[Column]:
+    from pyspark.sql import functions as F
+
+    out = [F.lit(type).alias("type"), _time(wide)]
+    for name, t in schema:
+        column = F.col(wide.physical[(type, name)])
+        out.append((F.timestamp_micros(column) if t is Type.TIMESTAMP else column).alias(name))
+    return out + _added(wide)
+
+
+def _time(wide: Wide) -> Column:
+    from pyspark.sql import functions as F
+
+    time = F.col("__time")
+    return (F.timestamp_micros(time) if wide.kind.timestamp else time).alias("time")
+
+
+def _added(wide: Wide) -> list[Column]:
+    """Label and constituents, if they are asked for."""
+    from pyspark.sql import functions as F
+
+    return [F.col(f"__{n}").alias(n) for n, asked in (("label", wide.label), ("because", wide.because)) if asked]
