@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
@@ -105,3 +106,85 @@ def test_a_pipe_that_closes_is_no_error(here):
     done = subprocess.run(["bash", "-c", f"set -o pipefail; {text}"], capture_output=True, text=True, check=False)
     assert done.stdout.startswith('{"type": "Fire"')
     assert "Traceback" not in done.stderr
+
+
+def test_verify_finds_what_is_different(occurs, monkeypatch):
+    from occurs.operators.columns import Column
+
+    honest = Column.output
+    monkeypatch.setattr(Column, "output", lambda self, *given: honest(Column.nulls(self.type, len(self)), *given))
+    done = occurs("verify", "fire.tesla", "--events", "events.csv")
+    assert done.status == 1
+    assert "missing (1):\n  Fire@" in done.out
+    assert "not expected (1):\n  Fire@" in done.out
+    assert "Value=50" in done.out
+
+
+def test_verify_takes_no_more_events_than_it_is_told(occurs):
+    done = occurs("verify", "fire.tesla", "--events", "events.csv", "--max-events", "3")
+    assert done.status == 1
+    assert "error[max-events]: 4 events" in done.err
+
+
+@pytest.mark.parametrize("command", ["run", "check", "explain", "verify"])
+def test_facts_are_refused_where_no_definition_reads_them(occurs, here, command):
+    (here / "rooms.csv").write_text("Area,Floor\nhall,1\n")
+    host = ["--host", "local"] if command == "run" else []
+    done = occurs(command, "fire.tesla", "--events", "events.csv", "--facts", "Room=rooms.csv", *host)
+    assert (done.status, done.out) == (2, "")
+    assert "error[unsupported]: no definition of this program reads facts: `Room`" in done.err
+    done = occurs(command, "fire.tesla", "--events", "events.csv", "--facts", "rooms.csv", *host)
+    assert done.status == 2
+    assert "NAME=PATH" in done.err
+
+
+@pytest.mark.parametrize("command", ["run", "check", "explain", "verify"])
+def test_a_zone_that_is_none_is_refused(occurs, command):
+    host = ["--host", "local"] if command == "run" else []
+    done = occurs(command, "fire.tesla", "--events", "events.csv", "--zone", "Rome", *host)
+    assert (done.status, done.out) == (2, "")
+    assert "`Rome` is no time zone" in done.err
+
+
+def test_the_zone_is_that_of_the_timers(occurs, here):
+    rule = "define Nine() from Timer(H = 9)\ndefine Tokyo() from Timer(H = 9, TZ = 'Asia/Tokyo')"
+    (here / "nine.tesla").write_text(rule)
+    (here / "a.csv").write_text("type,time\nA,2024-07-01T00:00:00Z\nA,2024-07-01T12:00:00Z\n")
+    run = ("run", "nine.tesla", "--host", "local", "--events", "a.csv")
+    times = [json.loads(line)["time"][11:13] for line in occurs(*run, "--zone", "Europe/Rome").out.splitlines()]
+    assert times == ["00", "07"]
+    assert '"2024-07-01T09:00:00Z"' in occurs(*run).out
+
+
+def test_strict_and_bounds_hold_in_a_run(occurs, here):
+    (here / "w.tesla").write_text(WARNS)
+    (here / "a.csv").write_text("type,time,V\nA,2024-07-01T00:00:00Z,1\n")
+    run = ("run", "w.tesla", "--host", "local", "--events", "a.csv")
+    done = occurs(*run)
+    assert done.status == 0
+    assert "warning[never-blocks]" in done.err
+    done = occurs(*run, "--strict")
+    assert (done.status, done.out) == (2, "")
+    # the state of every TESLA rule is bounded
+    assert occurs(*run, "--require-bounds").status == 0
+
+
+def test_a_table_without_types_is_of_the_only_input_that_no_rule_defines(occurs, here):
+    (here / "two.tesla").write_text("define X(V) from A() where V = A.V\ndefine Y(V) from X() where V = X.V")
+    (here / "a.csv").write_text("time,V\n1,7\n")
+    done = occurs("run", "two.tesla", "--host", "local", "--events", "a.csv")
+    assert [json.loads(line) for line in done.out.splitlines()] == [
+        {"type": "X", "time": 1, "V": 7},
+        {"type": "Y", "time": 1, "V": 7},
+    ]
+
+
+def test_check_and_explain_with_bad_events(occurs, here):
+    (here / "events.csv").write_text("type,time,Area,Value\nTemp,soon,a,1\n")
+    for command in ("check", "explain", "verify"):
+        done = occurs(command, "fire.tesla", "--events", "events.csv")
+        assert (done.status, done.out) == (2, "")
+        assert "events.csv: error[bad-time]: row 1: unreadable time" in done.err
+    done = occurs("check", "fire.tesla", "--events", "events.csv", "--bad-rows", "skip")
+    assert done.status == 0
+    assert "left out 1 bad rows" in done.err

@@ -7,7 +7,7 @@ import time
 import click
 
 from occurs.cli import _input, _options
-from occurs.cli._output import check_targets, put, summary
+from occurs.cli._output import check_targets, in_order, put, summary
 from occurs.cli._progress import detecting
 from occurs.connect.tables import to_arrow
 from occurs.connect.writers import write_rows
@@ -65,6 +65,8 @@ def command(
     with detecting(given.host == "spark"):
         found = program.detect(events, because=because, with_label=label, only=chosen, **keywords)
         tables = {name: to_arrow(found[name]) for name in found}
+    if given.host == "spark":
+        tables = {name: in_order(table) for name, table in tables.items()}
     notices = {(p.kind, p.message): p for p in [*(history.notices if history else ()), *found.notices]}
     _input.warn(list(notices.values()))
     counts, left_out = dict(found.counts), found.bad
