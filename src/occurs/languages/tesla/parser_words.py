@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
@@ -25,6 +26,8 @@ _VALUE = {"NAME", "NUMBER", "STRING", "PARAM", "FUNCTION", "_TRUE", "_FALSE", "_
           "MINUS"}  # fmt: skip
 _COMPARISON = {"EQ", "EQ2", "NE", "LT", "LE", "GT", "GE"}
 _ARITHMETIC = {"PLUS", "MINUS", "STAR", "SLASH", "PERCENT"}
+
+_POLICIES = ("each", "first", "last", "not")
 
 #: how many characters before a mistake are looked at
 LOOK_BACK = 4000
@@ -120,8 +123,10 @@ def _special(piece: str, start: int, end: int, found: str, expected: set[str]) -
     if re.search(r"(?i)\bwhere\b", before) and (text in ("=", "<", ">", "<=", ">=", "!=", "<>", "==") or
                                                 text.lower() in ("or", "is", "not")):  # fmt: skip
         return "syntax", message, BOOLEAN_IN_WHERE, here
-    advice: str | None = None
-    if re.search(r"\d\s*-\s*(?i:first|last)$", before):
+    advice = _misspelled(text, before, expected)
+    if advice is not None:
+        return "syntax", message, advice, here
+    if re.search(r"\d\s*(-\s*|\s)(?i:first|last)$", before):
         advice = "K-first and K-last are written without blanks: `2-last B()`"
     elif text.lower() in ("each", "first", "last", "not") and "_AND" in expected:
         advice = f"the parts of a pattern are joined by `and`: `and {text.lower()} B() ...`"
@@ -131,11 +136,36 @@ def _special(piece: str, start: int, end: int, found: str, expected: set[str]) -
         advice = "at the top of a pattern `or` needs parentheses: `and (B.x > 3 or B.x < 1)`"
     elif "NUMBER" in expected and re.search(r"(?i)\bwithin$", before):
         advice = "a duration is a number and a unit: `within 5 min from A`"
+    elif re.search(r"(?i)\bfrom\s+(each|first|last|not)$", before):
+        advice = "the event after `from` is the terminator: each of them is taken, so it has no policy and no `not`"
+    elif re.search(r"(?i)\bconsuming\b[^()]*\b(each|first|last)$", before):
+        advice = "name the events alone: `consuming B, C`"
+    elif "_RPAR" in expected and re.search(r"(?i)\(\s*(within|between)$", before):
+        advice = "the parentheses of the event before it are still open: `B() within ...`"
+    elif expected == {"_WITHIN", "_BETWEEN"}:
+        advice = "say over which time: `within 5 min from A`, or `between A and B`"
+    elif expected == {"_AND"} and re.search(r"(?i)\bbetween\s+\S+$", before):
+        advice = "an interval has two ends: `between A and B`"
+    elif expected == {"_FROM"} and not re.search(r"(?i)\bwithin\b", before):
+        advice = "a rule says what it begins with: `define C(..) from A() ...`"
     elif expected and expected <= {"UNIT", "_FROM", "NUMBER"} and "_FROM" in expected:
         advice = "a window names the event it is measured from: `within 5 min from A`"
     elif "_WITHIN" in expected and re.search(r"(?i)\b(each|first|last)\b[^()]*(\([^()]*\))?[^()]*$", before):
         advice = "an event after the first needs a window: `each B() within 5 min from A`"
     return ("syntax", message, advice, here) if advice else None
+
+
+def _misspelled(text: str, before: str, expected: set[str]) -> str | None:
+    """The keyword that a word was meant to be: here, or in place of the word before it."""
+    if not re.fullmatch(r"[^\W\d]\w*", text):
+        return None
+    keywords = {_WORDS[name].strip("`").lower() for name in expected if name in _WORDS and name.startswith("_")}
+    keywords = {k for k in keywords if k.isalpha()}
+    near = [] if text.lower() in _POLICIES else difflib.get_close_matches(text.lower(), sorted(keywords), 1, 0.6)
+    word = re.search(r"(?i)\band\s+(\w+)$", before)
+    if not near and word is not None and word[1].lower() not in _POLICIES:
+        near = difflib.get_close_matches(word[1].lower(), _POLICIES, 1, 0.6)
+    return f"did you mean `{near[0]}`?" if near else None
 
 
 def _without_comments(text: str) -> str:
