@@ -13,7 +13,8 @@ from occurs.errors import (
     UsageProblem,
 )
 from occurs.hosts.live import Live
-from occurs.program import Detections, Program, load, parse
+from occurs.loading import load, parse
+from occurs.program import Detections, Program
 
 __version__ = "0.1.0"
 

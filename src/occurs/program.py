@@ -5,59 +5,25 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
-from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from occurs.connect.tables import kind_of, to_arrow
-from occurs.errors import DefinitionProblem, InputProblem, Problem, UsageProblem, did_you_mean, raise_problems
+from occurs.arguments import sample_of, schema_of, sources_of, split_options
+from occurs.connect.tables import kind_of
+from occurs.errors import DefinitionProblem, Problem, UsageProblem, did_you_mean, raise_problems
 from occurs.found import Detections
 from occurs.hosts.live import Detection, Live, Time
 from occurs.hosts.local import run_history
 from occurs.languages.tesla.define import Tesla, Texts
-from occurs.model.history import History, InputOptions, Source, normalise
+from occurs.model.history import History, InputOptions, normalise
 from occurs.model.ticks import instant
 from occurs.model.ticks import time_unit as unit_of
 from occurs.model.time import TimeKind
-from occurs.model.types import Schema, Type
+from occurs.model.types import Schema
 from occurs.plan.spread import groups
 from occurs.plan.stage import Definition, Stage, make_stage, stage_key
 
-__all__ = ["Detections", "Program", "load", "parse", "run_history"]
-
-_SUFFIXES = {".tesla": "tesla"}
-_LANGUAGES = ("tesla",)
-
-
-def load(*paths: str | Path, language: str | None = None) -> Program:
-    """A program from one or many files; the language is the suffix (``.tesla``).
-
-    Raises SyntaxProblem or DefinitionProblem with all problems of all files, InputProblem (``missing-file``).
-    """
-    texts: list[tuple[str, str | None]] = []
-    for path in map(Path, paths):
-        _language(language or _SUFFIXES.get(path.suffix), str(path))
-        try:
-            texts.append((path.read_text(encoding="utf-8-sig"), str(path)))
-        except FileNotFoundError:
-            near = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
-            hint = did_you_mean(path.name, near, "files there")
-            raise InputProblem.of("missing-file", f"there is no file {path}", file=str(path), hint=hint) from None
-        except (UnicodeDecodeError, OSError) as error:
-            raise InputProblem.of("missing-file", f"{path} cannot be read as text: {error}", file=str(path)) from error
-    return Program(texts)
-
-
-def parse(text: str, language: str = "tesla", *, name: str | None = None) -> Program:
-    """A program from a string; ``name`` stands for the file in messages."""
-    _language(language, name or "<text>")
-    return Program([(text, name)])
-
-
-def _language(language: str | None, file: str) -> None:
-    if language not in _LANGUAGES:
-        known = ", ".join(f"{suffix} ({name})" for suffix, name in _SUFFIXES.items())
-        raise UsageProblem.of("unknown-language", f"no language is known for {file}", hint=f"suffixes: {known}")
+__all__ = ["Detections", "Program", "run_history"]
 
 
 class Program:
@@ -169,7 +135,7 @@ class Program:
         """The input as a history: ``events`` is a table, a mapping from types to tables, or sources of files."""
         options = replace(options, type_names={str(i): n for i, n in self.assigned.items()})
         return normalise(
-            _sources(events),
+            sources_of(events),
             schemas=self._unbound.declared,
             inputs=sorted(self.reads),
             external=sorted(self.external),
@@ -226,7 +192,7 @@ class Program:
             until,
             bad_rows,  # type: ignore[arg-type]
         )
-        sample = _sample(events)
+        sample = sample_of(events)
         if sample is not None and kind_of(sample) == "spark":
             from occurs.hosts.spark import detect as on_spark
 
@@ -259,7 +225,7 @@ class Program:
         Raises UsageProblem if the schema of a type is missing.
         """
         kind = TimeKind() if time_unit is None else TimeKind(False, unit_of(time_unit))
-        known = {**self.declared, **{t: _schema(t, s) for t, s in (schemas or {}).items()}}
+        known = {**self.declared, **{t: schema_of(t, s) for t, s in (schemas or {}).items()}}
         missing = sorted(self.external - set(known))
         if missing:
             text = f"nothing is known of the attributes of {', '.join(f'`{t}`' for t in missing)}"
@@ -278,11 +244,11 @@ class Program:
         in :meth:`detect`."""
         from occurs.plan.explain import explain
 
-        input_options, rest = _split(options)
+        input_options, rest = split_options(options)
         program = self.adjusted(**rest)
         if events is None:
             return explain(program._plan_without_data(input_options.time_unit))
-        sample = _sample(events)
+        sample = sample_of(events)
         if sample is not None and kind_of(sample) == "spark":
             from occurs.hosts.spark import read
 
@@ -308,33 +274,9 @@ class Program:
         """The engine against the reference semantics on ``events``: see :mod:`occurs.testing.verify`."""
         from occurs.testing.verify import verify
 
-        input_options, rest = _split(options)
+        input_options, rest = split_options(options)
         names = {f.name: getattr(input_options, f.name) for f in fields(InputOptions)}
         return verify(self.adjusted(**rest), events, max_events=max_events, **names)
-
-
-def _split(options: Mapping[str, Any]) -> tuple[InputOptions, dict[str, Any]]:
-    """Keywords as options of the input and of the plan; UsageProblem for one that is neither."""
-    inputs = {f.name for f in fields(InputOptions)}
-    plan = {"zone", "facts", "strict", "require_bounds"}
-    for name in options:
-        if name not in inputs | plan | {"ended"}:
-            hint = did_you_mean(name, inputs | plan, "options")
-            raise UsageProblem.of("bad-option", f"unknown option `{name}`", hint=hint)
-    own = {n: v for n, v in options.items() if n in plan}
-    return InputOptions(**{n: v for n, v in options.items() if n in inputs}), own
-
-
-def _schema(type: str, given: Schema | Mapping[str, str]) -> Schema:
-    """A schema, or attributes to the names of their types."""
-    if isinstance(given, Schema):
-        return given
-    names = {str(t): t for t in (Type.INT, Type.FLOAT, Type.STRING, Type.BOOL, Type.TIMESTAMP)}
-    for name, t in given.items():
-        if str(t) not in names:
-            text = f"`{t}` is no type (attribute `{name}` of `{type}`)"
-            raise UsageProblem.of("bad-option", text, hint=did_you_mean(str(t), names, "types"))
-    return Schema(tuple((n, names[str(t)]) for n, t in given.items()))
 
 
 def _costs(stage: Stage) -> list[Problem]:
@@ -347,21 +289,6 @@ def _costs(stage: Stage) -> list[Problem]:
             hint = "equate an attribute of all events of a rule: `A(Key = $k) and last B(Key = $k) ...`"
             out.append(Problem("global-stage", text, severity="warning", hint=hint))
     return out
-
-
-def _sample(events: Any) -> Any:
-    """Some table among ``events``: it says of which kind the result is."""
-    if isinstance(events, Mapping):
-        return next(iter(events.values()), None)
-    return None if isinstance(events, list | tuple) else events
-
-
-def _sources(events: Any) -> Any:
-    if isinstance(events, Mapping):
-        return {t: to_arrow(table, t) for t, table in events.items()}
-    if isinstance(events, list | tuple) and all(isinstance(s, Source) for s in events):
-        return events
-    return {None: to_arrow(events)}
 
 
 _DETECT = [n for n in Program.detect.__annotations__ if n not in ("host", "events", "return")]

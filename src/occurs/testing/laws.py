@@ -17,10 +17,11 @@ from occurs.engine.results import TypeRows
 from occurs.errors import OccursError
 from occurs.hosts.local import history_rows
 from occurs.languages.tesla.semantics import Occurrence
+from occurs.loading import parse
 from occurs.model.history import History, InputOptions
 from occurs.operators.rows import Rows
 from occurs.plan.stage import Stage
-from occurs.program import Program, parse
+from occurs.program import Program
 from occurs.testing.cases import Case
 from occurs.testing.compare import difference, occurrences_of
 from occurs.testing.verify import expected

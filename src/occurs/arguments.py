@@ -1,0 +1,52 @@
+"""What callers hand to a program: tables, schemas and options, in the forms that are read further."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from occurs.connect.tables import to_arrow
+from occurs.errors import UsageProblem, did_you_mean
+from occurs.model.source import InputOptions, Source
+from occurs.model.types import Schema, Type
+
+
+def split_options(options: Mapping[str, Any]) -> tuple[InputOptions, dict[str, Any]]:
+    """Keywords as options of the input and of the plan; UsageProblem for one that is neither."""
+    inputs = {f.name for f in fields(InputOptions)}
+    plan = {"zone", "facts", "strict", "require_bounds"}
+    for name in options:
+        if name not in inputs | plan | {"ended"}:
+            hint = did_you_mean(name, inputs | plan, "options")
+            raise UsageProblem.of("bad-option", f"unknown option `{name}`", hint=hint)
+    own = {n: v for n, v in options.items() if n in plan}
+    return InputOptions(**{n: v for n, v in options.items() if n in inputs}), own
+
+
+def schema_of(type: str, given: Schema | Mapping[str, str]) -> Schema:
+    """A schema, or attributes to the names of their types."""
+    if isinstance(given, Schema):
+        return given
+    names = {str(t): t for t in (Type.INT, Type.FLOAT, Type.STRING, Type.BOOL, Type.TIMESTAMP)}
+    for name, t in given.items():
+        if str(t) not in names:
+            text = f"`{t}` is no type (attribute `{name}` of `{type}`)"
+            raise UsageProblem.of("bad-option", text, hint=did_you_mean(str(t), names, "types"))
+    return Schema(tuple((n, names[str(t)]) for n, t in given.items()))
+
+
+def sample_of(events: Any) -> Any:
+    """Some table among ``events``: it says of which kind the result is."""
+    if isinstance(events, Mapping):
+        return next(iter(events.values()), None)
+    return None if isinstance(events, list | tuple) else events
+
+
+def sources_of(events: Any) -> Any:
+    """Tables as Arrow, by type (None: all types in one); sources of files as they are."""
+    if isinstance(events, Mapping):
+        return {t: to_arrow(table, t) for t, table in events.items()}
+    if isinstance(events, list | tuple) and all(isinstance(s, Source) for s in events):
+        return events
+    return {None: to_arrow(events)}
