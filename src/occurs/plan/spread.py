@@ -59,7 +59,7 @@ def groups(definitions: Sequence[Definition], whole: Stage) -> list[Group]:
     for part in _connected(definitions, defined):
         if whole.subscribed and not any(s.type in _outputs(part) for s in whole.subscribed):
             continue  # nobody asks for what it finds
-        key = stage_key(part)
+        key = {} if _row_by_row(part) else stage_key(part)
         if key:
             # those that split every type by the same attributes share one shuffle
             for members, common in keyed.setdefault(_columns_of(key), []):
@@ -206,13 +206,18 @@ def _columns_of(key: dict[str, tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
 
 
 def _group(stage: Stage) -> Group:
+    if _row_by_row(stage.definitions):
+        return Group(stage, "free")
     if stage.key:
         return Group(stage, "keyed")
-    if all(set(d.reads.values()) <= {0} and not d.timer and not d.looks_back for d in stage.definitions):
-        return Group(stage, "free")
     if stage.sequential:
         return Group(stage, "single", why="a consuming or recursive rule depends on all that was found before")
     return Group(stage, "slices", overlap=reach(stage))
+
+
+def _row_by_row(part: Sequence[Definition]) -> bool:
+    """Does every rule look at one event only, so that any partitioning will do, and no shuffle is needed?"""
+    return all(set(d.reads.values()) <= {0} and not d.timer and not d.looks_back for d in part)
 
 
 def reach(stage: Stage) -> int:
