@@ -181,6 +181,24 @@ def derived_labels(
     return state.finish()
 
 
+def chained_labels(
+    definitions: Sequence[str], kind: np.ndarray, parts: np.ndarray, roles: np.ndarray, made: np.ndarray, pool: Labels
+) -> Labels:
+    """The labels of n derived events that may be parts of later ones, as :func:`derived_labels` gives them.
+
+    ``kind`` (n): number of the definition; ``parts`` (n, m): rows of ``pool``, the first ``roles[kind]`` count;
+    ``made`` (n): the row of ``pool`` that the event becomes (written), or -1.  No two events have equal parts.
+    """
+    begun = [Mixer("derived", 1) for _ in definitions]
+    for state, definition, n in zip(begun, definitions, roles.tolist()):
+        state.text(definition)
+        state.word(n)
+    begin_hi = np.array([s.hi[0] for s in begun], np.uint64)
+    begin_lo = np.array([s.lo[0] for s in begun], np.uint64)
+    hi, lo = mixing.chain(kind, parts, roles, made, begin_hi, begin_lo, *_digest("end"), pool.hi, pool.lo)
+    return Labels(hi, lo)
+
+
 def _occurrence(hi: np.ndarray, lo: np.ndarray) -> np.ndarray:
     """0, 1, .. among equal (hi, lo), in row order: int64 (n)."""
     k = np.zeros(len(hi), np.int64)

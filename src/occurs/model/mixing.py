@@ -63,6 +63,38 @@ def absorb(hi: np.ndarray, lo: np.ndarray, word_hi: np.ndarray, word_lo: np.ndar
 
 
 @njit(cache=True, nogil=True)
+def chain(
+    kind: np.ndarray,
+    parts: np.ndarray,
+    roles: np.ndarray,
+    made: np.ndarray,
+    begin_hi: np.ndarray,
+    begin_lo: np.ndarray,
+    end_hi: np.uint64,
+    end_lo: np.uint64,
+    pool_hi: np.ndarray,
+    pool_lo: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Event by event: from the state of its kind absorb its parts' labels and the end; the label goes into the pool."""
+    n = len(kind)
+    out_hi = np.empty(n, np.uint64)
+    out_lo = np.empty(n, np.uint64)
+    for i in range(n):
+        hi = begin_hi[kind[i]]
+        lo = begin_lo[kind[i]]
+        for role in range(roles[kind[i]]):
+            row = parts[i, role]
+            hi = mix_hi(mix_hi(hi, pool_hi[row]), pool_lo[row])
+            lo = mix_lo(mix_lo(lo, pool_hi[row]), pool_lo[row])
+        out_hi[i] = mix_hi(mix_hi(hi, end_hi), np.uint64(0))
+        out_lo[i] = mix_lo(mix_lo(lo, end_lo), np.uint64(0))
+        if made[i] >= 0:
+            pool_hi[made[i]] = out_hi[i]
+            pool_lo[made[i]] = out_lo[i]
+    return out_hi, out_lo
+
+
+@njit(cache=True, nogil=True)
 def absorb_values(
     hi: np.ndarray,
     lo: np.ndarray,

@@ -98,9 +98,10 @@ class Finder:
         code = self.frame.joined_codes(table, names) if keys else np.zeros(len(table), np.int64)
         index = self.frame.index(rows, [k.own for k in keys], keep, name)
         what = ("link", table.type, tuple(names), length)
-        if what not in index.links:
-            index.links[what] = index.ranges(code, table.time - length, table.time)
-        return Candidates(rows, index, *index.links[what], DIRECT, mask, left)
+        made = index.links.get(what)
+        if made is None or made[0] is not table:  # the table of a recursive type grows from wave to wave
+            made = index.links[what] = (table, *index.ranges(code, table.time - length, table.time))
+        return Candidates(rows, index, *made[1:], DIRECT, mask, left)
 
     def _constraints(
         self, rows: Rows, source: Source, free: np.ndarray | None

@@ -26,14 +26,14 @@ NO_BOUND = np.zeros((0, 0), np.int64)
 class Index:
     """Rows grouped by key code, in the total order within each group.
 
-    order: row numbers; start: (groups + 1) positions; time: the times in index order.  links: ranges [lo, hi) for all
-    rows of other tables; cache: columns, sums.. in index order.
+    order: row numbers; start: (groups + 1) positions; time: the times in index order.  links: ranges [lo, hi) for
+    all rows of another table; cache: columns, sums.. in index order.
     """
 
     order: np.ndarray
     start: np.ndarray
     time: np.ndarray
-    links: dict[object, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    links: dict[object, tuple[Rows, np.ndarray, np.ndarray]] = field(default_factory=dict)
     cache: dict[object, Any] = field(default_factory=dict)
 
     def ranges(self, code: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,7 +1,8 @@
 """Rules whose past decides their future: consuming rules and recursive components (tesla.md, sections 4 and 5).
 
-Evaluated instant by instant.  Instants of different keys do not meet, so a *wave* takes the next instant of every key
-at once: there are as many waves as the busiest key has instants.
+Evaluated instant by instant: in compiled code (machinerun.py) if that knows all of their expressions, else column-wise.
+Instants of different keys do not meet, so a *wave* takes the next instant of every key at once: there are as many waves
+as the busiest key has instants.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from occurs.model.labels import Labels
+from occurs.operators.coder import Unsupported
 from occurs.operators.columns import Column
 from occurs.operators.frame import Frame
+from occurs.operators.machinerun import MachineRun
 from occurs.operators.pattern import Matches, Pattern
 from occurs.operators.rows import Rows
 from occurs.operators.run import Run
@@ -92,6 +95,18 @@ class Waves:
 
     # -- waves -------------------------------------------------------------------------------------------------------
     def run(self) -> list[Result]:
+        if not self._by_machine():
+            self._by_waves()
+        return self._results()
+
+    def _by_machine(self) -> bool:
+        """Instant by instant in compiled code, if the rules are made for it."""
+        try:
+            return MachineRun(self).run()
+        except Unsupported:
+            return False
+
+    def _by_waves(self) -> None:
         starts: dict[int, Matches] = {}
         codes: list[np.ndarray] = []
         times: list[np.ndarray] = []
@@ -117,7 +132,6 @@ class Waves:
         for w in range(n_waves):
             part = slice(cuts[w], cuts[w + 1])
             self._one(w, source[part], item[part], starts, outside)
-        return self._results()
 
     def _note(
         self,

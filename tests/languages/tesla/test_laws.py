@@ -30,3 +30,12 @@ def test_laws_on_random_programs(block: int) -> None:
             all_laws(case, random.Random(seed))
         except AssertionError as error:
             raise AssertionError(f"seed {seed}:\n{case.rules}\n{case.events}\n{error}") from error
+
+
+#: seeds of programs that once were wrong
+FOUND = (5, 30787, 30861)
+
+
+@pytest.mark.parametrize("seed", FOUND)
+def test_laws_on_programs_that_were_wrong(seed: int) -> None:
+    all_laws(random_program(random.Random(seed)), random.Random(seed))
