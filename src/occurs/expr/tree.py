@@ -74,8 +74,19 @@ def _span() -> Any:
     return field(default=None, compare=False, repr=False, kw_only=True)
 
 
+class _Leaf(Expr):
+    """An expression without operands."""
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return ()
+
+    def with_children(self, new: tuple[Expr, ...]) -> Expr:
+        return self
+
+
 @dataclass(frozen=True)
-class Literal(Expr):
+class Literal(_Leaf):
     """A constant: None, bool, int, float, str; a TIMESTAMP is int microseconds since 1970 UTC."""
 
     value: bool | int | float | str | None
@@ -84,7 +95,7 @@ class Literal(Expr):
 
 
 @dataclass(frozen=True)
-class DurationLiteral(Expr):
+class DurationLiteral(_Leaf):
     """``5 min``: its ticks are known once the time kind of the run is."""
 
     value: Duration
@@ -92,7 +103,7 @@ class DurationLiteral(Expr):
 
 
 @dataclass(frozen=True)
-class Ref(Expr):
+class Ref(_Leaf):
     """An attribute: of the role, tag or variable ``scope``, or (None) of the event at hand.
 
     ``time`` as name is the occurrence time.
@@ -104,7 +115,7 @@ class Ref(Expr):
 
 
 @dataclass(frozen=True)
-class Param(Expr):
+class Param(_Leaf):
     """``$name``: stands for the attribute that binds it."""
 
     name: str
@@ -131,6 +142,10 @@ class Binary(Expr):
     left: Expr
     right: Expr
     span: Span | None = _span()
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return self.left, self.right
 
 
 @dataclass(frozen=True)
@@ -177,7 +192,7 @@ class Annotated(Expr):
 
 
 @dataclass(frozen=True)
-class Slot(Expr):
+class Slot(_Leaf):
     """A place for constant number ``index``: what is left of a constant when rules that differ in constants alone share
     one expression (see :func:`occurs.expr.shape.shape`)."""
 
