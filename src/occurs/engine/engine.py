@@ -11,6 +11,7 @@ from occurs.engine.results import Found, TypeRows, gather
 from occurs.engine.state import State, load, save
 from occurs.model.labels import Labels, derived_labels
 from occurs.model.types import Schema
+from occurs.operators.candidates import FIRST_TICK
 from occurs.operators.columns import Column
 from occurs.operators.frame import Frame
 from occurs.operators.keycodes import KeyCodes
@@ -184,7 +185,8 @@ class Engine:
             if back == 0 or t not in self._read_types:
                 self.state.pasts.pop(t, None)
                 continue
-            first = int(np.searchsorted(rows.time, frontier + 1 - back, side="left"))
+            oldest = max(frontier + 1 - back, FIRST_TICK)
+            first = int(np.searchsorted(rows.time, oldest, side="left"))
             self.state.pasts[t] = rows.slice(first)
         for (place, t), serials in list(self.state.consumed.items()):
             past = self.state.pasts.get(t)

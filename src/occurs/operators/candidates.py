@@ -16,6 +16,15 @@ from occurs.operators.windows import Between, KeyPart, Source, Within
 
 #: the ranges are those of the matches, one by one
 DIRECT = np.zeros(0, np.int64)
+FIRST_TICK = -(2**63)
+
+
+def ticks_before(time: np.ndarray, length: int) -> np.ndarray:
+    """``time - length``, but not before the first tick that there is."""
+    least = int(time.min(initial=0))
+    if least - length >= FIRST_TICK:
+        return time - length
+    return np.where(time < FIRST_TICK + length, FIRST_TICK, time - length)
 
 
 @dataclass
@@ -100,7 +109,7 @@ class Finder:
         what = ("link", table.type, tuple(names), length)
         made = index.links.get(what)
         if made is None or made[0] is not table:  # the table of a recursive type grows from wave to wave
-            made = index.links[what] = (table, *index.ranges(code, table.time - length, table.time))
+            made = index.links[what] = (table, *index.ranges(code, ticks_before(table.time, length), table.time))
         return Candidates(rows, index, *made[1:], DIRECT, mask, left)
 
     def _constraints(
@@ -122,7 +131,7 @@ class Finder:
         """Least and greatest time per match."""
         if isinstance(interval, Within):
             high = self.tables[interval.role].time[matches.rows[interval.role]]
-            return high - interval.length, high
+            return ticks_before(high, interval.length), high
         low = self.tables[interval.early].time[matches.rows[interval.early]]
         return low, self.tables[interval.late].time[matches.rows[interval.late]]
 

@@ -18,6 +18,9 @@ from occurs.operators.windows import Between, KeyPart, Source, Within
 
 TIMER = "Timer"
 
+#: ticks of the longest window
+LONGEST = 2**63 - 1
+
 
 @dataclass(frozen=True)
 class CompiledRule:
@@ -71,7 +74,8 @@ class _Compiler:
             raise DefinitionProblem(
                 Problem("missing-unit", message, file=self.resolved.file, span=self.rule.span, hint=hint)
             )
-        return ceil_ticks(exact) if opened else floor_ticks(exact)
+        # longer than there are ticks is as good as endless
+        return min(ceil_ticks(exact) if opened else floor_ticks(exact), LONGEST)
 
     def number(self, role: str) -> int:
         return self.roles.index(role)

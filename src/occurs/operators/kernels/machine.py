@@ -65,6 +65,7 @@ PATTERN_FIELDS = 10
 
 STACK = 32
 _BIG = np.int64(1) << np.int64(62)
+_FIRST = np.int64(-(2**63))
 _EXACT = np.int64(1) << np.int64(53)
 
 
@@ -437,7 +438,7 @@ def run(
                             # candidates: the chain of the key, latest first
                             if steps[s, INTERVAL] == WITHIN:
                                 high = time[roles[steps[s, ROLE_A]]]
-                                low = high - steps[s, LENGTH]
+                                low = high - steps[s, LENGTH] if high >= _FIRST + steps[s, LENGTH] else _FIRST
                             else:
                                 low = time[roles[steps[s, ROLE_A]]]
                                 high = time[roles[steps[s, ROLE_B]]]

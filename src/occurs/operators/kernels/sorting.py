@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+_LAST_TICK = 2**63 - 1
+
 
 @njit(cache=True, nogil=True)
 def group_rows(code: np.ndarray, n_codes: int, keep: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -65,7 +67,7 @@ def find_ranges(
         if first == end:
             continue
         for side in range(2):
-            t = low[i] if side == 0 else high[i] + 1
+            t = low[i] if side == 0 else min(high[i], _LAST_TICK - 1) + 1
             p = at_low[c] if side == 0 else at_high[c]
             if p > first and time[p - 1] >= t:
                 p = _lower(time, first, p, t)
@@ -87,6 +89,8 @@ def find_ranges(
             else:
                 at_high[c] = p
                 hi[i] = p
+        if high[i] == _LAST_TICK:
+            hi[i] = end
         if hi[i] < lo[i]:
             hi[i] = lo[i]
     return lo, hi
