@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from occurs.expr.tree import COMPARISONS, Annotated, Binary, Expr, IsNull, Literal, Ref, Unary
 from occurs.model.types import Type
-from occurs.operators.kernels import machine
+from occurs.operators.kernels import stackcode
 
 Code = list[tuple[int, int, int]]
 
@@ -20,8 +22,8 @@ KINDS = {
     Type.TIMESTAMP: "time",
     Type.NULL: "null",
 }
-_ARITHMETIC = {"+": machine.ADD, "-": machine.SUBTRACT, "*": machine.MULTIPLY}
-_ARITHMETIC_FLOAT = {"+": machine.ADD_FLOAT, "-": machine.SUBTRACT_FLOAT, "*": machine.MULTIPLY_FLOAT}
+_ARITHMETIC = {"+": stackcode.ADD, "-": stackcode.SUBTRACT, "*": stackcode.MULTIPLY}
+_ARITHMETIC_FLOAT = {"+": stackcode.ADD_FLOAT, "-": stackcode.SUBTRACT_FLOAT, "*": stackcode.MULTIPLY_FLOAT}
 _ORDER = ("=", "!=", "<", "<=", ">", ">=")
 
 
@@ -40,6 +42,11 @@ class Coder:
     floats: list[float] = field(default_factory=list)
     code: Code = field(default_factory=list)
 
+    def program(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(code int64 (n, 3), ints, floats)."""
+        code = np.array(self.code, np.int64).reshape(-1, 3)
+        return code, np.array(self.ints, np.int64), np.array(self.floats, np.float64)
+
     def condition(self, expr: Expr | None) -> tuple[int, int]:
         """Where the code of a condition begins and ends; the same place twice for none."""
         if expr is None:
@@ -54,13 +61,13 @@ class Coder:
         made, kind = self._expr(expr)
         wanted = KINDS.get(type)
         if kind == "int" and wanted == "float":
-            made = [*made, (machine.TO_FLOAT, 0, 0)]
+            made = [*made, (stackcode.TO_FLOAT, 0, 0)]
         elif kind not in (wanted, "null"):
             raise Unsupported(f"{kind} for {wanted}")
         return (*self._put(made), int(wanted == "float"))
 
     def _put(self, made: Code) -> tuple[int, int]:
-        if len(made) >= machine.STACK:  # as deep as it is long, at most
+        if len(made) >= stackcode.STACK:  # as deep as it is long, at most
             raise Unsupported("long expression")
         begin = len(self.code)
         self.code += made
@@ -79,21 +86,21 @@ class Coder:
         if isinstance(e, Ref):
             role = -1 if e.scope is None else int(e.scope)
             if e.name == "time":
-                return [(machine.REF_TIME, role, 0)], "time"
+                return [(stackcode.REF_TIME, role, 0)], "time"
             at, held = self.column(role, e.name)
             if held not in KINDS or held is Type.NULL:
                 raise Unsupported(str(held))
-            return [(machine.REF_FLOAT if held is Type.FLOAT else machine.REF, role, at)], KINDS[held]
+            return [(stackcode.REF_FLOAT if held is Type.FLOAT else stackcode.REF, role, at)], KINDS[held]
         if isinstance(e, IsNull):
             made, _ = self._expr(e.arg)
-            made = [*made, (machine.IS_NULL, 0, 0)]
-            return ([*made, (machine.NOT, 0, 0)] if e.negated else made), "bool"
+            made = [*made, (stackcode.IS_NULL, 0, 0)]
+            return ([*made, (stackcode.NOT, 0, 0)] if e.negated else made), "bool"
         if isinstance(e, Unary):
             made, kind = self._expr(e.arg)
             if e.op == "not" and kind == "bool":
-                return [*made, (machine.NOT, 0, 0)], kind
+                return [*made, (stackcode.NOT, 0, 0)], kind
             if e.op == "neg" and kind in ("int", "float"):
-                return [*made, (machine.NEGATE if kind == "int" else machine.NEGATE_FLOAT, 0, 0)], kind
+                return [*made, (stackcode.NEGATE if kind == "int" else stackcode.NEGATE_FLOAT, 0, 0)], kind
             raise Unsupported(e.op)
         if isinstance(e, Binary):
             return self._binary(e)
@@ -101,15 +108,15 @@ class Coder:
 
     def _literal(self, e: Literal) -> tuple[Code, str]:
         if e.value is None:
-            return [(machine.NULL, 0, 0)], "null"
+            return [(stackcode.NULL, 0, 0)], "null"
         if isinstance(e.value, float):
             self.floats.append(e.value)
-            return [(machine.FLOAT, len(self.floats) - 1, 0)], "float"
+            return [(stackcode.FLOAT, len(self.floats) - 1, 0)], "float"
         number = self.texts(e.value) if isinstance(e.value, str) else int(e.value)
         if e.type not in KINDS or not -(2**63) <= number < 2**63:
             raise Unsupported(str(e.type))
         self.ints.append(number)
-        return [(machine.INT, len(self.ints) - 1, 0)], KINDS[e.type]
+        return [(stackcode.INT, len(self.ints) - 1, 0)], KINDS[e.type]
 
     def _binary(self, e: Binary) -> tuple[Code, str]:
         left, a = self._expr(e.left)
@@ -117,24 +124,24 @@ class Coder:
         if e.op in ("and", "or"):
             if a != "bool" or b != "bool":
                 raise Unsupported(e.op)
-            return [*left, *right, (machine.AND if e.op == "and" else machine.OR, 0, 0)], "bool"
+            return [*left, *right, (stackcode.AND if e.op == "and" else stackcode.OR, 0, 0)], "bool"
         numbers = a in ("int", "float") and b in ("int", "float")
         if e.op in COMPARISONS:
             if a == b and a != "float":
                 if a == "null" or (a in ("text", "bool") and e.op not in ("=", "!=")):
                     raise Unsupported(f"{a} {e.op} {b}")
-                return [*left, *right, (machine.EQUAL + _ORDER.index(e.op), 0, 0)], "bool"
+                return [*left, *right, (stackcode.EQUAL + _ORDER.index(e.op), 0, 0)], "bool"
             if not numbers:
                 raise Unsupported(f"{a} {e.op} {b}")
             both = [*_as_float(left, a, exact=True), *_as_float(right, b, exact=True)]
-            return [*both, (machine.EQUAL_FLOAT + _ORDER.index(e.op), 0, 0)], "bool"
+            return [*both, (stackcode.EQUAL_FLOAT + _ORDER.index(e.op), 0, 0)], "bool"
         if not numbers:
             raise Unsupported(f"{a} {e.op} {b}")
         if e.op == "/":
             # ints are divided exactly and rounded once
             exact = a == b == "int"
             both = [*_as_float(left, a, exact=exact), *_as_float(right, b, exact=exact)]
-            return [*both, (machine.DIVIDE, 0, 0)], "float"
+            return [*both, (stackcode.DIVIDE, 0, 0)], "float"
         if e.op not in _ARITHMETIC:
             raise Unsupported(e.op)
         if a == b == "int":
@@ -146,4 +153,4 @@ class Coder:
 def _as_float(made: Code, kind: str, *, exact: bool = False) -> Code:
     if kind == "float":
         return made
-    return [*made, *([(machine.EXACT, 0, 0)] if exact else []), (machine.TO_FLOAT, 0, 0)]
+    return [*made, *([(stackcode.EXACT, 0, 0)] if exact else []), (stackcode.TO_FLOAT, 0, 0)]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from occurs.expr.tree import Expr, conjunction
 from occurs.model.labels import Labels, chained_labels
@@ -16,41 +14,13 @@ from occurs.operators.columns import Column
 from occurs.operators.frame import UndecidedOverflow
 from occurs.operators.kernels import machine
 from occurs.operators.pattern import Absent, Extra, Keep, Matches, Pattern, Select
+from occurs.operators.pool import Pool, Region
 from occurs.operators.rows import Rows
 from occurs.operators.run import POLICIES, Run
 from occurs.operators.windows import Between, KeyPart, Source, Within
 
 if TYPE_CHECKING:
     from occurs.operators.sequential import Waves
-
-
-@dataclass
-class Region:
-    """The rows of one type in the pool: those of its table from ``base`` on, then (fed-back types) those from outside.
-
-    ``names``: its columns in the pool, in order.
-    """
-
-    rows: Rows
-    outside: Rows | None
-    base: int
-    names: list[str] = field(default_factory=list)
-
-    def __len__(self) -> int:
-        return len(self.rows) + (0 if self.outside is None else len(self.outside))
-
-    @property
-    def came(self) -> np.ndarray:
-        """The pool's rows that come from outside in this call."""
-        first = self.base + len(self.rows)
-        return np.arange(first, first + (0 if self.outside is None else len(self.outside)))
-
-    def type(self, name: str) -> Type:
-        return self.rows.column(name).type
-
-    def column(self, name: str) -> Column:
-        column = self.rows.column(name)
-        return column if self.outside is None else Column.concat([column, self.outside.column(name)])
 
 
 class MachineRun:
@@ -60,57 +30,19 @@ class MachineRun:
         self.waves = waves
         self.patterns = waves.component.patterns
         self.fed = sorted(waves.component.types)
-        self._texts: dict[str, int] = {}
-        self._lay_out()
-        self._translate()
-
-    # -- rows --------------------------------------------------------------------------------------------------------
-    def _lay_out(self) -> None:
-        self.regions: dict[str, Region] = {}
-        base = 0
+        types: dict[str, None] = {}
         for p in self.patterns:
             sources = [*p.role_sources, *(s.source for s in p.steps if isinstance(s, Absent))]
-            for t in dict.fromkeys([*(s.type for s in sources), *self.fed]):
-                if t not in self.regions:
-                    region = Region(self.waves.tables[t], self.waves.outside.get(t), base)
-                    if t in self.fed:
-                        maker = next(q for q in self.patterns if q.rules[0].output == t)
-                        region.names = [name for name, _, _ in maker.outputs]
-                    self.regions[t] = region
-                    base += len(region)
-        self.size = base
-
-    def _pool(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        width = max(1, *(len(r.names) for r in self.regions.values()))
-        values = np.zeros((max(1, self.size), width), np.int64)
-        known = np.zeros((max(1, self.size), width), np.bool_)
-        time = np.zeros(max(1, self.size), np.int64)
-        for region in self.regions.values():
-            part = slice(region.base, region.base + len(region))
-            late = [] if region.outside is None else [region.outside.time]
-            time[part] = np.concatenate([region.rows.time, *late])
-            for at, name in enumerate(region.names):
-                values[part, at], known[part, at] = self._raw(region.column(name))
-        return values, known, time
-
-    def _raw(self, column: Column) -> tuple[np.ndarray, np.ndarray]:
-        known = column.is_valid()
-        if column.type is Type.STRING:
-            encoded = column.arrow.dictionary_encode()
-            numbers = np.array([self._text(t) for t in encoded.dictionary.to_pylist()] or [0], np.int64)
-            return numbers[encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)], known
-        if column.type is Type.NULL:
-            return np.zeros(len(column), np.int64), np.zeros(len(column), np.bool_)
-        if column.type is Type.FLOAT:
-            return column.values.view(np.int64), known & ~np.isnan(column.values)
-        return column.values.astype(np.int64), known
-
-    def _text(self, text: str) -> int:
-        return self._texts.setdefault(text, len(self._texts))
+            types.update(dict.fromkeys(s.type for s in sources))
+        types.update(dict.fromkeys(self.fed))
+        names = {t: next((n for p in self.patterns if (n := _columns(p, t))), []) for t in self.fed}
+        self.pool = Pool(waves.tables, waves.outside, names, types)
+        self.regions, self.size = self.pool.regions, self.pool.size
+        self._translate()
 
     # -- rules -------------------------------------------------------------------------------------------------------
     def _translate(self) -> None:
-        self.coder = Coder(lambda role, name: (0, Type.NULL), self._text)
+        self.coder = Coder(lambda role, name: (0, Type.NULL), self.pool.text)
         patterns: list[list[int]] = []
         steps: list[list[int]] = []
         keys: list[tuple[int, int, int]] = []
@@ -246,7 +178,7 @@ class MachineRun:
     # -- the run -----------------------------------------------------------------------------------------------------
     def run(self) -> bool:
         """Evaluate, and hand the results to the waves; False if the machine gave up."""
-        values, known, time = self._pool()
+        values, known, time = self.pool.arrays()
         starts, of_pattern = self._starts()
         order = np.lexsort((starts, of_pattern, time[starts]))
         starts, of_pattern = starts[order], of_pattern[order]
@@ -261,7 +193,7 @@ class MachineRun:
         for (place, t), mine in self.waves.free.items():
             base = self.regions[t].base
             free[places[place], base : base + len(mine)] = mine
-        status, values, known, time, made, n, matches, output, n_matches, free = machine.run(
+        status, (values, _, known, time), made, n, matches, output, n_matches, free = machine.run(
             self.size,
             values,
             known,
@@ -276,9 +208,7 @@ class MachineRun:
             self.step_table,
             self.keys,
             self.key_floats,
-            _matrix(self.coder.code, 3),
-            np.array(self.coder.ints, np.int64),
-            np.array(self.coder.floats, np.float64),
+            self.coder.program(),
             self.outs,
             self.index_keys,
             self.index_types,
@@ -381,7 +311,7 @@ class MachineRun:
         local[fresh[order]] = len(old) + np.arange(len(fresh))
         columns = {}
         for at, name in enumerate(region.names):
-            made = self._column_of(region.type(name), values[derived, at], known[derived, at])
+            made = self.pool.column(region.type(name), values[derived, at], known[derived, at])
             columns[name] = Column.concat([old.columns[name], Column.concat([outside.columns[name], made]).take(order)])
         past = old.serial if old.serial is not None else np.zeros(0, np.int64)
         serial = np.concatenate([past, np.full(len(fresh), -1)])
@@ -392,15 +322,10 @@ class MachineRun:
         self.waves.tables[type] = Rows(type, times, columns, old.new, serial, labels)
         self.waves.origin[type].append((local[region.came], -1, np.arange(len(outside))))
 
-    def _column_of(self, type: Type, values: np.ndarray, known: np.ndarray) -> Column:
-        valid = None if known.all() else known
-        if type is Type.STRING:
-            texts = pa.array(list(self._texts), pa.string())
-            taken = texts.take(pa.array(values, mask=~known)) if len(texts) else pa.nulls(len(values), pa.string())
-            return Column.of(taken, type)
-        if type is Type.FLOAT:
-            return Column(type, np.where(known, values.view(np.float64), 0.0), valid)
-        return Column(type, values.astype(np.bool_) if type is Type.BOOL else values.copy(), valid)
+
+def _columns(p: Pattern, type: str) -> list[str]:
+    """The attributes of a type by a rule that defines it; none by other rules."""
+    return [name for name, _, _ in p.outputs] if p.rules[0].output == type else []
 
 
 def _matrix(rows: object, width: int) -> np.ndarray:
