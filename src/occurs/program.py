@@ -73,7 +73,8 @@ class Program:
         """The plan over input of these schemas (None: no data is known) as one stage.  Raises DefinitionProblem."""
         bound = self.bind(schemas, kind)
         definitions = bound.definitions(kind)
-        everything = {**(schemas or {}), **bound.analysis.schemas}
+        nothing = {s.type: Schema() for s in bound.subscribed}  # of types that nobody knows: reported without rows
+        everything = {**nothing, **(schemas or {}), **bound.analysis.schemas}
         return make_stage(definitions, everything, kind, bound.subscribed, stage_key(definitions))
 
     def check(self, schemas: Mapping[str, Schema] | None = None, kind: TimeKind | None = None) -> list[Problem]:

@@ -278,7 +278,7 @@ def gather(stage: Stage, found: Sequence[Found], outside: Mapping[str, Rows]) ->
 def subscribed(stage: Stage, type: str, rows: Rows) -> np.ndarray | None:
     """The rows that satisfy some subscription; None for all."""
     filters = stage.filters.get(type, ())
-    if not filters or None in filters:
+    if not filters or None in filters or not len(rows):
         return None
     passed = np.zeros(len(rows), np.bool_)
     for f in filters:

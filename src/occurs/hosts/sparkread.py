@@ -83,7 +83,7 @@ def read(program: Program, events: Any, options: InputOptions) -> SparkSource:
     for part in parts:
         for t in [part.own] if part.own is not None else reads:
             if t in declared:
-                schemas[t] = declared[t]
+                schemas[t] = declared[t].completed(part.attributes)
             else:
                 schemas[t] = Schema(_union(schemas.get(t), part.attributes), ordered=part.own is not None)
     return _Reading(reads, options, kind, parts, schemas, declared).source()

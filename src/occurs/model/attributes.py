@@ -94,14 +94,16 @@ def _rows(
             if before.null_count == len(before):
                 continue  # as if there were none
             columns["sequence" if expected is Type.INT else "label"] = after
-    for column, want in schema or one.schema:
+    told = schema or Schema()  # a type that a declaration leaves open is that of the column
+    for column, want in one.schema if schema is None else schema.completed(dict(one.schema)):
         if read is not None and column not in read:
             continue
         if column not in table.column_names:  # a problem that `schemas_of` reports
             continue
-        spelled = schema is not None and want is Type.STRING and column in one.source.as_text
+        stated = told.get(column) not in (None, Type.NULL)
+        spelled = stated and want is Type.STRING and column in one.source.as_text
         before = clean(take(one.source.as_text[column] if spelled else table.column(column)))
-        after = fit(before, want if schema is not None else None, text=one.source.text)
+        after = fit(before, want if stated else None, text=one.source.text)
         if after is None:
             after = pa.chunked_array([pa.nulls(len(before), arrow_type(want))])
         note(column, before, after, want)
@@ -137,7 +139,7 @@ def schemas_of(
                 one.source.type is not None or bool((~one.end.is_null().to_numpy() & (one.codes == code)).any())
             )
             if name in declared:
-                seen[name] = declared[name]
+                seen[name] = _completed(declared[name], seen.get(name), one.schema)
                 known = one.source.table.column_names
                 if inputs is None or name in inputs:
                     for column, _ in declared[name]:
@@ -159,6 +161,12 @@ def schemas_of(
             notices.append(Problem("no-rows", f"there are no rows of the declared type `{name}`", severity="notice"))
     seen.pop("", None)
     return seen, notices
+
+
+def _completed(declared: Schema, before: Schema | None, seen: Schema) -> Schema:
+    """A declared schema; types that it leaves open are those of all tables of the type."""
+    both = _union(before, seen, False)
+    return declared.completed(dict(both.attributes))
 
 
 def _union(one: Schema | None, other: Schema, lasting: bool) -> Schema:

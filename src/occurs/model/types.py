@@ -119,5 +119,12 @@ class Schema:
     def names(self) -> tuple[str, ...]:
         return tuple(n for n, _ in self.attributes)
 
+    def completed(self, seen: Mapping[str, Type]) -> Schema:
+        """This schema with the types that it leaves open (NULL) as they are in ``seen``."""
+        if all(t is not Type.NULL for _, t in self.attributes):
+            return self
+        found = ((n, seen.get(n, t) if t is Type.NULL else t) for n, t in self.attributes)
+        return Schema(tuple(found), self.ordered, self.lasting)
+
     def arrow(self) -> pa.Schema:
         return pa.schema([(n, arrow_type(t)) for n, t in self.attributes])

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from occurs.errors import Place, Problem
-from occurs.expr.tree import Expr
+from occurs.expr.tree import Expr, Param
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks_catalogue import TIMER, Catalogue
 from occurs.languages.tesla.checks_params import Normaliser, bindings, map_rule, strip
@@ -145,12 +145,21 @@ def _infer(rules: Sequence[RuleTypes], catalogue: Catalogue) -> None:
 def _subscription(
     source: Text, subscription: syntax.Subscription, catalogue: Catalogue, kind: TimeKind | None
 ) -> syntax.Subscription:
-    """The filter in plain form; it is checked like the parentheses of a lone event."""
+    """The filter in plain form; it is checked like the parentheses of a lone event, but binds no parameter."""
     check_type(subscription.type, catalogue, source)
     if subscription.filter is None or subscription.type.text == TIMER:
         return subscription
     name = subscription.type.text
     test: Expr = Normaliser(source, catalogue).expr(subscription.filter, name)
+    for node in test.walk():
+        if isinstance(node, Param):
+            message = f"nothing binds `${node.name}`: a subscription has no parameters"
+            source.report("unbound-parameter", message, node.span, "compare with a value: `Subscribe(Hot, Room = 1)`")
+        elif isinstance(node, syntax.Aggregate):
+            hint = "compute it in a rule, and subscribe to what the rule defines"
+            source.report("nested-aggregate", "an aggregate cannot stand in a subscription", node.span, hint)
+    if any(isinstance(n, Param | syntax.Aggregate) for n in test.walk()):
+        return subscription
     event = syntax.Event(subscription.type, (test,))
     # the rule that a subscription is: define nothing from the event
     rule = syntax.Rule(None, syntax.Name(""), (), event)
