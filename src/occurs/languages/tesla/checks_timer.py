@@ -23,12 +23,12 @@ def check_timer(timer: syntax.Event, source: Text, before: int) -> syntax.Event:
 
     ``before``: how many problems there were before the rule was read; with a new one a missing field is no news.
     """
-    out, fields = [], set()
+    out, fields, zoned = [], set(), False
     for constraint in timer.constraints:
         plain = _Reader(source).read(constraint)
         fields |= {n.name for n in plain.walk() if isinstance(n, Ref)}
         for part in conjuncts(plain):
-            _check_zone(part, source)
+            zoned = _check_zone(part, source, zoned)
         out.append(plain)
     if not fields & set(FIELDS) and len(source.problems) == before:
         message = "this Timer names no field, so it never fires"
@@ -36,22 +36,24 @@ def check_timer(timer: syntax.Event, source: Text, before: int) -> syntax.Event:
     return replace(timer, constraints=tuple(out))
 
 
-def _check_zone(part: Expr, source: Text) -> None:
+def _check_zone(part: Expr, source: Text, before: bool) -> bool:
+    """Whether a zone has been named, here or (``before``) in an earlier constraint."""
     zones = [n for n in part.walk() if isinstance(n, Ref) and n.name == ZONE]
     if not zones:
-        return
+        return before
     value: Expr | None = None
     if isinstance(part, Binary) and part.op == "=":
         value = part.right if part.left is zones[0] else part.left
-    if not isinstance(value, Literal) or not isinstance(value.value, str):
+    if before or not isinstance(value, Literal) or not isinstance(value.value, str):
         hint = 'write it as a constraint of its own: `Timer(H = 9, TZ = "Europe/Rome")`'
         source.report("timer-field", "`TZ` is set once, to the name of a time zone", zones[0].span, hint)
-        return
+        return True
     try:
         ZoneInfo(value.value)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         hint = 'zones have names such as "Europe/Rome" or "UTC"'
         source.report("timer-field", f"`{value.value}` is no time zone", value.span, hint)
+    return True
 
 
 class _Reader:

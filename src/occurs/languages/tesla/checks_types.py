@@ -149,6 +149,10 @@ class RuleTypes:
         """Report durations that do not go with the kind of time, warn of those that are not whole."""
         if self.kind is None:
             return
+        timer = self.rule.terminator
+        if timer.type.text == TIMER and self.kind.tick is None:
+            hint = "say what the time column counts: `--time-unit ms`"
+            self.source.report("missing-unit", "a Timer over integer time without a unit", timer.span, hint)
         for within in windows_of(self.rule):
             self._duration(within.duration, within.span)
         for expr in expressions_of(self.rule):
