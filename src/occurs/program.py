@@ -19,7 +19,7 @@ from occurs.model.history import History, InputOptions, normalise
 from occurs.model.ticks import instant
 from occurs.model.ticks import time_unit as unit_of
 from occurs.model.time import TimeKind
-from occurs.model.types import Schema
+from occurs.model.types import Schema, Type
 from occurs.plan.spread import groups
 from occurs.plan.stage import Definition, Stage, make_stage, stage_key
 
@@ -31,13 +31,10 @@ class Program:
 
     def __init__(self, texts: list[tuple[str, str | None]]):
         self._texts: Texts = Tesla.read(texts)
-        raise_problems(self._texts.problems)
         self._unbound = Tesla.check(self._texts, None, None)
-        # the order of the attributes of an input may still come from its table, and so may what positions bind
-        found = self._unbound.problems
-        late = {"unknown-order", "unbound-parameter"} if any(p.kind == "unknown-order" for p in found) else set()
-        self.problems: list[Problem] = [p for p in found if p.kind not in late]
-        raise_problems(self.problems)
+        # the order of the attributes of an input may still come from its table
+        self.problems: list[Problem] = [p for p in self._unbound.problems if p.kind != "unknown-order"]
+        raise_problems([*self._texts.problems, *self.problems])
         self._zone, self._strict, self._require_bounds = "UTC", False, False
         #: the latest binding: planning asks for it several times
         self._latest: tuple[dict[str, Schema] | None, TimeKind, Tesla] | None = None
@@ -227,9 +224,9 @@ class Program:
         """
         kind = TimeKind() if time_unit is None else TimeKind(False, unit_of(time_unit))
         known = {**self.declared, **{t: schema_of(t, s) for t, s in (schemas or {}).items()}}
-        missing = sorted(self.external - set(known))
+        missing = sorted(t for t in self.external if t not in known or Type.NULL in dict(known[t]).values())
         if missing:
-            text = f"nothing is known of the attributes of {', '.join(f'`{t}`' for t in missing)}"
+            text = f"not everything is known of the attributes of {', '.join(f'`{t}`' for t in missing)}"
             hint = f"declare them in the rules, `event {missing[0]}(Name: type, ..)`, or pass schemas="
             raise UsageProblem.of("missing-schema", text, hint=hint)
         first = None if start is None else instant(start, kind, "start")

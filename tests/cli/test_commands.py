@@ -33,6 +33,18 @@ def test_check_names_all_problems(occurs, here):
     assert "did you mean" in done.err
 
 
+def test_check_names_what_is_wrong_beside_wrong_syntax(occurs, here):
+    (here / "two.tesla").write_text("define X( from A();\ndefine Y(V) from A() where V = B.q\ndefine Z() fro A()\n")
+    done = occurs("check", "two.tesla")
+    assert done.status == 2
+    heads = [line.split(" ")[:2] for line in done.err.splitlines() if line.startswith("two.tesla")]
+    assert heads == [
+        ["two.tesla:1:16:", "error[syntax]:"],
+        ["two.tesla:2:32:", "error[unknown-name]:"],
+        ["two.tesla:3:12:", "error[syntax]:"],
+    ]
+
+
 def test_check_with_events_sees_the_schemas(occurs, here):
     (here / "free.tesla").write_text("define X(V) from Smoke() where V = Smoke.Aera")
     assert occurs("check", "free.tesla").status == 0

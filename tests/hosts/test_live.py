@@ -131,7 +131,7 @@ def test_nan_and_absent_are_null():
 
 def test_schemas_must_be_known():
     program = occurs.parse("define X(V) from A() where V = A.V")
-    with pytest.raises(occurs.UsageProblem, match=r"nothing is known of the attributes of `A`"):
+    with pytest.raises(occurs.UsageProblem, match=r"not everything is known of the attributes of `A`"):
         program.live()
     live = program.live({"A": Schema((("V", Type.INT),))}, time_unit="ms")
     live.on_event("A", 1, {"V": 2**62})
@@ -141,6 +141,14 @@ def test_schemas_must_be_known():
     assert live.close()[0]["V"] == "x"
     with pytest.raises(occurs.UsageProblem, match="`strnig` is no type"):
         program.live({"A": {"V": "strnig"}})
+
+
+def test_a_declaration_that_leaves_types_open_needs_a_schema():
+    program = occurs.parse("event A(V) define X(V) from A(V > 1) where V = A.V")
+    with pytest.raises(occurs.UsageProblem, match=r"not everything is known of the attributes of `A`"):
+        program.live(time_unit="s")
+    live = program.live({"A": {"V": "int"}}, time_unit="s")
+    assert list(live.stream([{"type": "A", "time": 1, "V": 2}])) == [{"type": "X", "time": 1, "V": 2}]
 
 
 def test_the_stream_takes_no_more_than_it_needs():

@@ -71,9 +71,11 @@ def analyse(
     parsed = [(s, t) for s, t in statements if isinstance(t, syntax.Rule)]
     catalogue.fill([(s, t) for s, t in statements if isinstance(t, syntax.EventSchema)], parsed)
     _check_names(parsed)
-    rules = [(s, _normal(s, r, catalogue)) for s, r in parsed]
-    for source, rule in rules:
-        RuleChecks(rule, source, catalogue).check()
+    rules = []
+    for source, written in parsed:
+        rule, unplaced = _normal(source, written, catalogue)
+        rules.append((source, rule))
+        RuleChecks(rule, source, catalogue, unplaced).check()
         warn_rule(rule, source)
     check_cycles(rules)
     warn_external(rules, catalogue)
@@ -99,12 +101,14 @@ def analyse(
     )
 
 
-def _normal(source: Text, rule: syntax.Rule, catalogue: Catalogue) -> syntax.Rule:
+def _normal(source: Text, rule: syntax.Rule, catalogue: Catalogue) -> tuple[syntax.Rule, set[str]]:
+    """The rule in plain form, and its parameters at positions that are not known."""
     before = len(source.problems)
-    normal = map_rule(rule, Normaliser(source, catalogue))
+    normaliser = Normaliser(source, catalogue)
+    normal = map_rule(rule, normaliser)
     if normal.terminator.type.text == TIMER:
         normal = replace(normal, terminator=check_timer(normal.terminator, source, before))
-    return normal
+    return normal, normaliser.unplaced
 
 
 def _check_names(rules: Sequence[tuple[Text, syntax.Rule]]) -> None:

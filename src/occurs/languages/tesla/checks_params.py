@@ -90,6 +90,8 @@ class Normaliser:
     def __init__(self, source: Text, catalogue: Catalogue):
         self.source = source
         self.catalogue = catalogue
+        #: parameters at positions of roles that have no attribute: what they bind is not known
+        self.unplaced: set[str] = set()
 
     def event(self, event: syntax.Event, role: str | None) -> syntax.Event:
         """``role``: how the event is called, None if it has no name (negated, aggregated)."""
@@ -99,6 +101,8 @@ class Normaliser:
                 named = self._named(event, position, constraint)
                 if named is not None:
                     out.append(named)
+                elif role is not None and constraint.value is not None:
+                    self.unplaced |= {n.name for n in constraint.value.walk() if isinstance(n, Param)}
             else:
                 out.append(self.expr(constraint, role))
         return replace(event, constraints=tuple(out))

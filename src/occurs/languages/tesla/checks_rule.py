@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from occurs.errors import Place, Span, did_you_mean
 from occurs.expr.tree import Expr, Param, Ref
 from occurs.languages.tesla import syntax
@@ -16,7 +18,9 @@ LASTING_HINT = "make an event of its start: `event s_start(V) : start(s(V)).` in
 class RuleChecks:
     """Checks a normalised rule; problems go to ``source``."""
 
-    def __init__(self, rule: syntax.Rule, source: Text, catalogue: Catalogue):
+    def __init__(self, rule: syntax.Rule, source: Text, catalogue: Catalogue, unplaced: Collection[str] = ()):
+        """``unplaced``: parameters that are bound at a position nobody knows."""
+        self.unplaced = unplaced
         self.rule = rule
         self.source = source
         self.catalogue = catalogue
@@ -146,7 +150,7 @@ class RuleChecks:
         if isinstance(expr, Ref):
             self._ref(expr, own)
         elif isinstance(expr, Param):
-            if expr.name not in self.bound:
+            if expr.name not in self.bound and expr.name not in self.unplaced:
                 message = f"nothing binds `${expr.name}`"
                 hint = (
                     f"bind it in the parentheses of a selected event: `{self.rule.terminator.type}"
