@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 from occurs.errors import InputProblem, Problem
@@ -174,16 +175,18 @@ class Run:
             yield bound
             return
         selection = rule.rule.selections[role - 1]
-        candidates = self.in_order(self.candidates(rule, role, bound))
-        if selection.policy == "first":
-            candidates = candidates[selection.k - 1 : selection.k]
-        elif selection.policy == "last":
-            candidates = candidates[::-1][selection.k - 1 : selection.k]
-        for event in candidates:
+        candidates = self.in_order(self.possible(rule, role, bound))
+        if selection.policy == "last":
+            candidates.reverse()
+        # an overflow is an error only where the choice depends on it
+        certain: Iterator[Occurrence] = (e for e in candidates if self.satisfies(rule, role, (*bound, e)))
+        if selection.policy != "each":
+            certain = islice(certain, selection.k - 1, selection.k)
+        for event in list(certain):
             yield from self.bindings(rule, (*bound, event))
 
-    def candidates(self, rule: Reading, role: int, bound: tuple[Occurrence, ...]) -> list[Occurrence]:
-        """The events that role may be bound to, given those bound before it."""
+    def possible(self, rule: Reading, role: int, bound: tuple[Occurrence, ...]) -> list[Occurrence]:
+        """The events that are candidates for a role, given those bound before it, if its constraints are true."""
         reference, window = rule.windows[role]
         anchor = bound[reference]
         taken = {e.label for e in bound}
@@ -194,7 +197,6 @@ class Run:
             if anchor.time - window <= e.time <= anchor.time
             and e.label not in taken
             and e.label not in gone
-            and self.satisfies(rule, role, (*bound, e))
         ]
 
     def visible(self, rule: Reading, type_name: str, now: int) -> list[Occurrence]:
