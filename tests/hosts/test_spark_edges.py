@@ -246,6 +246,24 @@ def test_bad_rows(quick: Any) -> None:
     assert difference(here(program, table, time_unit="ms", bad_rows="skip"), collected(found)) is None
 
 
+def test_columns_of_one_table_are_not_those_of_derived_types(quick: Any) -> None:
+    rules = "define X(V) from A() where V = 1\ndefine Y(V) from X() where V = X.V"
+    program = occurs.parse(f"{rules}\nSubscribe(Y)\nSubscribe(Q)")
+    for kinds, values in ((["A"], ["text"]), (["A", "X"], [1, 2])):
+        table = pa.table({"type": kinds, "time": range(len(kinds)), "V": values})
+        local = program.detect(table, time_unit="ms")
+        found = program.detect(quick.createDataFrame(table), time_unit="ms")
+        assert sorted(map(tuple, found["Y"].collect())) == sorted(tuple(r.values()) for r in local["Y"].to_pylist())
+        assert [p.kind for p in found.notices] == [p.kind for p in local.notices]
+        assert found["Q"].count() == 0
+
+
+def test_types_that_a_declaration_leaves_open(quick: Any) -> None:
+    rule = "define X(K, V) from A($k, 3) and last B(K = $k) within 9 ms from A where K = $k, V = B.V"
+    table = pa.table({"type": ["A", "A", "B"], "time": [5, 6, 1], "K": ["a", "b", "a"], "V": [3, 4, 2]})
+    assert alike(quick, f"event A(K, V: int)\nevent B(K, V)\n{rule}", table) == 1
+
+
 # -- together, caches, memory ------------------------------------------------------------------------------------------
 def test_types_together(quick: Any) -> None:
     tables = many(30)

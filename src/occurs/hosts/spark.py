@@ -63,7 +63,8 @@ def detect(
             kept.append(result.frame)
         results.append(result)
         owners.update(dict.fromkeys(mine, result))
-    return SparkDetections({t: owners[t] for t in wanted}, source.counts, source.notices, source.bad, kept)
+    notices = [*program.warnings(source.schemas, source.kind), *source.notices]
+    return SparkDetections({t: owners[t] for t in wanted}, source.counts, notices, source.bad, kept)
 
 
 def needed(all_groups: list[Group], wanted: set[str]) -> list[Group]:

@@ -86,7 +86,7 @@ def read(program: Program, events: Any, options: InputOptions) -> SparkSource:
                 schemas[t] = declared[t].completed(part.attributes)
             else:
                 schemas[t] = Schema(_union(schemas.get(t), part.attributes), ordered=part.own is not None)
-    return _Reading(reads, options, kind, parts, schemas, declared).source()
+    return _Reading(reads, options, kind, parts, schemas, declared, frozenset(program.external)).source()
 
 
 def _union(one: Schema | None, other: Mapping[str, Type]) -> tuple[tuple[str, Type], ...]:
@@ -197,6 +197,8 @@ class _Reading:
     parts: list[_Part]
     schemas: dict[str, Schema]
     declared: Mapping[str, Schema]
+    #: types that no rule defines
+    external: frozenset[str]
 
     def source(self) -> SparkSource:
         """All parts below one another, without the rows that are bad or outside the clock."""
@@ -244,6 +246,7 @@ class _Reading:
             self._judge(bad, counts)
         per_type = {r[0]: r for r in rows if r[0] is not None}
         notices = self._complete(per_type)
+        self._drop_absent(per_type)
         first = start if start is not None else min((r[4] for r in rows if r[4] is not None), default=None)
         last = until if until is not None else max((r[5] for r in rows if r[5] is not None), default=None)
         first, last = (last if first is None else first), (first if last is None else last)
@@ -374,6 +377,12 @@ class _Reading:
                 self.schemas.setdefault(t, self.declared[t])
                 notices.append(Problem("no-rows", f"there are no rows of the declared type `{t}`", severity="notice"))
         return notices
+
+    def _drop_absent(self, per_type: Mapping[str, Any]) -> None:
+        """Types that rules define are input only if they have rows: else the columns of one table are not theirs."""
+        given = {t for t, row in per_type.items() if row[3]} | {p.own for p in self.parts} | set(self.declared)
+        for t in set(self.schemas) - self.external - given:
+            del self.schemas[t]
 
     def _lasts(self, type: str) -> None:
         if type in self.schemas and type not in self.declared:
