@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from occurs.connect.tables import to_arrow
@@ -34,6 +34,22 @@ def schema_of(type: str, given: Schema | Mapping[str, str]) -> Schema:
             text = f"`{t}` is no type (attribute `{name}` of `{type}`)"
             raise UsageProblem.of("bad-option", text, hint=did_you_mean(str(t), names, "types"))
     return Schema(tuple((n, names[str(t)]) for n, t in given.items()))
+
+
+def named(events: Any, names: Mapping[int, str]) -> Any:
+    """Tables by type, and sources of files, under the names of their types where these are numbers.
+
+    Raises UsageProblem for two tables of one type.
+    """
+    texts = {str(number): name for number, name in names.items()}
+    if isinstance(events, list | tuple):
+        return [replace(s, type=texts.get(s.type or "", s.type)) if isinstance(s, Source) else s for s in events]
+    if not isinstance(events, Mapping) or not texts.keys() & {str(t) for t in events}:
+        return events
+    out = {texts.get(str(t), t): table for t, table in events.items()}
+    if len(out) < len(events):
+        raise UsageProblem.of("duplicate-name", f"two tables of one type: {', '.join(f'`{t}`' for t in events)}")
+    return out
 
 
 def sample_of(events: Any) -> Any:

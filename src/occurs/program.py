@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from occurs.arguments import sample_of, schema_of, sources_of, split_options
+from occurs.arguments import named, sample_of, schema_of, sources_of, split_options
 from occurs.connect.tables import kind_of
 from occurs.errors import DefinitionProblem, Problem, UsageProblem, did_you_mean, raise_problems
 from occurs.found import Detections
@@ -133,7 +133,7 @@ class Program:
         """The input as a history: ``events`` is a table, a mapping from types to tables, or sources of files."""
         options = replace(options, type_names={str(i): n for i, n in self.assigned.items()})
         return normalise(
-            sources_of(events),
+            sources_of(named(events, self.assigned)),
             schemas=self._unbound.declared,
             inputs=sorted(self.reads),
             external=sorted(self.external),
@@ -190,6 +190,7 @@ class Program:
             until,
             bad_rows,  # type: ignore[arg-type]
         )
+        events = named(events, self.assigned)
         sample = sample_of(events)
         if sample is not None and kind_of(sample) == "spark":
             from occurs.hosts.spark import detect as on_spark
@@ -246,6 +247,7 @@ class Program:
         program = self.adjusted(**rest)
         if events is None:
             return explain(program._plan_without_data(input_options.time_unit))
+        events = named(events, self.assigned)
         sample = sample_of(events)
         if sample is not None and kind_of(sample) == "spark":
             from occurs.hosts.spark import read

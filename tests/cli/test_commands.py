@@ -191,6 +191,17 @@ def test_a_table_without_types_is_of_the_only_input_that_no_rule_defines(occurs,
     ]
 
 
+def test_tables_may_be_given_under_the_numbers_of_their_types(occurs, here):
+    text = "Assign 1 => A, 2 => B\ndefine X(V) from A() and last B() within 5 ms from A where V = B.V"
+    (here / "numbers.tesla").write_text(text)
+    (here / "a.csv").write_text("time\n3\n")
+    (here / "b.csv").write_text("time,V\n1,7\n")
+    for b in ("2", "B"):
+        events = ("-e", "1=a.csv", "-e", f"{b}=b.csv", "--time-unit", "ms")
+        done = occurs("run", "numbers.tesla", *events, "--host", "local")
+        assert (done.status, json.loads(done.out)) == (0, {"type": "X", "time": 3, "V": 7})
+
+
 def test_check_and_explain_with_bad_events(occurs, here):
     (here / "events.csv").write_text("type,time,Area,Value\nTemp,soon,a,1\n")
     for command in ("check", "explain", "verify"):
