@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from occurs.errors import InputProblem, Problem, UsageProblem, did_you_mean
 from occurs.hosts.sparkcolumns import PLACE, SPARK, convert, type_of
+from occurs.hosts.sparksurvey import Seen, survey
 from occurs.model.source import InputOptions
 from occurs.model.ticks import instant, time_unit
 from occurs.model.time import TIMESTAMP, TimeKind
@@ -222,44 +223,28 @@ class _Reading:
             wide = piece if wide is None else wide.unionByName(piece)
             left_out.append(broken)
         assert wide is not None
-        read = F.when(F.col("__type").isin(self.reads), F.col("__type")) if self.reads else F.lit(None)
-        good = F.col("__state") == 0
-        stop = F.col("__end") if until is None else F.when(F.col("__end") <= until, F.col("__end"))
-        rows = (
-            wide.groupBy(read.alias("type"))
-            .agg(
-                F.count(F.lit(1)),
-                F.coalesce(F.sum((F.col("__state") == 2).cast("long")), F.lit(0)),
-                F.coalesce(F.sum(good.cast("long")), F.lit(0)),
-                F.min(F.when(good, F.col("__time"))),
-                F.max(F.when(good, F.greatest(F.col("__time"), stop))),
-                F.count(F.when(good, F.col("__label"))),
-                F.count(F.when(good, F.col("__end"))),
-            )
-            .collect()
-        )
+        labels, ends = (any(name in p.columns for p in self.parts) for name in (options.label, options.end))
+        seen = survey(wide, self.reads, until, labels=labels, ends=ends)
         bad: DataFrame | None = None
-        counts = {"rows": sum(r[1] for r in rows), "outside": 0, "empty": 0, "bad": sum(r[2] for r in rows)}
-        counts["outside"] = counts["rows"] - counts["bad"] - sum(r[3] for r in rows)
-        if counts["bad"]:
+        counts = {"rows": seen.rows, "outside": seen.rows - seen.bad - seen.good, "empty": 0, "bad": seen.bad}
+        if seen.bad:
             bad = reduce(lambda one, more: one.unionByName(more), left_out)
             self._judge(bad, counts)
-        per_type = {r[0]: r for r in rows if r[0] is not None}
-        notices = self._complete(per_type)
-        self._drop_absent(per_type)
-        first = start if start is not None else min((r[4] for r in rows if r[4] is not None), default=None)
-        last = until if until is not None else max((r[5] for r in rows if r[5] is not None), default=None)
+        notices = self._complete(seen.types)
+        self._drop_absent(seen.types)
+        first = start if start is not None else seen.first
+        last = until if until is not None else seen.last
         first, last = (last if first is None else first), (first if last is None else last)
         return SparkSource(
-            wide.where(good).drop("__state", "__end"),
+            wide.where(F.col("__state") == 0).drop("__state", "__end"),
             self.schemas,
             self.kind,
             None if first is None or last is None else (first, last),
             physical,
             counts,
             any(options.sequence in p.columns for p in self.parts),
-            frozenset(t for t, r in per_type.items() if r[6]),
-            {t: r[3] - r[6] for t, r in per_type.items() if 0 < r[6] < r[3]},
+            frozenset(t for t, s in seen.types.items() if s.labels),
+            {t: s.unlabelled for t, s in seen.types.items() if s.labels and s.unlabelled},
             notices,
             bad,
         )
@@ -352,12 +337,12 @@ class _Reading:
             problems.append(Problem(kind, text, file=file, row=row, value=value, hint=hint))
         raise InputProblem([replace(p, hint=None) for p in problems[:-1]] + problems[-1:])
 
-    def _complete(self, per_type: Mapping[str, Any]) -> list[Problem]:
+    def _complete(self, seen: Mapping[str, Seen]) -> list[Problem]:
         """Lasting types and missing columns of declared types, now that the types with rows are known; notices."""
         problems, notices = [], []
         for part in self.parts:
             for t in [part.own] if part.own is not None else self.reads:
-                if t not in self.declared or t not in self.reads or (part.own is None and t not in per_type):
+                if t not in self.declared or t not in self.reads or (part.own is None and t not in seen):
                     continue
                 for column in self.declared[t].names:
                     if column not in part.columns:
@@ -368,19 +353,19 @@ class _Reading:
                 self._lasts(part.own)
         if problems:
             raise InputProblem(problems)
-        for t, row in per_type.items():
-            if row[7]:
+        for t, rows in seen.items():
+            if rows.ends:
                 self._lasts(t)
         for t in self.declared:
-            given = t in per_type or any(p.own == t for p in self.parts)
+            given = t in seen or any(p.own == t for p in self.parts)
             if t in self.reads and not given:
                 self.schemas.setdefault(t, self.declared[t])
                 notices.append(Problem("no-rows", f"there are no rows of the declared type `{t}`", severity="notice"))
         return notices
 
-    def _drop_absent(self, per_type: Mapping[str, Any]) -> None:
+    def _drop_absent(self, seen: Mapping[str, Seen]) -> None:
         """Types that rules define are input only if they have rows: else the columns of one table are not theirs."""
-        given = {t for t, row in per_type.items() if row[3]} | {p.own for p in self.parts} | set(self.declared)
+        given = {t for t, rows in seen.items() if rows.good} | {p.own for p in self.parts} | set(self.declared)
         for t in set(self.schemas) - self.external - given:
             del self.schemas[t]
 
