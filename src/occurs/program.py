@@ -122,7 +122,7 @@ class Program:
     @property
     def reads(self) -> set[str]:
         """The types that the program reads."""
-        return self._unbound.reads
+        return set(self._unbound.reads)
 
     @property
     def external(self) -> set[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 from occurs.errors import InputProblem, Problem, UsageProblem, did_you_mean
@@ -228,7 +228,7 @@ class _Reading:
         bad: DataFrame | None = None
         counts = {"rows": seen.rows, "outside": seen.rows - seen.bad - seen.good, "empty": 0, "bad": seen.bad}
         if seen.bad:
-            bad = reduce(lambda one, more: one.unionByName(more), left_out)
+            bad = reduce(lambda one, more: one.unionByName(more), (make() for make in left_out))
             self._judge(bad, counts)
         notices = self._complete(seen.types)
         self._drop_absent(seen.types)
@@ -251,7 +251,7 @@ class _Reading:
 
     def _piece(
         self, part: _Part, columns: Mapping[tuple[str, Type], str], start: int | None, until: int | None
-    ) -> tuple[DataFrame, DataFrame]:
+    ) -> tuple[DataFrame, Callable[[], DataFrame]]:
         """(the wide rows with ``__state`` 0 good, 1 outside the clock, 2 bad; the bad ones with their reasons)."""
         from pyspark.sql import functions as F
 
@@ -285,9 +285,18 @@ class _Reading:
             part.end.alias("__end"),
             state.alias("__state"),
         ]
+        left_out = partial(self._left_out, part, state, [(r, n, raw, c & who & read) for r, n, raw, who, c in misfits])
+        return part.frame.select(*special, *values), left_out
+
+    def _left_out(
+        self, part: _Part, state: Column, misfits: list[tuple[str, str, Column, Column]]
+    ) -> DataFrame:
+        """The bad rows of a part, with their reasons; made only if there are some."""
+        from pyspark.sql import functions as F
+
         # a row is bad for its type or time first, else for all values that do not fit
-        reasons = [(r, n, raw, c) for r, n, raw, c in part.bad]
-        reasons += [(r, n, raw, c & who & read & ~_any(broken)) for r, n, raw, who, c in misfits]
+        readable = ~_any([c for _, _, _, c in part.bad])
+        reasons = [*part.bad, *((r, n, raw, c & readable) for r, n, raw, c in misfits)]
         found = F.array_compact(
             F.array(
                 *(
@@ -303,7 +312,7 @@ class _Reading:
         bad = part.frame.where(state == 2).select(
             F.explode(found).alias("e"), origin.alias("file"), part.place[1].alias("row"), data.alias("data")
         )
-        bad = bad.select(
+        return bad.select(
             F.col("e.r").alias("reason"),
             F.col("file"),
             F.col("row"),
@@ -311,7 +320,6 @@ class _Reading:
             F.col("e.v").alias("value"),
             F.col("data"),
         )
-        return part.frame.select(*special, *values), bad
 
     def _judge(self, bad: DataFrame, counts: dict[str, int]) -> None:
         """Count the bad rows by reason; an InputProblem if they are not to be left out."""

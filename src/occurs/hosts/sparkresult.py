@@ -30,7 +30,7 @@ class Result:
         """The detections of one type as users see them."""
         from pyspark.sql import functions as F
 
-        chosen = self.frame.where(F.col("__type") == type)
+        chosen = self.frame.where(F.col("__type") == self.wide.reported.index(type))
         return chosen.select(*_output(self.wide, self.group.stage.schemas[type], type))
 
     def several(self, types: Sequence[str], kinds: Mapping[str, Type]) -> DataFrame:
@@ -45,17 +45,17 @@ class Result:
             columns.append((F.timestamp_micros(value) if kind is Type.TIMESTAMP else value).alias(name))
         chosen = self.frame
         if set(types) != set(self.wide.reported):
-            chosen = chosen.where(F.col("__type").isin(list(types)))
-        return chosen.select(F.col("__type").alias("type"), _time(self.wide), *columns, *_added(self.wide))
+            chosen = chosen.where(self._is_one_of(types))
+        return chosen.select(self._names().alias("type"), _time(self.wide), *columns, *_added(self.wide))
 
     def handed(self, types: Sequence[str], labelled: bool) -> DataFrame:
         """The rows of ``types`` as input of a later stage."""
         from pyspark.sql import functions as F
 
-        columns = [F.col("__type"), F.col("__time"), *([F.col("__label")] if labelled else [])]
+        columns = [self._names().alias("__type"), F.col("__time"), *([F.col("__label")] if labelled else [])]
         used = dict.fromkeys(self.wide.physical[(t, n)] for t in types for n in self.group.stage.schemas[t].names)
         columns += [F.col(c).alias(self._name(c)) for c in used]
-        return self.frame.where(F.col("__type").isin(list(types))).select(*columns, F.lit(True).alias("__derived"))
+        return self.frame.where(self._is_one_of(types)).select(*columns, F.lit(True).alias("__derived"))
 
     def inlet(self, type: str, needed: set[str] | None) -> Inlet:
         schema = self.group.stage.schemas[type]
@@ -64,8 +64,21 @@ class Result:
         )
         return Inlet(type, True, True, columns)
 
+    def _is_one_of(self, types: Sequence[str]) -> Column:
+        from pyspark.sql import functions as F
+
+        numbers = {t: n for n, t in enumerate(self.wide.reported)}
+        return F.col("__type").isin([numbers[t] for t in types])
+
+    def _names(self) -> Column:
+        """The types of rows by name."""
+        from pyspark.sql import functions as F
+
+        return F.element_at(F.array(*(F.lit(t) for t in self.wide.reported)), F.col("__type") + 1)
+
     def _name(self, column: str) -> str:
         return f"g{self.number}_{column}"
+
 
 def side_by_side(found: Sequence[tuple[str, Result]]) -> DataFrame:
     """The detections of several types in one DataFrame.  Raises UsageProblem if attributes of one name differ."""

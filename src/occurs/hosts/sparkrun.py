@@ -11,7 +11,7 @@ from occurs.hosts.sparkcolumns import SPARK
 from occurs.hosts.sparkread import SparkSource
 from occurs.hosts.sparkresult import Result
 from occurs.hosts.sparktask import Share, make_engine_task
-from occurs.hosts.wide import Inlet, Wide
+from occurs.hosts.wide import MOST_NUMBERED, Inlet, Wide, type_numbers
 from occurs.model.types import Type
 from occurs.plan.spread import Group
 
@@ -35,8 +35,10 @@ def run_group(
     if clock is not None:
         shares = [Share(stage, clock, clock[0])]
     if group.mode == "keyed":
+        frame = _numbered(frame, inlets)
         frame = frame.repartition(partitions, *_key_columns(group, inlets)).sortWithinPartitions("__time")
     elif group.mode == "free":
+        frame = _numbered(frame, inlets)
         if labelled:  # rows that are equal in everything are told apart by a number: they must come together
             frame = frame.repartition(partitions, "__type", "__time")
         frame = frame.sortWithinPartitions("__time")
@@ -48,6 +50,7 @@ def run_group(
         marks = [(n, s.clock[0]) for n, s in enumerate(shares) if s.stage.timers]
         if marks:
             frame = _with_marks(frame, marks)
+        frame = _numbered(frame, inlets)
         if len(shares) > 1:
             frame = frame.repartitionById(len(shares), "__share").sortWithinPartitions("__share", "__time")
         else:
@@ -113,6 +116,25 @@ def _input(
     return frame
 
 
+def _numbered(frame: DataFrame, inlets: Sequence[Inlet]) -> DataFrame:
+    """Types as small numbers, which cost less to move than text; where they are many, the text costs less to make."""
+    from pyspark.sql import functions as F
+
+    numbers = type_numbers(inlets)
+    if not 0 < len(numbers) <= MOST_NUMBERED:
+        return frame
+    cases = [(F.col("__type") == t, F.lit(n)) for t, n in numbers.items()]
+    return frame.withColumn("__type", _case(cases).cast("short"))
+
+
+def _is(type: str, inlets: Sequence[Inlet]) -> Column:
+    """Is a row, after ``_numbered``, of this type?"""
+    from pyspark.sql import functions as F
+
+    numbers = type_numbers(inlets)
+    return F.col("__type") == (numbers[type] if len(numbers) <= MOST_NUMBERED else type)
+
+
 def _key_columns(group: Group, inlets: Sequence[Inlet]) -> list[Column]:
     """Per position of the key one column, whatever the attribute is called in each type."""
     from pyspark.sql import functions as F
@@ -133,11 +155,14 @@ def _key_columns(group: Group, inlets: Sequence[Inlet]) -> list[Column]:
             value = F.col(name).cast(cast)
             # -0.0 and 0.0 are equal, and so must be their buckets
             value = value + F.lit(0.0) if cast == "double" else value
-            mine = F.col("__type") == inlet.type
+            mine = _is(inlet.type, inlets)
             if derived:
                 mine = mine & (F.col("__derived") == F.lit(inlet.derived))
             cases.append((mine, value))
-        out.append(_case(cases).otherwise(F.lit(None).cast(cast)) if cases else F.lit(None).cast(cast))
+        if len({name for _, _, name in places}) == 1 and len(places) == len(inlets):
+            out.append(cases[0][1])  # the same column in every type
+        else:
+            out.append(_case(cases).otherwise(F.lit(None).cast(cast)) if cases else F.lit(None).cast(cast))
     return out
 
 

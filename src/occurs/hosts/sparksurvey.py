@@ -55,10 +55,10 @@ def survey(wide: DataFrame, reads: Sequence[str], until: int | None, *, labels: 
         F.max(F.when(good, last)),
     ]
     if not labels and not ends and len(reads) <= FEW:
-        there = [F.max(F.when(type == t, F.when(good, 2).otherwise(1))) for t in reads]
-        row = wide.agg(*figures, *there).collect()[0]
-        found = zip(reads, row[len(figures) :])
-        return Survey(row[0], row[1], row[2], row[3], row[4], {t: Seen(n == 2, 0, 0, 0) for t, n in found if n})
+        row = wide.agg(*figures, *(F.max(type == t) for t in reads)).collect()[0]
+        if row[0] == row[2]:  # every row is good; else a second look tells of which types they are
+            there = [t for t, some in zip(reads, row[len(figures) :]) if some]
+            return Survey(row[0], 0, row[2], row[3], row[4], dict.fromkeys(there, Seen(True, 0, 0, 0)))
     read = F.when(type.isin(list(reads)), type) if reads else F.lit(None)
     more = [F.count(F.when(good, F.col("__label"))), F.count(F.when(good, F.col("__end")))]
     rows = wide.groupBy(read.alias("type")).agg(*figures, *more).collect()

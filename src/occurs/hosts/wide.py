@@ -32,6 +32,10 @@ _DDL = {
 _BECAUSE = "array<struct<role:string,type:string,time:{t},end:{t},label:string>>"
 
 
+#: up to so many types cross into Python as numbers
+MOST_NUMBERED = 16
+
+
 @dataclass(frozen=True)
 class Inlet:
     """Where rows of ``type`` come from: the input, or (``derived``) an earlier stage.  ``labelled``: they bring their
@@ -43,9 +47,15 @@ class Inlet:
     columns: tuple[tuple[str, Type, str], ...]
 
 
+def type_numbers(inlets: Sequence[Inlet]) -> dict[str, int]:
+    """The number of every type that comes in, in the order of names."""
+    return {t: n for n, t in enumerate(sorted({i.type for i in inlets}))}
+
+
 @dataclass(frozen=True)
 class Wide:
-    """The columns of all reported types side by side: ``physical`` says which one an attribute of a type is in."""
+    """The columns of all reported types side by side: ``physical`` says which one an attribute of a type is in; types
+    are numbered as in ``reported``."""
 
     reported: tuple[str, ...]
     fields: tuple[tuple[str, Type], ...]
@@ -67,7 +77,7 @@ class Wide:
     @property
     def ddl(self) -> str:
         time = "timestamp" if self.kind.timestamp else "bigint"
-        parts = ["__type string", "__time bigint", *(f"{c} {_DDL[t]}" for c, t in self.fields)]
+        parts = ["__type int", "__time bigint", *(f"{c} {_DDL[t]}" for c, t in self.fields)]
         parts += ["__label string"] if self.label else []
         parts += [f"__because {_BECAUSE.format(t=time)}"] if self.because else []
         return ", ".join(parts)
@@ -75,13 +85,14 @@ class Wide:
     def batches(self, found: TypeRows, stage: Stage) -> Iterator[pa.RecordBatch]:
         """Detections of one call of an engine of ``stage``, type by type."""
         schemas = stage.schemas
+        numbers = {t: n for n, t in enumerate(self.reported)}
         for t in stage.reported:
             if found.count(t) == 0:
                 continue
             table = found.table(t, label=self.label, because=self.because)
             n = len(table)
             mine = {self.physical[(t, name)]: name for name, _ in schemas[t]}
-            arrays = [table.column("type"), table.column("time").cast(pa.int64())]
+            arrays = [pa.array(np.full(n, numbers[t], np.int32)), table.column("time").cast(pa.int64())]
             names = ["__type", "__time"]
             for c, at in self.fields:
                 names.append(c)
@@ -115,16 +126,21 @@ def wide_rows(stage: Stage, inlets: Sequence[Inlet], table: pa.Table | None, lab
     out: dict[str, Rows] = {}
     if table is None or table.num_rows == 0:
         return out
-    codes = table.column("__type").combine_chunks().dictionary_encode()
-    codes = codes.chunk(0) if isinstance(codes, pa.ChunkedArray) else codes
+    column = table.column("__type")
+    if pa.types.is_integer(column.type):
+        codes, names = column, list(type_numbers(inlets))
+    else:
+        encoded = column.combine_chunks().dictionary_encode()
+        encoded = encoded.chunk(0) if isinstance(encoded, pa.ChunkedArray) else encoded
+        codes, names = encoded.indices, encoded.dictionary.to_pylist()
     parts: dict[str, list[Rows]] = {}
     # derived rows first: they have all columns of their type, which rows of the input may lack
     ordered = sorted(inlets, key=lambda i: not i.derived)
-    for number, t in enumerate(codes.dictionary.to_pylist()):
+    for number, t in enumerate(names):
         mine = [i for i in ordered if i.type == t]
         if not mine:
             continue
-        all_rows = table.filter(pc.equal(codes.indices, number)) if len(codes.dictionary) > 1 else table
+        all_rows = table.filter(pc.equal(codes, number))
         for inlet in mine:
             part = all_rows
             if "__derived" in table.column_names:

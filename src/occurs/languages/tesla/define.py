@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from occurs.errors import Problem
 from occurs.expr.tree import Binary, Literal, Ref
@@ -67,16 +68,16 @@ class Tesla:
     def problems(self) -> list[Problem]:
         return self.analysis.problems
 
-    @property
+    @cached_property
     def defined(self) -> set[str]:
         return {r.rule.type.text for r in self.analysis.rules}
 
-    @property
+    @cached_property
     def declared(self) -> dict[str, Schema]:
         """The schemas that the texts declare: input rows must fit them."""
         return {t: s for t, s in self.analysis.schemas.items() if t in self.analysis.declared}
 
-    @property
+    @cached_property
     def reads(self) -> set[str]:
         """Every type that rules read or subscriptions name."""
         out = {s.type.text for s in self.analysis.subscriptions}
