@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from occurs.expr.tree import Expr
+from occurs.expr.tree import Expr, Ref
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.aggregate import Windowed
@@ -142,7 +142,10 @@ def make_stage(
         frozenset(inputs - set(timers)),
         tuple(timers.values()),
         retention,
-        domains([d.pattern for d in definitions]),
+        domains(
+            [d.pattern for d in definitions],
+            [p for level in levels for u in level if isinstance(u, Component) and u.by for p in u.patterns],
+        ),
         kind,
         tuple(subscribed),
         dict(key or {}),
@@ -194,8 +197,11 @@ def _units(
     return tuple(levels), tuple(completes)
 
 
-def domains(patterns: Sequence[Pattern]) -> dict[tuple[str, str], str]:
-    """For every attribute that is equated with others the name of their common domain of values."""
+def domains(patterns: Sequence[Pattern], split: Sequence[Pattern] = ()) -> dict[tuple[str, str], str]:
+    """For every attribute that is equated with others the name of their common domain of values.
+
+    ``split``: rules whose events are told apart by key; there what a rule hands on is in one domain with its origin.
+    """
     parent: dict[tuple[str, str], tuple[str, str]] = {}
 
     def find(a: tuple[str, str]) -> tuple[str, str]:
@@ -210,6 +216,12 @@ def domains(patterns: Sequence[Pattern]) -> dict[tuple[str, str], str]:
         for own, parts in _equated(p):
             for part in parts:
                 a, b = find((own, part.own)), find((types[part.role], part.attribute))
+                parent[max(a, b)] = min(a, b)
+    for p in split:
+        types = [s.type for s in p.role_sources]
+        for name, e, _ in p.outputs:
+            if isinstance(e, Ref) and e.scope is not None and e.name != "time":
+                a, b = find((p.rules[0].output, name)), find((types[int(e.scope)], e.name))
                 parent[max(a, b)] = min(a, b)
     return {a: "{}.{}".format(*find(a)) for a in list(parent)}
 
