@@ -78,8 +78,6 @@ def by_window(windows: Sequence[int], n: int, repetitions: int, families: Sequen
         notes=[
             f"Flat: {FLAT} or less from the first to the last window. A window of W ms holds W / 100 events of a type "
             "and key.",
-            "negb takes each event in the window, so the pairs that it looks at grow with the window; last+negb takes "
-            "one per terminator.",
         ],
     )
     for family in families:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -12,15 +13,15 @@ from occurs.expr.evaluate import evaluate, select
 from occurs.expr.tree import Expr, Literal, Ref, Slot, conjunction
 from occurs.model.types import Type
 from occurs.operators.aggregate import Windowed, aggregate
-from occurs.operators.candidates import DIRECT, Finder
+from occurs.operators.candidates import DIRECT, Candidates, Finder
 from occurs.operators.columns import Column
 from occurs.operators.frame import NO_BOUND, NO_MASK, Frame, UndecidedOverflow
 from occurs.operators.kernels.bitsets import MOST, first_step, rule_sets
-from occurs.operators.kernels.selecting import any_unbound, choose, expand, nth_per_match, passing
+from occurs.operators.kernels.selecting import any_unbound, choose, expand, narrowed, nth_per_match, passing
 from occurs.operators.masks import rule_mask
 from occurs.operators.pattern import Absent, Extra, Matches, Pattern, Select
 from occurs.operators.rows import Rows
-from occurs.operators.windows import Within
+from occurs.operators.windows import Between, Within
 
 #: the most pairs that are held at once
 BLOCK = 4_000_000
@@ -152,6 +153,9 @@ class Run:
         except UndecidedOverflow:
             return None
         found = self.finder.linked(s.source, s.keys, 0, s.within)
+        guard = self.guard_of(s, 1)
+        if guard is not None and not found.left:
+            found = narrow(found, self.finder.linked(guard.source, guard.keys, 0, s.within - 1))
         if found.left or (s.policy == "each" and n_rules * found.pairs() > BLOCK):
             return None
         every = np.uint64(2**n_rules - 1)
@@ -200,6 +204,10 @@ class Run:
         """None: too many pairs at once, halve the matches."""
         free = self.free.get(s.source.type) if len(matches.rows) in self.pattern.consuming else None
         found = self.finder.find(matches, s.source, s.keys, Within(s.ref, s.within), free=free)
+        guard = self.guard_of(s, len(matches.rows))
+        if guard is not None and not found.left:
+            by = self.finder.find(matches, guard.source, guard.keys, Within(s.ref, s.within), open_low=True)
+            found = narrow(found, by)
         rule = self.rule_of(matches)
         bound = self.bound_rows(matches, found.rows)
         residual = s.residual + found.left
@@ -221,6 +229,28 @@ class Run:
         if s.policy != "each":
             fit = fit[nth_per_match(match[fit], s.k, s.policy == "last")]
         return out.take(fit)
+
+    def guard_of(self, s: Select, role: int) -> Absent | None:
+        """A negation that rules out all candidates of an ``each`` but those after its own last event.
+
+        Candidates that it rules out need not be paired at all, so that the cost does not grow with the window.  Only
+        where nothing is judged pair by pair, as what is never judged can have no overflow.
+        """
+        if s.policy != "each" or any(isinstance(t, Select) and t.residual for t in self.pattern.steps):
+            return None
+        types = {source.type for source in self.sources}
+        for t in self.pattern.steps:
+            if (
+                isinstance(t, Absent)
+                and isinstance(t.interval, Between)
+                and (t.interval.early, t.interval.late) == (role, s.ref)
+                and all(k.role == s.ref for k in t.keys)
+                and not t.residual
+                and not t.source.strict
+                and t.source.type not in types
+            ):
+                return t
+        return None
 
     def check_undecided(
         self, pairs: Matches, match: np.ndarray, passed: np.ndarray, undecided: np.ndarray, s: Select
@@ -284,6 +314,15 @@ class Run:
             column = Column.of(got.values, raw if type.numeric else type)
             out[name] = column.cast(type) if column.type.numeric else column
         return out
+
+
+def narrow(found: Candidates, by: Candidates) -> Candidates:
+    """``found`` without what lies before the last candidate of a negation, match by match."""
+    if by.mask is not NO_MASK or by.left:
+        return found
+    (lo, hi), (first, last) = found.ranges(), by.ranges()
+    lo = narrowed(lo, hi, found.index.time, first, last, by.index.order, by.rows.time)
+    return replace(found, lo=lo, hi=hi, at=DIRECT)
 
 
 def blocks(lo: np.ndarray, hi: np.ndarray) -> list[np.ndarray]:

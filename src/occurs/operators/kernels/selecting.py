@@ -133,6 +133,36 @@ def nth_per_match(match: np.ndarray, k: int, last: bool) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
+def narrowed(
+    lo: np.ndarray,
+    hi: np.ndarray,
+    time: np.ndarray,
+    first: np.ndarray,
+    last: np.ndarray,
+    order: np.ndarray,
+    times: np.ndarray,
+) -> np.ndarray:
+    """``lo``, raised to the first position whose ``time`` is not before that of the last row in [first, last).
+
+    The rows in [first, last) are those of another index: ``order`` and the ``times`` of its rows.
+    """
+    out = lo.copy()
+    for i in range(len(lo)):
+        if last[i] <= first[i]:
+            continue
+        t = times[order[last[i] - 1]]
+        a, b = lo[i], hi[i]
+        while a < b:
+            middle = (a + b) >> 1
+            if time[middle] < t:
+                a = middle + 1
+            else:
+                b = middle
+        out[i] = a
+    return out
+
+
+@njit(cache=True, nogil=True)
 def any_unbound(lo: np.ndarray, hi: np.ndarray, order: np.ndarray, bound: np.ndarray) -> np.ndarray:
     """Booleans: does the range hold a row that the match has not bound itself?"""
     n = len(lo)
