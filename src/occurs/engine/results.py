@@ -29,7 +29,7 @@ class Found:
     tables: Sequence[Rows]
     columns: dict[str, Column]
     labels: Labels | None = None
-    cuts: np.ndarray | None = None
+    cuts: list[int] | None = None
     sheets: dict[bool, tuple[Schema, pa.Table | None]] = field(default_factory=dict)
 
     @property
@@ -66,8 +66,8 @@ class Found:
         if self.matches.rule is None:
             return slice(0, len(self.matches))
         if self.cuts is None:
-            self.cuts = np.searchsorted(self.matches.rule, np.arange(len(self.pattern.rules) + 1))
-        return slice(int(self.cuts[rule]), int(self.cuts[rule + 1]))
+            self.cuts = np.searchsorted(self.matches.rule, np.arange(len(self.pattern.rules) + 1)).tolist()
+        return slice(self.cuts[rule], self.cuts[rule + 1])
 
     def sheet(self, schema: Schema, kind: TimeKind, label: bool) -> pa.Table | None:
         """All matches of the template as one table, to be sliced rule by rule; None if Arrow could not address it,
@@ -94,8 +94,7 @@ class Found:
             texts = [info.output for info in self.pattern.rules]
             return pa.DictionaryArray.from_arrays(pa.array(rule.astype(np.int32)), texts).cast(pa.string())
         # names of one length, as generated ones mostly are: the text is one repetition of each
-        counts = [at.stop - at.start for at in map(self.rows_of, range(len(names)))]
-        text = np.array(names, f"S{longest}").repeat(counts)
+        text = np.array(names, f"S{longest}").repeat(np.bincount(rule, minlength=len(names)))
         offsets = np.arange(n + 1, dtype=np.int32) * np.int32(longest)
         return pa.StringArray.from_buffers(n, pa.py_buffer(offsets), pa.py_buffer(text))
 
@@ -170,10 +169,12 @@ class Parts(Mapping[str, "list[Found]"]):
 
     def alone(self, type: str) -> tuple[Found, int] | None:
         """The template and the number of the one rule that defines ``type``, if nobody filters what it finds."""
-        if type not in self._types or type in self._stage.filters:
+        places = self._stage.makers.get(type, ())
+        if len(places) != 1 or type not in self._types or type in self._stage.filters:
             return None
-        places = self._makers(type)
-        return places[0] if len(places) == 1 else None
+        at, number = places[0]
+        found = self._found.get(id(self._stage.patterns[at]))
+        return None if found is None else (found, number)
 
     def _subscribed(self, type: str, part: Found) -> Found:
         chosen = subscribed(self._stage, type, part.rows(type, self._stage.schemas[type]))
