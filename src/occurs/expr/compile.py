@@ -6,16 +6,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NoReturn
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.errors import DefinitionProblem, did_you_mean
-from occurs.expr import numbers
+from occurs.expr import conditions, numbers
 from occurs.expr.columnar import by_groups, spread
 from occurs.expr.dialect import Dialect
 from occurs.expr.functions import CATALOGUE, Function
-from occurs.expr.loose import Loose, Slow, Three, as_condition, as_value, choose, lose
+from occurs.expr.loose import Loose, Slow, as_condition, as_value, choose, lose
 from occurs.expr.node import PHYSICAL, Node, clean, constant, operation, typed
 from occurs.expr.render import render
 from occurs.expr.signature import Mismatch
@@ -82,7 +81,7 @@ class Compiler:
         if found.type is not Type.BOOL:
             self.mismatch(node, f"a condition is expected, `{render(node)}` is {found.type}")
         connective = isinstance(node, Unary) or (isinstance(node, Binary) and node.op in ("and", "or"))
-        return found if connective or not self.two_valued else _falsified(found)
+        return found if connective or not self.two_valued else conditions.falsified(found)
 
     def mismatch(self, node: Expr, message: str, kind: str = "type-mismatch") -> NoReturn:
         raise DefinitionProblem.of(kind, message, span=span_of(node))
@@ -101,7 +100,7 @@ class Compiler:
                     )
                 return constant(ticks, Type.DURATION)
             case Unary(op="not"):
-                return _inverted(self.condition(node.arg))
+                return conditions.inverted(self.condition(node.arg))
             case Unary(arg=Literal(type=Type.INT, value=int() as value)):
                 return self.literal(-value, Type.INT)
             case Unary():
@@ -112,20 +111,20 @@ class Compiler:
                     self.mismatch(node, f"`-` needs a number, `{render(node.arg)}` is {arg.type}")
                 return numbers.negated(arg)
             case Binary(op="and" | "or"):
-                return _connective(node.op, self.condition(node.left), self.condition(node.right))
+                return conditions.connective(node.op, self.condition(node.left), self.condition(node.right))
             case Binary() if node.op in COMPARISONS:
                 left, right = self.compile(node.left), self.compile(node.right)
                 return self.atom(self.compare(node, node.op, left, right))
             case Binary():
                 return self.arithmetic(node)
             case IsNull():
-                return _is_null(clean(self.compile(node.arg), self.keep_nan), node.negated)
+                return conditions.is_null(clean(self.compile(node.arg), self.keep_nan), node.negated)
             case In():
                 found = self.membership(node)
-                return self.atom(_inverted(found) if node.negated else found)
+                return self.atom(conditions.inverted(found) if node.negated else found)
             case Like():
                 found = self.like(node)
-                return self.atom(_inverted(found) if node.negated else found)
+                return self.atom(conditions.inverted(found) if node.negated else found)
             case Call():
                 return self.call(node)
             case Annotated():
@@ -160,7 +159,7 @@ class Compiler:
         return Node(type, lambda c: c[number], slow, real=real, nan=real, leaf=number)
 
     def atom(self, node: Node) -> Node:
-        return _falsified(node) if self.two_valued else node
+        return conditions.falsified(node) if self.two_valued else node
 
     def compare(self, node: Expr, op: str, left: Node, right: Node) -> Node:
         if not comparable(op, left.type, right.type, None):
@@ -186,10 +185,11 @@ class Compiler:
         if len(items) > 2 and same and arg.scalar is None and all(i.scalar is not None for i in items):
             wanted = pa.array([i.value for i in items if not i.null], PHYSICAL[arg.type])
             missing = pa.scalar(None if any(i.null for i in items) else False, pa.bool_())
-            return numbers.coded(operation(Type.BOOL, lambda x: _is_in(x, wanted, missing), [arg]), arg, items[0])
+            among = operation(Type.BOOL, lambda x: conditions.is_in(x, wanted, missing), [arg])
+            return numbers.coded(among, arg, items[0])
         found = constant(False, Type.BOOL)
         for item in items:
-            found = _connective("or", found, self.compare(node, "=", arg, item))
+            found = conditions.connective("or", found, self.compare(node, "=", arg, item))
         return found
 
     def like(self, node: Like) -> Node:
@@ -202,7 +202,7 @@ class Compiler:
         if pattern.scalar is not None:
             text = pattern.value
             return numbers.coded(operation(Type.BOOL, lambda x: pc.match_like(x, text), [arg]), arg, pattern)
-        return operation(Type.BOOL, _like_each, [arg, pattern])
+        return operation(Type.BOOL, conditions.like_each, [arg, pattern])
 
     def annotated(self, node: Annotated) -> Node:
         arg = self.compile(node.arg)
@@ -236,8 +236,8 @@ class Compiler:
         if known.name == "nullif":
             return _nullif(args[0], self.compare(node, "=", args[0], args[1]), result)
         if known.name == "if":
-            conditions = [_falsified(args[i]) for i in range(0, len(args) - 1, 2)]
-            return _if(args, conditions, result)
+            tests = [conditions.falsified(args[i]) for i in range(0, len(args) - 1, 2)]
+            return _if(args, tests, result)
         if any(a.null or a.type is Type.NULL for a in args):
             return constant(None, result)
         return _function(known, args, result)
@@ -247,87 +247,9 @@ class Compiler:
         return numbers.whole(found) if found.type is Type.DURATION else found
 
 
-# --- conditions -------------------------------------------------------------------------------------------------
-
-# not pa.scalar, which would import pandas with this module
-_FALSE = pa.Array.from_buffers(pa.bool_(), 1, [None, pa.py_buffer(b"\0")])[0]
-_AND, _OR, _INVERT = (pc.get_function(n).call for n in ("and_kleene", "or_kleene", "invert"))
-
-
 def decoded(x: Any) -> Any:
     """A dictionary column as plain text."""
     return x.dictionary_decode() if isinstance(x, pa.DictionaryArray) else x
-
-
-def _connective(op: str, left: Node, right: Node) -> Node:
-    run = _AND if op == "and" else _OR
-
-    def slow(columns: list[pa.Array], n: int) -> Slow:
-        a, b = as_condition(left.slow(columns, n)), as_condition(right.slow(columns, n))
-        return a.both(b) if op == "and" else a.either(b)
-
-    # a constant on one side: nothing to do, or nothing left to do
-    for one, other in ((left, right), (right, left)):
-        if one.scalar is not None and not one.null:
-            return other if one.value is (op == "and") else one
-    return operation(Type.BOOL, lambda x, y: run([x, y]), [left, right], slow=slow)
-
-
-def _inverted(node: Node) -> Node:
-    def slow(columns: list[pa.Array], n: int) -> Slow:
-        return as_condition(node.slow(columns, n)).inverted()
-
-    return operation(Type.BOOL, lambda x: _INVERT([x]), [node], slow=slow)
-
-
-def _falsified(node: Node) -> Node:
-    """With false for null."""
-
-    def run(x: Any) -> Any:
-        if isinstance(x, pa.Scalar):
-            return x if x.is_valid else _FALSE
-        return x.fill_null(False) if x.null_count else x
-
-    def slow(columns: list[pa.Array], n: int) -> Slow:
-        return as_condition(node.slow(columns, n)).falsified()
-
-    if node.type is Type.NULL:
-        return constant(False, Type.BOOL)
-    return operation(Type.BOOL, run, [node], slow=slow)
-
-
-def _is_null(node: Node, negated: bool) -> Node:
-    def run(x: Any) -> Any:
-        if isinstance(x, pa.Scalar):
-            return pa.scalar(x.is_valid is negated)
-        return x.is_valid() if negated else x.is_null()
-
-    def slow(columns: list[pa.Array], n: int) -> Slow:
-        arg = as_value(node.slow(columns, n))
-        null = arg.values.is_null().to_numpy(zero_copy_only=False)
-        true, false = (~null, null) if negated else (null, ~null)
-        if arg.lost is None:
-            return Three(true, false, np.zeros(n, np.bool_))
-        # lost is not null, but what it would have been is not known: whoever asks has to wait
-        return Three(true | arg.lost, false | arg.lost, np.zeros(n, np.bool_))
-
-    return operation(Type.BOOL, run, [node], slow=slow)
-
-
-def _is_in(x: Any, wanted: pa.Array, missing: pa.Scalar) -> Any:
-    if isinstance(x, pa.Scalar):
-        return _is_in(pa.repeat(x, 1), wanted, missing)[0]
-    found = pc.is_in(x, value_set=wanted)
-    if not missing.is_valid:
-        return pc.if_else(found, found, missing)
-    return pc.if_else(x.is_valid(), found, pa.scalar(None, pa.bool_())) if x.null_count else found
-
-
-def _like_each(x: Any, pattern: Any) -> Any:
-    scalar = isinstance(x, pa.Scalar) and isinstance(pattern, pa.Scalar)
-    n = 1 if scalar else len(pattern if isinstance(x, pa.Scalar) else x)
-    run = by_groups(pc.match_like, [spread(x, n), spread(pattern, n)], frozenset((1,)), pa.bool_())
-    return run[0] if scalar else run
 
 
 # --- functions --------------------------------------------------------------------------------------------------
@@ -399,13 +321,13 @@ def _nullif(value: Node, equal: Node, result: Type) -> Node:
     return operation(result, run, [value, equal], slow=slow, real=result is Type.FLOAT)
 
 
-def _if(args: list[Node], conditions: list[Node], result: Type) -> Node:
+def _if(args: list[Node], tests: list[Node], result: Type) -> Node:
     values = [*(args[i] for i in range(1, len(args), 2)), args[-1]]
     values = [constant(None, result) if v.null else v for v in values]
 
     def run(*columns: Any) -> Any:
         out = columns[-1]
-        for test, column in reversed(list(zip(columns, columns[len(conditions) : -1]))):
+        for test, column in reversed(list(zip(columns, columns[len(tests) : -1]))):
             if isinstance(test, pa.Scalar):
                 out = column if test.as_py() else out
             else:
@@ -414,11 +336,11 @@ def _if(args: list[Node], conditions: list[Node], result: Type) -> Node:
 
     def slow(columns: list[pa.Array], n: int) -> Slow:
         out = as_value(values[-1].slow(columns, n))
-        for test, value in reversed(list(zip(conditions, values))):
+        for test, value in reversed(list(zip(tests, values))):
             outcome = as_condition(test.slow(columns, n))
             out = choose(outcome.true, as_value(value.slow(columns, n)), out)
             out = lose(out, outcome.true & outcome.open)
         return out
 
     real = result is Type.FLOAT
-    return operation(result, run, [*conditions, *values], slow=slow, real=real, nan=real)
+    return operation(result, run, [*tests, *values], slow=slow, real=real, nan=real)

@@ -8,7 +8,7 @@ number of their rule, constants are columns over rules.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -101,6 +101,19 @@ class Pattern:
     @property
     def role_sources(self) -> tuple[Source, ...]:
         return (self.terminator, *(s.source for s in self.steps if isinstance(s, Select)))
+
+    @property
+    def expressions(self) -> Iterator[Expr]:
+        """Every expression: of the constraints, step by step, then of the outputs."""
+        yield from self.terminator.filters
+        for s in self.steps:
+            if isinstance(s, Select | Absent):
+                yield from s.source.filters
+                yield from s.residual
+            elif isinstance(s, Keep):
+                yield s.condition
+        for _, expr, _ in self.outputs:
+            yield expr
 
 
 @dataclass

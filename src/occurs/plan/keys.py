@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from occurs.expr.tree import Expr, Ref
+from occurs.expr.tree import Ref
 from occurs.operators.aggregate import Windowed
-from occurs.operators.pattern import Absent, Keep, Pattern, Select
+from occurs.operators.pattern import Absent, Pattern, Select
 from occurs.operators.windows import KeyPart
 
 
@@ -94,14 +94,7 @@ def _brought_in_by_each(
 
 
 def _windowed(pattern: Pattern) -> list[Windowed]:
-    found: list[Expr] = list(pattern.terminator.filters)
-    for s in pattern.steps:
-        if isinstance(s, Select | Absent):
-            found += [*s.source.filters, *s.residual]
-        elif isinstance(s, Keep):
-            found.append(s.condition)
-    found += [e for _, e, _ in pattern.outputs]
-    return [n for e in found for n in e.walk() if isinstance(n, Windowed)]
+    return [n for e in pattern.expressions for n in e.walk() if isinstance(n, Windowed)]
 
 
 def common_key(patterns: Sequence[tuple[Pattern, bool]]) -> dict[str, tuple[str, ...]]:

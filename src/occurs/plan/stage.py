@@ -233,15 +233,10 @@ def stage_key(definitions: Sequence[Definition]) -> dict[str, tuple[str, ...]]:
 
 def _equated(p: Pattern) -> list[tuple[str, tuple[KeyPart, ...]]]:
     found: list[tuple[str, tuple[KeyPart, ...]]] = []
-    expressions: list[Expr] = [*p.terminator.filters]
     for s in p.steps:
         if isinstance(s, Select | Absent):
             found.append((s.source.type, s.keys))
-            expressions += [*s.source.filters, *s.residual]
-        elif hasattr(s, "condition"):
-            expressions.append(s.condition)
-    expressions += [e for _, e, _ in p.outputs]
-    for e in expressions:
+    for e in p.expressions:
         for n in e.walk():
             if isinstance(n, Windowed):
                 found.append((n.source.type, n.keys))

@@ -373,23 +373,10 @@ class _Compiler:
         for s in pattern.steps:
             if isinstance(s, Select | Absent):
                 yield s.source.type
-        for expr in expressions(pattern):
+        for expr in pattern.expressions:
             for node in expr.walk():
                 if isinstance(node, Windowed):
                     yield node.source.type
-
-
-def expressions(pattern: Pattern) -> Iterator[Expr]:
-    """Every expression of a pattern."""
-    yield from pattern.terminator.filters
-    for s in pattern.steps:
-        if isinstance(s, Select | Absent):
-            yield from s.source.filters
-            yield from s.residual
-        elif isinstance(s, Keep):
-            yield s.condition
-    for _, expr, _ in pattern.outputs:
-        yield expr
 
 
 def looked_back(rule: syntax.Rule) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
@@ -36,7 +37,7 @@ class Refused(Exception):
     """A statement whose problem has been reported."""
 
 
-class ExpressionBuilder:
+class ExpressionBuilder(ABC):
     """Expressions, names and places; ``offset`` is where the statement begins in ``source``."""
 
     def __init__(self, source: Text, offset: int):
@@ -144,9 +145,9 @@ class ExpressionBuilder:
         kind, arg = tree.children
         return core.Annotated(self.type(kind) or Type.NULL, self.expr(arg), span=self.span(tree))
 
+    @abstractmethod
     def type(self, token: Token) -> Type | None:
         """The type a name stands for; reports an unknown one."""
-        raise NotImplementedError
 
     def x_param(self, tree: Node) -> Expr:
         return core.Param(str(tree.children[0])[1:], span=self.span(tree))
@@ -166,9 +167,9 @@ class ExpressionBuilder:
             raise Refused
         return core.Literal(int(digits), Type.INT, span=self.span(tree))
 
+    @abstractmethod
     def duration(self, parts: Sequence[Any]) -> Duration:
         """The duration of numbers and units."""
-        raise NotImplementedError
 
     def x_duration_value(self, tree: Node) -> Expr:
         return core.DurationLiteral(self.duration(tree.children), span=self.span(tree))
