@@ -49,7 +49,7 @@ def text(family: str, window: int) -> str:
 
 def found(prepared: Prepared) -> int:
     """How many detections there are."""
-    return sum(len(t) for t in prepared.advance(prepared.rows()))
+    return sum(len(t) for t in prepared.tables(prepared.advance(prepared.rows())))
 
 
 def by_events(sizes: Sequence[int], repetitions: int, families: Sequence[str] = FAMILIES) -> Report:

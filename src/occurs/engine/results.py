@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,6 +15,7 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.columns import Column
 from occurs.operators.frame import own_column
+from occurs.operators.kernels.repeating import repeated
 from occurs.operators.pattern import Matches, Pattern
 from occurs.operators.rows import Rows
 from occurs.plan.stage import Stage
@@ -83,20 +84,15 @@ class Found:
 
     def _types(self) -> str | pa.Array | None:
         """The type of every match; None if Arrow could not address so much text."""
-        names = [info.output.encode() for info in self.pattern.rules]
-        n, longest = len(self.matches), max(map(len, names))
-        if n * longest >= 2**31:
-            return None
         rule = self.matches.rule
         if rule is None:
             return self.pattern.rules[0].output
-        if min(map(len, names)) < longest:
-            texts = [info.output for info in self.pattern.rules]
-            return pa.DictionaryArray.from_arrays(pa.array(rule.astype(np.int32)), texts).cast(pa.string())
-        # names of one length, as generated ones mostly are: the text is one repetition of each
-        text = np.array(names, f"S{longest}").repeat(np.bincount(rule, minlength=len(names)))
-        offsets = np.arange(n + 1, dtype=np.int32) * np.int32(longest)
-        return pa.StringArray.from_buffers(n, pa.py_buffer(offsets), pa.py_buffer(text))
+        text, lengths = self.pattern.output_text
+        counts = np.bincount(rule, minlength=len(lengths))
+        if int(counts @ lengths) >= 2**31:
+            return None
+        data, offsets = repeated(text, lengths, counts)
+        return pa.StringArray.from_buffers(len(rule), pa.py_buffer(offsets), pa.py_buffer(data))
 
     def take(self, at: np.ndarray) -> Found:
         labels = None if self.labels is None else self.labels.take(at)
@@ -142,20 +138,17 @@ def time_array(ticks: np.ndarray, kind: TimeKind) -> pa.Array:
 class Parts(Mapping[str, "list[Found]"]):
     """Found templates by type: cut when a type is asked for, as there may be thousands of types."""
 
-    def __init__(self, stage: Stage, found: Sequence[Found], types: Sequence[str]):
+    def __init__(self, stage: Stage, found: Sequence[Found], types: Collection[str]):
         self._stage = stage
-        self._types = dict.fromkeys(types)
-        self._found = {id(f.pattern): f for f in found}
+        self._types = types
+        made = {id(f.pattern): f for f in found}
+        self._found = [made.get(id(p)) for p in stage.patterns]
         self._cut: dict[str, list[Found]] = {}
 
     def _makers(self, type: str) -> list[tuple[Found, int]]:
         """What the rules that define a type found: (template, number of the rule)."""
-        out = []
-        for at, number in self._stage.makers.get(type, ()):
-            found = self._found.get(id(self._stage.patterns[at]))
-            if found is not None:
-                out.append((found, number))
-        return out
+        places = self._stage.makers.get(type, ())
+        return [(found, number) for at, number in places if (found := self._found[at]) is not None]
 
     def __getitem__(self, type: str) -> list[Found]:
         if type not in self._types:
@@ -169,12 +162,11 @@ class Parts(Mapping[str, "list[Found]"]):
 
     def alone(self, type: str) -> tuple[Found, int] | None:
         """The template and the number of the one rule that defines ``type``, if nobody filters what it finds."""
-        places = self._stage.makers.get(type, ())
-        if len(places) != 1 or type not in self._types or type in self._stage.filters:
+        place = self._stage.sole.get(type)
+        if place is None or type not in self._types:
             return None
-        at, number = places[0]
-        found = self._found.get(id(self._stage.patterns[at]))
-        return None if found is None else (found, number)
+        found = self._found[place[0]]
+        return None if found is None else (found, place[1])
 
     def _subscribed(self, type: str, part: Found) -> Found:
         chosen = subscribed(self._stage, type, part.rows(type, self._stage.schemas[type]))
@@ -266,8 +258,7 @@ def _table(
 
 def gather(stage: Stage, found: Sequence[Found], outside: Mapping[str, Rows]) -> TypeRows:
     """Cut what was found into types, and leave out what nobody subscribed to."""
-    defined = set(stage.defined)
-    parts = Parts(stage, found, [t for t in stage.reported if t in defined])
+    parts = Parts(stage, found, stage.derived)
     given = {}
     for t, rows in outside.items():
         if stage.subscribed and t in stage.reported:

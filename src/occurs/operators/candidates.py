@@ -9,7 +9,7 @@ import numpy as np
 
 from occurs.expr.tree import Expr, Slot
 from occurs.operators.frame import NO_MASK, Frame, Index, UndecidedOverflow
-from occurs.operators.masks import rule_mask
+from occurs.operators.masks import rule_bits, rule_mask
 from occurs.operators.pattern import Matches, Pattern
 from occurs.operators.rows import Rows
 from occurs.operators.windows import Between, KeyPart, Source, Within
@@ -97,11 +97,21 @@ class Finder:
         return Candidates(rows, index, lo, hi, DIRECT, mask, left)
 
     def linked(
-        self, source: Source, keys: Sequence[KeyPart], role: int, length: int, *, free: np.ndarray | None = None
+        self,
+        source: Source,
+        keys: Sequence[KeyPart],
+        role: int,
+        length: int,
+        *,
+        free: np.ndarray | None = None,
+        bits: bool = False,
     ) -> Candidates:
-        """One range per row of a role's table: at most ``length`` ticks before it; all ``keys`` are of that role."""
+        """One range per row of a role's table: at most ``length`` ticks before it; all ``keys`` are of that role.
+
+        ``bits``: the mask is uint64 (rows), the set of the rules (of at most 64) that each row passes.
+        """
         rows = self.frame.tables[source.type]
-        mask, keep, name, left = self._constraints(rows, source, free)
+        mask, keep, name, left = self._constraints(rows, source, free, bits)
         table = self.tables[role]
         names = [k.attribute for k in keys]
         code = self.frame.joined_codes(table, names) if keys else np.zeros(len(table), np.int64)
@@ -113,7 +123,7 @@ class Finder:
         return Candidates(rows, index, *made[1:], DIRECT, mask, left)
 
     def _constraints(
-        self, rows: Rows, source: Source, free: np.ndarray | None
+        self, rows: Rows, source: Source, free: np.ndarray | None, bits: bool = False
     ) -> tuple[np.ndarray, np.ndarray | None, object, tuple[Expr, ...]]:
         """(mask of rules and rows, rows to keep in the index, its name, constraints left for pairs)."""
         if free is not None:
@@ -121,7 +131,8 @@ class Finder:
         n_rules = len(self.pattern.rules)
         try:
             if n_rules > 1 and any(isinstance(n, Slot) for f in source.filters for n in f.walk()):
-                return rule_mask(self.frame, rows, source.filters, self.pattern.constants, n_rules), None, None, ()
+                make = rule_bits if bits else rule_mask
+                return make(self.frame, rows, source.filters, self.pattern.constants, n_rules), None, None, ()
             keep = self.frame.filter(rows, source.filters)
             return NO_MASK if free is None else free, keep, source.filters or None, ()
         except UndecidedOverflow:

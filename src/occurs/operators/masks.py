@@ -8,9 +8,14 @@ import numpy as np
 
 from occurs.expr.evaluate import as_threshold
 from occurs.expr.tree import Expr, Literal, Slot, rewrite
+from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.frame import NO_MASK, Frame
+from occurs.operators.kernels.bitsets import compared, rule_sets
 from occurs.operators.rows import Rows
+
+#: as the kernel numbers them
+_OPERATORS = (">", ">=", "<", "<=", "=", "!=")
 
 _COMPARE = {
     "=": np.equal,
@@ -72,4 +77,38 @@ def _threshold(rows: Rows, f: Expr, constants: Sequence[Column]) -> np.ndarray |
     out = _COMPARE[op](column.values[None, :], limit.values[:, None])
     if column.valid is not None:
         out &= column.valid[None, :]
+    return out
+
+
+def rule_bits(
+    frame: Frame, rows: Rows, filters: Sequence[Expr], constants: Sequence[Column], n_rules: int
+) -> np.ndarray:
+    """uint64 (rows): the set of the rules that each row passes, of at most 64; no entries: every row passes all.
+
+    A comparison of a number with a constant per rule is a binary search among the constants.
+    """
+    out: np.ndarray | None = None
+    for f in filters:
+        part = _threshold_bits(rows, f, constants)
+        if part is None:
+            mask = rule_mask(frame, rows, [f], constants, n_rules)
+            part = rule_sets(mask)
+        out = part if out is None else out & part
+    return np.zeros(0, np.uint64) if out is None else out
+
+
+def _threshold_bits(rows: Rows, f: Expr, constants: Sequence[Column]) -> np.ndarray | None:
+    found = as_threshold(f)
+    if found is None:
+        return None
+    ref, op, bound = found
+    if not isinstance(bound, Slot):
+        return None
+    column, limit = rows.column(ref.name), constants[bound.index]
+    if not (column.numeric and limit.numeric and column.type is limit.type is Type.INT) or limit.valid is not None:
+        return None
+    order = np.argsort(limit.values, kind="stable")
+    out = compared(column.values, limit.values[order], order, _OPERATORS.index(op))
+    if column.valid is not None:
+        out = np.where(column.valid, out, np.uint64(0))
     return out

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -114,6 +115,12 @@ class Pattern:
                 yield s.condition
         for _, expr, _ in self.outputs:
             yield expr
+
+    @cached_property
+    def output_text(self) -> tuple[np.ndarray, np.ndarray]:
+        """The names of the types that the rules define, one behind the other: (bytes, length of each)."""
+        names = [info.output.encode() for info in self.rules]
+        return np.frombuffer(b"".join(names), np.uint8), np.array([len(name) for name in names], np.int64)
 
 
 @dataclass

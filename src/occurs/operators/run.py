@@ -16,9 +16,9 @@ from occurs.operators.aggregate import Windowed, aggregate
 from occurs.operators.candidates import DIRECT, Candidates, Finder
 from occurs.operators.columns import Column
 from occurs.operators.frame import NO_BOUND, NO_MASK, Frame, UndecidedOverflow
-from occurs.operators.kernels.bitsets import MOST, first_step, rule_sets
+from occurs.operators.kernels.bitsets import MOST, first_step
 from occurs.operators.kernels.selecting import any_unbound, choose, expand, narrowed, nth_per_match, passing
-from occurs.operators.masks import rule_mask
+from occurs.operators.masks import rule_bits, rule_mask
 from occurs.operators.pattern import Absent, Extra, Matches, Pattern, Select
 from occurs.operators.rows import Rows
 from occurs.operators.windows import Between, Within
@@ -149,18 +149,18 @@ class Run:
         table, n_rules = self.tables[0], len(self.pattern.rules)
         fresh = table if table.new == 0 else table.slice(table.new)
         try:
-            mask = rule_mask(self.frame, fresh, self.sources[0].filters, self.pattern.constants, n_rules)
+            starts = rule_bits(self.frame, fresh, self.sources[0].filters, self.pattern.constants, n_rules)
         except UndecidedOverflow:
             return None
-        found = self.finder.linked(s.source, s.keys, 0, s.within)
+        found = self.finder.linked(s.source, s.keys, 0, s.within, bits=True)
         guard = self.guard_of(s, 1)
         if guard is not None and not found.left:
             found = narrow(found, self.finder.linked(guard.source, guard.keys, 0, s.within - 1))
         if found.left or (s.policy == "each" and n_rules * found.pairs() > BLOCK):
             return None
-        every = np.uint64(2**n_rules - 1)
-        starts = np.full(len(fresh), every) if mask is NO_MASK else rule_sets(mask)
-        passes = np.zeros(0, np.uint64) if found.mask is NO_MASK else rule_sets(found.mask)
+        if not self.sources[0].filters:
+            starts = np.full(len(fresh), np.uint64(2**n_rules - 1))
+        passes = np.zeros(0, np.uint64) if found.mask is NO_MASK else found.mask
         rule, rows, chosen = first_step(
             starts,
             table.new,

@@ -79,6 +79,12 @@ class Stage:
         return (*(t for t in self.defined if t in wanted), *sorted(wanted - set(self.defined)))
 
     @cached_property
+    def derived(self) -> Mapping[str, None]:
+        """Reported types that rules define, in evaluation order."""
+        defined = set(self.defined)
+        return {t: None for t in self.reported if t in defined}
+
+    @cached_property
     def filters(self) -> Mapping[str, tuple[Expr | None, ...]]:
         """Per type the filters of its subscriptions."""
         out: dict[str, tuple[Expr | None, ...]] = {}
@@ -105,6 +111,11 @@ class Stage:
             for number, info in enumerate(p.rules):
                 found.setdefault(info.output, []).append((info.place, at, number))
         return {t: tuple((at, number) for _, at, number in sorted(places)) for t, places in found.items()}
+
+    @cached_property
+    def sole(self) -> Mapping[str, tuple[int, int]]:
+        """(pattern, rule of the pattern) of the types that one rule defines and no subscription filters."""
+        return {t: places[0] for t, places in self.makers.items() if len(places) == 1 and t not in self.filters}
 
     @cached_property
     def sequential(self) -> tuple[Component, ...]:

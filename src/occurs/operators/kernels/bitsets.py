@@ -28,6 +28,48 @@ def rule_sets(mask: np.ndarray) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
+def compared(values: np.ndarray, limits: np.ndarray, rules: np.ndarray, op: int) -> np.ndarray:
+    """uint64 (values): the set of the rules whose limit a value compares with: ``value op limit``.
+
+    limits: ascending; rules: the rule of each limit; op: 0 >, 1 >=, 2 <, 3 <=, 4 =, 5 !=.
+    """
+    n = len(limits)
+    least = np.zeros(n + 1, np.uint64)  # the rules of the so many least limits
+    for i in range(n):
+        least[i + 1] = least[i] | (np.uint64(1) << np.uint64(rules[i]))
+    every = least[n]
+    out = np.empty(len(values), np.uint64)
+    for k in range(len(values)):
+        value = values[k]
+        below, rest = 0, n  # how many limits are less than the value; then how many are not greater
+        while rest > 0:
+            half = rest >> 1
+            if limits[below + half] < value:
+                below += half + 1
+                rest -= half + 1
+            else:
+                rest = half
+        if op == 0:
+            out[k] = least[below]
+            continue
+        if op == 3:
+            out[k] = every & ~least[below]
+            continue
+        up_to = below
+        while up_to < n and limits[up_to] == value:
+            up_to += 1
+        if op == 1:
+            out[k] = least[up_to]
+        elif op == 2:
+            out[k] = every & ~least[up_to]
+        elif op == 4:
+            out[k] = least[up_to] & ~least[below]
+        else:
+            out[k] = every & ~(least[up_to] & ~least[below])
+    return out
+
+
+@njit(cache=True, nogil=True)
 def _walk(
     starts: np.ndarray,
     first_row: int,
