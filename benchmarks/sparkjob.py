@@ -25,7 +25,7 @@ from benchmarks.report import Report
 from benchmarks.timing import Timing, alternate, stopwatch
 from occurs.connect.spark import local_session
 from occurs.hosts.spark import PARTITIONS
-from occurs.hosts.sparktask import BUDGET
+from occurs.hosts.spark.task import BUDGET
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -14,8 +14,8 @@ from hostcases import bare, here, labelled, on_spark
 import occurs
 from occurs.errors import InputProblem, UsageProblem
 from occurs.hosts import sparktask
-from occurs.hosts.sparkrun import slices
-from occurs.hosts.wide import Inlet, Wide
+from occurs.hosts.spark.run import slices
+from occurs.hosts.spark.wide import Inlet, Wide
 from occurs.model.source import InputOptions
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type

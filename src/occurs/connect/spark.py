@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from occurs.connect.places import Place
 from occurs.errors import InputProblem, ResourceProblem
 from occurs.hosts.java import ensure_java
-from occurs.hosts.sparkcolumns import PLACE
+from occurs.hosts.spark.columns import PLACE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -8,8 +8,8 @@ from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 from occurs.errors import InputProblem, Problem, UsageProblem, did_you_mean
-from occurs.hosts.sparkcolumns import PLACE, SPARK, convert, type_of
-from occurs.hosts.sparksurvey import Seen, survey
+from occurs.hosts.spark.columns import PLACE, SPARK, convert, type_of
+from occurs.hosts.spark.survey import Seen, survey
 from occurs.model.source import InputOptions
 from occurs.model.ticks import instant, time_unit
 from occurs.model.time import TIMESTAMP, TimeKind

@@ -8,8 +8,8 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from occurs.errors import UsageProblem
-from occurs.hosts.sparkcolumns import SPARK
-from occurs.hosts.wide import Inlet, Wide
+from occurs.hosts.spark.columns import SPARK
+from occurs.hosts.spark.wide import Inlet, Wide
 from occurs.model.types import Schema, Type, widen
 from occurs.plan.spread import Group
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from occurs.errors import InputProblem
-from occurs.hosts.pushdown import static_filter
-from occurs.hosts.sparkcolumns import SPARK
-from occurs.hosts.sparkread import SparkSource
-from occurs.hosts.sparkresult import Result
-from occurs.hosts.sparktask import Share, make_engine_task
-from occurs.hosts.wide import MOST_NUMBERED, Inlet, Wide, type_numbers
+from occurs.hosts.spark.columns import SPARK
+from occurs.hosts.spark.pushdown import static_filter
+from occurs.hosts.spark.read import SparkSource
+from occurs.hosts.spark.result import Result
+from occurs.hosts.spark.task import Share, make_engine_task
+from occurs.hosts.spark.wide import MOST_NUMBERED, Inlet, Wide, type_numbers
 from occurs.model.types import Type
 from occurs.plan.spread import Group
 

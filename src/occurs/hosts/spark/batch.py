@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from occurs.errors import OccursError, Problem, UsageProblem, did_you_mean
-from occurs.hosts.sparkread import read
-from occurs.hosts.sparkresult import Result, side_by_side
-from occurs.hosts.sparkrun import run_group
+from occurs.hosts.spark.read import read
+from occurs.hosts.spark.result import Result, side_by_side
+from occurs.hosts.spark.run import run_group
 from occurs.model.source import InputOptions
 from occurs.plan.spread import Group, groups
 
@@ -140,8 +140,8 @@ class SparkDetections(Mapping[str, "DataFrame"]):
 
 def translate(error: BaseException) -> OccursError | None:
     """The error of ours that a worker raised, out of what Spark says about it."""
-    from occurs.hosts.sparktask import MARK
-    from occurs.hosts.wide import problems_from_json
+    from occurs.hosts.spark.task import MARK
+    from occurs.hosts.spark.wide import problems_from_json
 
     text = str(error)
     at = text.find(MARK)
@@ -156,4 +156,4 @@ def translate(error: BaseException) -> OccursError | None:
     return None
 
 
-__all__ = ["SparkDetections", "detect", "read", "translate"]
+__all__ = ["PARTITIONS", "SparkDetections", "detect", "translate"]

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from occurs.engine.engine import Engine
 from occurs.errors import OccursError
-from occurs.hosts.wide import Inlet, Wide, problems_to_json, wide_rows
+from occurs.hosts.spark.wide import Inlet, Wide, problems_to_json, wide_rows
 from occurs.plan.stage import Stage
 
 #: rows that an engine gets per call
