@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial, reduce
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from occurs.errors import InputProblem, Problem, UsageProblem, did_you_mean
@@ -48,7 +48,7 @@ class SparkSource:
 
 
 @dataclass
-class _Part:
+class Part:
     """One DataFrame of the input.  ``columns``: name to (column, its Spark type); ``bad``: (reason, column name, the
     column, condition) of what is judged before the clock."""
 
@@ -72,6 +72,11 @@ def read(program: Program, events: Any, options: InputOptions) -> SparkSource:
 
     Raises InputProblem (``missing-column``, ``bad-time``, ``bad-value``) and UsageProblem.
     """
+    return prepare(program, events, options).source()
+
+
+def prepare(program: Program, events: Any, options: InputOptions) -> Reading:
+    """The input with what its schemas say; no job runs.  Raises InputProblem and UsageProblem."""
     if options.bad_rows not in ("error", "skip"):
         raise UsageProblem.of("bad-option", f"bad rows: `{options.bad_rows}`", hint="`error` or `skip`")
     options = replace(options, type_names={str(i): n for i, n in program.assigned.items()})
@@ -87,7 +92,7 @@ def read(program: Program, events: Any, options: InputOptions) -> SparkSource:
                 schemas[t] = declared[t].completed(part.attributes)
             else:
                 schemas[t] = Schema(_union(schemas.get(t), part.attributes), ordered=part.own is not None)
-    return _Reading(reads, options, kind, parts, schemas, declared, frozenset(program.external)).source()
+    return Reading(reads, options, kind, parts, schemas, declared, frozenset(program.external))
 
 
 def _union(one: Schema | None, other: Mapping[str, Type]) -> tuple[tuple[str, Type], ...]:
@@ -130,7 +135,7 @@ def _kind(frames: Mapping[str | None, DataFrame], options: InputOptions) -> Time
     return TimeKind(False, unit) if False in stamped or unit is not None else TIMESTAMP
 
 
-def _part(frame: DataFrame, name: str | None, reads: list[str], kind: TimeKind, options: InputOptions) -> _Part:
+def _part(frame: DataFrame, name: str | None, reads: list[str], kind: TimeKind, options: InputOptions) -> Part:
     from pyspark.sql import functions as F
 
     # by number, so that names that differ in case only, or contain dots, are no trouble
@@ -187,15 +192,71 @@ def _part(frame: DataFrame, name: str | None, reads: list[str], kind: TimeKind, 
         found = type_of(t)
         if attribute not in options.special and attribute not in RESERVED_INPUT and found is not None:
             attributes[attribute] = found
-    return _Part(numbered, own, columns, attributes, type_column, time, end, sequence, label, bad, misfit, place)
+    return Part(numbered, own, columns, attributes, type_column, time, end, sequence, label, bad, misfit, place)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part as wide rows: ``columns`` of its frame; ``state``: of a row; ``reasons``: (reason, column name, the
+    column, condition) why a row is bad."""
+
+    part: Part
+    columns: list[Column]
+    state: Column
+    reasons: list[tuple[str, str, Column, Column]]
+
+    @property
+    def found(self) -> Column:
+        """The reasons that hold for a row: array of (r: reason, n: column, v: value)."""
+        from pyspark.sql import functions as F
+
+        every = [
+            F.when(c, F.struct(F.lit(r).alias("r"), F.lit(n).alias("n"), raw.cast("string").alias("v")))
+            for r, n, raw, c in self.reasons
+        ]
+        return F.array_compact(F.array(*every))
+
+    @property
+    def data(self) -> Column:
+        """A row as it came, as JSON text."""
+        from pyspark.sql import functions as F
+
+        return F.to_json(F.struct(*(c.alias(n) for n, (c, _) in self.part.columns.items())))
+
+    @property
+    def file(self) -> Column:
+        from pyspark.sql import functions as F
+
+        own = self.part.own
+        return F.coalesce(self.part.place[0], F.lit(f"<{own}>" if own else None).cast("string"))
+
+
+def _left_out(piece: Piece) -> DataFrame:
+    """The bad rows of a part, with their reasons; made only if there are some."""
+    from pyspark.sql import functions as F
+
+    row = piece.part.place[1].alias("row")
+    bad = piece.part.frame.where(piece.state == 2).select(
+        F.explode(piece.found).alias("e"), piece.file.alias("file"), row, piece.data.alias("data")
+    )
+    return bad.select(
+        F.col("e.r").alias("reason"),
+        F.col("file"),
+        F.col("row"),
+        F.col("e.n").alias("column"),
+        F.col("e.v").alias("value"),
+        F.col("data"),
+    )
 
 
 @dataclass
-class _Reading:
+class Reading:
+    """The input before any job has looked at it."""
+
     reads: list[str]
     options: InputOptions
     kind: TimeKind
-    parts: list[_Part]
+    parts: list[Part]
     schemas: dict[str, Schema]
     declared: Mapping[str, Schema]
     #: types that no rule defines
@@ -205,33 +266,19 @@ class _Reading:
         """All parts below one another, without the rows that are bad or outside the clock."""
         from pyspark.sql import functions as F
 
-        # one column per (attribute, type), so that types may use one name differently
-        columns: dict[tuple[str, Type], str] = {}
-        physical: dict[tuple[str, str], str] = {}
-        for t, schema in self.schemas.items():
-            for attribute, at in schema:
-                if at is not Type.NULL:
-                    physical[(t, attribute)] = columns.setdefault((attribute, at), f"c{len(columns)}")
         options = self.options
-        start = None if options.start is None else instant(options.start, self.kind, "--start")
-        until = None if options.until is None else instant(options.until, self.kind, "--until")
-        if start is not None and until is not None and start > until:
-            raise UsageProblem.of("bad-option", f"--start {options.start} is after --until {options.until}")
-        wide, left_out = None, []
-        for part in self.parts:
-            piece, broken = self._piece(part, columns, start, until)
-            wide = piece if wide is None else wide.unionByName(piece)
-            left_out.append(broken)
-        assert wide is not None
+        columns, physical = self.columns()
+        start, until = self.ends()
+        pieces = [self.piece(part, columns, start, until) for part in self.parts]
+        wide = reduce(lambda one, more: one.unionByName(more), (p.part.frame.select(*p.columns) for p in pieces))
         labels, ends = (any(name in p.columns for p in self.parts) for name in (options.label, options.end))
         seen = survey(wide, self.reads, until, labels=labels, ends=ends)
         bad: DataFrame | None = None
         counts = {"rows": seen.rows, "outside": seen.rows - seen.bad - seen.good, "empty": 0, "bad": seen.bad}
         if seen.bad:
-            bad = reduce(lambda one, more: one.unionByName(more), (make() for make in left_out))
+            bad = reduce(lambda one, more: one.unionByName(more), (_left_out(p) for p in pieces))
             self._judge(bad, counts)
-        notices = self._complete(seen.types)
-        self._drop_absent(seen.types)
+        notices = self.complete(seen.types)
         first = start if start is not None else seen.first
         last = until if until is not None else seen.last
         first, last = (last if first is None else first), (first if last is None else last)
@@ -249,10 +296,29 @@ class _Reading:
             bad,
         )
 
-    def _piece(
-        self, part: _Part, columns: Mapping[tuple[str, Type], str], start: int | None, until: int | None
-    ) -> tuple[DataFrame, Callable[[], DataFrame]]:
-        """(the wide rows with ``__state`` 0 good, 1 outside the clock, 2 bad; the bad ones with their reasons)."""
+    def columns(self) -> tuple[dict[tuple[str, Type], str], dict[tuple[str, str], str]]:
+        """One column per (attribute, type), so that types may use one name differently; and (type, attribute) to it."""
+        columns: dict[tuple[str, Type], str] = {}
+        physical: dict[tuple[str, str], str] = {}
+        for t, schema in self.schemas.items():
+            for attribute, at in schema:
+                if at is not Type.NULL:
+                    physical[(t, attribute)] = columns.setdefault((attribute, at), f"c{len(columns)}")
+        return columns, physical
+
+    def ends(self) -> tuple[int | None, int | None]:
+        """The ends of the clock that the options give, in ticks."""
+        options = self.options
+        start = None if options.start is None else instant(options.start, self.kind, "--start")
+        until = None if options.until is None else instant(options.until, self.kind, "--until")
+        if start is not None and until is not None and start > until:
+            raise UsageProblem.of("bad-option", f"--start {options.start} is after --until {options.until}")
+        return start, until
+
+    def piece(
+        self, part: Part, columns: Mapping[tuple[str, Type], str], start: int | None, until: int | None
+    ) -> Piece:
+        """The wide rows of a part, with ``__state``: 0 good, 1 outside the clock, 2 bad."""
         from pyspark.sql import functions as F
 
         misfits = [(MISFIT, name, raw, F.lit(True), lost) for name, raw, lost in part.misfit]
@@ -285,41 +351,10 @@ class _Reading:
             part.end.alias("__end"),
             state.alias("__state"),
         ]
-        left_out = partial(self._left_out, part, state, [(r, n, raw, c & who & read) for r, n, raw, who, c in misfits])
-        return part.frame.select(*special, *values), left_out
-
-    def _left_out(
-        self, part: _Part, state: Column, misfits: list[tuple[str, str, Column, Column]]
-    ) -> DataFrame:
-        """The bad rows of a part, with their reasons; made only if there are some."""
-        from pyspark.sql import functions as F
-
         # a row is bad for its type or time first, else for all values that do not fit
-        readable = ~_any([c for _, _, _, c in part.bad])
-        reasons = [*part.bad, *((r, n, raw, c & readable) for r, n, raw, c in misfits)]
-        found = F.array_compact(
-            F.array(
-                *(
-                    F.when(
-                        c, F.struct(F.lit(r).alias("r"), F.lit(n).alias("n"), raw.cast("string").alias("v"))
-                    )
-                    for r, n, raw, c in reasons
-                )
-            )
-        )
-        data = F.to_json(F.struct(*(c.alias(n) for n, (c, _) in part.columns.items())))
-        origin = F.coalesce(part.place[0], F.lit(f"<{part.own}>" if part.own else None).cast("string"))
-        bad = part.frame.where(state == 2).select(
-            F.explode(found).alias("e"), origin.alias("file"), part.place[1].alias("row"), data.alias("data")
-        )
-        return bad.select(
-            F.col("e.r").alias("reason"),
-            F.col("file"),
-            F.col("row"),
-            F.col("e.n").alias("column"),
-            F.col("e.v").alias("value"),
-            F.col("data"),
-        )
+        readable = ~_any(broken)
+        reasons = [*part.bad, *((r, n, raw, c & who & read & readable) for r, n, raw, who, c in misfits)]
+        return Piece(part, [*special, *values], state, reasons)
 
     def _judge(self, bad: DataFrame, counts: dict[str, int]) -> None:
         """Count the bad rows by reason; an InputProblem if they are not to be left out."""
@@ -345,8 +380,13 @@ class _Reading:
             problems.append(Problem(kind, text, file=file, row=row, value=value, hint=hint))
         raise InputProblem([replace(p, hint=None) for p in problems[:-1]] + problems[-1:])
 
-    def _complete(self, seen: Mapping[str, Seen]) -> list[Problem]:
+    def complete(self, seen: Mapping[str, Seen]) -> list[Problem]:
         """Lasting types and missing columns of declared types, now that the types with rows are known; notices."""
+        found = self._complete(seen)
+        self._drop_absent(seen)
+        return found
+
+    def _complete(self, seen: Mapping[str, Seen]) -> list[Problem]:
         problems, notices = [], []
         for part in self.parts:
             for t in [part.own] if part.own is not None else self.reads:
