@@ -13,7 +13,7 @@ from hostcases import bare, here, labelled, on_spark
 
 import occurs
 from occurs.errors import InputProblem, UsageProblem
-from occurs.hosts import sparktask
+from occurs.hosts.spark import task
 from occurs.hosts.spark.run import slices
 from occurs.hosts.spark.wide import Inlet, Wide
 from occurs.model.source import InputOptions
@@ -302,7 +302,7 @@ def test_caches_are_freed_and_tables_stay_usable(quick: Any) -> None:
 def test_an_engine_holds_the_retention_and_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
     """The rows in memory do not grow with the partition."""
     most = []
-    advance = sparktask.Engine.advance
+    advance = task.Engine.advance
     for size in (20_000, 80_000):
         held = [0]
 
@@ -311,8 +311,8 @@ def test_an_engine_holds_the_retention_and_one_call(monkeypatch: pytest.MonkeyPa
             held[0] = max(held[0], past + sum(len(rows) for rows in new.values()))
             return advance(self, new, frontier, start)
 
-        monkeypatch.setattr(sparktask.Engine, "advance", counting)
-        monkeypatch.setattr(sparktask, "BUDGET", 1000)
+        monkeypatch.setattr(task.Engine, "advance", counting)
+        monkeypatch.setattr(task, "BUDGET", 1000)
         detections = task(size)
         monkeypatch.undo()
         assert detections == size // 2
@@ -327,8 +327,8 @@ def task(size: int) -> int:
     schema = Schema((("V", Type.INT),))
     stage = program.plan({"A": schema, "B": schema}, TimeKind(False, "ms"))
     inlets = [Inlet(t, False, False, (("V", Type.INT, "c0"),)) for t in ("A", "B")]
-    share = sparktask.Share(stage, (0, size), 0)
-    run = sparktask.make_engine_task([share], Wide.of(stage, False, False), inlets, False)
+    share = task.Share(stage, (0, size), 0)
+    run = task.make_engine_task([share], Wide.of(stage, False, False), inlets, False)
 
     def batches() -> Iterator[pa.RecordBatch]:
         for first in range(0, size, 500):
