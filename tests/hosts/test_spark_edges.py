@@ -313,7 +313,7 @@ def test_an_engine_holds_the_retention_and_one_call(monkeypatch: pytest.MonkeyPa
 
         monkeypatch.setattr(task.Engine, "advance", counting)
         monkeypatch.setattr(task, "BUDGET", 1000)
-        detections = task(size)
+        detections = one_task(size)
         monkeypatch.undo()
         assert detections == size // 2
         most.append(held[0])
@@ -321,7 +321,7 @@ def test_an_engine_holds_the_retention_and_one_call(monkeypatch: pytest.MonkeyPa
     assert most[0] < 1000 + 2 * 100
 
 
-def task(size: int) -> int:
+def one_task(size: int) -> int:
     """One task over ``size`` rows in time order, a window of 100 of them back; how many detections came out."""
     program = occurs.parse("define L(V) from A() and last B() within 100 ms from A where V = B.V")
     schema = Schema((("V", Type.INT),))
