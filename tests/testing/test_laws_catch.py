@@ -6,10 +6,12 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from occurs.engine import engine as engines
+from occurs.engine.ledger import Ledger
 from occurs.engine.state import State
 from occurs.operators.run import Run
 from occurs.testing.cases import Case, load_cases
@@ -45,8 +47,12 @@ def test_cutting_notices_what_is_forgotten_too_early(monkeypatch: pytest.MonkeyP
 def test_restart_notices_what_is_not_saved(monkeypatch: pytest.MonkeyPatch) -> None:
     some = [c for c in CASES if "onsuming" in c.rules]
     assert not caught(with_rng(restart), some)
-    save = engines.save
-    monkeypatch.setattr(engines, "save", lambda state, names: save(State(state.pasts, {}, state.serials), names))
+    write = Ledger.write
+
+    def forgetful(self: Ledger, state: State, *rest: Any) -> dict[str, Any]:
+        return write(self, State(state.pasts, {}, state.serials, state.frontier), *rest)
+
+    monkeypatch.setattr(Ledger, "write", forgetful)
     assert caught(with_rng(restart), some)
 
 

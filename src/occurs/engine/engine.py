@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 
+from occurs.engine.ledger import Ledger
 from occurs.engine.results import Found, TypeRows, gather
-from occurs.engine.state import State, load, save
+from occurs.engine.state import State, from_ipc, meta_from_ipc, meta_to_ipc, to_ipc
+from occurs.errors import CheckpointProblem
 from occurs.model.labels import Labels, derived_labels
 from occurs.model.types import Schema
 from occurs.operators.candidates import FIRST_TICK
@@ -40,13 +43,23 @@ class Engine:
     # -- saved state -------------------------------------------------------------------------------------------------
     def save(self) -> dict[str, bytes]:
         """The state as named pieces of Arrow IPC; an engine of the same definitions goes on from them."""
-        return save(self.state, self.definitions)
+        out: dict[str, bytes] = {}
+
+        def put(name: str, table: pa.Table) -> None:
+            out[name] = to_ipc(table)
+
+        entry = Ledger().write(self.state, self.definitions, put, lambda name: None)
+        return {"meta": meta_to_ipc(entry), **out}
 
     @classmethod
     def restore(cls, stage: Stage, pieces: Mapping[str, bytes], *, labelled: bool = False) -> Engine:
         """An engine that goes on where the one that saved ``pieces`` stopped.  Raises CheckpointProblem."""
         engine = cls(stage, labelled=labelled)
-        engine.state = load(pieces, engine.definitions)
+        if "meta" not in pieces:
+            text = "the saved state has no `meta` piece"
+            raise CheckpointProblem.of("bad-state", text, hint="start fresh, or replay from history")
+        entry = meta_from_ipc(pieces["meta"])
+        _, engine.state = Ledger.read(entry, engine.definitions, lambda name: from_ipc(pieces[name]))
         return engine
 
     @property

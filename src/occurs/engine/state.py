@@ -1,8 +1,7 @@
 """The state of an engine: what outlives a call, and its saved form.
 
-Saved as named pieces of Arrow IPC (never pickle: a checkpoint must not be able to run code): ``meta`` with the version
-and the frontier, ``past/<type>`` with the rows that may still be looked at, ``consumed`` with what consuming rules have
-used up, by definition, so that it is found again whatever else the program contains.
+Saved as named pieces of Arrow IPC (never pickle: a checkpoint must not be able to run code); which ones, says
+:mod:`occurs.engine.ledger`.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -39,51 +39,25 @@ class State:
         return sum(len(r) for r in self.pasts.values())
 
 
-def save(state: State, definitions: Mapping[int, str]) -> dict[str, bytes]:
-    """The pieces of a state; ``definitions``: the identity of the rule at each place."""
-    out = {f"past/{t}": _ipc(_past(rows)) for t, rows in state.pasts.items()}
-    names: list[str] = []
-    types: list[str] = []
-    serials: list[np.ndarray] = []
-    for (place, t), gone in sorted(state.consumed.items()):
-        names += [definitions[place]] * len(gone)
-        types += [t] * len(gone)
-        serials.append(gone)
-    numbers = np.concatenate(serials) if serials else np.zeros(0, np.int64)
-    consumed = pa.table({"definition": pa.array(names, pa.string()), "type": pa.array(types, pa.string())})
-    out["consumed"] = _ipc(consumed.append_column("serial", pa.array(numbers)))
-    meta = {"version": VERSION, "frontier": state.frontier, "serials": state.serials}
-    out["meta"] = _ipc(pa.table({"meta": [json.dumps(meta)]}))
-    return out
+def meta_to_ipc(meta: Mapping[str, Any]) -> bytes:
+    """Plain JSON with the version of the format, as Arrow IPC."""
+    return to_ipc(pa.table({"meta": [json.dumps({"version": VERSION, **meta})]}))
 
 
-def load(pieces: Mapping[str, bytes], definitions: Mapping[int, str]) -> State:
-    """The state of the pieces, for rules at these places.  Raises CheckpointProblem."""
-    if "meta" not in pieces:
-        raise CheckpointProblem.of("bad-state", "the saved state has no `meta` piece", hint="start fresh, or replay")
-    meta = json.loads(_table(pieces["meta"]).column("meta")[0].as_py())
+def meta_from_ipc(data: bytes) -> dict[str, Any]:
+    """Raises CheckpointProblem for torn bytes and for another version."""
+    meta: dict[str, Any] = json.loads(from_ipc(data).column("meta")[0].as_py())
     if meta["version"] != VERSION:
         raise CheckpointProblem.of(
             "bad-state",
             f"the saved state has version {meta['version']}, this Occurs reads version {VERSION}",
             hint="start fresh, or replay from history",
         )
-    kept = {name: data for name, data in pieces.items() if name.startswith("past/")}
-    pasts = {name[len("past/") :]: _rows(name, _table(data)) for name, data in kept.items()}
-    places = {d: p for p, d in definitions.items()}
-    consumed: dict[tuple[int, str], np.ndarray] = {}
-    table = _table(pieces["consumed"])
-    names = np.array(table.column("definition").to_pylist(), object)
-    types = np.array(table.column("type").to_pylist(), object)
-    serials = table.column("serial").to_numpy()
-    for definition in dict.fromkeys(names.tolist()):
-        for t in dict.fromkeys(types[names == definition].tolist()):
-            if definition in places:
-                consumed[(places[definition], t)] = serials[(names == definition) & (types == t)]
-    return State(pasts, consumed, dict(meta["serials"]), meta["frontier"])
+    return meta
 
 
-def _past(rows: Rows) -> pa.Table:
+def past_table(rows: Rows) -> pa.Table:
+    """Rows with all that outlives a call."""
     fields = [pa.field("time", pa.int64())]
     arrays = [pa.array(rows.time)]
     if rows.serial is not None:
@@ -99,7 +73,8 @@ def _past(rows: Rows) -> pa.Table:
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
 
 
-def _rows(name: str, table: pa.Table) -> Rows:
+def rows_of_table(type: str, table: pa.Table) -> Rows:
+    """What :func:`past_table` has made a table."""
     columns = {}
     for f in table.schema:
         if f.name.startswith("."):
@@ -109,17 +84,19 @@ def _rows(name: str, table: pa.Table) -> Rows:
     if "hi" in present:
         labels = Labels(table.column("hi").to_numpy(), table.column("lo").to_numpy())
     serial = table.column("serial").to_numpy() if "serial" in present else None
-    return Rows(name[len("past/") :], table.column("time").to_numpy(), columns, 0, serial, labels)
+    return Rows(type, table.column("time").to_numpy(), columns, 0, serial, labels)
 
 
-def _ipc(table: pa.Table) -> bytes:
+def to_ipc(table: pa.Table) -> bytes:
+    """An Arrow stream."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     return sink.getvalue().to_pybytes()
 
 
-def _table(data: bytes) -> pa.Table:
+def from_ipc(data: bytes) -> pa.Table:
+    """Raises CheckpointProblem for bytes that are no Arrow stream."""
     try:
         return pa.ipc.open_stream(data).read_all()
     except pa.ArrowInvalid as error:

@@ -42,7 +42,7 @@ class Group:
     def spread(self, partitions: int) -> list[Stage]:
         """The shares of a group of mode rules, put together to no more than ``partitions``."""
         bins = [[d for s in self.shares[n::partitions] for d in s.definitions] for n in range(partitions)]
-        return [_stage(sorted(b, key=_place), self.stage, {}) for b in bins if b]
+        return [share(self.stage, b) for b in bins if b]
 
 
 def groups(definitions: Sequence[Definition], whole: Stage) -> list[Group]:
@@ -56,7 +56,7 @@ def groups(definitions: Sequence[Definition], whole: Stage) -> list[Group]:
     keyed: dict[object, list[tuple[list[Definition], dict[str, tuple[str, ...]]]]] = {}
     alike: dict[object, list[Group]] = {}
     staged: list[Group] = []
-    for part in _connected(definitions, defined):
+    for part in connected(definitions, defined):
         if whole.subscribed and not any(s.type in _outputs(part) for s in whole.subscribed):
             continue  # nobody asks for what it finds
         key = {} if _row_by_row(part) else stage_key(part)
@@ -97,6 +97,11 @@ def _together(found: list[Group], whole: Stage) -> Group:
     return Group(stage, found[0].mode, overlap=max(g.overlap for g in found))
 
 
+def share(stage: Stage, part: Sequence[Definition]) -> Stage:
+    """Some definitions of a stage, without a key."""
+    return _stage(sorted(part, key=_place), stage, {})
+
+
 def _place(d: Definition) -> int:
     return d.pattern.rules[0].place
 
@@ -111,7 +116,7 @@ def _stage(part: Sequence[Definition], whole: Stage, key: Mapping[str, tuple[str
     return make_stage(part, whole.schemas, whole.kind, subscribed, key)
 
 
-def _connected(definitions: Sequence[Definition], defined: set[str]) -> list[list[Definition]]:
+def connected(definitions: Sequence[Definition], defined: set[str]) -> list[list[Definition]]:
     """Definitions that share a derived type, or are linked by others that do."""
     parent = list(range(len(definitions)))
 

@@ -1,0 +1,82 @@
+"""How a program is laid over the buckets of a stream: lanes, whose places do not change while a stream lives.
+
+A group of definitions that can be split by a key runs in every bucket.  Others run where a hash of their identity says,
+connected ones together: so a definition that is added or removed moves no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+
+from occurs.plan.spread import Group, connected, share
+from occurs.plan.stage import Definition, Stage
+
+#: the key of ``Lane.stages`` of what every bucket runs alike
+EVERY = -1
+
+
+@dataclass(frozen=True)
+class Lane:
+    """A group on a stream.  ``number``: of the group, in evaluation order; ``depth``: how many stateful stages come
+    before it; ``stages``: bucket to what it runs (``EVERY``: all alike)."""
+
+    number: int
+    group: Group
+    depth: int
+    stages: Mapping[int, Stage]
+
+    @property
+    def split(self) -> bool:
+        """Is it split by a key, or row by row, over all buckets?"""
+        return EVERY in self.stages
+
+    def stage(self, bucket: int) -> Stage | None:
+        return self.stages.get(EVERY) or self.stages.get(bucket)
+
+    @cached_property
+    def readers(self) -> Mapping[str, tuple[int, ...]]:
+        """The buckets that read a type, if the lane is not split."""
+        types = {t for stage in self.stages.values() for t in stage.inputs}
+        return {t: tuple(sorted(b for b, s in self.stages.items() if t in s.inputs)) for t in types}
+
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """The bucket (or ``EVERY``) of every definition, by its identity."""
+        return {identity(d): b for b, s in self.stages.items() for d in s.definitions}
+
+
+def identity(definition: Definition) -> str:
+    """What a definition is found again by, whatever else a program contains."""
+    return definition.pattern.rules[0].definition
+
+
+def lanes(groups: Sequence[Group], buckets: int) -> list[Lane]:
+    """The groups as lanes over ``buckets``, in evaluation order."""
+    out: list[Lane] = []
+    depth_of: dict[str, int] = {}
+    for number, group in enumerate(groups):
+        depth = max((depth_of[t] + 1 for t in group.takes if t in depth_of), default=0)
+        for t in group.hands:
+            depth_of[t] = max(depth_of.get(t, 0), depth)
+        out.append(Lane(number, group, depth, _stages(group, buckets)))
+    return out
+
+
+def _stages(group: Group, buckets: int) -> dict[int, Stage]:
+    if group.mode in ("keyed", "free"):
+        return {EVERY: group.stage}
+    places: dict[int, list[Definition]] = {}
+    defined = set(group.stage.defined)
+    for part in connected(group.stage.definitions, defined):
+        places.setdefault(_place(part, buckets), []).extend(part)
+    if len(places) == 1:
+        return dict.fromkeys(places, group.stage)
+    return {b: share(group.stage, definitions) for b, definitions in sorted(places.items())}
+
+
+def _place(part: Sequence[Definition], buckets: int) -> int:
+    least = min(blake2b(identity(d).encode(), digest_size=8).digest() for d in part)
+    return int.from_bytes(least) % buckets
