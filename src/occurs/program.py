@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -193,9 +193,7 @@ class Program:
         events = named(events, self.assigned)
         sample = sample_of(events)
         if sample is not None and kind_of(sample) == "spark":
-            from occurs.hosts.spark import detect as on_spark
-
-            return on_spark(
+            return on_spark(sample)(
                 program, events, options, because=because, with_label=with_label or because, only=only, **host
             )
         if host:
@@ -277,6 +275,17 @@ class Program:
         input_options, rest = split_options(options)
         names = {f.name: getattr(input_options, f.name) for f in fields(InputOptions)}
         return verify(self.adjusted(**rest), events, max_events=max_events, **names)
+
+
+def on_spark(sample: Any) -> Callable[..., Any]:
+    """``detect`` of the host for a DataFrame: batch or streaming."""
+    if sample.isStreaming:
+        from occurs.hosts.stream.detect import detect as streaming
+
+        return streaming
+    from occurs.hosts.spark import detect
+
+    return detect
 
 
 def _costs(stage: Stage) -> list[Problem]:

@@ -25,25 +25,30 @@ MISFIT = "value does not fit"
 _SHOWN = 20
 
 
-@dataclass
-class SparkSource:
+@dataclass(kw_only=True)
+class WideSource:
     """The input as one wide DataFrame: ``__type``, ``__time`` (long), ``__sequence`` and ``__label`` (null where there
     are none), and a column per attribute; ``physical`` says which one an attribute of a type is in.
 
-    ``labelled``: types whose rows bring their labels; ``unlabelled``: those of which only some do.  ``bad``: the rows
-    left out (reason, file, row, column, value, data), None if there are none.
+    ``labelled``: types whose rows bring their labels; ``unlabelled``: those of which only some do.
     """
 
     frame: DataFrame
     schemas: dict[str, Schema]
     kind: TimeKind
-    clock: tuple[int, int] | None
     physical: Mapping[tuple[str, str], str]
-    counts: dict[str, int]
     has_sequence: bool
     labelled: frozenset[str] = frozenset()
     unlabelled: Mapping[str, int] = field(default_factory=dict)
     notices: list[Problem] = field(default_factory=list)
+
+
+@dataclass(kw_only=True)
+class SparkSource(WideSource):
+    """A history.  ``bad``: the rows left out (reason, file, row, column, value, data), None if there are none."""
+
+    clock: tuple[int, int] | None
+    counts: dict[str, int]
     bad: DataFrame | None = None
 
 
@@ -283,17 +288,17 @@ class Reading:
         last = until if until is not None else seen.last
         first, last = (last if first is None else first), (first if last is None else last)
         return SparkSource(
-            wide.where(F.col("__state") == 0).drop("__state", "__end"),
-            self.schemas,
-            self.kind,
-            None if first is None or last is None else (first, last),
-            physical,
-            counts,
-            any(options.sequence in p.columns for p in self.parts),
-            frozenset(t for t, s in seen.types.items() if s.labels),
-            {t: s.unlabelled for t, s in seen.types.items() if s.labels and s.unlabelled},
-            notices,
-            bad,
+            frame=wide.where(F.col("__state") == 0).drop("__state", "__end"),
+            schemas=self.schemas,
+            kind=self.kind,
+            physical=physical,
+            has_sequence=any(options.sequence in p.columns for p in self.parts),
+            labelled=frozenset(t for t, s in seen.types.items() if s.labels),
+            unlabelled={t: s.unlabelled for t, s in seen.types.items() if s.labels and s.unlabelled},
+            notices=notices,
+            clock=None if first is None or last is None else (first, last),
+            counts=counts,
+            bad=bad,
         )
 
     def columns(self) -> tuple[dict[tuple[str, Type], str], dict[tuple[str, str], str]]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from occurs.errors import InputProblem
 from occurs.hosts.spark.columns import SPARK
 from occurs.hosts.spark.pushdown import static_filter
-from occurs.hosts.spark.read import SparkSource
+from occurs.hosts.spark.read import SparkSource, WideSource
 from occurs.hosts.spark.result import Result
 from occurs.hosts.spark.task import Share, make_engine_task
 from occurs.hosts.spark.wide import MOST_NUMBERED, Inlet, Wide, type_numbers
-from occurs.model.types import Type
+from occurs.model.types import Schema, Type
 from occurs.plan.spread import Group
 
 if TYPE_CHECKING:
@@ -29,14 +29,14 @@ def run_group(
 ) -> Result:
     """The detections of definitions that run together: one job for all their types."""
     stage, clock, labelled = group.stage, source.clock, label or because
-    inlets = _inlets(group, source, earlier, labelled)
+    inlets = inlets_of(group, source, earlier, labelled)
     frame = _input(group, source, earlier, inlets, labelled)
     shares: list[Share] = []
     if clock is not None:
         shares = [Share(stage, clock, clock[0])]
     if group.mode == "keyed":
         frame = _numbered(frame, inlets)
-        frame = frame.repartition(partitions, *_key_columns(group, inlets)).sortWithinPartitions("__time")
+        frame = frame.repartition(partitions, *key_columns(group, inlets)).sortWithinPartitions("__time")
     elif group.mode == "free":
         frame = _numbered(frame, inlets)
         if labelled:  # rows that are equal in everything are told apart by a number: they must come together
@@ -60,7 +60,7 @@ def run_group(
     return Result(frame.mapInArrow(task, wide.ddl), wide, group, len(earlier))
 
 
-def _inlets(group: Group, source: SparkSource, earlier: Sequence[Result], labelled: bool) -> tuple[Inlet, ...]:
+def inlets_of(group: Group, source: WideSource, earlier: Sequence[Result], labelled: bool) -> tuple[Inlet, ...]:
     """Where the rows of every type come from, and which of their columns cross into Python."""
     out = []
     for t in sorted(group.stage.inputs):
@@ -89,23 +89,12 @@ def _input(
     """The rows that can matter, with the columns that are needed."""
     from pyspark.sql import functions as F
 
-    whole: list[str] = []
-    conditions: list[Column] = []
-    columns: dict[str, None] = {}
-    for inlet in inlets:
-        if inlet.derived:
-            continue
-        extra = static_filter(group.stage, inlet.type, source.physical, source.schemas[inlet.type])
-        if extra is None:
-            whole.append(inlet.type)
-        else:
-            conditions.append((F.col("__type") == inlet.type) & extra)
-        columns.update(dict.fromkeys(c for _, _, c in inlet.columns if c))
+    columns = dict.fromkeys(c for inlet in inlets if not inlet.derived for _, _, c in inlet.columns if c)
     handed = [inlet.type for inlet in inlets if inlet.derived]
     special = ["__type", "__time"]
     special += ["__sequence"] if source.has_sequence else []
     special += ["__label"] if labelled and (handed or any(i.labelled for i in inlets)) else []
-    frame = source.frame.where(_any([F.col("__type").isin(whole), *conditions])).select(*special, *columns)
+    frame = source.frame.where(can_matter(group, source.physical, source.schemas, inlets)).select(*special, *columns)
     if not handed:
         return frame
     frame = frame.withColumn("__derived", F.lit(False))
@@ -114,6 +103,25 @@ def _input(
         if mine:
             frame = frame.unionByName(result.handed(mine, labelled), allowMissingColumns=True)
     return frame
+
+
+def can_matter(
+    group: Group, physical: Mapping[tuple[str, str], str], schemas: Mapping[str, Schema], inlets: Sequence[Inlet]
+) -> Column:
+    """Can a row of the input (its type by name) matter to a group?"""
+    from pyspark.sql import functions as F
+
+    whole: list[str] = []
+    conditions: list[Column] = []
+    for inlet in inlets:
+        if inlet.derived:
+            continue
+        extra = static_filter(group.stage, inlet.type, physical, schemas[inlet.type])
+        if extra is None:
+            whole.append(inlet.type)
+        else:
+            conditions.append((F.col("__type") == inlet.type) & extra)
+    return _any([F.col("__type").isin(whole), *conditions])
 
 
 def _numbered(frame: DataFrame, inlets: Sequence[Inlet]) -> DataFrame:
@@ -135,8 +143,8 @@ def _is(type: str, inlets: Sequence[Inlet]) -> Column:
     return F.col("__type") == (numbers[type] if len(numbers) <= MOST_NUMBERED else type)
 
 
-def _key_columns(group: Group, inlets: Sequence[Inlet]) -> list[Column]:
-    """Per position of the key one column, whatever the attribute is called in each type."""
+def key_columns(group: Group, inlets: Sequence[Inlet], *, named: bool = False) -> list[Column]:
+    """Per position of the key one column, whatever the attribute is called in each type.  ``named``: types by name."""
     from pyspark.sql import functions as F
 
     key = group.stage.key
@@ -155,7 +163,7 @@ def _key_columns(group: Group, inlets: Sequence[Inlet]) -> list[Column]:
             value = F.col(name).cast(cast)
             # -0.0 and 0.0 are equal, and so must be their buckets
             value = value + F.lit(0.0) if cast == "double" else value
-            mine = _is(inlet.type, inlets)
+            mine = F.col("__type") == inlet.type if named else _is(inlet.type, inlets)
             if derived:
                 mine = mine & (F.col("__derived") == F.lit(inlet.derived))
             cases.append((mine, value))

@@ -20,7 +20,7 @@ from occurs.model.types import Schema, Type
 from occurs.operators.rows import Rows
 from occurs.plan.stage import Stage
 
-_DDL = {
+DDL_TYPES = {
     Type.INT: "bigint",
     Type.FLOAT: "double",
     Type.STRING: "string",
@@ -34,6 +34,11 @@ _BECAUSE = "array<struct<role:string,type:string,time:{t},end:{t},label:string>>
 
 #: up to so many types cross into Python as numbers
 MOST_NUMBERED = 16
+
+
+def because_ddl(kind: TimeKind) -> str:
+    """Spark's type of constituents."""
+    return _BECAUSE.format(t="timestamp" if kind.timestamp else "bigint")
 
 
 @dataclass(frozen=True)
@@ -76,10 +81,9 @@ class Wide:
 
     @property
     def ddl(self) -> str:
-        time = "timestamp" if self.kind.timestamp else "bigint"
-        parts = ["__type int", "__time bigint", *(f"{c} {_DDL[t]}" for c, t in self.fields)]
+        parts = ["__type int", "__time bigint", *(f"{c} {DDL_TYPES[t]}" for c, t in self.fields)]
         parts += ["__label string"] if self.label else []
-        parts += [f"__because {_BECAUSE.format(t=time)}"] if self.because else []
+        parts += [f"__because {because_ddl(self.kind)}"] if self.because else []
         return ", ".join(parts)
 
     def batches(self, found: TypeRows, stage: Stage) -> Iterator[pa.RecordBatch]:
@@ -98,9 +102,9 @@ class Wide:
                 names.append(c)
                 if c in mine:
                     column = table.column(mine[c])
-                    arrays.append(column if column.type == _ARROW[at] else column.cast(_ARROW[at]))
+                    arrays.append(column if column.type == ARROW[at] else column.cast(ARROW[at]))
                 else:
-                    arrays.append(pa.nulls(n, _ARROW[at]))
+                    arrays.append(pa.nulls(n, ARROW[at]))
             if self.label:
                 names.append("__label")
                 arrays.append(table.column("label"))
@@ -110,7 +114,7 @@ class Wide:
             yield from pa.table(arrays, names=names).to_batches(max_chunksize=100_000)
 
 
-_ARROW = {
+ARROW = {
     Type.INT: pa.int64(),
     Type.FLOAT: pa.float64(),
     Type.STRING: pa.string(),
@@ -121,14 +125,16 @@ _ARROW = {
 }
 
 
-def wide_rows(stage: Stage, inlets: Sequence[Inlet], table: pa.Table | None, labelled: bool) -> dict[str, Rows]:
-    """The rows of each type, in the total order."""
+def wide_rows(
+    stage: Stage, inlets: Sequence[Inlet], table: pa.Table | None, labelled: bool, types: Sequence[str] = ()
+) -> dict[str, Rows]:
+    """The rows of each type, in the total order.  ``types``: those behind the numbers, if not the inlets' own."""
     out: dict[str, Rows] = {}
     if table is None or table.num_rows == 0:
         return out
     column = table.column("__type")
     if pa.types.is_integer(column.type):
-        codes, names = column, list(type_numbers(inlets))
+        codes, names = column, list(types or type_numbers(inlets))
     else:
         encoded = column.combine_chunks().dictionary_encode()
         encoded = encoded.chunk(0) if isinstance(encoded, pa.ChunkedArray) else encoded

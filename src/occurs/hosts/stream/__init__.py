@@ -1,0 +1,1 @@
+"""The streaming host: see :mod:`occurs.hosts.stream.detect`."""

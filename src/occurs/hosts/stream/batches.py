@@ -1,0 +1,124 @@
+"""What one micro-batch gives, in this process: for sinks that are fed batch by batch (``foreachBatch``)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from occurs.hosts.stream.layout import Layout
+from occurs.hosts.stream.records import BAD, FIGURES, FOUND, LATE, from_blob, records
+from occurs.hosts.stream.unpack import Shown
+from occurs.model.types import Type, arrow_type
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_TEXTS = ("reason", "file", "column", "value", "data")
+_BAD = pa.schema([*((n, pa.string()) for n in _TEXTS), ("row", pa.int64())])
+
+
+@dataclass
+class MicroBatch:
+    """``found``: the detections of every reported type, as the other hosts give them, in order of time.  ``late``: JSON
+    texts, a row each (if asked for).  ``bad``: reason, file, column, value, data, row.
+
+    ``figures``: rows, bad, outside, late, found; waiting, kept (rows held at the end), size (bytes of state written),
+    frontier and newest (ticks).
+    """
+
+    found: dict[str, pa.Table]
+    late: list[str] = field(default_factory=list)
+    bad: pa.Table = field(default_factory=_BAD.empty_table)
+    figures: dict[str, int | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class StreamQuery:
+    """One query that finds ``types``; ``frame``: its records, with output mode append."""
+
+    frame: DataFrame
+    layout: Layout
+    types: tuple[str, ...]
+    label: bool
+    because: bool
+
+    def read(self, rows: pa.Table) -> MicroBatch:
+        """The records of a micro-batch (``frame.toArrow()`` inside ``foreachBatch``)."""
+        parts: dict[str, list[pa.Table]] = {t: [] for t in self.types}
+        shown = self._shown
+        figures: dict[str, int | None] = dict.fromkeys(_SUMS, 0)
+        figures |= {"frontier": None, "newest": None}
+        late: list[str] = []
+        bad: list[pa.Table] = []
+        for r in records(rows):
+            if r.kind == FOUND and r.blob is not None:
+                for t, table in self._found(shown, r.lane, r.blob).items():
+                    parts[t].append(table)
+            elif r.kind == LATE and r.blob is not None:
+                late += from_blob(r.blob).column("__data").to_pylist()
+            elif r.kind == BAD and r.blob is not None:
+                bad.append(bad_rows(r.blob.decode().split("\n")))
+            elif r.kind == FIGURES:
+                for name in _SUMS:
+                    figures[name] = (figures[name] or 0) + getattr(r, name)
+                figures["frontier"] = _least(figures["frontier"], r.lo)
+                figures["newest"] = r.hi if figures["newest"] is None else max(figures["newest"], r.hi or 0)
+        found = {t: self._table(t, tables) for t, tables in parts.items()}
+        return MicroBatch(found, late, pa.concat_tables(bad) if bad else _BAD.empty_table(), figures)
+
+    @property
+    def _shown(self) -> Mapping[str, Shown]:
+        return {t: Shown.of(self.layout.paths, (t,), self.label, self.because) for t in self.types}
+
+    def _found(self, shown: Mapping[str, Shown], lane: int, blob: bytes) -> dict[str, pa.Table]:
+        path = next(p for p in self.layout.paths if p.lane.number == lane)
+        out = {}
+        for t in self.types:
+            if t in path.wide.reported:
+                table = shown[t].table(path, blob)
+                if table is not None:
+                    out[t] = table
+        return out
+
+    def _table(self, type: str, parts: Sequence[pa.Table]) -> pa.Table:
+        """All rows of a type in order of time, with the columns that users see."""
+        path = next(p for p in self.layout.paths if type in p.wide.reported)
+        stage = path.lane.group.stage
+        time = pa.timestamp("us", tz="UTC") if stage.kind.timestamp else pa.int64()
+        stamp = pa.timestamp("us", tz="UTC")
+        attributes = [(n, stamp if t is Type.TIMESTAMP else arrow_type(t)) for n, t in stage.schemas[type]]
+        fields = [("type", pa.string()), ("time", time), *attributes]
+        fields += [("label", pa.string())] if self.label else []
+        if not parts:
+            return pa.schema(fields).empty_table()
+        table = pa.concat_tables(parts)
+        order = [("time", "ascending")] + [("label", "ascending")] * self.label
+        table = table.take(pc.sort_indices(table, sort_keys=order))
+        names = [n for n, _ in fields] + ["because"] * self.because
+        arrays = [c.cast(t) for c, (_, t) in zip(table.columns, fields)] + table.columns[len(fields) :]
+        return pa.table(arrays, names=names)
+
+
+_SUMS = ("rows", "bad", "outside", "late", "found", "waiting", "kept", "size")
+
+
+def _least(one: int | None, other: int | None) -> int | None:
+    if one is None or other is None:
+        return one if other is None else other
+    return min(one, other)
+
+
+def bad_rows(texts: Sequence[str]) -> pa.Table:
+    """Bad rows as JSON, one line per reason."""
+    out = []
+    for text in texts:
+        row = json.loads(text)
+        for e in row["found"]:
+            origin = {"file": row.get("file"), "row": row.get("row"), "data": row.get("data")}
+            out.append({"reason": e["r"], "column": e["n"], "value": e.get("v"), **origin})
+    return pa.Table.from_pylist(out, schema=_BAD)

@@ -1,0 +1,242 @@
+"""One bucket of a stream: what waits for the frontier, the engines of its lanes, and their saved state.
+
+Knows nothing of Spark: rows come in as records, state goes to a store of bytes by name.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from occurs.engine.engine import Engine
+from occurs.engine.ledger import Ledger
+from occurs.engine.state import from_ipc, meta_from_ipc, meta_to_ipc, to_ipc
+from occurs.hosts.local import calls
+from occurs.hosts.spark.task import BUDGET
+from occurs.hosts.spark.wide import wide_rows
+from occurs.hosts.stream.clock import Clock
+from occurs.hosts.stream.layout import Layout, Path
+from occurs.hosts.stream.records import (
+    CLOCK,
+    FIGURES,
+    FOUND,
+    LATE,
+    PASSED,
+    ROWS,
+    STRAYS,
+    Record,
+    from_blob,
+    to_blob,
+)
+from occurs.hosts.stream.waiting import Waiting
+
+#: buckets that a process remembers; beyond, the one that was not asked for longest is read anew when it is
+REMEMBERED = 256
+
+
+class Store(Protocol):
+    """Bytes by name that outlive a call; what a call writes counts only if the micro-batch is completed."""
+
+    def meta(self) -> bytes | None: ...
+
+    def set_meta(self, data: bytes) -> None: ...
+
+    def get(self, name: str) -> bytes: ...
+
+    def put(self, name: str, data: bytes) -> None: ...
+
+    def drop(self, name: str) -> None: ...
+
+
+@dataclass
+class Seat:
+    """A lane in a bucket: its engine, and the rows that wait for the frontier."""
+
+    path: Path
+    engine: Engine
+    ledger: Ledger
+    waiting: Waiting
+
+
+@dataclass
+class Memory:
+    """What a bucket knows; the same as its saved state if the versions agree."""
+
+    clock: Clock
+    seats: dict[int, Seat]
+    version: str = ""
+
+
+_memories: OrderedDict[tuple[str, int, int], Memory] = OrderedDict()
+
+
+@dataclass
+class Bucket:
+    """One micro-batch of one bucket (``number``: on Spark) at one stage (``depth``)."""
+
+    layout: Layout
+    depth: int
+    number: int
+    store: Store
+    size: int = field(default=0, init=False)
+
+    def step(self, records: Iterable[Record]) -> Iterator[Record]:
+        """Take the records of a micro-batch; returns what they complete."""
+        memory = self._open()
+        clock = memory.clock
+        before = clock.frontier
+        parts: dict[int, list[pa.Table]] = {}
+        strays: list[pa.Table] = []
+        rows = bad = outside = late = found = 0
+        for r in records:
+            if r.kind in PASSED:
+                yield r
+            elif r.kind == ROWS and r.blob is not None:
+                parts.setdefault(r.lane, []).append(from_blob(r.blob))
+            elif r.kind == STRAYS and r.blob is not None:
+                strays.append(from_blob(r.blob))
+            elif r.kind == CLOCK:
+                clock.see(r.lo, r.hi)
+                rows, bad, outside = rows + r.rows, bad + r.bad, outside + r.outside
+                if r.closing:
+                    clock.close()
+        frontier = clock.judge()
+        for table in strays:
+            missed, _ = _late(table, before)
+            late += missed.num_rows
+            yield from self._late_rows(missed)
+        for number, seat in memory.seats.items():
+            for table in parts.get(number, ()):
+                missed, rest = _late(table, before)
+                if missed.num_rows and self.depth == 0:  # the first stage has counted them
+                    if "__home" in missed.column_names:
+                        missed = missed.filter(missed.column("__home"))
+                    late += missed.num_rows
+                    yield from self._late_rows(missed)
+                seat.waiting.add(rest)
+            if frontier is not None and clock.start is not None:
+                for blob, n in self._advance(seat, frontier, clock.start):
+                    found += n
+                    yield Record(FOUND, self.number, number, found=n, blob=blob)
+        self._save(memory)
+        yield Record(
+            FIGURES,
+            self.number,
+            self.depth,
+            lo=frontier,
+            hi=clock.newest,
+            rows=rows,
+            bad=bad,
+            outside=outside,
+            late=late,
+            found=found,
+            waiting=sum(s.waiting.rows for s in memory.seats.values()),
+            kept=sum(s.engine.state.rows() for s in memory.seats.values()),
+            size=self.size,
+        )
+        if self.depth + 1 < self.layout.depth and self.number == self.layout.ids[0]:
+            for other in self.layout.ids:
+                yield Record(CLOCK, other, lo=clock.least, hi=clock.newest, closing=clock.closed)
+
+    def _late_rows(self, table: pa.Table) -> Iterator[Record]:
+        if self.layout.late and table.num_rows:
+            yield Record(LATE, self.number, late=table.num_rows, blob=to_blob(table.select(["__data"])))
+
+    def _advance(self, seat: Seat, frontier: int, start: int) -> Iterator[tuple[bytes, int]]:
+        """Let the engine judge all instants up to the frontier: (detections as a blob, how many)."""
+        stage, engine = seat.engine.stage, seat.engine
+        done = engine.state.frontier
+        if done is not None and frontier <= done:
+            return
+        ready = seat.waiting.take(frontier)
+        if ready is None and not stage.timers:
+            return  # nothing can happen; what is forgotten is forgotten with the next rows
+        rows = wide_rows(stage, seat.path.inlets, ready, self.layout.labelled, self.layout.types)
+        for until, part in calls(rows, frontier, BUDGET):
+            result = engine.advance(part, until, start)
+            for piece in seat.path.wide.batches(result, stage):
+                yield to_blob(piece), piece.num_rows
+
+    # -- state ---------------------------------------------------------------------------------------------------------
+    def _open(self) -> Memory:
+        """The state as the last completed micro-batch left it: remembered, or read."""
+        data = self.store.meta()
+        key = (self.layout.token, self.depth, self.number)
+        memory = _memories.pop(key, None)
+        if data is None:
+            memory = self._fresh()
+        else:
+            meta = meta_from_ipc(data)
+            if memory is None or memory.version != meta["version_of_state"]:
+                memory = self._read(meta)
+        return memory
+
+    def _seat(self, path: Path) -> Seat | None:
+        stage = path.lane.stage(self.layout.number[self.number])
+        if stage is None:
+            return None
+        return Seat(path, Engine(stage, labelled=self.layout.labelled), Ledger(), Waiting())
+
+    def _fresh(self) -> Memory:
+        layout = self.layout
+        seats = {p.lane.number: seat for p in layout.at(self.depth) if (seat := self._seat(p)) is not None}
+        return Memory(Clock(layout.delay, layout.until, layout.start), seats)
+
+    def _read(self, meta: dict[str, Any]) -> Memory:
+        memory = self._fresh()
+        memory.clock.load(meta["clock"])
+        memory.version = meta["version_of_state"]
+        for number, seat in memory.seats.items():
+            entry = meta["lanes"][str(number)]
+
+            def get(name: str, number: int = number) -> pa.Table:
+                return from_ipc(self.store.get(f"{number}/{name}"))
+
+            seat.ledger, seat.engine.state = Ledger.read(entry["engine"], seat.engine.definitions, get)
+            frontier = seat.engine.state.frontier
+            seat.waiting = Waiting.read(entry["waiting"], frontier, get)
+        return memory
+
+    def _save(self, memory: Memory) -> None:
+        lanes = {}
+        for number, seat in memory.seats.items():
+
+            def put(name: str, table: pa.Table, number: int = number) -> None:
+                data = to_ipc(table)
+                self.size += len(data)
+                self.store.put(f"{number}/{name}", data)
+
+            def drop(name: str, number: int = number) -> None:
+                self.store.drop(f"{number}/{name}")
+
+            lanes[str(number)] = {
+                "engine": seat.ledger.write(seat.engine.state, seat.engine.definitions, put, drop),
+                "waiting": seat.waiting.write(put, drop),
+            }
+        memory.version = uuid.uuid4().hex
+        data = meta_to_ipc({"version_of_state": memory.version, "clock": memory.clock.entry(), "lanes": lanes})
+        self.size += len(data)
+        self.store.set_meta(data)
+        key = (self.layout.token, self.depth, self.number)
+        _memories[key] = memory
+        while len(_memories) > REMEMBERED:
+            _memories.popitem(last=False)
+
+
+def _late(table: pa.Table, frontier: int | None) -> tuple[pa.Table, pa.Table]:
+    """(the rows at or before the frontier, the others); derived rows are never late."""
+    if frontier is None or table.num_rows == 0:
+        return table.slice(0, 0), table
+    late = table.column("__time").to_numpy() <= frontier
+    if "__derived" in table.column_names:
+        late = late & ~pc.fill_null(table.column("__derived"), False).to_numpy()
+    if not np.any(late):
+        return table.slice(0, 0), table
+    return table.filter(pa.array(late)), table.filter(pa.array(~late))

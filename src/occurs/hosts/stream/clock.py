@@ -1,0 +1,57 @@
+"""The clock of a stream: from the times that were seen to the frontier, alike in every bucket.
+
+A row may come up to ``delay`` ticks after one with a greater time.  So all instants before the newest time less the
+delay are complete: up to there reaches the frontier, which is judged anew at the end of every micro-batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass
+class Clock:
+    """``newest``, ``least``: greatest and least time of accepted rows.  ``frontier``: all instants up to here are
+    complete.  ``start``: where the clock begins; known with the first frontier that is not before it."""
+
+    delay: int
+    until: int | None = None
+    start: int | None = None
+    newest: int | None = None
+    least: int | None = None
+    frontier: int | None = None
+    closed: bool = False
+
+    def see(self, lo: int | None, hi: int | None) -> None:
+        """Rows of these times have come."""
+        if lo is not None and (self.least is None or lo < self.least):
+            self.least = lo
+        if hi is not None and (self.newest is None or hi > self.newest):
+            self.newest = hi
+
+    def close(self) -> None:
+        """Nothing comes any more."""
+        self.closed = True
+
+    def judge(self) -> int | None:
+        """Move the frontier as far as what was seen allows; None while nothing is complete."""
+        if self.newest is None:
+            return self.frontier
+        until = self.newest if self.closed else self.newest - self.delay - 1
+        if self.until is not None:
+            until = min(until, self.until)
+        if self.frontier is None or until > self.frontier:
+            self.frontier = until
+        if self.start is None and self.least is not None and self.least <= self.frontier:
+            self.start = self.least
+        return self.frontier
+
+    def entry(self) -> dict[str, Any]:
+        """Plain JSON; the delay and the end are the query's."""
+        return {n: getattr(self, n) for n in ("start", "newest", "least", "frontier", "closed")}
+
+    def load(self, entry: Mapping[str, Any]) -> None:
+        for name, value in entry.items():
+            setattr(self, name, value)

@@ -1,0 +1,213 @@
+"""The streaming host: a program over streaming DataFrames (Spark Structured Streaming).
+
+Rows wait in a reorder buffer until the frontier, the greatest time seen less the watermark's delay, has passed them;
+then each bucket's engine judges their instants.  So the detections are those of the batch host, whatever the order of
+arrival within the delay and however the stream is cut into micro-batches.  Rows at or before the frontier are late.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from occurs.errors import Problem, UsageProblem, did_you_mean
+from occurs.hosts.spark.batch import PARTITIONS, needed
+from occurs.hosts.stream.batches import StreamQuery
+from occurs.hosts.stream.chain import lay_out, records_of
+from occurs.hosts.stream.layout import Layout
+from occurs.hosts.stream.records import BAD, FIGURES, FOUND, LATE, NAMES
+from occurs.hosts.stream.source import StreamSource, read_stream
+from occurs.hosts.stream.unpack import Shown, late_data, make_reader
+from occurs.model.source import InputOptions
+from occurs.model.types import Type
+from occurs.plan.spread import groups
+from occurs.plan.stage import Stage
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from occurs.program import Program
+
+_PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+_ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+
+
+def detect(
+    program: Program,
+    events: Any,
+    options: InputOptions,
+    *,
+    because: bool = False,
+    with_label: bool = False,
+    only: list[str] | None = None,
+    partitions: int = PARTITIONS,
+    watermark: Any = None,
+) -> StreamDetections:
+    """Everything that ``program`` finds in a streaming DataFrame, or in a mapping from types to such.
+
+    ``watermark``: how long after one with a greater time a row may come, such as "10 s"; without it that of
+    ``withWatermark``.  ``partitions``: hash buckets, fixed for the life of a checkpoint.
+    """
+    if partitions < 1:
+        raise UsageProblem.of("bad-option", f"partitions: {partitions}", hint="at least 1")
+    source = read_stream(program, events, options, watermark)
+    stage = program.plan(source.schemas, source.kind)
+    for name in only or ():
+        if name not in stage.reported:
+            hint = did_you_mean(name, stage.reported, "types")
+            raise UsageProblem.of("unknown-name", f"`{name}` is not reported", hint=hint)
+    reported = tuple(t for t in stage.reported if only is None or t in only)
+    notices = [*program.warnings(source.schemas, source.kind), *source.notices, *_prepare(source.frame, partitions)]
+
+    def late_source() -> StreamSource:
+        return read_stream(program, events, options, watermark, late=True)
+
+    return StreamDetections(
+        source, late_source, stage, reported, notices, partitions, with_label, because, options.bad_rows == "skip"
+    )
+
+
+def _prepare(frame: DataFrame, buckets: int) -> list[Problem]:
+    """Let the session keep state where the operator needs it; what else it should be set to, as notices."""
+    session = frame.sparkSession
+    notices = []
+    if session.conf.get(_PROVIDER, "") != _ROCKSDB:
+        session.conf.set(_PROVIDER, _ROCKSDB)
+        text = "stateful operators need RocksDB: spark.sql.streaming.stateStore.providerClass was set for this session"
+        notices.append(Problem("session-setting", text, severity="notice"))
+    partitions = int(session.conf.get("spark.sql.shuffle.partitions", "200") or 200)
+    if partitions > 4 * buckets:
+        text = f"every micro-batch starts {partitions} tasks for {buckets} buckets of state"
+        hint = f'spark.conf.set("spark.sql.shuffle.partitions", {buckets}) before the query starts'
+        notices.append(Problem("session-setting", text, severity="notice", hint=hint))
+    return notices
+
+
+class StreamDetections(Mapping[str, "DataFrame"]):
+    """What will be found: type -> streaming DataFrame, in evaluation order.  Start a query with its ``writeStream``,
+    output mode append.  Every query has an engine and a checkpoint of its own; with several types in one query
+    (:meth:`together`) they share them.
+
+    ``late``: the rows that come too late, with the columns of the input; ``bad``: the rows left out, with reasons (None
+    if they refuse the run).  Spark's query progress has under ``observedMetrics`` the figures ``occurs``.
+    """
+
+    def __init__(
+        self,
+        source: StreamSource,
+        late_source: Any,
+        stage: Stage,
+        reported: tuple[str, ...],
+        notices: list[Problem],
+        buckets: int,
+        label: bool,
+        because: bool,
+        skip: bool,
+    ):
+        self._source = source
+        self._late_source = late_source
+        self._reported = reported
+        self._groups = groups(stage.definitions, stage)
+        self._buckets = buckets
+        self._label, self._because, self._skip = label, because, skip
+        self._tables: dict[str, DataFrame] = {}
+        self.notices = notices
+        self.counts: dict[str, int] = {}
+
+    def __getitem__(self, type: str) -> DataFrame:
+        if type not in self._reported:
+            raise KeyError(type)
+        if type not in self._tables:
+            self._tables[type] = self._shown((type,))
+        return self._tables[type]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._reported)
+
+    def __len__(self) -> int:
+        return len(self._reported)
+
+    def __repr__(self) -> str:
+        return f"StreamDetections({', '.join(self)})"
+
+    def together(self, *types: str) -> DataFrame:
+        """The detections of several types (none named: all) in one DataFrame: ``type``, ``time``, and every attribute
+        of any of them, null where a type has none of the name.
+
+        Raises UsageProblem for a type that is not reported, and if an attribute is text here and a number there.
+        """
+        for name in types:
+            if name not in self._reported:
+                hint = did_you_mean(name, self._reported, "types")
+                raise UsageProblem.of("unknown-name", f"`{name}` is not reported", hint=hint)
+        return self._shown(types or self._reported)
+
+    @cached_property
+    def late(self) -> DataFrame:
+        """The rows that come too late, as they came."""
+        from pyspark.sql import functions as F
+        from pyspark.sql import types as T
+
+        source: StreamSource = self._late_source()
+        found = observed(records_of(self._layout(self._reported, source, late=True), source)).where(f"kind = {LATE}")
+        schema = T.StructType([T.StructField(n, t) for n, t in source.fields.items()])
+        data = found.select(*NAMES).mapInArrow(late_data, "data string")
+        return data.select(F.from_json("data", schema).alias("d")).select("d.*")
+
+    @cached_property
+    def bad(self) -> DataFrame | None:
+        """The rows left out: reason, file, row, column, value, data."""
+        from pyspark.sql import functions as F
+
+        if not self._skip:
+            return None
+        layout = self._layout(self._reported, self._source)
+        found = observed(records_of(layout, self._source)).where(f"kind = {BAD}")
+        text = F.explode(F.split(F.col("blob").cast("string"), "\n"))
+        schema = "found array<struct<r:string,n:string,v:string>>, file string, row bigint, data string"
+        rows = found.select(F.from_json(text, schema).alias("d")).select("d.*")
+        rows = rows.select(F.explode("found").alias("e"), "file", "row", "data")
+        reason, column, value = (F.col(f"e.{c}") for c in ("r", "n", "v"))
+        return rows.select(reason.alias("reason"), "file", "row", column.alias("column"), value.alias("value"), "data")
+
+    def query(self, *, late: bool = False, control: DataFrame | None = None) -> StreamQuery:
+        """Everything in one query, for sinks that take micro-batches.  ``late``: with the rows that come too late.
+        ``control``: a streaming DataFrame of which a row says that nothing comes any more."""
+        source: StreamSource = self._late_source() if late else self._source
+        layout = self._layout(self._reported, source, late=late)
+        frame = observed(records_of(layout, source, control))
+        return StreamQuery(frame, layout, self._reported, self._label, self._because)
+
+    def _layout(self, types: tuple[str, ...], source: StreamSource, *, late: bool = False) -> Layout:
+        """Of one query that finds these types."""
+        chosen = needed(self._groups, set(types))
+        token = uuid.uuid4().hex
+        label, because, skip = self._label, self._because, self._skip
+        return lay_out(chosen, source, self._buckets, token, label=label, because=because, late=late, skip=skip)
+
+    def _shown(self, types: tuple[str, ...]) -> DataFrame:
+        from pyspark.sql import functions as F
+
+        layout = self._layout(types, self._source)
+        shown = Shown.of(layout.paths, types, self._label, self._because)
+        records = observed(records_of(layout, self._source)).where(f"kind = {FOUND}")
+        rows = records.mapInArrow(make_reader(shown), shown.ddl)
+        time = F.timestamp_micros("time") if self._source.kind.timestamp else F.col("time")
+        columns = [F.col("type"), time.alias("time")]
+        for n, (name, t) in enumerate(shown.attributes):
+            columns.append((F.timestamp_micros(f"a{n}") if t is Type.TIMESTAMP else F.col(f"a{n}")).alias(name))
+        columns += [F.col(n) for n, asked in (("label", self._label), ("because", self._because)) if asked]
+        return rows.select(*columns)
+
+
+def observed(frame: DataFrame) -> DataFrame:
+    """Records with their figures in the progress of the query."""
+    from pyspark.sql import functions as F
+
+    figures = F.col("kind") == FIGURES
+    sums = [F.sum(F.when(figures, F.col(c))).alias(c) for c in ("rows", "bad", "outside", "late", "found")]
+    sums += [F.sum(F.when(figures, F.col(c))).alias(c) for c in ("waiting", "kept", "size")]
+    ends = [F.min(F.when(figures, F.col("lo"))).alias("frontier"), F.max(F.when(figures, F.col("hi"))).alias("newest")]
+    return frame.observe("occurs", *sums, *ends)

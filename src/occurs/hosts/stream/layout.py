@@ -1,0 +1,82 @@
+"""How a program runs on a stream: its lanes over the buckets, stage after stage, and what every worker must know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from occurs.hosts.spark.wide import Inlet, Wide
+from occurs.plan.lanes import Lane
+
+
+@dataclass(frozen=True)
+class Path:
+    """A lane with the ends of its way into Python and back.  ``columns``: of its rows in a blob."""
+
+    lane: Lane
+    inlets: tuple[Inlet, ...]
+    wide: Wide
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """``depth``: how many stateful stages; ``types``: the names behind the numbers in ``__type`` (none: it is text).
+    ``delay``, ``start``, ``until``: of the clock, in ticks.  ``token``: of this query and no other."""
+
+    paths: tuple[Path, ...]
+    buckets: int
+    depth: int
+    delay: int
+    start: int | None
+    until: int | None
+    labelled: bool
+    late: bool
+    skip: bool
+    token: str
+    types: tuple[str, ...] = ()
+    born: Mapping[str, int] = field(default_factory=dict)
+
+    def at(self, depth: int) -> list[Path]:
+        return [p for p in self.paths if p.lane.depth == depth]
+
+    @cached_property
+    def ids(self) -> tuple[int, ...]:
+        """The number that each bucket has on Spark, so that as many partitions get one bucket each."""
+        return bucket_ids(self.buckets)
+
+    @cached_property
+    def number(self) -> Mapping[int, int]:
+        """From the numbers on Spark to 0, 1, .."""
+        return {spark: b for b, spark in enumerate(self.ids)}
+
+
+def bucket_ids(n: int) -> tuple[int, ...]:
+    """n numbers of which Spark's hash puts each into a partition of its own, if there are n partitions."""
+    found: dict[int, int] = {}
+    candidate = 0
+    while len(found) < n:
+        found.setdefault(spark_hash(candidate) % n, candidate)
+        candidate += 1
+    return tuple(found[p] for p in sorted(found))
+
+
+def spark_hash(value: int) -> int:
+    """Spark's hash of a 32-bit integer: Murmur3 (x86, 32 bits) with seed 42, as a signed number."""
+    mask = 0xFFFFFFFF
+
+    def rotated(x: int, by: int) -> int:
+        return ((x << by) | (x >> (32 - by))) & mask
+
+    k = rotated(value * 0xCC9E2D51 & mask, 15) * 0x1B873593 & mask
+    h = (rotated(42 ^ k, 13) * 5 + 0xE6546B64) & mask
+    h ^= 4
+    h = (h ^ (h >> 16)) * 0x85EBCA6B & mask
+    h = (h ^ (h >> 13)) * 0xC2B2AE35 & mask
+    h ^= h >> 16
+    return h - (1 << 32) if h >= 1 << 31 else h
+
+
+def depth_of(lanes: Sequence[Lane]) -> int:
+    return max((lane.depth for lane in lanes), default=0) + 1

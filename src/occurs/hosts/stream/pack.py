@@ -1,0 +1,203 @@
+"""From wide rows to blobs for buckets: what runs before each stateful stage."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from occurs.errors import InputProblem, OccursError, Problem
+from occurs.hosts.spark.task import MARK
+from occurs.hosts.spark.wide import problems_to_json
+from occurs.hosts.stream.clock import Clock
+from occurs.hosts.stream.layout import Layout, Path
+from occurs.hosts.stream.records import BAD, CLOCK, NAMES, ROWS, SCHEMA, STRAYS, Record, batch, to_blob
+
+#: rows that are packed at once
+CHUNK = 100_000
+#: bad rows that a message shows
+_SHOWN = 20
+
+Batches = Iterator[pa.RecordBatch]
+
+
+def make_packer(layout: Layout, depth: int) -> Callable[[Batches], Batches]:
+    """The function that ``mapInArrow`` runs: wide rows, with a bucket ``__b<lane>`` each or null, to records.
+
+    Records among the rows (``kind`` is not null) pass.  Of the input (depth 0) every task tells all buckets the least
+    and the greatest time of its rows.
+    """
+
+    def pack(batches: Batches) -> Batches:
+        try:
+            yield from _Packing(layout, depth).run(batches)
+        except OccursError as error:
+            raise RuntimeError(MARK + problems_to_json(error)) from error
+
+    return pack
+
+
+class _Packing:
+    def __init__(self, layout: Layout, depth: int):
+        self.layout = layout
+        self.paths = layout.at(depth)
+        self.first = depth == 0
+        self.clock = Clock(0)
+        self.rows = self.bad = self.outside = 0
+        self.closing = False
+
+    def run(self, batches: Batches) -> Batches:
+        held: list[pa.RecordBatch] = []
+        n = 0
+        for rows in batches:
+            if rows.num_rows == 0:
+                continue
+            held.append(rows)
+            n += rows.num_rows
+            if n >= CHUNK:
+                yield from self.chunk(pa.Table.from_batches(held))
+                held, n = [], 0
+        if held:
+            yield from self.chunk(pa.Table.from_batches(held))
+        if self.first and (self.rows or self.closing):
+            yield batch(self.clocks())
+
+    def clocks(self) -> Iterator[Record]:
+        """To every bucket what was seen; the counts to one."""
+        for b, number in enumerate(self.layout.ids):
+            record = Record(CLOCK, number, lo=self.clock.least, hi=self.clock.newest, closing=self.closing)
+            yield record if b else replace(record, rows=self.rows, bad=self.bad, outside=self.outside)
+
+    def chunk(self, table: pa.Table) -> Batches:
+        if "kind" in table.column_names:
+            passing = table.filter(table.column("kind").is_valid())
+            yield from passing.select(NAMES).cast(SCHEMA).to_batches()
+            table = table.filter(table.column("kind").is_null())
+        if "__state" in table.column_names:
+            bad = table.filter(pc.equal(table.column("__state"), 2))
+            if bad.num_rows:
+                yield from self.left_out(bad)
+            table = self.seen(table)
+        if table.num_rows == 0:
+            return
+        found = [r for path in self.paths for r in self.packed(path, table)]
+        if self.first:
+            found += self.strays(table)
+        if found:
+            yield batch(found)
+
+    def seen(self, table: pa.Table) -> pa.Table:
+        """The good rows; all of them move the clock, whatever type they are of."""
+        state = table.column("__state").to_numpy()
+        control = int((state == 3).sum())
+        self.closing = self.closing or control > 0
+        self.rows += len(state) - control
+        outside = state == 1
+        self.outside += int(outside.sum())
+        until = self.layout.until
+        if until is not None and (table.filter(pa.array(outside)).column("__time").to_numpy() > until).any():
+            self.clock.see(None, until)  # what comes after the end says that the end has come
+        if (state != 0).any():
+            table = table.filter(pa.array(state == 0))
+        if table.num_rows:
+            time = table.column("__time").to_numpy()
+            self.clock.see(int(time.min()), int(time.max()))
+        return table
+
+    def left_out(self, bad: pa.Table) -> Batches:
+        """Bad rows refuse the run, or travel on with their reasons."""
+        self.bad += bad.num_rows
+        texts = bad.column("__bad").to_pylist()
+        if not self.layout.skip:
+            raise InputProblem(problems_of(texts[:_SHOWN], bad.num_rows))
+        yield batch([Record(BAD, self.layout.ids[0], bad=len(texts), blob="\n".join(texts).encode())])
+
+    def packed(self, path: Path, table: pa.Table) -> Iterator[Record]:
+        bucket = table.column(f"__b{path.lane.number}")
+        if bucket.null_count == len(bucket):
+            return
+        ids = self.layout.ids
+        home = self.home(path, table)
+        columns = table.select([c for c in path.columns if c in table.column_names])
+        mine = np.flatnonzero(bucket.is_valid().to_numpy())
+        if path.lane.split:
+            number = pc.fill_null(bucket, 0).to_numpy()[mine]
+            order = np.argsort(number, kind="stable")
+            cuts = np.searchsorted(number[order], np.arange(self.layout.buckets + 1))
+            shares = [(b, mine[order[cuts[b] : cuts[b + 1]]]) for b in range(self.layout.buckets)]
+        else:
+            shares = self.by_type(path, table, mine)
+        for b, rows in shares:
+            if not len(rows):
+                continue
+            part = columns.take(pa.array(rows))
+            if home is not None:
+                first = home[rows]
+                if not path.lane.split:
+                    first = first & self.reads_first(path, table, rows, b)
+                part = part.append_column("__home", pa.array(first))
+            yield Record(ROWS, ids[b], path.lane.number, blob=to_blob(part.combine_chunks()))
+
+    def home(self, path: Path, table: pa.Table) -> np.ndarray | None:
+        """Of which rows is this the first lane?  None: of all (late rows are counted once)."""
+        if not self.first or (len(self.paths) == 1 and path.lane.split):
+            return None
+        out = np.ones(table.num_rows, np.bool_)
+        for other in self.paths:
+            if other is path:
+                break
+            out &= table.column(f"__b{other.lane.number}").is_null().to_numpy()
+        return out
+
+    def by_type(self, path: Path, table: pa.Table, rows: np.ndarray) -> list[tuple[int, np.ndarray]]:
+        """The rows for every bucket of a lane that is not split: those of the types that are read there."""
+        types = self.types(table)[rows]
+        return [
+            (b, rows[np.isin(types, [t for t, readers in path.lane.readers.items() if b in readers])])
+            for b in sorted(path.lane.stages)
+        ]
+
+    def reads_first(self, path: Path, table: pa.Table, rows: np.ndarray, b: int) -> np.ndarray:
+        own = [t for t, readers in path.lane.readers.items() if readers[0] == b]
+        return np.isin(self.types(table)[rows], own)
+
+    def types(self, table: pa.Table) -> np.ndarray:
+        """The names of the types, as objects."""
+        column = table.column("__type")
+        if pa.types.is_integer(column.type):
+            return np.array([*self.layout.types, ""], object)[pc.fill_null(column, -1).to_numpy()]
+        return np.array(column.to_pylist(), object)
+
+    def strays(self, table: pa.Table) -> Iterator[Record]:
+        """Rows that no definition reads: they may be late, too."""
+        mask = np.ones(table.num_rows, np.bool_)
+        for path in self.paths:
+            mask &= table.column(f"__b{path.lane.number}").is_null().to_numpy()
+        if mask.any():
+            names = ["__time", "__data"] if self.layout.late else ["__time"]
+            part = table.filter(pa.array(mask)).select(names)
+            yield Record(STRAYS, self.layout.ids[0], blob=to_blob(part.combine_chunks()))
+
+
+def problems_of(texts: list[str], total: int) -> list[Problem]:
+    """Bad rows, as JSON with their reasons, in the words of the other hosts."""
+    problems = []
+    for text in texts:
+        row = json.loads(text)
+        for found in row["found"]:
+            reason, value = found["r"], found.get("v")
+            kind = "bad-time" if reason.endswith("time") and reason != "end before time" else "bad-value"
+            where = f"row {row['row']}: " if row.get("row") is not None else ""
+            shown = "" if value is None else f": {value!r}"
+            message = f"{where}{reason} in column `{found['n']}`{shown}"
+            problems.append(Problem(kind, message, file=row.get("file"), row=row.get("row"), value=value))
+    hint = "leave such rows out, and count them, with --bad-rows skip (Python: bad_rows='skip')"
+    if total > len(texts):
+        hint = f"and {total - len(texts):,} more bad rows; {hint}"
+    last = problems[-1]
+    problems[-1] = Problem(last.kind, last.message, file=last.file, row=last.row, value=last.value, hint=hint)
+    return problems

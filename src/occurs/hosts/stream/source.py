@@ -1,0 +1,144 @@
+"""Streaming DataFrames as wide rows.  Unlike a history nothing can be counted beforehand: what is bad or outside the
+clock is found row by row, on the way."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from fractions import Fraction
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from occurs.errors import UsageProblem, did_you_mean
+from occurs.hosts.spark.read import Part, Piece, Reading, WideSource, prepare
+from occurs.hosts.spark.survey import Seen
+from occurs.model.source import InputOptions
+from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration, TimeKind, ceil_ticks
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from occurs.program import Program
+
+_DELAY = "spark.watermarkDelayMs"
+
+
+@dataclass(kw_only=True)
+class StreamSource(WideSource):
+    """The frame has two columns more: ``__state`` (0 good, 1 outside the clock, 2 bad) and ``__bad``, of bad rows JSON
+    with the reasons; if late rows are wanted also ``__data``: the row as it came, as JSON.
+
+    start, until, delay: of the clock, in ticks.  fields: the columns of the input, name to Spark type.
+    """
+
+    start: int | None
+    until: int | None
+    delay: int
+    fields: Mapping[str, Any]
+
+
+def read_stream(
+    program: Program, events: Any, options: InputOptions, watermark: Any = None, *, late: bool = False
+) -> StreamSource:
+    """Streaming DataFrames as one stream of wide rows.  Raises InputProblem and UsageProblem."""
+    frames = dict(events) if isinstance(events, Mapping) else {None: events}
+    for name, frame in frames.items():
+        if not frame.isStreaming:
+            where = f" of `{name}`" if name else ""
+            text = f"the table{where} is a history, others are streams"
+            raise UsageProblem.of("bad-option", text, hint="all of them streaming DataFrames, or none")
+    reading = prepare(program, events, options)
+    delay = delay_of(watermark, frames, options, reading.kind)
+    columns, physical = reading.columns()
+    start, until = reading.ends()
+    for part in reading.parts:
+        _refuse_lasting(reading, part)
+    pieces = [reading.piece(part, columns, start, until) for part in reading.parts]
+    wide = reduce(lambda one, more: one.unionByName(more), (_streamed(p, late) for p in pieces))
+    # what comes is not known: types that rules define are input only if they have a table or a declaration
+    notices = reading.complete({t: Seen(True, 0, 0, 0) for t in reading.external})
+    fields: dict[str, Any] = {}
+    for part in reading.parts:
+        for name, (_, t) in part.columns.items():
+            fields.setdefault(name, t)
+    labels = frozenset(reading.schemas) if any(options.label in p.columns for p in reading.parts) else frozenset()
+    return StreamSource(
+        frame=wide,
+        schemas=reading.schemas,
+        kind=reading.kind,
+        physical=physical,
+        has_sequence=any(options.sequence in p.columns for p in reading.parts),
+        labelled=labels,
+        notices=notices,
+        start=start,
+        until=until,
+        delay=delay,
+        fields=fields,
+    )
+
+
+def _refuse_lasting(reading: Reading, part: Part) -> None:
+    """In one table for all types a row that ends is bad: no definition here reads what lasts."""
+    from pyspark.sql import functions as F
+
+    if part.own is None and reading.options.end in part.columns:
+        column, _ = part.columns[reading.options.end]
+        read = part.type.isin(reading.reads) if reading.reads else F.lit(False)
+        part.bad.append(("lasting row of a type of events", reading.options.end, column, read & part.end.isNotNull()))
+
+
+def _streamed(piece: Piece, late: bool) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    row = piece.part.place[1].alias("row")
+    why = F.to_json(F.struct(piece.found.alias("found"), piece.file.alias("file"), row, piece.data.alias("data")))
+    columns = [*piece.columns, F.when(piece.state == 2, why).alias("__bad")]
+    if late:
+        columns.append(piece.data.alias("__data"))
+    return piece.part.frame.select(*columns).drop("__end")
+
+
+def delay_of(watermark: Any, frames: Mapping[Any, DataFrame], options: InputOptions, kind: TimeKind) -> int:
+    """How many ticks a row may come behind one with a greater time: as the option says, else as ``withWatermark`` of
+    the DataFrames says (the longest), else 0.  Raises UsageProblem."""
+    if watermark is not None:
+        return ticks_of(watermark, kind, "watermark")
+    found = 0
+    for frame in frames.values():
+        for f in frame.schema.fields:
+            if f.name == options.time and _DELAY in f.metadata:
+                found = max(found, int(f.metadata[_DELAY]))
+    return ceil_ticks(Fraction(found * 1000, kind.tick)) if found and kind.tick else found
+
+
+def ticks_of(value: Any, kind: TimeKind, option: str) -> int:
+    """A duration as ticks: text such as "10 minutes" or "90s", a timedelta, or a number of ticks."""
+    duration: Duration | None = None
+    if isinstance(value, bool):
+        pass
+    elif isinstance(value, timedelta):
+        micros = value.days * 86_400_000_000 + value.seconds * 1_000_000 + value.microseconds
+        duration = Duration(Fraction(micros))
+    elif isinstance(value, int):
+        duration = Duration(Fraction(value), ticks=True)
+    elif isinstance(value, str) and (m := re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([^\W\d]*)\s*", value)):
+        amount, unit = Fraction(m[1]), m[2]
+        name = UNITS.get(unit) or UNITS.get(unit.lower())
+        if unit and name is None:
+            hint = did_you_mean(unit, list(UNITS), "units")
+            raise UsageProblem.of("unknown-unit", f"{option} `{value}`: unknown unit `{unit}`", hint=hint)
+        ticks = not unit or name == "tick"
+        duration = Duration(amount if ticks else amount * UNIT_MICROSECONDS[str(name)], ticks=ticks)
+    if duration is None or duration.amount < 0:
+        hint = 'such as "10 s" or "5 min"'
+        raise UsageProblem.of("bad-duration", f"{option}: a duration was expected, not {value!r}", hint=hint)
+    if duration.amount == 0:
+        return 0
+    found = kind.convert(duration)
+    if found is None:
+        hint = 'give it a unit, such as "10 s"' if kind.timestamp else "say what integer times count: time_unit=.."
+        text = f"{option} {value!r} has no meaning for the times of this input"
+        raise UsageProblem.of("missing-unit", text, hint=hint)
+    return ceil_ticks(found)
