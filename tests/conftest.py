@@ -23,10 +23,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[Any]:
+def spark(request: pytest.FixtureRequest) -> Iterator[Any]:
     """The one Spark session of a run; starting it takes some seconds.  Mark tests that use it with ``spark``."""
     from occurs.connect.spark import local_session
 
-    session = local_session("local[2]", spark__sql__shuffle__partitions="4")
+    more = _connector(request.session.items)
+    session = local_session("local[2]", spark__sql__shuffle__partitions="4", **more)
     yield session
     session.stop()
+
+
+def _connector(items: list[pytest.Item]) -> dict[str, str]:
+    """Jars are given to a session when it starts: those for Kafka if a test of this run needs its broker."""
+    if not any("kafka" in getattr(item, "fixturenames", ()) for item in items):
+        return {}
+    import mavenjars
+
+    try:
+        return {"spark__jars": ",".join(map(str, mavenjars.connector()))}
+    except mavenjars.Unavailable:
+        return {}  # the fixture `kafka` meets the same, and skips or fails

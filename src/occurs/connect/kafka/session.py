@@ -1,0 +1,158 @@
+"""The connector in a Spark session: which package it is, whether it is there, whether the brokers answer."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from occurs.connect.kafka.place import KafkaPlace
+from occurs.errors import InputProblem, OccursError, ResourceProblem, UsageProblem
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: files and directories of jars, separated as in PATH: the connector and what it needs, where Maven is out of reach
+JARS = "OCCURS_KAFKA_JARS"
+#: how long :func:`reach` lets the clients try, in milliseconds
+_PATIENCE = 10_000
+_CHECK = {
+    "kafka.default.api.timeout.ms": str(_PATIENCE),
+    "kafka.request.timeout.ms": str(_PATIENCE // 2),
+    "kafka.reconnect.backoff.max.ms": "1000",
+    "fetchOffset.numRetries": "1",
+    "kafkaConsumer.pollTimeoutMs": str(_PATIENCE),
+}
+
+
+def packages(version: str | None = None) -> str:
+    """The connector's Maven coordinate, for ``spark.jars.packages``: of the running PySpark, or of ``version``."""
+    import pyspark
+
+    home = Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent)
+    found = [m[1] for p in (home / "jars").glob("spark-core_*.jar") if (m := re.match(r"spark-core_([\d.]+)-", p.name))]
+    scala = found[0] if found else "2.13"  # a client of Spark Connect has no jars; Spark 4 is built for one Scala
+    return f"org.apache.spark:spark-sql-kafka-0-10_{scala}:{version or pyspark.__version__}"
+
+
+def settings() -> dict[str, str]:
+    """What :func:`~occurs.connect.spark.local_session` needs for a session with the connector.
+
+    ``spark.jars`` if the variable OCCURS_KAFKA_JARS names files, else ``spark.jars.packages``: Spark downloads them
+    from Maven Central when it starts, or from where its settings (``spark.jars.ivySettings``) say, and keeps them.
+    Raises UsageProblem (``missing-file``) if there are no jars where the variable points.
+    """
+    named = os.environ.get(JARS)
+    if not named:
+        return {"spark__jars__packages": packages()}
+    jars: list[Path] = []
+    for text in named.split(os.pathsep):
+        path = Path(text).expanduser().absolute()
+        found = sorted(path.glob("*.jar")) if path.is_dir() else [path] if path.is_file() else []
+        if not found:
+            raise UsageProblem.of("missing-file", f"{JARS}: there are no jars at {path}", file=str(path))
+        jars += found
+    return {"spark__jars": ",".join(map(str, jars))}
+
+
+def kafka_session(master: str = "local[*]", **more: str) -> SparkSession:
+    """A session of this process that has the connector; ``more`` as for ``local_session``.
+
+    Raises ResourceProblem (``no-kafka``) if the connector cannot be downloaded, or if this process has a session
+    without it already: jars are looked at only when a session starts.
+    """
+    from occurs.connect.spark import local_session
+
+    try:
+        session = local_session(master, quiet=True, **(settings() | more))
+    except ResourceProblem as error:
+        if not re.search(r"unresolved dependency|UNRESOLVED|not found\]|download failed", str(error)):
+            raise
+        raise ResourceProblem.of("no-kafka", f"{packages()} cannot be downloaded", hint=_hint()) from error
+    require(session)
+    return session
+
+
+def require(session: SparkSession) -> None:
+    """Raises ResourceProblem (``no-kafka``) if the session cannot read from Kafka."""
+    frame = session.read.format("kafka").option("kafka.bootstrap.servers", "localhost:9").option("subscribe", "none")
+    with kafka_errors(None):
+        frame.load().schema  # noqa: B018  a client of Spark Connect asks the server here
+
+
+def reach(session: SparkSession, place: KafkaPlace) -> None:
+    """Ask the brokers for the topics; returns if they are there, in about ten seconds at most else.
+
+    Raises ResourceProblem (``no-kafka``; ``unreachable``) and InputProblem (``missing-topic``).  Runs one small job.
+    """
+    require(session)
+    options = place.connection() | _CHECK
+    frame = session.read.format("kafka").options(**options).option("subscribe", ",".join(place.topics)).load()
+    with kafka_errors(place):
+        # the offsets of all topics are asked for when the job is planned; a row need not come
+        frame.select("offset").limit(1).collect()
+
+
+@contextmanager
+def kafka_errors(place: KafkaPlace | None) -> Iterator[None]:
+    """Errors of the connector and of Kafka's clients as ours; ours, and what is neither, pass unchanged."""
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except OccursError:
+        raise
+    except Exception as error:
+        if not isinstance(error, PySparkException) and not type(error).__module__.startswith(("py4j", "grpc")):
+            raise
+        ours = _translated(str(error), place)
+        if ours is None:
+            raise
+        raise ours from error
+
+
+def _translated(text: str, place: KafkaPlace | None) -> OccursError | None:
+    if "DATA_SOURCE_NOT_FOUND" in text or "Failed to find data source: kafka" in text or "NoClassDefFound" in text:
+        return ResourceProblem.of("no-kafka", "this Spark session has no connector for Kafka", hint=_hint())
+    topic = re.search(r"UnknownTopicOrPartition|not present in metadata|InvalidTopic", text)
+    if topic and place is not None:
+        hint = "the broker was asked and does not know it; kafka-topics.sh --create makes one"
+        return InputProblem.of("missing-topic", f"{place}: there is no such topic", file=str(place), hint=hint)
+    for pattern, kind, why, advice in _FAILURES:
+        if re.search(pattern, text):
+            where = str(place) if place is not None else "Kafka"
+            return ResourceProblem.of(kind, f"{where}: {why}", hint=advice)
+    return None
+
+
+def _hint() -> str:
+    return (
+        f"a new session gets it by occurs.connect.kafka.kafka_session(), spark-submit by --packages {packages()}; "
+        f"without Maven Central put the jars into a folder and name it in {JARS}"
+    )
+
+
+_FAILURES: tuple[tuple[str, str, str, str | None], ...] = (
+    (
+        r"Authentication|SaslException|SslHandshake|AuthorizationException",
+        "no-right",
+        "the brokers do not let this client in",
+        "client settings such as kafka.security.protocol are options of the place, or in the file config=PATH names",
+    ),
+    (
+        r"No resolvable bootstrap urls|Failed to construct kafka consumer|Failed to create new KafkaAdminClient",
+        "unreachable",
+        "no client can be made with these settings, or the names of the brokers are not known",
+        None,
+    ),
+    (
+        r"TimeoutException|Timed out|timed out|DisconnectException|[Nn]ode assignment",
+        "unreachable",
+        "the brokers do not answer",
+        "is it running, and does it advertise an address (advertised.listeners) that this machine can reach?",
+    ),
+)
+

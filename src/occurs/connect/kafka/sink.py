@@ -1,0 +1,189 @@
+"""Detections, and poison messages, to a topic: each micro-batch once, also if it is written again after a crash."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from occurs.connect.kafka.notes import Notes
+from occurs.connect.kafka.place import KafkaPlace
+from occurs.connect.kafka.session import kafka_errors, reach
+from occurs.connect.kafka.source import BROKEN, REASON
+from occurs.errors import InputProblem, UsageProblem
+from occurs.hosts.spark.columns import PLACE
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+#: columns that become headers ``occurs-NAME`` where they are not null; dead letters have the last two
+_HEADERS = ("type", "label", "reason", "place")
+_WANTED = ("key", "value", "type", "label")
+#: how far clocks of writers and brokers may be apart, in seconds
+SLACK = 600
+
+
+class KafkaSink:
+    """Writes the micro-batches of one streaming query to one topic, each record once.
+
+    ``identity`` names the query: the same after a restart from its checkpoint, unlike that of every other writer to
+    the topic.  ``directory`` lives and dies with the checkpoint.  Every record has the headers ``occurs-type``,
+    ``occurs-label`` (where the row has them), ``occurs-batch`` and ``occurs-writer``.
+
+    **Why each record is in the topic once.**  Spark hands a micro-batch over again, with the same number and the same
+    rows, until it has noted in the checkpoint that it was written; so nothing is lost.  A batch is written twice only
+    if a run stopped between its first record and that note.  Before the first record the sink puts the batch number
+    and the time on the disk, so the run that writes it again knows that, and since when records of it may be there.
+    It reads the topic from that time on, less ``slack`` seconds, keeps the records whose headers say this writer and
+    this batch, and writes only rows that are not among them: compared by label and value first, then by label alone,
+    each record standing for one row.  Records of a run that was killed half-way, or again while it made up for that,
+    are found in the same way.  Within one run Kafka's own idempotent producer keeps retries from doubling a record.
+
+    **What it relies on.**  (1) One writer of this identity at a time: a second one that is still alive, such as a task
+    on a machine that has lost its driver, may write after the topic was read; stop it before the restart.  (2) The
+    topic still has the records of the interrupted batch: not if its retention is shorter than the outage, or if it is
+    compacted and its keys are not unique.  (3) Clocks of writers and brokers agree up to ``slack``, and the topic's
+    records have the time of their writing.  (4) The rows of a batch are the same when it comes again: true of all of
+    Occurs's, not of a program that was changed in between.  (5) Records are seen by consumers as they arrive, in no
+    transaction: one that reads between a crash and the restart sees half a batch, later the rest, nothing twice.
+    (6) ``acks`` is ``all``, the default; with less the broker may lose what it had acknowledged.
+    """
+
+    def __init__(self, place: KafkaPlace, identity: str, directory: Path | str, *, slack: float = SLACK):
+        """Raises UsageProblem (``bad-option``) for a place with several topics or with options for reading, and for an
+        identity that is not made of letters, digits, ``.``, ``_`` and ``-``."""
+        given = [*place.reading, *place.exposed]
+        if given:
+            raise UsageProblem.of("bad-option", f"{place}: `{given[0]}` is an option for reading, and this is written")
+        if not re.fullmatch(r"[A-Za-z0-9._-]{1,200}", identity):
+            raise UsageProblem.of("bad-option", f"`{identity}` cannot name a writer: letters, digits, `.`, `_`, `-`")
+        self.place = place
+        self.topic = place.topic
+        self.identity = identity
+        self.slack = slack
+        self._notes = Notes(Path(directory), identity)
+        #: whether the topic was there when this run came to it; None before
+        self._there: bool | None = None
+
+    def write(self, batch_id: int, rows: DataFrame) -> None:
+        """Write a micro-batch; returns when all its records are acknowledged.
+
+        ``rows``: ``key``, ``value``, ``type``, ``label``, and for dead letters ``reason`` and ``place``, all text.
+        They are computed once, also if they are compared with the topic.  Raises ResourceProblem (``unreachable``,
+        ``no-kafka``, ``disk``), InputProblem (``missing-topic``) and CheckpointProblem.
+        """
+        wide = _completed(rows)
+        self._reach(rows.sparkSession)
+        since = self._notes.begin(batch_id, int(time.time() * 1000))
+        with kafka_errors(self.place):
+            if since is None or not self._there:
+                self._append(batch_id, wide)
+                return
+            held = wide.persist()
+            try:
+                written = self._written(rows.sparkSession, batch_id, since)
+                self._append(batch_id, _missing(held, written))
+            finally:
+                held.unpersist()
+
+    def _reach(self, session: SparkSession) -> None:
+        """Once a run: a broker that does not answer is told of in seconds, not after the producer's minutes."""
+        if self._there is not None:
+            return
+        try:
+            reach(session, self.place)
+            self._there = True
+        except InputProblem as error:
+            if error.kind != "missing-topic":
+                raise
+            # brokers may be set to make topics when they are written to; if not, the write says that it is missing
+            self._there = False
+
+    def _append(self, batch_id: int, rows: DataFrame) -> None:
+        from pyspark.sql import functions as F
+
+        headers = {name: F.col(name) for name in _HEADERS}
+        headers |= {"batch": F.lit(str(batch_id)), "writer": F.lit(self.identity)}
+        every = F.array(
+            *(F.struct(F.lit(f"occurs-{n}").alias("key"), c.cast("binary").alias("value")) for n, c in headers.items())
+        )
+        known = F.filter(every, lambda h: h["value"].isNotNull()).alias("headers")
+        out = rows.select("key", "value", known).write.format("kafka").options(**self.place.connection())
+        out.option("topic", self.topic).save()
+
+    def _written(self, session: SparkSession, batch_id: int, since: int) -> DataFrame:
+        """(value, label) of the records of a batch that are in the topic."""
+        from pyspark.sql import functions as F
+
+        start = str(max(0, int(since - self.slack * 1000)))
+        options = {
+            **self.place.connection(),
+            "subscribe": self.topic,
+            "startingTimestamp": start,
+            "startingOffsetsByTimestampStrategy": "latest",  # nothing that new: nothing was written
+            "includeHeaders": "true",
+        }
+
+        def header(name: str) -> Column:
+            found = F.try_element_at(F.filter(F.col("headers"), lambda h: h["key"] == name), F.lit(1))
+            return F.make_valid_utf8(found["value"].cast("string"))
+
+        records = session.read.format("kafka").options(**options).load()
+        mine = (header("occurs-writer") == self.identity) & (header("occurs-batch") == str(batch_id))
+        value = F.make_valid_utf8(F.col("value").cast("string"))
+        return records.where(mine).select(value.alias("value"), header("occurs-label").alias("label"))
+
+
+def letters(messages: DataFrame) -> DataFrame:
+    """Dead letters: the broken ones among messages of :func:`~occurs.connect.kafka.source.stream` as rows of a sink.
+
+    The value is the original text, the headers ``occurs-reason`` and ``occurs-place`` say why it is broken and where
+    it was (``kafka://topic[partition]@offset``); that is its label, too, so that it is written once.
+    """
+    from pyspark.sql import functions as F
+
+    at = F.concat(F.col(PLACE[0]), F.lit("@"), F.col(PLACE[1]).cast("string"))
+    return messages.where(F.col(BROKEN).isNotNull()).select(
+        F.lit(None).cast("string").alias("key"),
+        F.col(BROKEN).alias("value"),
+        F.lit(None).cast("string").alias("type"),
+        at.alias("label"),
+        F.col(REASON).alias("reason"),
+        at.alias("place"),
+    )
+
+
+def _completed(rows: DataFrame) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    missing = [name for name in _WANTED if name not in rows.columns]
+    if missing:
+        text = f"rows for Kafka have the columns key, value, type and label; there is no `{missing[0]}`"
+        raise UsageProblem.of("missing-column", text)
+    known = {name: F.col(name) if name in rows.columns else F.lit(None) for name in (*_WANTED, *_HEADERS)}
+    return rows.select(*(column.cast("string").alias(name) for name, column in known.items()))
+
+
+def _missing(rows: DataFrame, written: DataFrame) -> DataFrame:
+    """``rows`` without one for each of the ``written`` ones."""
+    for by in (["label", "value"], ["label"]):
+        mine, theirs = _numbered(rows, by), _numbered(written, by)
+        rows = _without(mine, theirs, by).select(rows.columns)
+        written = _without(theirs, mine, by).select("value", "label")
+    return rows
+
+
+def _numbered(rows: DataFrame, by: list[str]) -> DataFrame:
+    """With ``number``: 1, 2.. among the rows alike in ``by``."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    return rows.withColumn("number", F.row_number().over(Window.partitionBy(*by).orderBy("value")))
+
+
+def _without(one: DataFrame, other: DataFrame, by: list[str]) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    alike = [F.col(f"a.{name}").eqNullSafe(F.col(f"b.{name}")) for name in (*by, "number")]
+    return one.alias("a").join(other.alias("b"), alike, "left_anti")

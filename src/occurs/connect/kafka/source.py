@@ -1,0 +1,170 @@
+"""Messages as events: one JSON object a message, one row a message, typed columns; what is none is marked, not lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from occurs.connect.kafka.place import KafkaPlace
+from occurs.connect.kafka.session import reach
+from occurs.errors import UsageProblem
+from occurs.hosts.spark.columns import PLACE, convert
+from occurs.model.types import Type
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+#: null for a good message, else its value as text, bytes that are not UTF-8 replaced; empty if it had no value
+BROKEN = "__occurs_broken"
+#: why it is broken; null for a good message
+REASON = "__occurs_reason"
+_MARK = "occurs: the end of the message"
+
+
+def stream(session: SparkSession, place: KafkaPlace, fields: Mapping[str, Type]) -> DataFrame:
+    """The messages of a place as a streaming DataFrame, from the earliest on if ``startingOffsets`` says nothing else.
+
+    Columns, in this order: ``fields``; what the place exposes of key, headers and timestamp; ``__occurs_file``
+    (``kafka://topic[partition]``), ``__occurs_row`` (the offset), ``__occurs_broken`` and ``__occurs_reason``.
+    A missing name and a JSON null are null.  Of a broken message the other columns hold what could be read.
+
+    ========== ============================ ======================================================
+    field      column                       what fits
+    ========== ============================ ======================================================
+    INT        long                         whole numbers, also as ``3.0``
+    FLOAT      double                       numbers, integers if a float holds them exactly
+    STRING     string                       text
+    BOOL       boolean                      true, false
+    TIMESTAMP  timestamp                    ISO 8601 text, without a zone in UTC
+    DURATION   long                         whole numbers: ticks
+    NULL       string                       everything; numbers as their digits, objects as JSON
+    ========== ============================ ======================================================
+
+    A time column whose kind is not known yet is best asked for as ``Type.NULL``: the intake reads ISO 8601 and whole
+    numbers from text.  An exposed name is taken from there, not from the JSON; key and headers are text, or INT if
+    ``fields`` says so; the timestamp is a timestamp.  ``headers=NAME`` is a JSON object of text, of equal names the
+    last.  Raises what :func:`reach` raises, and UsageProblem (``type-mismatch``).
+    """
+    reach(session, place)
+    start = {} if "startingTimestamp" in place.reading else {"startingOffsets": "earliest"}
+    options = {**start, **place.reading, **place.connection(), "includeHeaders": "true"}
+    if not any(name.startswith("header") for name in place.exposed):
+        del options["includeHeaders"]
+    reader = session.readStream.format("kafka").options(**options)
+    return typed(reader.option("subscribe", ",".join(place.topics)).load(), place, fields)
+
+
+def typed(messages: DataFrame, place: KafkaPlace, fields: Mapping[str, Type]) -> DataFrame:
+    """Messages, as the connector gives them, in the columns of :func:`stream`; batch or streaming."""
+    from pyspark.sql import functions as F
+
+    text = F.col("value").cast("string")
+    # Spark's parser stops behind the first value, whatever follows: as the item of a list it has to end there
+    wrapped = F.concat(F.lit("["), text, F.lit(f',"{_MARK}"]'))
+    alone = F.try_variant_get(F.col("list"), "$[1]", "string") == _MARK
+    item = F.try_variant_get(F.col("list"), "$[0]", "variant")
+    parsed = (
+        messages.withColumn("list", F.when(F.is_valid_utf8(text), F.try_parse_json(wrapped)))
+        .withColumn("doc", F.when(alone, item))
+        .withColumn("kind", F.schema_of_variant(F.col("doc")))
+    )
+    values: dict[str, tuple[Column, Column]] = {}  # the value, and: is there one that does not fit?
+    outside = {column: origin for origin, column in place.exposed.items()}
+    for name, wanted in fields.items():
+        values[name] = _outside(place, outside.pop(name), wanted) if name in outside else _field(name, wanted)
+    for name, origin in outside.items():
+        values[name] = _outside(place, origin, Type.NULL)
+    shown = [value.alias(f"v{n}") for n, (value, _) in enumerate(values.values())]
+    wrong = [
+        F.when(misfit, F.lit(f"the value of `{name}` is not of type {fields.get(name)}"))
+        for name, (_, misfit) in values.items()
+    ]
+    is_object = F.col("kind").startswith("OBJECT")
+    reason = (
+        F.when(F.col("value").isNull(), "the message has no value")
+        .when(~F.is_valid_utf8(text), "the value is not UTF-8")
+        .when(F.col("doc").isNull(), "the value is not JSON")
+        .when(~is_object, "the value is not a JSON object")
+        .otherwise(F.coalesce(*wrong, F.lit(None).cast("string")))
+    )
+    at = F.concat(F.lit("kafka://"), F.col("topic"), F.lit("["), F.col("partition").cast("string"), F.lit("]"))
+    rows = parsed.select(*shown, at.alias("file"), F.col("offset"), reason.alias("reason"), text.alias("text"))
+    broken = F.when(F.col("reason").isNotNull(), F.coalesce(F.make_valid_utf8(F.col("text")), F.lit("")))
+    return rows.select(
+        *(F.col(f"v{n}").alias(name) for n, name in enumerate(values)),
+        F.col("file").alias(PLACE[0]),
+        F.col("offset").alias(PLACE[1]),
+        broken.alias(BROKEN),
+        F.col("reason").alias(REASON),
+    )
+
+
+def _field(name: str, wanted: Type) -> tuple[Column, Column]:
+    """(the value of a name of the object ``doc`` as the column type of ``wanted``; is there one that does not fit?)."""
+    from pyspark.sql import functions as F
+    from pyspark.sql import types as T
+
+    if "'" in name or '"' in name:  # a path cannot spell these
+        at = F.try_element_at(F.try_variant_get(F.col("doc"), "$", "map<string,variant>"), F.lit(name))
+    else:
+        at = F.try_variant_get(F.col("doc"), f"$['{name}']", "variant")
+    kind = F.coalesce(F.schema_of_variant(at), F.lit("VOID"))
+    there = kind != "VOID"
+    text, double = F.try_variant_get(at, "$", "string"), F.try_variant_get(at, "$", "double")
+    whole, real = kind == "BIGINT", (kind == "DOUBLE") | kind.startswith("DECIMAL")
+    long = F.when(whole, F.try_variant_get(at, "$", "bigint"))
+    if wanted is Type.NULL:
+        return text, F.lit(False)
+    if wanted in (Type.INT, Type.DURATION):
+        # 2^63 is a double, and cast to long one less
+        rounded, _ = convert(F.when(real & (double < 2.0**63), double), T.DoubleType(), Type.INT)
+        value = F.coalesce(long, rounded)
+    elif wanted is Type.FLOAT:
+        exact, _ = convert(long, T.LongType(), Type.FLOAT)
+        value = F.coalesce(exact, F.when(real, double))
+    elif wanted is Type.BOOL:
+        value = F.when(kind == "BOOLEAN", F.try_variant_get(at, "$", "boolean"))
+    elif wanted is Type.TIMESTAMP:
+        micros, _ = convert(F.when(kind == "STRING", text), T.StringType(), Type.TIMESTAMP)
+        value = F.timestamp_micros(micros)
+    else:
+        value = F.when(kind == "STRING", text)
+    return value, there & value.isNull()
+
+
+def _outside(place: KafkaPlace, origin: str, wanted: Type) -> tuple[Column, Column]:
+    """(what a place exposes of a message beside its value; is there one that does not fit?)."""
+    from pyspark.sql import functions as F
+    from pyspark.sql import types as T
+
+    given = Type.TIMESTAMP if origin == "timestamp" else Type.STRING
+    if wanted not in (given, Type.NULL) and (wanted is not Type.INT or origin in ("timestamp", "headers")):
+        declared = f"`{place.exposed[origin]}` is declared as {wanted}"
+        raise UsageProblem.of("type-mismatch", f"{place}: {declared}, and {origin} of a message is a {given}")
+    if origin == "timestamp":
+        return F.col("timestamp"), F.lit(False)
+    if origin == "headers":
+        return _all_headers(), F.lit(False)
+    raw = F.col("key")
+    if origin.startswith("header."):
+        name = origin.removeprefix("header.")
+        raw = F.try_element_at(F.filter(F.col("headers"), lambda h: h["key"] == name), F.lit(-1))["value"]
+    shown = F.make_valid_utf8(raw.cast("string"))
+    if wanted is not Type.INT:
+        return shown, F.lit(False)
+    return convert(shown, T.StringType(), Type.INT, text=True)
+
+
+def _all_headers() -> Column:
+    """The headers of a message as a JSON object of text; null if it has none."""
+    from pyspark.sql import functions as F
+
+    headers = F.col("headers")
+    names = F.array_distinct(F.transform(headers, lambda h: h["key"]))
+
+    def last(name: Column) -> Column:
+        value = F.try_element_at(F.filter(headers, lambda h: h["key"] == name), F.lit(-1))["value"]
+        return F.struct(name.alias("key"), F.make_valid_utf8(value.cast("string")).alias("value"))
+
+    found = F.to_json(F.map_from_entries(F.transform(names, last)), {"ignoreNullFields": "false"})
+    return F.when(F.size(headers) > 0, found)

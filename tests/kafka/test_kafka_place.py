@@ -1,0 +1,148 @@
+"""Addresses of Kafka topics, and what a session needs; no broker, no Spark session."""
+
+from __future__ import annotations
+
+import pytest
+
+from occurs.connect.kafka import KafkaPlace, KafkaSink, packages, settings
+from occurs.errors import CheckpointProblem, UsageProblem
+
+
+def test_brokers_topics_and_options():
+    place = KafkaPlace.parse(
+        "kafka://one:9092,[::1]:9093/smoke,temp.v2?startingOffsets=latest&maxOffsetsPerTrigger=500&key=sensor"
+        "&timestamp=time&headers=all&header.trace-id=trace&kafka.security.protocol=SASL_SSL&kafka.ssl.key.password=a%26b+c"
+    )
+    assert place.servers == ("one:9092", "[::1]:9093")
+    assert place.topics == ("smoke", "temp.v2")
+    assert place.reading == {"startingOffsets": "latest", "maxOffsetsPerTrigger": "500"}
+    assert place.exposed == {"key": "sensor", "timestamp": "time", "headers": "all", "header.trace-id": "trace"}
+    assert place.connection() == {
+        "kafka.bootstrap.servers": "one:9092,[::1]:9093",
+        "kafka.security.protocol": "SASL_SSL",
+        "kafka.ssl.key.password": "a&b+c",
+    }
+    assert "a&b" not in repr(place) + str(place)
+    assert str(place) == "kafka://one:9092,[::1]:9093/smoke,temp.v2"
+
+
+def test_client_settings_may_come_from_a_file(tmp_path):
+    path = tmp_path / "client.properties"
+    path.write_text(
+        "# as Kafka's tools read it\n\nsecurity.protocol=SASL_SSL\n"
+        "sasl.jaas.config=org.example.Login required \\\n    password=\"x=y\";\nsasl.mechanism: PLAIN\n"
+    )
+    place = KafkaPlace.parse(f"kafka://h:1/t?kafka.sasl.mechanism=SCRAM-SHA-512&config={path}")
+    assert place.client == {
+        "kafka.security.protocol": "SASL_SSL",
+        "kafka.sasl.jaas.config": 'org.example.Login required password="x=y";',
+        "kafka.sasl.mechanism": "SCRAM-SHA-512",  # what is written in the address wins
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "told"),
+    [
+        ("http://h:1/t", "bad-option", "does not begin with kafka://"),
+        ("h:1/t", "bad-option", "does not begin with kafka://"),
+        ("kafka:///t", "bad-option", "no broker"),
+        ("kafka://h:1", "bad-option", "no topic"),
+        ("kafka://h:1/", "bad-option", "no topic"),
+        ("kafka://h/t", "bad-option", "`h` is not HOST:PORT"),
+        ("kafka://h:0/t", "bad-option", "`h:0` is not HOST:PORT"),
+        ("kafka://h:99999/t", "bad-option", "is not HOST:PORT"),
+        ("kafka://h:1,/t", "bad-option", "`` is not HOST:PORT"),
+        ("kafka://u:p@h:1/t", "bad-option", "is not HOST:PORT"),
+        ("kafka://h:1/a b", "bad-option", "`a b` is no name of a topic"),
+        ("kafka://h:1/a/b", "bad-option", "`a/b` is no name of a topic"),
+        ("kafka://h:1/t,", "bad-option", "`` is no name of a topic"),
+        ("kafka://h:1/..", "bad-option", "`..` is no name of a topic"),
+        ("kafka://h:1/t?key", "bad-option", "`key` has no value"),
+        ("kafka://h:1/t?key=a&key=b", "duplicate-name", "`key` is given twice"),
+        ("kafka://h:1/t?key=a&headers=a", "duplicate-name", "column `a`"),
+        ("kafka://h:1/t?startingOffset=latest", "unknown-name", "did you mean `startingOffsets`"),
+        ("kafka://h:1/t?header.=a", "unknown-name", "no option `header.`"),
+        ("kafka://h:1/t?startingOffsets=newest", "bad-option", "`startingOffsets` is `newest`"),
+        ('kafka://h:1/t?startingOffsets={"u":{"0":1}}', "bad-option", "for every partition of every topic"),
+        ("kafka://h:1/t?maxOffsetsPerTrigger=0", "bad-option", "whole number above 0"),
+        ("kafka://h:1/t?startingTimestamp=today", "bad-option", "milliseconds"),
+        ("kafka://h:1/t?failOnDataLoss=no", "bad-option", "`true` or `false`"),
+        ("kafka://h:1/t?kafka.bootstrap.servers=x:1", "bad-option", "not for the user"),
+        ("kafka://h:1/t?kafka.auto.offset.reset=latest", "bad-option", "not for the user"),
+        ("kafka://h:1/t?config=/no/such/file", "missing-file", "cannot be read"),
+    ],
+)
+def test_malformed_places(text, kind, told):
+    with pytest.raises(UsageProblem, match="kafka://") as caught:
+        KafkaPlace.parse(text)
+    assert caught.value.kind == kind
+    assert told in str(caught.value)
+
+
+def test_offsets_per_partition():
+    place = KafkaPlace.parse('kafka://h:1/t?startingOffsets=%7B"t":%7B"0":5,"1":-2%7D%7D')
+    assert place.reading["startingOffsets"] == '{"t":{"0":5,"1":-2}}'
+
+
+def test_secrets_are_not_in_messages():
+    with pytest.raises(UsageProblem) as caught:
+        KafkaPlace.parse("kafka://h:1/t?kafka.sasl.jaas.config=hush&nosuch=hush2")
+    assert "hush" not in str(caught.value)
+
+
+def test_the_package_is_that_of_the_running_pyspark():
+    import pyspark
+
+    assert packages() == f"org.apache.spark:spark-sql-kafka-0-10_2.13:{pyspark.__version__}"
+    assert packages("4.2.0").endswith(":4.2.0")
+
+
+def test_settings_name_the_package_or_local_jars(monkeypatch, tmp_path):
+    monkeypatch.delenv("OCCURS_KAFKA_JARS", raising=False)
+    assert settings() == {"spark__jars__packages": packages()}
+    (tmp_path / "jars").mkdir()
+    for name in ("jars/a.jar", "jars/b.jar", "jars/notes.txt", "c.jar"):
+        (tmp_path / name).touch()
+    monkeypatch.setenv("OCCURS_KAFKA_JARS", f"{tmp_path / 'jars'}:{tmp_path / 'c.jar'}")
+    names = [tmp_path / "jars" / "a.jar", tmp_path / "jars" / "b.jar", tmp_path / "c.jar"]
+    assert settings() == {"spark__jars": ",".join(map(str, names))}
+    monkeypatch.setenv("OCCURS_KAFKA_JARS", str(tmp_path / "nothing"))
+    with pytest.raises(UsageProblem, match="OCCURS_KAFKA_JARS"):
+        settings()
+
+
+@pytest.mark.parametrize("text", ["kafka://h:1/a,b", "kafka://h:1/t?key=k", "kafka://h:1/t?startingOffsets=latest"])
+def test_a_sink_has_one_topic_and_no_options_for_reading(text, tmp_path):
+    with pytest.raises(UsageProblem):
+        KafkaSink(KafkaPlace.parse(text), "me", tmp_path)
+
+
+def test_a_writer_has_a_name_that_can_be_a_file(tmp_path):
+    with pytest.raises(UsageProblem, match="cannot name a writer"):
+        KafkaSink(KafkaPlace.parse("kafka://h:1/t"), "../me", tmp_path)
+
+
+def test_notes_say_whether_a_batch_was_begun(tmp_path):
+    from occurs.connect.kafka.notes import KEPT, Notes
+
+    notes = Notes(tmp_path / "new", "me")
+    assert notes.begin(0, 1000) is None
+    assert Notes(tmp_path / "new", "me").begin(0, 2000) == 1000
+    assert notes.begin(1, 3000) is None
+    assert notes.begin(0, 4000) == 1000
+    for batch in range(2, KEPT + 2):
+        assert notes.begin(batch, batch) is None
+    assert notes.begin(0, 5000) == 0  # forgotten: the whole topic is looked through
+    assert [p.name for p in (tmp_path / "new").iterdir()] == ["kafka-sink-me.json"]
+
+
+DAMAGED = ["", "{}", "[]", '{"version": 2, "started": {}}', '{"version": 1, "started": {"x": 1}}']
+
+
+@pytest.mark.parametrize("text", DAMAGED)
+def test_a_damaged_note_is_not_taken_for_none(tmp_path, text):
+    from occurs.connect.kafka.notes import Notes
+
+    (tmp_path / "kafka-sink-me.json").write_text(text)
+    with pytest.raises(CheckpointProblem, match="new checkpoint"):
+        Notes(tmp_path, "me").begin(0, 1)
