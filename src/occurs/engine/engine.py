@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from occurs.engine.ledger import Ledger
 from occurs.engine.results import Found, TypeRows, gather
+from occurs.engine.since import Since
 from occurs.engine.state import State, from_ipc, meta_from_ipc, meta_to_ipc, to_ipc
 from occurs.errors import CheckpointProblem
 from occurs.model.labels import Labels, derived_labels
@@ -87,14 +88,18 @@ class Engine:
             if t not in defined:
                 tables[t] = self._with_past(t, rows)
         found: list[Found] = []
-        frame = Frame(tables, self.codes, stage.domains, stage.kind)
+        frames: dict[int | None, Frame] = {None: Frame(tables, self.codes, stage.domains, stage.kind)}
         for level, completes in zip(stage.levels, stage.completes):
             made: list[Found] = []
             for unit in level:
+                if unit.born not in frames:
+                    assert unit.born is not None
+                    frames[unit.born] = replace(frames[None], tables=Since(tables, unit.born))
+                frame = frames[unit.born]
                 if isinstance(unit, Component):
                     for t in unit.types:
                         tables[t] = self._with_past(t, self._derived_rows(t, found, outside.get(t)))
-                    made += self._component(unit, frame)
+                    made += self._component(unit, frame, tables)
                 else:
                     made += self._pattern(unit, frame)
             found += made
@@ -139,11 +144,9 @@ class Engine:
         labels = self.label(pattern, run.tables, matches)
         return [Found(pattern, matches, run.tables, columns, labels)]
 
-    def _component(self, component: Component, frame: Frame) -> list[Found]:
+    def _component(self, component: Component, frame: Frame, tables: dict[str, Rows]) -> list[Found]:
         waves = Waves(component, frame, self.state.consumed, self.label)
         results = waves.run()
-        tables = frame.tables
-        assert isinstance(tables, dict)
         moved: dict[str, np.ndarray] = {}
         for t in component.types:
             rows, moved[t] = waves.merged(t)
@@ -156,7 +159,8 @@ class Engine:
             tables[t] = rows
         for (place, t), free in waves.free.items():
             gone = np.flatnonzero(~free)
-            serial = tables[t].serial
+            serial = (tables if t in moved else frame.tables)[t].serial
+            assert serial is not None
             self.state.consumed[(place, t)] = serial[moved[t][gone] if t in moved else gone]
         return [Found(r.pattern, r.matches, r.tables, r.columns, r.labels) for r in results]
 

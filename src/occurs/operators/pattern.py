@@ -89,7 +89,7 @@ class Pattern:
     """A template: ``terminator``, ``steps`` in text order, ``outputs`` (name, expression, type) and its ``rules``.
 
     ``constants``: one column per slot, with a value per rule.  References are ``Ref("<role number>", attribute)``;
-    ``Ref(None, attribute)`` is the candidate's own.
+    ``Ref(None, attribute)`` is the candidate's own.  ``born``: it sees rows after this tick only (None: all).
     """
 
     terminator: Source
@@ -98,6 +98,7 @@ class Pattern:
     rules: tuple[RuleInfo, ...]
     constants: tuple[Column, ...] = field(default=(), compare=False)
     consuming: tuple[int, ...] = ()
+    born: int | None = None
 
     @property
     def role_sources(self) -> tuple[Source, ...]:

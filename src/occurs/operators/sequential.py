@@ -33,6 +33,11 @@ class Component:
     types: frozenset[str] = frozenset()
     by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    @property
+    def born(self) -> int | None:
+        """The component sees rows after this tick only (None: all)."""
+        return max((p.born for p in self.patterns if p.born is not None), default=None)
+
 
 @dataclass
 class Result:

@@ -12,7 +12,7 @@ from functools import cached_property
 from hashlib import blake2b
 
 from occurs.plan.spread import Group, connected, share
-from occurs.plan.stage import Definition, Stage
+from occurs.plan.stage import Definition, Stage, make_stage
 
 #: the key of ``Lane.stages`` of what every bucket runs alike
 EVERY = -1
@@ -57,12 +57,24 @@ def lanes(groups: Sequence[Group], buckets: int) -> list[Lane]:
     """The groups as lanes over ``buckets``, in evaluation order."""
     out: list[Lane] = []
     depth_of: dict[str, int] = {}
-    for number, group in enumerate(groups):
+    for number, group in enumerate(_settled(groups)):
         depth = max((depth_of[t] + 1 for t in group.takes if t in depth_of), default=0)
         for t in group.hands:
             depth_of[t] = max(depth_of.get(t, 0), depth)
         out.append(Lane(number, group, depth, _stages(group, buckets)))
     return out
+
+
+def _settled(groups: Sequence[Group]) -> list[Group]:
+    """The groups, of which those that have fixed places and are not connected with others are one."""
+    fixed = [g for g in groups if g.mode not in ("keyed", "free") and not (g.takes or g.hands)]
+    if len(fixed) < 2:
+        return list(groups)
+    whole = fixed[0].stage
+    definitions = sorted((d for g in fixed for d in g.stage.definitions), key=lambda d: d.pattern.rules[0].place)
+    subscribed = tuple(dict.fromkeys(s for g in fixed for s in g.stage.subscribed))
+    stage = make_stage(definitions, whole.schemas, whole.kind, subscribed)
+    return [*(g for g in groups if g not in fixed), Group(stage, "rules", why=fixed[0].why)]
 
 
 def _stages(group: Group, buckets: int) -> dict[int, Stage]:

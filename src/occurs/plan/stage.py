@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from occurs.expr.tree import Expr, Ref
@@ -161,6 +161,17 @@ def make_stage(
         tuple(subscribed),
         dict(key or {}),
     )
+
+
+def with_births(stage: Stage, births: Mapping[str, int]) -> Stage:
+    """The stage with definitions (by identity) that see rows after a tick only."""
+    if not births:
+        return stage
+    definitions = []
+    for d in stage.definitions:
+        born = births.get(d.pattern.rules[0].definition)
+        definitions.append(d if born is None else replace(d, pattern=replace(d.pattern, born=born)))
+    return make_stage(definitions, stage.schemas, stage.kind, stage.subscribed, stage.key)
 
 
 def _units(

@@ -5,9 +5,10 @@ Knows nothing of Spark: rows come in as records, state goes to a store of bytes 
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -21,6 +22,7 @@ from occurs.engine.state import from_ipc, meta_from_ipc, meta_to_ipc, to_ipc
 from occurs.hosts.local import calls
 from occurs.hosts.spark.task import BUDGET
 from occurs.hosts.spark.wide import wide_rows
+from occurs.hosts.stream.adopt import describe, fingerprint, heirs, pieces_of, renamed, take_over
 from occurs.hosts.stream.clock import Clock
 from occurs.hosts.stream.layout import Layout, Path
 from occurs.hosts.stream.records import (
@@ -36,9 +38,12 @@ from occurs.hosts.stream.records import (
     to_blob,
 )
 from occurs.hosts.stream.waiting import Waiting
+from occurs.plan.stage import with_births
 
 #: buckets that a process remembers; beyond, the one that was not asked for longest is read anew when it is
 REMEMBERED = 256
+#: the piece of state that describes the program
+PROGRAM = "program"
 
 
 class Store(Protocol):
@@ -57,12 +62,15 @@ class Store(Protocol):
 
 @dataclass
 class Seat:
-    """A lane in a bucket: its engine, and the rows that wait for the frontier."""
+    """A lane in a bucket: its engine, and the rows that wait for the frontier.  ``name``: of its pieces of state.
+    ``births``: definitions that were added while the stream was running, and see later rows only."""
 
     path: Path
     engine: Engine
     ledger: Ledger
     waiting: Waiting
+    name: str
+    births: dict[str, int]
 
 
 @dataclass
@@ -71,10 +79,18 @@ class Memory:
 
     clock: Clock
     seats: dict[int, Seat]
+    #: lane (as text) to the name of its state; name to its births, of all lanes of the stage, wherever they are seated
+    names: dict[str, str]
+    births: dict[str, dict[str, int]]
     version: str = ""
+    #: pieces of state that nobody needs any more
+    gone: list[str] = field(default_factory=list)
+    #: is the program described in the state?
+    described: bool = False
 
 
 _memories: OrderedDict[tuple[str, int, int], Memory] = OrderedDict()
+_programs: dict[tuple[str, int], tuple[str, str]] = {}
 
 
 @dataclass
@@ -178,50 +194,119 @@ class Bucket:
                 memory = self._read(meta)
         return memory
 
-    def _seat(self, path: Path) -> Seat | None:
+    def _seat(self, path: Path, name: str, births: dict[str, int]) -> Seat | None:
         stage = path.lane.stage(self.layout.number[self.number])
         if stage is None:
             return None
-        return Seat(path, Engine(stage, labelled=self.layout.labelled), Ledger(), Waiting())
+        mine = {d: born for d, born in births.items() if d in path.lane.places}
+        engine = Engine(with_births(stage, mine), labelled=self.layout.labelled)
+        return Seat(path, engine, Ledger(), Waiting(), name, mine)
+
+    def _memory(self, names: dict[str, str], births: dict[str, dict[str, int]]) -> Memory:
+        """With empty state."""
+        seats = {}
+        for path in self.layout.at(self.depth):
+            name = names[str(path.lane.number)]
+            seat = self._seat(path, name, births.get(name, {}))
+            if seat is not None:
+                seats[path.lane.number] = seat
+        return Memory(Clock(self.layout.delay, self.layout.until, self.layout.start), seats, names, births)
 
     def _fresh(self) -> Memory:
-        layout = self.layout
-        seats = {p.lane.number: seat for p in layout.at(self.depth) if (seat := self._seat(p)) is not None}
-        return Memory(Clock(layout.delay, layout.until, layout.start), seats)
+        return self._memory({str(p.lane.number): str(p.lane.number) for p in self.layout.at(self.depth)}, {})
 
     def _read(self, meta: dict[str, Any]) -> Memory:
-        memory = self._fresh()
+        if meta["program"] != self.program[1]:
+            return self._adopt(meta)
+        memory = self._memory(meta["names"], meta["births"])
         memory.clock.load(meta["clock"])
-        memory.version = meta["version_of_state"]
-        for number, seat in memory.seats.items():
-            entry = meta["lanes"][str(number)]
-
-            def get(name: str, number: int = number) -> pa.Table:
-                return from_ipc(self.store.get(f"{number}/{name}"))
-
-            seat.ledger, seat.engine.state = Ledger.read(entry["engine"], seat.engine.definitions, get)
-            frontier = seat.engine.state.frontier
-            seat.waiting = Waiting.read(entry["waiting"], frontier, get)
+        memory.version, memory.described = meta["version_of_state"], True
+        for seat in memory.seats.values():
+            self._load(seat, meta["lanes"][seat.name])
         return memory
 
-    def _save(self, memory: Memory) -> None:
-        lanes = {}
-        for number, seat in memory.seats.items():
+    def _load(self, seat: Seat, entry: Mapping[str, Any]) -> None:
+        def get(name: str) -> pa.Table:
+            return from_ipc(self.store.get(f"{seat.name}/{name}"))
 
-            def put(name: str, table: pa.Table, number: int = number) -> None:
+        seat.ledger, seat.engine.state = Ledger.read(entry["engine"], seat.engine.definitions, get)
+        seat.waiting = Waiting.read(entry["waiting"], seat.engine.state.frontier, get)
+
+    def _adopt(self, meta: dict[str, Any]) -> Memory:
+        """The state that another program wrote, for this one."""
+        old = json.loads(from_ipc(self.store.get(PROGRAM)).column("program")[0].as_py())
+        found = heirs(old, meta["names"], self.layout, self.depth)
+        newest = meta["clock"]["newest"]
+        births: dict[str, dict[str, int]] = {}
+        for heir in found.values():
+            births[heir.name] = dict(meta["births"].get(heir.name, {}))
+            if newest is not None:
+                births[heir.name].update(dict.fromkeys(heir.new, newest))
+        memory = self._memory({str(n): h.name for n, h in found.items()}, births)
+        memory.clock.load(meta["clock"])
+        kept = set()
+        for number, seat in memory.seats.items():
+            before = found[number].old
+            entry = meta["lanes"].get(seat.name)
+            if before is None or entry is None:
+                seat.engine.state.frontier = memory.clock.frontier
+                continue
+            kept.add(seat.name)
+            self._load(seat, entry)
+            take_over(seat.engine, seat.path)
+            tables = [p.table for p in seat.waiting.pieces if p.table.num_rows]
+            memory.gone += [f"{seat.name}/{name}" for name in pieces_of(entry)]
+            seat.ledger, seat.waiting = Ledger(number=seat.ledger.number), Waiting(number=seat.waiting.number)
+            for table in tables:
+                seat.waiting.add(renamed(table, before, old["types"], seat.path, self.layout))
+        for name, entry in meta["lanes"].items():
+            if name not in kept:
+                memory.gone += [f"{name}/{piece}" for piece in pieces_of(entry)]
+        return memory
+
+    @property
+    def program(self) -> tuple[str, str]:
+        """(the description of this stage as JSON, what it is recognised by)."""
+        key = (self.layout.token, self.depth)
+        if key not in _programs:
+            description = describe(self.layout, self.depth)
+            _programs[key] = (json.dumps(description), fingerprint(description))
+        return _programs[key]
+
+    def _save(self, memory: Memory) -> None:
+        for gone in memory.gone:
+            self.store.drop(gone)
+        memory.gone.clear()
+        text, program = self.program
+        if not memory.described:
+            self.store.put(PROGRAM, to_ipc(pa.table({"program": [text]})))
+            memory.described = True
+        lanes = {}
+        for seat in memory.seats.values():
+
+            def put(name: str, table: pa.Table, prefix: str = seat.name) -> None:
                 data = to_ipc(table)
                 self.size += len(data)
-                self.store.put(f"{number}/{name}", data)
+                self.store.put(f"{prefix}/{name}", data)
 
-            def drop(name: str, number: int = number) -> None:
-                self.store.drop(f"{number}/{name}")
+            def drop(name: str, prefix: str = seat.name) -> None:
+                self.store.drop(f"{prefix}/{name}")
 
-            lanes[str(number)] = {
+            lanes[seat.name] = {
                 "engine": seat.ledger.write(seat.engine.state, seat.engine.definitions, put, drop),
                 "waiting": seat.waiting.write(put, drop),
             }
         memory.version = uuid.uuid4().hex
-        data = meta_to_ipc({"version_of_state": memory.version, "clock": memory.clock.entry(), "lanes": lanes})
+        data = meta_to_ipc(
+            {
+                "version_of_state": memory.version,
+                "program": program,
+                "names": memory.names,
+                "births": memory.births,
+                "clock": memory.clock.entry(),
+                "lanes": lanes,
+            }
+        )
         self.size += len(data)
         self.store.set_meta(data)
         key = (self.layout.token, self.depth, self.number)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from occurs.hosts.spark.wide import Inlet, Wide
@@ -36,7 +36,6 @@ class Layout:
     skip: bool
     token: str
     types: tuple[str, ...] = ()
-    born: Mapping[str, int] = field(default_factory=dict)
 
     def at(self, depth: int) -> list[Path]:
         return [p for p in self.paths if p.lane.depth == depth]

@@ -1,0 +1,211 @@
+"""A program that has changed takes over the state of the one before.
+
+With its state every bucket keeps a description of the program that wrote it.  A definition is found again by its
+identity, that is by its text: unchanged ones go on as if nothing had happened, removed ones are forgotten, new ones
+(a changed one is new) see only what is later than the newest event at the change, as if the stream had begun there,
+unless they get the history before it.  What cannot be kept is refused before anything is written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import pyarrow as pa
+
+from occurs.engine.engine import Engine
+from occurs.errors import CheckpointProblem, Problem
+from occurs.hosts.stream.layout import Layout, Path
+from occurs.model.types import Schema
+from occurs.operators.columns import Column
+from occurs.operators.rows import Rows
+
+_HINT = "start with a new checkpoint (--replay-from fills its past), or go back to the rules of this one"
+
+
+@dataclass(frozen=True)
+class Heir:
+    """What a lane takes over: the state called ``name``, written by the lane ``old`` describes (None: nothing).
+    ``new``: the definitions that have no state there."""
+
+    name: str
+    old: Mapping[str, Any] | None
+    new: tuple[str, ...]
+
+
+def describe(layout: Layout, depth: int) -> dict[str, Any]:
+    """What must be known of a stage to take over its state; plain JSON."""
+    kind = layout.paths[0].wide.kind if layout.paths else None
+    return {
+        "buckets": layout.buckets,
+        "stages": layout.depth,
+        "labelled": layout.labelled,
+        "time": None if kind is None else [kind.timestamp, kind.unit],
+        "types": list(layout.types),
+        "lanes": {str(p.lane.number): _lane(p) for p in layout.at(depth)},
+    }
+
+
+def fingerprint(description: Mapping[str, Any]) -> str:
+    """Equal for equal descriptions."""
+    return blake2b(json.dumps(description, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+
+def _lane(path: Path) -> dict[str, Any]:
+    lane = path.lane
+    inlets = [[i.type, i.derived, [[n, t.value, c] for n, t, c in i.columns]] for i in path.inlets]
+    key = {t: list(names) for t, names in sorted(lane.group.stage.key.items())}
+    mode = lane.group.mode if lane.split else "fixed"
+    return {"mode": mode, "key": key, "places": dict(sorted(lane.places.items())), "inlets": inlets}
+
+
+def heirs(old: Mapping[str, Any], names: Mapping[str, str], layout: Layout, depth: int) -> dict[int, Heir]:
+    """Which lane of ``layout`` takes over what; ``names``: lane of the old description to the name of its state.
+
+    Raises CheckpointProblem for what cannot be kept.
+    """
+    new = describe(layout, depth)
+    problems = [_problem(text) for text in _headers(old, new)]
+    where = {d: n for n, lane in old["lanes"].items() for d in lane["places"]}
+    following = max((int(n) for n in names.values()), default=-1) + 1
+    taken: set[str] = set()
+    out: dict[int, Heir] = {}
+    for number, lane in new["lanes"].items():
+        known = {d: where[d] for d in lane["places"] if d in where}
+        added = tuple(d for d in lane["places"] if d not in where)
+        sources = sorted(set(known.values()))
+        if not sources:
+            out[int(number)] = Heir(str(following), None, added)
+            following += 1
+            continue
+        if len(sources) > 1 or sources[0] in taken:
+            text = (
+                f"{_shown(known)} ran apart, and would now have to run together"
+                if len(sources) > 1
+                else (f"{_shown(known)} ran together with others, and would now have to run apart")
+            )
+            problems.append(_problem(text))
+            continue
+        taken.add(sources[0])
+        before = old["lanes"][sources[0]]
+        problems += [_problem(text) for text in _moved(before, lane, known)]
+        out[int(number)] = Heir(names[sources[0]], before, added)
+    if problems:
+        raise CheckpointProblem(problems)
+    return out
+
+
+def _problem(text: str) -> Problem:
+    return Problem("changed-program", f"the state of this checkpoint cannot be kept: {text}", hint=_HINT)
+
+
+def _headers(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    out = []
+    if old["buckets"] != new["buckets"]:
+        out.append(f"it has {old['buckets']} buckets, not {new['buckets']}: their number is fixed")
+    if old["stages"] != new["stages"]:
+        out.append(f"the rules now need {new['stages']} stages with different keys, before they needed {old['stages']}")
+    if None not in (old["time"], new["time"]) and old["time"] != new["time"]:
+        out.append(f"its times are {_time(old['time'])}, now they are {_time(new['time'])}")
+    if old["labelled"] != new["labelled"]:
+        had, has = ("with", "without") if old["labelled"] else ("without", "with")
+        out.append(f"it was written {had} labels (--label, --because), and is read {has}")
+    return out
+
+
+def _time(kind: Sequence[Any]) -> str:
+    return "timestamps" if kind[0] else f"integers (time unit {kind[1]})"
+
+
+def _moved(old: Mapping[str, Any], new: Mapping[str, Any], known: Mapping[str, str]) -> list[str]:
+    if old["mode"] != new["mode"]:
+        words = {"keyed": "split by a key", "free": "row by row", "fixed": "in one bucket"}
+        return [f"{_shown(known)} ran {words[old['mode']]}, and would now run {words[new['mode']]}"]
+    out = []
+    for t, names in old["key"].items():
+        if t in new["key"] and new["key"][t] != names:
+            out.append(f"`{t}` was split by {', '.join(names)}, and would now be split by {', '.join(new['key'][t])}")
+    for d in known:
+        if old["places"][d] != new["places"][d]:
+            out.append(f"{_shown([d])} would run in another bucket, with other definitions")
+    return out
+
+
+def _shown(definitions: Mapping[str, Any] | Sequence[str]) -> str:
+    texts = [" ".join(d.split()) for d in definitions]
+    first = texts[0] if len(texts[0]) <= 60 else texts[0][:57] + "..."
+    more = f" and {len(texts) - 1} more" if len(texts) > 1 else ""
+    return f"`{first}`{more}"
+
+
+# -- rows of the program before ----------------------------------------------------------------------------------------
+def fitted(rows: Rows, schema: Schema, wanted: set[str] | None) -> Rows:
+    """A past with the columns that are wanted now.  Those that it lacks are null: only new definitions read them, which
+    do not see these rows."""
+    columns = {}
+    for name, t in schema:
+        if wanted is None or name in wanted:
+            have = rows.columns.get(name)
+            columns[name] = Column.nulls(t, len(rows)) if have is None else have.cast(t)
+    return Rows(rows.type, rows.time, columns, rows.new, rows.serial, rows.labels)
+
+
+def renamed(table: pa.Table, old: Mapping[str, Any], types: Sequence[str], path: Path, layout: Layout) -> pa.Table:
+    """Waiting rows with the columns, and the numbers of types, of another layout."""
+    have = {(a, t): c for _, derived, columns in old["inlets"] for a, t, c in columns if c and not derived}
+    arrays = {n: table.column(n) for n in table.column_names if n.startswith("__")}
+    kind = table.column("__type")
+    if pa.types.is_integer(kind.type):
+        kind = pa.array(list(types), pa.string()).take(kind.combine_chunks().cast(pa.int64()))
+    if layout.types:
+        index = pa.compute.index_in(kind, pa.array(list(layout.types), pa.string()))
+        kind = index.cast(pa.int16())
+    arrays["__type"] = kind
+    for inlet in path.inlets:
+        for a, t, c in inlet.columns:
+            source = have.get((a, t.value)) if not inlet.derived else None
+            if c and source is not None and source in table.column_names:
+                arrays[c] = table.column(source)
+    return pa.table(arrays)
+
+
+def wanted_columns(path: Path, type: str) -> set[str] | None:
+    """The attributes that rows of a type have in a lane; None: all of its schema."""
+    if type in path.lane.group.stage.defined:
+        return None
+    return {n for i in path.inlets if i.type == type for n, _, _ in i.columns}
+
+
+def pieces_of(entry: Mapping[str, Any]) -> list[str]:
+    """The names of all pieces that a saved lane has."""
+    engine = entry["engine"]
+    names = [piece[0] for found in engine["pasts"].values() for piece in found]
+    return [*names, *(["consumed"] if engine["consumed"] else []), *entry["waiting"]["pieces"]]
+
+
+def take_over(engine: Engine, path: Path) -> None:
+    """Make the state of another program that of ``engine``: what nobody reads is forgotten, columns are as wanted now.
+
+    Raises CheckpointProblem.
+    """
+    stage, state = engine.stage, engine.state
+    for component in stage.sequential:
+        born = {p.born for p in component.patterns}
+        names = [p.rules[0].definition for p in component.patterns]
+        if len(born) > 1:
+            text = f"{_shown(names)} feed one another or consume, and some of them are new"
+            raise CheckpointProblem([_problem(text)])
+        readers = {t for d in stage.definitions if d.pattern.born is None for t in d.reads}
+        for t in component.types if born != {None} else ():
+            if t in readers and t in state.pasts and len(state.pasts[t]):
+                text = f"`{t}` is read by unchanged definitions, and those that feed on it have changed"
+                raise CheckpointProblem([_problem(text)])
+            state.pasts.pop(t, None)
+    for t in list(state.pasts):
+        if t in stage.reads and stage.retention.get(t, 0) > 0:
+            state.pasts[t] = fitted(state.pasts[t], stage.schemas[t], wanted_columns(path, t))
+        else:
+            del state.pasts[t]
