@@ -1,0 +1,353 @@
+"""A program over a history as a stream, in this process and without Spark: what the JVM does is done here in Python.
+
+Rows are made wide, put into buckets, cut into micro-batches and sent through packers, buckets and unpackers, stage
+after stage, as ``occurs.hosts.stream.chain`` wires them.  Tasks, the order of records and of buckets are drawn anew in
+every micro-batch, as Spark promises none.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+from zlib import crc32
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+import occurs
+from occurs.arguments import named
+from occurs.engine.state import meta_from_ipc
+from occurs.hosts.spark.task import MARK
+from occurs.hosts.spark.wide import ARROW, problems_from_json
+from occurs.hosts.stream import bucket as memory_of
+from occurs.hosts.stream.batches import MicroBatch, StreamQuery
+from occurs.hosts.stream.bucket import Bucket
+from occurs.hosts.stream.chain import _handed, lay_out
+from occurs.hosts.stream.layout import Path
+from occurs.hosts.stream.pack import make_packer
+from occurs.hosts.stream.records import NAMES, Record, batch, records
+from occurs.hosts.stream.source import StreamSource
+from occurs.hosts.stream.unpack import make_unpacker
+from occurs.languages.tesla.semantics import Occurrence
+from occurs.model.history import InputOptions
+from occurs.model.types import Type
+from occurs.plan.spread import groups
+from occurs.testing.compare import occurrences_of
+
+
+class Store:
+    """Bytes by name; refuses what only a mistake would do: rewriting or dropping what is not there."""
+
+    def __init__(self) -> None:
+        self.value: bytes | None = None
+        self.pieces: dict[str, bytes] = {}
+
+    def meta(self) -> bytes | None:
+        return self.value
+
+    def set_meta(self, data: bytes) -> None:
+        self.value = data
+
+    def get(self, name: str) -> bytes:
+        return self.pieces[name]
+
+    def put(self, name: str, data: bytes) -> None:
+        assert name not in self.pieces or name.endswith("/consumed"), f"{name} is written twice"
+        self.pieces[name] = data
+
+    def drop(self, name: str) -> None:
+        assert name in self.pieces, f"{name} is dropped, but not there"
+        del self.pieces[name]
+
+    def copy(self) -> Store:
+        out = Store()
+        out.value, out.pieces = self.value, dict(self.pieces)
+        return out
+
+    def check(self) -> None:
+        """Every piece of a lane is named by the entry, and every named one is there."""
+        assert self.value is not None
+        known = set()
+        for lane, entry in meta_from_ipc(self.value)["lanes"].items():
+            known |= {f"{lane}/{p[0]}" for pieces in entry["engine"]["pasts"].values() for p in pieces}
+            known |= {f"{lane}/{name}" for name in entry["waiting"]["pieces"]}
+            known |= {f"{lane}/consumed"} if entry["engine"]["consumed"] else set()
+        kept = {name for name in self.pieces if "/" in name}
+        assert known == kept, f"pieces: {sorted(known ^ kept)}"
+
+
+@dataclass
+class How:
+    """How a history becomes a stream.  ``size``: rows of a micro-batch (None: all); ``delay``: in ticks; ``shuffled``:
+    in disorder within the delay; ``memory``: ``kept``, ``forgetful`` (state is read back at every step), ``mixed``, or
+    ``crash`` (micro-batches are begun, lost, and run again); ``apart``: the end comes in a micro-batch of its own."""
+
+    buckets: int = 3
+    size: int | None = 7
+    delay: int = 0
+    shuffled: bool = False
+    memory: str = "kept"
+    because: bool = True
+    late: bool = False
+    skip: bool = False
+    apart: bool = True
+    seed: int = 0
+
+
+@dataclass
+class Answer:
+    """What a stream gave: all detections, the figures of all micro-batches, late rows, bad rows."""
+
+    found: list[Occurrence] = field(default_factory=list)
+    batches: list[MicroBatch] = field(default_factory=list)
+
+    def total(self, name: str) -> int:
+        return sum(b.figures[name] or 0 for b in self.batches)
+
+    @property
+    def late(self) -> list[dict[str, Any]]:
+        return [json.loads(text) for b in self.batches for text in b.late]
+
+
+class InStream:
+    """One query over the types of ``tables``; :attr:`rows` are the wide rows of all of them, in order of time."""
+
+    def __init__(self, program: occurs.Program, tables: Mapping[str, pa.Table], options: InputOptions, how: How):
+        self.how, self.rng = how, random.Random(how.seed)
+        given = cast("dict[str, pa.Table]", dict(named(dict(tables), program.assigned)))
+        history = program.history(given, options)
+        self.stage = program.plan(history.schemas, history.kind)
+        whole = history
+        if options.start is not None or options.until is not None:
+            whole = program.history(given, replace(options, start=None, until=None))
+        start, until = (
+            None if asked is None else end
+            for asked, end in zip((options.start, options.until), history.clock or (None, None))
+        )
+        columns: dict[tuple[str, Type], str] = {}
+        physical: dict[tuple[str, str], str] = {}
+        schemas = {t: s for t, s in history.schemas.items() if t in program.reads}
+        for t, schema in schemas.items():
+            for name, kind in schema:
+                if kind is not Type.NULL:
+                    physical[(t, name)] = columns.setdefault((name, kind), f"c{len(columns)}")
+        self.source = StreamSource(
+            frame=cast(Any, None),
+            schemas=schemas,
+            kind=history.kind,
+            physical=physical,
+            has_sequence=any("sequence" in t.column_names for t in whole.tables.values()),
+            labelled=frozenset(t for t, table in whole.tables.items() if "label" in table.column_names),
+            start=start,
+            until=until,
+            delay=how.delay,
+            fields={},
+        )
+        parts = groups(self.stage.definitions, self.stage)
+        token = uuid.uuid4().hex
+        self.layout = lay_out(
+            parts, self.source, how.buckets, token, label=how.because, because=how.because, late=how.late, skip=how.skip
+        )
+        self.query = StreamQuery(cast(Any, None), self.layout, self.stage.reported, how.because, how.because)
+        self.stores: dict[tuple[int, int], Store] = {}
+        kinds = {c: ARROW[kind] for (_, kind), c in columns.items()}
+        special = {c: pa.string() for c in ("__type", "__label", "__bad", "__data")}
+        special |= {"__time": pa.int64(), "__sequence": pa.int64(), "__state": pa.int32()}
+        self.schema = pa.schema([*special.items(), *kinds.items()])
+        made = [self._wide(t, table) for t, table in whole.tables.items()]
+        made += [self._unread(t, table) for t, table in given.items() if t not in whole.tables and len(table)]
+        rows = pa.concat_tables([self.schema.empty_table(), *made])
+        self.rows = rows.take(pc.sort_indices(rows, sort_keys=[("__time", "ascending")]))
+
+    # -- rows ----------------------------------------------------------------------------------------------------------
+    def _wide(self, type: str, table: pa.Table) -> pa.Table:
+        columns = {"__time": table.column("time").cast(pa.int64())}
+        for special in ("sequence", "label"):
+            if special in table.column_names:
+                columns[f"__{special}"] = table.column(special)
+        for name in table.column_names:
+            place = self.source.physical.get((type, name))
+            if place is not None:
+                columns[place] = table.column(name).cast(self.schema.field(place).type)
+        return self._filled(type, columns)
+
+    def _unread(self, type: str, table: pa.Table) -> pa.Table:
+        return self._filled(type, {"__time": table.column("time").cast(pa.int64())})
+
+    def _filled(self, type: str, columns: Mapping[str, Any]) -> pa.Table:
+        times = columns["__time"].to_pylist()
+        start, until = self.source.start, self.source.until
+        out = [(start is not None and t < start) or (until is not None and t > until) for t in times]
+        data = [json.dumps({"type": type, "time": t, "row": n}) for n, t in enumerate(times)]
+        both = {"__type": pa.array([type] * len(times), pa.string()), "__state": pa.array(out).cast(pa.int32())}
+        both |= {"__data": pa.array(data, pa.string()), **columns}
+        arrays = [both[f.name] if f.name in both else pa.nulls(len(times), f.type) for f in self.schema]
+        return pa.table(arrays, schema=self.schema)
+
+    def cut(self) -> list[pa.Table]:
+        """The rows as micro-batches; within the delay no row is late, whatever the order."""
+        rows, size = self.rows, self.how.size
+        if self.how.shuffled:
+            when = [t + self.rng.random() * self.how.delay for t in rows.column("__time").to_pylist()]
+            rows = rows.take(sorted(range(len(when)), key=when.__getitem__))
+        if size is None:
+            return [rows] if len(rows) else []
+        return [rows.slice(n, size) for n in range(0, len(rows), size)]
+
+    # -- running -------------------------------------------------------------------------------------------------------
+    def run(self, parts: list[pa.Table] | None = None) -> Answer:
+        """All micro-batches and the end.  Raises what the program or the input is refused for."""
+        parts = self.cut() if parts is None else parts
+        steps = [(p, False) for p in parts]
+        if self.how.apart or not parts:
+            steps.append((self.rows.slice(0, 0), True))
+        else:
+            steps[-1] = (parts[-1], True)
+        out = Answer()
+        before: int | None = None
+        for rows, closing in steps:
+            got = self.query.read(self.micro_batch(rows, closing))
+            found = occurrences_of(got.found)
+            frontier = got.figures["frontier"]
+            assert frontier is not None or not found
+            for e in found:  # each detection comes as soon as its instant is complete, and no sooner
+                assert before is None or e.time > before, (before, e)
+                assert e.time <= cast(int, frontier), (e, frontier)
+            before = frontier
+            out.found += found
+            out.batches.append(got)
+        return out
+
+    def micro_batch(self, rows: pa.Table, closing: bool = False) -> pa.Table:
+        """The records of one micro-batch, as Spark gives them to a sink."""
+        if self.how.memory == "crash" and self.rng.random() < 0.6:
+            saved = {key: store.copy() for key, store in self.stores.items()}
+            self._stages(rows, closing, self.rng.randint(0, 6))
+            self.stores = saved
+        found = self._stages(rows, closing, None)
+        assert found is not None
+        for store in self.stores.values():
+            store.check()
+        return found
+
+    def _stages(self, rows: pa.Table, closing: bool, patience: int | None) -> pa.Table | None:
+        """All stages; with ``patience``: until so many records were made, then everything is lost."""
+        before: pa.RecordBatch | None = None
+        made = 0
+        for depth in range(self.layout.depth):
+            found: list[Record] = []
+            mine: dict[int, list[Record]] = {}
+            for r in self._packed(depth, rows, before, closing):
+                mine.setdefault(r.bucket, []).append(r)
+            assert set(mine) == set(self.layout.ids) or not (rows.num_rows or closing), "a bucket hears nothing"
+            for number in self.rng.sample(sorted(mine), len(mine)):
+                self.rng.shuffle(mine[number])
+                if self.how.memory == "forgetful" or (self.how.memory != "kept" and self.rng.random() < 0.4):
+                    memory_of._memories.clear()
+                store = self.stores.setdefault((depth, number), Store())
+                for r in Bucket(self.layout, depth, number, store).step(mine[number]):
+                    found.append(r)
+                    made += 1
+                    if patience is not None and made > patience:
+                        return None
+            before = batch(found)
+        assert before is not None
+        return pa.Table.from_batches([before])
+
+    def _packed(self, depth: int, rows: pa.Table, before: pa.RecordBatch | None, closing: bool) -> Iterator[Record]:
+        table = self._stage_input(depth, rows, before, closing)
+        task = [self.rng.randrange(3) for _ in range(len(table))]
+        for number in range(3):
+            part = table.filter(pa.array([t == number for t in task], pa.bool_()))
+            pieces = part.to_batches(max_chunksize=self.rng.choice((1, 5, 1000)))
+            yield from _told(lambda pieces=pieces: make_packer(self.layout, depth)(iter(pieces)))
+
+    def _stage_input(self, depth: int, rows: pa.Table, before: pa.RecordBatch | None, closing: bool) -> pa.Table:
+        """The columns that ``chain._stage_input`` selects."""
+        layout, paths = self.layout, self.layout.at(depth)
+        if before is None:
+            if closing:
+                end = {f.name: [3] if f.name == "__state" else [None] for f in rows.schema}
+                rows = pa.concat_tables([rows, pa.table(end, schema=rows.schema)])
+        else:
+            read = {i.type for p in paths for i in p.inlets if not i.derived}
+            good = [s == 0 and t in read for s, t in zip(*(rows.column(c).to_pylist() for c in ("__state", "__type")))]
+            rows = rows.filter(pa.array(good, pa.bool_())).drop_columns(["__state", "__bad", "__data"])
+            rows = rows.append_column("__derived", pa.array([False] * len(rows), pa.bool_()))
+            unpacked = make_unpacker(_handed(layout, depth), layout.labelled)(iter([before]))
+            rows = pa.concat_tables([rows, pa.Table.from_batches(list(unpacked))], promote_options="default")
+        places = {f"__b{p.lane.number}": self._places(p, rows, before is None) for p in paths}
+        matter = [any(row) for row in zip(*([b is not None for b in found] for found in places.values()))]
+        columns = list(dict.fromkeys(["__type", "__time", *(c for p in paths for c in p.columns)]))
+        out: dict[str, Any] = {n: rows.column(n) for n in (["__state", "__bad"] if before is None else NAMES)}
+        for c in columns:
+            column = rows.column(c)
+            if not c.startswith("__"):
+                column = pc.if_else(pa.array(matter, pa.bool_()), column, pa.scalar(None, column.type))
+            out[c] = column
+        if layout.types:
+            numbers = {t: n for n, t in enumerate(layout.types)}
+            out["__type"] = pa.array([numbers.get(t) for t in rows.column("__type").to_pylist()], pa.int16())
+        return pa.table({**out, **{n: pa.array(found, pa.int32()) for n, found in places.items()}})
+
+    def _places(self, path: Path, rows: pa.Table, first: bool) -> list[int | None]:
+        """The bucket of every row in a lane."""
+        n, group = len(rows), path.lane.group
+        types, times = rows.column("__type").to_pylist(), rows.column("__time").to_pylist()
+        states = rows.column("__state").to_pylist() if first else [0] * n
+        derived = [False] * n if first else [bool(d) for d in rows.column("__derived").to_pylist()]
+        inlets = {(i.type, i.derived): i for i in path.inlets}
+        used = {c for i in path.inlets for _, _, c in i.columns if c}
+        values = {c: rows.column(c).to_pylist() for c in used}
+        out: list[int | None] = []
+        kinds: list[set[Type]] = []
+        if group.mode == "keyed":
+            for position in range(len(next(iter(group.stage.key.values())))):
+                asked = {i: group.stage.key[i.type][position] for i in path.inlets if i.type in group.stage.key}
+                kinds.append({k for i, wanted in asked.items() for name, k, c in i.columns if name == wanted and c})
+        for row in range(n):
+            inlet = inlets.get((types[row], derived[row]))
+            if states[row] != 0 or types[row] is None or inlet is None:
+                out.append(None)
+            elif group.mode == "keyed":
+                place = {name: c for name, _, c in inlet.columns if c}
+                key = []
+                for position, mixed in enumerate(kinds):
+                    name = group.stage.key[inlet.type][position] if inlet.type in group.stage.key else ""
+                    key.append(_plain(values[place[name]][row] if name in place else None, len(mixed) > 1))
+                out.append(crc32(repr(key).encode()) % self.layout.buckets)
+            elif group.mode == "free":
+                out.append(crc32(f"{types[row]} {times[row]}".encode()) % self.layout.buckets)
+            else:
+                out.append(0)
+        return out
+
+
+def _plain(value: Any, mixed: bool) -> Any:
+    """Equal values alike: 1 and 1.0, -0.0 and 0.0."""
+    if mixed and value is not None:
+        value = float(value)
+    return value + 0.0 if isinstance(value, float) else value
+
+
+def _told(run: Callable[[], Iterator[pa.RecordBatch]]) -> Iterator[Record]:
+    """Records; problems that travel in the text of an exception are raised as they were."""
+    try:
+        for b in run():
+            yield from records(b)
+    except RuntimeError as error:
+        text = str(error)
+        if not text.startswith(MARK):
+            raise
+        raise problems_from_json(json.loads(text[len(MARK) :])) from error
+
+
+def as_stream(
+    program: occurs.Program, tables: Mapping[str, pa.Table], options: InputOptions, how: How | None = None
+) -> Answer:
+    """What ``program`` finds in ``tables`` as a stream."""
+    return InStream(program, tables, options, how or How()).run()
