@@ -28,6 +28,12 @@ def kafka(tmp_path_factory):
 
 
 @pytest.fixture
+def impatient(monkeypatch):
+    """Brokers are given up after two seconds."""
+    monkeypatch.setattr("occurs.connect.kafka.session.PATIENCE", 2000)
+
+
+@pytest.fixture
 def topic():
     return f"t-{uuid.uuid4().hex[:12]}"
 

@@ -54,16 +54,15 @@ def test_a_batch_written_again_leaves_each_record_once(spark, place, tmp_path):
     assert records(spark, place) == sorted(((k, v, headers(7, label)) for k, v, _, label in rows), key=repr)
 
 
-def half_written(spark, place, tmp_path, batch, rows):
-    """As a crash leaves it: the batch is noted, and only these rows of it have arrived."""
-    KafkaSink(place, "me", tmp_path).write(batch, rows_of(spark, *rows))
-
-
 def test_only_what_is_missing_is_written(spark, place, tmp_path):
-    rows = [(None, str(i), "Fire", f"label{i}") for i in range(10)]
-    half_written(spark, place, tmp_path, 3, rows[:5])
+    """As a crash leaves it: the batch is noted, some of its records have arrived."""
+    rows = [(None, str(i), "Fire", f"label{i}") for i in range(6)]
+    alike = [("x", "a"), ("x", "a"), ("y", "a"), ("z", None), ("z", None), ("new", "b")]
+    rows += [(None, value, "Fire", label) for value, label in alike]
+    arrived = [*rows[:3], rows[7], rows[8], rows[9], (None, "old", "Fire", "b")]  # a label stands for its row
+    KafkaSink(place, "me", tmp_path).write(3, rows_of(spark, *arrived))
     KafkaSink(place, "me", tmp_path).write(3, rows_of(spark, *rows))
-    assert [r[1] for r in records(spark, place)] == [str(i) for i in range(10)]
+    assert [r[1] for r in records(spark, place)] == ["0", "1", "2", "3", "4", "5", "old", "x", "x", "y", "z", "z"]
 
 
 def test_records_of_other_batches_and_writers_do_not_count(spark, place, tmp_path):
@@ -73,20 +72,6 @@ def test_records_of_other_batches_and_writers_do_not_count(spark, place, tmp_pat
     (tmp_path / "kafka-sink-you.json").rename(tmp_path / "kafka-sink-me.json")  # batch 1 is noted, none of it arrived
     KafkaSink(place, "me", tmp_path).write(1, rows_of(spark, row))
     assert [r[2] for r in records(spark, place)] == [headers(0, "a"), headers(1, "a"), headers(1, "a", writer="you")]
-
-
-def test_rows_of_one_label_are_counted(spark, place, tmp_path):
-    rows = [(None, v, "Fire", label) for v, label in [("x", "a"), ("x", "a"), ("y", "a"), ("z", None), ("z", None)]]
-    half_written(spark, place, tmp_path, 0, [rows[1], rows[2], rows[3]])
-    KafkaSink(place, "me", tmp_path).write(0, rows_of(spark, *rows))
-    assert [r[1] for r in records(spark, place)] == ["x", "x", "y", "z", "z"]
-
-
-def test_a_label_stands_for_its_row_if_the_text_is_another(spark, place, tmp_path):
-    half_written(spark, place, tmp_path, 0, [(None, "old", "Fire", "a"), (None, "b", "Fire", "b")])
-    rows = rows_of(spark, *((None, v, "Fire", label) for v, label in [("new", "a"), ("b", "b"), ("c", "c")]))
-    KafkaSink(place, "me", tmp_path).write(0, rows)
-    assert [r[1] for r in records(spark, place)] == ["b", "c", "old"]
 
 
 def test_the_rows_of_a_batch_are_computed_once(spark, place, tmp_path):
@@ -109,13 +94,14 @@ def test_rows_without_a_label_column_are_refused(spark, place, tmp_path):
         KafkaSink(place, "me", tmp_path).write(0, rows_of(spark).drop("label"))
 
 
-def test_a_broker_that_is_not_there(spark, kafka, tmp_path):
+def test_a_broker_that_is_not_there(spark, kafka, impatient, tmp_path):
     sink = KafkaSink(KafkaPlace.parse("kafka://127.0.0.1:1/t"), "me", tmp_path)
     with pytest.raises(ResourceProblem, match="do not answer"):
         sink.write(0, rows_of(spark, (None, "{}", "Fire", "a")))
     assert not list(tmp_path.iterdir())  # nothing was begun
 
 
+@pytest.mark.slow
 def test_from_topic_to_topic_with_dead_letters(spark, kafka, place, send, topic, tmp_path):
     """A query with its checkpoint: some messages, a stop, more messages, a restart that loses its last commit."""
     out, dead = (KafkaPlace.parse(f"kafka://{kafka.server}/{topic}-{name}") for name in ("out", "dead"))

@@ -124,26 +124,17 @@ GOOD = [
 ]
 
 
-def test_poison_is_marked_and_kept_as_text(spark, place, send):
-    send(*POISON)
+def test_what_fits_and_what_is_poison(spark, place, send):
+    send(*POISON, *(text for text, _ in MISFITS), *(text for text, _ in GOOD))
     rows = batch(spark, place, FIELDS)
+    poison, misfits, good = rows[: len(POISON)], rows[len(POISON) : -len(GOOD)], rows[-len(GOOD) :]
     texts = [p if isinstance(p, str) else p.decode(errors="replace") for p in POISON]
-    assert [r[BROKEN] for r in rows] == texts
-    assert all(r[REASON].startswith("the value is not") for r in rows)
-
-
-def test_values_that_do_not_fit_name_their_field(spark, place, send):
-    send(*(text for text, _ in MISFITS))
-    rows = batch(spark, place, FIELDS)
+    assert [r[BROKEN] for r in poison] == texts
+    assert [r[REASON] for r in poison if not r[REASON].startswith("the value is not ")] == []
     told = [f"the value of `{name}` is not of type {FIELDS[name]}" for _, name in MISFITS]
-    assert [(r[BROKEN], r[REASON]) for r in rows] == list(zip([text for text, _ in MISFITS], told))
-
-
-def test_values_that_fit(spark, place, send):
-    send(*(text for text, _ in GOOD))
-    rows = batch(spark, place, FIELDS)
-    assert [r[BROKEN] for r in rows] == [None] * len(GOOD)
-    assert [{n: r[n] for n in FIELDS if r[n] is not None} for r in rows] == [found for _, found in GOOD]
+    assert [(r[BROKEN], r[REASON]) for r in misfits] == list(zip([text for text, _ in MISFITS], told))
+    assert [r[BROKEN] for r in good] == [None] * len(GOOD)
+    assert [{n: r[n] for n in FIELDS if r[n] is not None} for r in good] == [found for _, found in GOOD]
 
 
 def test_names_are_taken_as_they_are(spark, place, send):
@@ -218,7 +209,7 @@ def test_nothing_to_sample(spark, place, send, kafka):
         sample_schema(spark, place)
 
 
-def test_a_broker_that_is_not_there(spark, kafka):
+def test_a_broker_that_is_not_there(spark, kafka, impatient):
     place = KafkaPlace.parse("kafka://127.0.0.1:1/t")
     with pytest.raises(ResourceProblem, match="do not answer") as caught:
         reach(spark, place)

@@ -18,14 +18,7 @@ if TYPE_CHECKING:
 #: files and directories of jars, separated as in PATH: the connector and what it needs, where Maven is out of reach
 JARS = "OCCURS_KAFKA_JARS"
 #: how long :func:`reach` lets the clients try, in milliseconds
-_PATIENCE = 10_000
-_CHECK = {
-    "kafka.default.api.timeout.ms": str(_PATIENCE),
-    "kafka.request.timeout.ms": str(_PATIENCE // 2),
-    "kafka.reconnect.backoff.max.ms": "1000",
-    "fetchOffset.numRetries": "1",
-    "kafkaConsumer.pollTimeoutMs": str(_PATIENCE),
-}
+PATIENCE = 10_000
 
 
 def packages(version: str | None = None) -> str:
@@ -89,7 +82,14 @@ def reach(session: SparkSession, place: KafkaPlace) -> None:
     Raises ResourceProblem (``no-kafka``; ``unreachable``) and InputProblem (``missing-topic``).  Runs one small job.
     """
     require(session)
-    options = place.connection() | _CHECK
+    options = {
+        **place.connection(),
+        "kafka.default.api.timeout.ms": str(PATIENCE),
+        "kafka.request.timeout.ms": str(PATIENCE // 2),
+        "kafkaConsumer.pollTimeoutMs": str(PATIENCE),
+        "fetchOffset.numRetries": "1",
+        "fetchOffset.retryIntervalMs": "200",
+    }
     frame = session.read.format("kafka").options(**options).option("subscribe", ",".join(place.topics)).load()
     with kafka_errors(place):
         # the offsets of all topics are asked for when the job is planned; a row need not come

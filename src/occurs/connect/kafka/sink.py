@@ -166,24 +166,17 @@ def _completed(rows: DataFrame) -> DataFrame:
 
 
 def _missing(rows: DataFrame, written: DataFrame) -> DataFrame:
-    """``rows`` without one for each of the ``written`` ones."""
-    for by in (["label", "value"], ["label"]):
-        mine, theirs = _numbered(rows, by), _numbered(written, by)
-        rows = _without(mine, theirs, by).select(rows.columns)
-        written = _without(theirs, mine, by).select("value", "label")
-    return rows
-
-
-def _numbered(rows: DataFrame, by: list[str]) -> DataFrame:
-    """With ``number``: 1, 2.. among the rows alike in ``by``."""
+    """``rows`` without one for each of the ``written`` ones: one alike in label and value, else one of that label."""
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
-    return rows.withColumn("number", F.row_number().over(Window.partitionBy(*by).orderBy("value")))
-
-
-def _without(one: DataFrame, other: DataFrame, by: list[str]) -> DataFrame:
-    from pyspark.sql import functions as F
-
-    alike = [F.col(f"a.{name}").eqNullSafe(F.col(f"b.{name}")) for name in (*by, "number")]
-    return one.alias("a").join(other.alias("b"), alike, "left_anti")
+    columns = rows.columns
+    both = rows.withColumn("theirs", F.lit(0)).unionByName(written.withColumn("theirs", F.lit(1)), True)
+    both = both.repartition("label")  # serves all windows
+    for by in (["label", "value"], ["label"]):
+        here = Window.partitionBy(*by)
+        number = F.row_number().over(Window.partitionBy(*by, "theirs").orderBy("value"))
+        others = F.sum(F.when(F.col("theirs") == 1, 0).otherwise(1)).over(here), F.sum("theirs").over(here)
+        both = both.withColumn("rest", number > F.when(F.col("theirs") == 1, others[0]).otherwise(others[1]))
+        both = both.where("rest").drop("rest")
+    return both.where(F.col("theirs") == 0).select(columns)
