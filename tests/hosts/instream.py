@@ -193,7 +193,7 @@ class InStream:
         rows, size = self.rows, self.how.size
         if self.how.shuffled:
             when = [t + self.rng.random() * self.how.delay for t in rows.column("__time").to_pylist()]
-            rows = rows.take(sorted(range(len(when)), key=when.__getitem__))
+            rows = rows.take(pa.array(sorted(range(len(when)), key=when.__getitem__), pa.int64()))
         if size is None:
             return [rows] if len(rows) else []
         return [rows.slice(n, size) for n in range(0, len(rows), size)]

@@ -1,0 +1,89 @@
+"""Every text case as a stream, in this process: the detections of the local host, labels and constituents included."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hostcases import all_cases, here, keywords, labelled
+from instream import How, as_stream
+
+import occurs
+from occurs.model.history import InputOptions
+from occurs.testing.cases import Case
+
+NOTHING = pa.table({"type": pa.array([], pa.string()), "time": pa.array([], pa.int64()), "V": pa.array([], pa.int64())})
+#: cases whose clock goes on behind the last row
+LONGER = {"the clock may start earlier and end later", "a clock without events"}
+ENDS = "windows at the ends of time"
+WAYS = [
+    How(size=size, shuffled=shuffled, buckets=buckets, memory=memory)
+    for size, shuffled, buckets, memory in product((1, 7, None), (False, True), (1, 3), ("kept", "forgetful"))
+]
+#: every size in order and shuffled, with every number of buckets and every kind of memory
+FEW = [WAYS[n] for n in (3, 4, 8, 15, 18, 21)]
+
+
+def cases(kind: str) -> list[Any]:
+    """The cases; known problems are marked, so that their repair is noticed."""
+    out = []
+    for case in all_cases():
+        marks = [pytest.mark.slow] if kind == "all" else []
+        if case.name in LONGER:
+            reason = "a stream that is closed stops at the newest row, a history at `until`"
+            marks.append(pytest.mark.xfail(strict=True, reason=reason))
+        out.append(pytest.param(case, id=case.name, marks=marks))
+    return out
+
+
+def delays(case: Case, rng: random.Random) -> int:
+    """A delay in ticks: one, a part of the history, or all of it."""
+    times = [e.time for e in case.events] or [0]
+    span = max(times) - min(times)
+    return rng.choice((1, 1 + span // 3, span))
+
+
+def check(case: Case, ways: list[How]) -> None:
+    options = keywords(case)
+    tables: Any = case.tables() or {None: NOTHING}
+    rng = random.Random(case.name)
+    wanted = None
+    for seed, way in enumerate(ways):
+        shuffled = way.shuffled and case.name != ENDS
+        how = How(way.buckets, way.size, delays(case, rng) if shuffled else 0, shuffled, way.memory, seed=seed)
+        if case.error is not None:
+            with pytest.raises(occurs.OccursError) as caught:
+                as_stream(occurs.parse(case.rules), tables, InputOptions(**options), how)
+            assert caught.value.kind == case.error
+            continue
+        program = occurs.parse(case.rules)
+        if wanted is None:
+            wanted = labelled(here(program, tables if None not in tables else NOTHING, because=True, **options))
+        assert labelled(as_stream(program, tables, InputOptions(**options), how).found) == wanted, how
+
+
+def test_few_ways_meet_everything() -> None:
+    assert {(w.size, w.shuffled) for w in FEW} == set(product((1, 7, None), (False, True)))
+    assert {(w.buckets, w.memory) for w in FEW} == set(product((1, 3), ("kept", "forgetful")))
+
+
+@pytest.mark.parametrize("case", cases("few"))
+def test_few_ways(case: Case) -> None:
+    check(case, FEW)
+
+
+@pytest.mark.parametrize("case", cases("all"))
+def test_all_ways(case: Case) -> None:
+    check(case, WAYS)
+
+
+@pytest.mark.xfail(strict=True, raises=OverflowError, reason="the newest time less the delay is no 64-bit number")
+def test_a_frontier_before_all_time() -> None:
+    case = next(c for c in all_cases() if c.name == ENDS)
+    tables, options = case.tables(), keywords(case)
+    wanted = here(occurs.parse(case.rules), tables, because=True, **options)
+    found = as_stream(occurs.parse(case.rules), tables, InputOptions(**options), How(delay=5, size=1)).found
+    assert labelled(found) == labelled(wanted)
