@@ -42,6 +42,11 @@ class Ledger:
     number: int = 0
     consumed: bool = False
 
+    @property
+    def names(self) -> list[str]:
+        """Of all pieces."""
+        return [*(p.name for found in self.pasts.values() for p in found), *(["consumed"] if self.consumed else [])]
+
     def write(self, state: State, definitions: Mapping[int, str], put: Put, drop: Drop) -> dict[str, Any]:
         """Save what has changed; returns the entry."""
         for t in list(self.pasts):

@@ -31,12 +31,15 @@ from occurs.hosts.stream.records import (
     FOUND,
     LATE,
     PASSED,
+    REPLAY,
+    REPLAY_CLOCK,
     ROWS,
     STRAYS,
     Record,
     from_blob,
     to_blob,
 )
+from occurs.hosts.stream.replay import joined, replayed
 from occurs.hosts.stream.waiting import Waiting
 from occurs.plan.stage import with_births
 
@@ -110,6 +113,8 @@ class Bucket:
         before = clock.frontier
         parts: dict[int, list[pa.Table]] = {}
         strays: list[pa.Table] = []
+        history: dict[int, list[pa.Table]] = {}
+        past = Clock(0)
         rows = bad = outside = late = found = 0
         for r in records:
             if r.kind in PASSED:
@@ -118,11 +123,17 @@ class Bucket:
                 parts.setdefault(r.lane, []).append(from_blob(r.blob))
             elif r.kind == STRAYS and r.blob is not None:
                 strays.append(from_blob(r.blob))
+            elif r.kind == REPLAY and r.blob is not None:
+                history.setdefault(r.lane, []).append(from_blob(r.blob))
+            elif r.kind == REPLAY_CLOCK:
+                past.see(r.lo, r.hi)
             elif r.kind == CLOCK:
                 clock.see(r.lo, r.hi)
                 rows, bad, outside = rows + r.rows, bad + r.bad, outside + r.outside
                 if r.closing:
                     clock.close()
+        if past.newest is not None:
+            before = self._replay(memory, {n: pa.concat_tables(found) for n, found in history.items()}, past)
         frontier = clock.judge()
         for table in strays:
             missed, _ = _late(table, before)
@@ -160,6 +171,40 @@ class Bucket:
         if self.depth + 1 < self.layout.depth and self.number == self.layout.ids[0]:
             for other in self.layout.ids:
                 yield Record(CLOCK, other, lo=clock.least, hi=clock.newest, closing=clock.closed)
+
+    def _replay(self, memory: Memory, history: Mapping[int, pa.Table], past: Clock) -> int | None:
+        """Take history for definitions that are new, or for a stream that begins.  Returns the frontier before the rows
+        of this micro-batch.  What has its past already gets no other."""
+        clock = memory.clock
+        begins = memory.version == ""
+        assert past.newest is not None
+        assert past.least is not None
+        if begins:
+            clock.frontier = past.newest
+            clock.start = past.least if clock.start is None else clock.start
+            clock.see(past.least, past.newest)
+        frontier, start = clock.frontier, clock.start
+        for number, seat in memory.seats.items():
+            if frontier is None or start is None or not (begins or seat.births):
+                continue
+            stage = seat.path.lane.stage(self.layout.number[self.number])
+            assert stage is not None
+            own = history.get(number)
+            engine = replayed(stage, seat.path, self.layout, own, frontier, start)
+            state = seat.engine.state
+            if not begins:
+                engine.state = joined(state, engine, set(seat.births))
+                engine.state.frontier = max(frontier, state.frontier or frontier)
+                memory.gone += [f"{seat.name}/{name}" for name in seat.ledger.names]
+                seat.ledger = Ledger(number=seat.ledger.number)
+                if own is not None:
+                    memory.gone += [f"{seat.name}/{name}" for name in seat.waiting.names]
+                    seat.waiting = Waiting(number=seat.waiting.number)
+                    seat.waiting.add(own.filter(pc.greater(own.column("__time"), frontier)))
+            seat.engine = engine
+            seat.births.clear()
+            memory.births.pop(seat.name, None)
+        return frontier
 
     def _late_rows(self, table: pa.Table) -> Iterator[Record]:
         if self.layout.late and table.num_rows:
@@ -244,6 +289,7 @@ class Bucket:
                 births[heir.name].update(dict.fromkeys(heir.new, newest))
         memory = self._memory({str(n): h.name for n, h in found.items()}, births)
         memory.clock.load(meta["clock"])
+        memory.version = meta["version_of_state"]
         kept = set()
         for number, seat in memory.seats.items():
             before = found[number].old

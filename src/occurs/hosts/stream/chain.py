@@ -100,7 +100,7 @@ def _stage_input(
         handed = _handed(layout, depth)
         unpacked = before.mapInArrow(make_unpacker(handed, layout.labelled), handed_ddl(handed, layout.labelled))
         frame = frame.unionByName(unpacked, allowMissingColumns=True)
-    good = F.col("__state") == 0 if before is None else F.lit(True)
+    good = F.col("__state").isin(0, 4) if before is None else F.lit(True)
     buckets = {p.lane.number: F.when(good, _bucket(p, matters[p.lane.number], layout, before)) for p in paths}
     with_buckets = frame.withColumns({f"__b{n}": c.cast("int") for n, c in buckets.items()})
     names = NAMES if before is not None else ["__state", "__bad"]

@@ -15,7 +15,19 @@ from occurs.hosts.spark.task import MARK
 from occurs.hosts.spark.wide import problems_to_json
 from occurs.hosts.stream.clock import Clock
 from occurs.hosts.stream.layout import Layout, Path
-from occurs.hosts.stream.records import BAD, CLOCK, NAMES, ROWS, SCHEMA, STRAYS, Record, batch, to_blob
+from occurs.hosts.stream.records import (
+    BAD,
+    CLOCK,
+    NAMES,
+    REPLAY,
+    REPLAY_CLOCK,
+    ROWS,
+    SCHEMA,
+    STRAYS,
+    Record,
+    batch,
+    to_blob,
+)
 
 #: rows that are packed at once
 CHUNK = 100_000
@@ -47,6 +59,7 @@ class _Packing:
         self.paths = layout.at(depth)
         self.first = depth == 0
         self.clock = Clock(0)
+        self.history = Clock(0)
         self.rows = self.bad = self.outside = 0
         self.closing = False
 
@@ -65,6 +78,9 @@ class _Packing:
             yield from self.chunk(pa.Table.from_batches(held))
         if self.first and (self.rows or self.closing):
             yield batch(self.clocks())
+        if self.history.newest is not None:
+            lo, hi = self.history.least, self.history.newest
+            yield batch(Record(REPLAY_CLOCK, number, lo=lo, hi=hi) for number in self.layout.ids)
 
     def clocks(self) -> Iterator[Record]:
         """To every bucket what was seen; the counts to one."""
@@ -81,6 +97,10 @@ class _Packing:
             bad = table.filter(pc.equal(table.column("__state"), 2))
             if bad.num_rows:
                 yield from self.left_out(bad)
+            history = table.filter(pc.greater(table.column("__state"), 3))
+            if history.num_rows:
+                yield from self.replay(history.filter(pc.equal(history.column("__state"), 4)))
+                table = table.filter(pc.less(table.column("__state"), 4))
             table = self.seen(table)
         if table.num_rows == 0:
             return
@@ -89,6 +109,15 @@ class _Packing:
             found += self.strays(table)
         if found:
             yield batch(found)
+
+    def replay(self, table: pa.Table) -> Batches:
+        """Rows of history: they move no clock but their own."""
+        if table.num_rows:
+            time = table.column("__time").to_numpy()
+            self.history.see(int(time.min()), int(time.max()))
+            found = [replace(r, kind=REPLAY) for path in self.paths for r in self.packed(path, table)]
+            if found:
+                yield batch(found)
 
     def seen(self, table: pa.Table) -> pa.Table:
         """The good rows; all of them move the clock, whatever type they are of."""

@@ -11,8 +11,9 @@ from typing import Any
 
 import pyarrow as pa
 
-#: kinds of records: into a bucket ROWS of a lane, CLOCK and STRAYS (rows that no definition reads); the others pass
-ROWS, CLOCK, STRAYS, FOUND, LATE, BAD, FIGURES = range(7)
+#: kinds of records: into a bucket ROWS of a lane, CLOCK, STRAYS (rows that no definition reads), and of history REPLAY
+#: (rows of a lane) and REPLAY_CLOCK; the others pass
+ROWS, CLOCK, STRAYS, FOUND, LATE, BAD, FIGURES, REPLAY, REPLAY_CLOCK = range(9)
 #: kinds that a bucket passes on as they are
 PASSED = (FOUND, LATE, BAD, FIGURES)
 

@@ -16,6 +16,7 @@ from occurs.hosts.spark.read import Part, Piece, Reading, WideSource, prepare
 from occurs.hosts.spark.survey import Seen
 from occurs.model.source import InputOptions
 from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration, TimeKind, ceil_ticks
+from occurs.model.types import Type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -27,8 +28,9 @@ _DELAY = "spark.watermarkDelayMs"
 
 @dataclass(kw_only=True)
 class StreamSource(WideSource):
-    """The frame has two columns more: ``__state`` (0 good, 1 outside the clock, 2 bad) and ``__bad``, of bad rows JSON
-    with the reasons; if late rows are wanted also ``__data``: the row as it came, as JSON.
+    """The frame has two columns more: ``__state`` (0 good, 1 outside the clock, 2 bad, 3 closing, 4 history, 5 history
+    that is bad) and ``__bad``, of bad rows JSON with the reasons; if late rows are wanted also ``__data``: the row as
+    it came, as JSON.
 
     start, until, delay: of the clock, in ticks.  fields: the columns of the input, name to Spark type.
     """
@@ -40,9 +42,16 @@ class StreamSource(WideSource):
 
 
 def read_stream(
-    program: Program, events: Any, options: InputOptions, watermark: Any = None, *, late: bool = False
+    program: Program,
+    events: Any,
+    options: InputOptions,
+    watermark: Any = None,
+    *,
+    late: bool = False,
+    replay: Any = None,
 ) -> StreamSource:
-    """Streaming DataFrames as one stream of wide rows.  Raises InputProblem and UsageProblem."""
+    """Streaming DataFrames as one stream of wide rows.  ``replay``: streams alike, of history for definitions that are
+    new.  Raises InputProblem and UsageProblem."""
     frames = dict(events) if isinstance(events, Mapping) else {None: events}
     for name, frame in frames.items():
         if not frame.isStreaming:
@@ -57,6 +66,8 @@ def read_stream(
         _refuse_lasting(reading, part)
     pieces = [reading.piece(part, columns, start, until) for part in reading.parts]
     wide = reduce(lambda one, more: one.unionByName(more), (_streamed(p, late) for p in pieces))
+    if replay is not None:
+        wide = wide.unionByName(_history(prepare(program, replay, options), columns), allowMissingColumns=True)
     # what comes is not known: types that rules define are input only if they have a table or a declaration
     notices = reading.complete({t: Seen(True, 0, 0, 0) for t in reading.external})
     fields: dict[str, Any] = {}
@@ -87,6 +98,16 @@ def _refuse_lasting(reading: Reading, part: Part) -> None:
         column, _ = part.columns[reading.options.end]
         read = part.type.isin(reading.reads) if reading.reads else F.lit(False)
         part.bad.append(("lasting row of a type of events", reading.options.end, column, read & part.end.isNotNull()))
+
+
+def _history(reading: Reading, columns: Mapping[tuple[str, Type], str]) -> DataFrame:
+    """Rows of history; they are not limited by the clock, and what is bad in them is left out."""
+    from pyspark.sql import functions as F
+
+    pieces = [reading.piece(part, columns, None, None) for part in reading.parts]
+    frames = [p.part.frame.select(*p.columns) for p in pieces]
+    wide = reduce(lambda one, more: one.unionByName(more), frames)
+    return wide.withColumn("__state", F.when(F.col("__state") == 0, 4).otherwise(5)).drop("__end")
 
 
 def _streamed(piece: Piece, late: bool) -> DataFrame:

@@ -36,6 +36,11 @@ class Waiting:
     def rows(self) -> int:
         return sum(p.table.num_rows for p in self.pieces)
 
+    @property
+    def names(self) -> list[str]:
+        """Of the saved pieces."""
+        return [*(p.name for p in self.pieces if p.name is not None), *self._gone]
+
     def add(self, table: pa.Table) -> None:
         if table.num_rows:
             self.pieces.append(_Piece(None, table, int(table.column("__time").to_numpy().max())))
