@@ -7,6 +7,7 @@ import random
 import sys
 import traceback
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hostcases import here, keywords, labelled
@@ -16,6 +17,7 @@ import occurs
 from occurs.errors import OccursError
 from occurs.languages.tesla.semantics import Occurrence
 from occurs.model.history import InputOptions
+from occurs.testing.cases import Case
 from occurs.testing.compare import difference
 from occurs.testing.random_tesla import random_program
 
@@ -42,26 +44,26 @@ def run_seed(seed: int, ways: int = 2) -> int:
     rng = random.Random(seed)
     case = random_program(rng)
     times = [e.time for e in case.events] or [0]
-    tables, options = case.tables(), keywords(case)
+    options = keywords(case)
     # `until` behind the last row is for the text cases
     if case.until is not None and case.until > max(times):
         options.pop("until")
-    number = 0
-    for _ in range(ways):
-        way = random_way(rng, max(times) - min(times))
-        program = occurs.parse(case.rules)
-        kind, wanted = _answer(lambda: here(program, tables, because=way.because, **options))
-        refused, found = _answer(lambda: as_stream(program, tables, InputOptions(**options), way).found)
-        assert refused == kind, (seed, way)
-        if kind is not None:
-            return -1
-        if way.because:
-            assert labelled(found) == labelled(wanted), (seed, way)
-        else:
-            text = difference(wanted, found)
-            assert text is None, (seed, way, text)
-        number = len(wanted)
-    return number
+    return max(alike(case, options, random_way(rng, max(times) - min(times))) for _ in range(ways))
+
+
+def alike(case: Case, options: dict[str, Any], way: How) -> int:
+    program, tables = occurs.parse(case.rules), case.tables()
+    kind, wanted = _answer(lambda: here(program, tables, because=way.because, **options))
+    refused, found = _answer(lambda: as_stream(program, tables, InputOptions(**options), way).found)
+    assert refused == kind, way
+    if kind is not None:
+        return -1
+    if way.because:
+        assert labelled(found) == labelled(wanted), way
+    else:
+        text = difference(wanted, found)
+        assert text is None, (way, text)
+    return len(wanted)
 
 
 def _answer(run: Callable[[], list[Occurrence]]) -> tuple[str | None, list[Occurrence]]:
