@@ -7,6 +7,7 @@ variable OCCURS_IVY_SETTINGS names an ivysettings.xml, and JAVA_TOOL_OPTIONS may
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -20,7 +21,7 @@ EARLIER = {
     "org.apache.spark:spark-token-provider-kafka-0-10_2.13": "4.0.0",
 }
 #: what comes with PySpark, or would be a second Scala
-_IN_SPARK = ("hadoop-client", "scala-library", "slf4j-api", "lz4-java", "snappy-java", "spark-tags", "zstd-jni")
+_IN_SPARK = ("scala-library", "slf4j-api", "lz4-java", "snappy-java", "spark-tags", "zstd-jni")
 
 _MODULE = """<ivy-module version="2.0">
   <info organisation="occurs" module="tests"/>
@@ -28,6 +29,7 @@ _MODULE = """<ivy-module version="2.0">
   <dependencies>
 {dependencies}
 {overrides}
+    <exclude org="org.apache.hadoop"/>
   </dependencies>
 </ivy-module>
 """
@@ -105,7 +107,7 @@ def _resolve(cache: Path, folder: Path, modules: dict[str, str]) -> str | None:
             "-Xmx256m",
             "-Dsun.net.client.defaultConnectTimeout=10000",
             "-Dsun.net.client.defaultReadTimeout=60000",
-            *("-cp", str(ivy), "org.apache.ivy.Main", "-error", "-cache", str(cache)),
+            *("-cp", str(ivy), "org.apache.ivy.Main", "-warn", "-cache", str(cache)),
             *("-ivy", str(module), "-retrieve", f"{jars}/[artifact]-[revision](-[classifier]).[ext]"),
         ]
         named = os.environ.get("OCCURS_IVY_SETTINGS")
@@ -116,8 +118,10 @@ def _resolve(cache: Path, folder: Path, modules: dict[str, str]) -> str | None:
         except subprocess.TimeoutExpired:
             return "Ivy did not finish in ten minutes"
         if done.returncode or not any(jars.glob("*.jar")):
-            lines = [x.strip(": \t") for x in (done.stdout + done.stderr).splitlines() if "not found" in x]
-            return " ".join(dict.fromkeys(lines)) or (done.stdout + done.stderr).strip()[-300:]
+            lines = [x.strip(": \t") for x in (done.stdout + done.stderr).splitlines()]
+            found = [x for x in lines if re.search("rror at url|xception:|FAILED", x)]  # the cause, else the effect
+            found += [x for x in lines if x.endswith("not found")]
+            return found[0] if found else " ".join(lines)[-300:]
         try:
             os.rename(jars, folder)
         except OSError:

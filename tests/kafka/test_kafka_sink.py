@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -136,20 +137,36 @@ def test_from_topic_to_topic_with_dead_letters(spark, kafka, place, send, topic,
 
 
 @pytest.mark.slow
-def test_a_session_without_the_connector_says_what_to_do():
+def test_a_session_without_the_connector_says_what_to_do(tmp_path):
+    nowhere = tmp_path / "ivysettings.xml"
+    nowhere.write_text(
+        f'''<ivysettings><settings defaultResolver="none"/><caches defaultCacheDir="{tmp_path}/ivy"/><resolvers>
+        <filesystem name="none"><artifact pattern="{tmp_path}/none/[artifact].[ext]"/></filesystem>
+        </resolvers></ivysettings>'''
+    )
     code = """
+        import sys
         from occurs.connect.kafka import KafkaPlace, kafka_session, stream
         from occurs.connect.spark import local_session
         from occurs.errors import ResourceProblem
 
-        session = local_session("local[1]")
-        for call in (lambda: stream(session, KafkaPlace.parse("kafka://h:1/t"), {}), kafka_session):
+        def download():
+            kafka_session("local[1]", spark__jars__ivySettings=sys.argv[1])
+
+        def read():
+            stream(local_session("local[1]"), KafkaPlace.parse("kafka://h:1/t"), {})
+
+        for call in (download, read, kafka_session):
             try:
                 call()
             except ResourceProblem as error:
-                print(error.kind, error.hint)
+                print(error.kind, error.message, error.hint, sep="; ")
     """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True)
-    lines = done.stdout.splitlines()
-    assert len(lines) == 2
-    assert all(line.startswith("no-kafka ") and "OCCURS_KAFKA_JARS" in line for line in lines)
+    command = [sys.executable, "-c", textwrap.dedent(code), str(nowhere)]
+    env = {k: v for k, v in os.environ.items() if k != "OCCURS_KAFKA_JARS"}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("no-kafka; ")]
+    assert len(lines) == 3
+    assert "cannot be downloaded" in lines[0]
+    assert all("has no connector" in line for line in lines[1:])
+    assert all("OCCURS_KAFKA_JARS" in line for line in lines)

@@ -57,14 +57,17 @@ def kafka_session(master: str = "local[*]", **more: str) -> SparkSession:
     Raises ResourceProblem (``no-kafka``) if the connector cannot be downloaded, or if this process has a session
     without it already: jars are looked at only when a session starts.
     """
-    from occurs.connect.spark import local_session
+    from occurs.connect.spark import _hushed, local_session
 
-    try:
-        session = local_session(master, quiet=True, **(settings() | more))
-    except ResourceProblem as error:
-        if not re.search(r"unresolved dependency|UNRESOLVED|not found\]|download failed", str(error)):
-            raise
-        raise ResourceProblem.of("no-kafka", f"{packages()} cannot be downloaded", hint=_hint()) from error
+    with _hushed(True) as log:  # what Ivy says stands far above the last lines, which the error shows
+        try:
+            session = local_session(master, quiet=False, **(settings() | more))
+        except ResourceProblem as error:
+            if not re.search(r"unresolved dependency|download failed", log()):
+                raise
+            raise ResourceProblem.of("no-kafka", f"{packages()} cannot be downloaded", hint=_hint()) from error
+    if "SPARK_REMOTE" not in os.environ:
+        session.sparkContext.setLogLevel("OFF")
     require(session)
     return session
 
