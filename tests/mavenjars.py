@@ -28,8 +28,8 @@ _MODULE = """<ivy-module version="2.0">
   <configurations><conf name="default"/></configurations>
   <dependencies>
 {dependencies}
-{overrides}
     <exclude org="org.apache.hadoop"/>
+{overrides}
   </dependencies>
 </ivy-module>
 """
