@@ -100,7 +100,10 @@ class StreamQuery:
         order = [("time", "ascending")] + [("label", "ascending")] * self.label
         table = table.take(pc.sort_indices(table, sort_keys=order))
         names = [n for n, _ in fields] + ["because"] * self.because
-        arrays = [c.cast(t) for c, (_, t) in zip(table.columns, fields)] + table.columns[len(fields) :]
+        # an attribute without any value travels as text
+        arrays = [
+            pa.nulls(len(c), t) if pa.types.is_null(t) else c.cast(t) for c, (_, t) in zip(table.columns, fields)
+        ] + table.columns[len(fields) :]
         return pa.table(arrays, names=names)
 
 
