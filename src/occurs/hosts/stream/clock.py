@@ -37,9 +37,12 @@ class Clock:
 
     def judge(self) -> int | None:
         """Move the frontier as far as what was seen allows; None while nothing is complete."""
-        if self.newest is None:
+        if self.closed:
+            until = self.newest if self.until is None else self.until
+        else:
+            until = None if self.newest is None else self.newest - self.delay - 1
+        if until is None:
             return self.frontier
-        until = self.newest if self.closed else self.newest - self.delay - 1
         if self.until is not None:
             until = min(until, self.until)
         if self.frontier is None or until > self.frontier:

@@ -44,6 +44,9 @@ def joined(old: State, engine: Engine, new: set[str]) -> State:
     names = engine.definitions
     for t, rows in found.pasts.items():
         have = old.pasts.get(t)
+        if have is not None and found.frontier is not None:  # what waited for its next call to be forgotten
+            oldest = found.frontier + 1 - engine.stage.retention[t]
+            have = have.slice(int(np.searchsorted(have.time, oldest)))
         assert rows.serial is not None
         first = old.serials.get(t, 0)
         if have is not None and len(have):
