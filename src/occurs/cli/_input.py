@@ -90,7 +90,7 @@ def arguments(given: Input, *, skip: bool = False) -> dict[str, Any]:
         "until": options.until,
         "bad_rows": options.bad_rows,
     }
-    if not given.ended:
+    if given.ended is False:
         out["ended"] = False
     if given.zone != "UTC":
         out["zone"] = given.zone

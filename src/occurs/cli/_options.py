@@ -29,13 +29,22 @@ def severity(command: Decorated) -> Decorated:
     return command
 
 
-def inputs(*, required: bool) -> Callable[[Decorated], Decorated]:
-    """Input and clock options; they arrive as one :class:`Input` called ``given``."""
+_HISTORY = ("PATH|TYPE=PATH", "CSV, JSON lines or Parquet, or a directory of them; may be repeated.")
+_STREAM = (
+    "DIR|TYPE=DIR|FILE|kafka://..",
+    "Directories into which files are moved, topics, or recorded events to replay; may be repeated.",
+)
+
+
+def inputs(*, required: bool, live: bool = False) -> Callable[[Decorated], Decorated]:
+    """Input and clock options, of a history or of what is ``live``; they arrive as one :class:`Input` called ``given``.
+
+    What is live runs on Spark, and says for itself whether it ends if nothing is said (``ended`` is None).
+    """
+    metavar, text = _STREAM if live else _HISTORY
+    ends = "--ended: read what is there, to its end, and judge the last instant, too.  [default: only a record ends]"
     options = [
-        click.option(
-            "--events", "-e", multiple=True, required=required, metavar="PATH|TYPE=PATH",
-            help="CSV, JSON lines or Parquet, or a directory of them; may be repeated.",
-        ),
+        click.option("--events", "-e", multiple=True, required=required, metavar=metavar, help=text),
         click.option("--facts", multiple=True, metavar="NAME=PATH", help="A table without time; may be repeated."),
         *(
             click.option(f"--{name}-column", default=name, show_default=True, metavar="NAME", help=text)
@@ -55,16 +64,22 @@ def inputs(*, required: bool) -> Callable[[Decorated], Decorated]:
         ),
         click.option("--start", metavar="TIME", help="Start of the clock (default: the first event)."),
         click.option("--until", metavar="TIME", help="End of the clock (default: the last event)."),
-        click.option("--ended/--open", default=True, help="Does nothing come any more?  [default: ended]"),
         click.option(
-            "--host", type=click.Choice(["spark", "local"]), default="spark", show_default=True,
-            help="Where to run: Spark (started here if there is none), or this process.",
+            "--ended/--open", default=None if live else True,
+            help=ends if live else "Does nothing come any more?  [default: ended]",
         ),
     ]  # fmt: skip
+    if not live:
+        options.append(click.option(
+            "--host", type=click.Choice(["spark", "local"]), default="spark", show_default=True,
+            help="Where to run: Spark (started here if there is none), or this process.",
+        ))  # fmt: skip
 
     def decorate(command: Decorated) -> Decorated:
         def call(**arguments: Any) -> Any:
             names = Input.__dataclass_fields__
+            if live:
+                arguments["host"] = "spark"
             given = Input(**{n: arguments.pop(n) for n in names})
             return command(given=given, **arguments)
 
@@ -94,7 +109,8 @@ class Input:
     bad_rows: str
     start: str | None
     until: str | None
-    ended: bool
+    #: None: nothing was said (only of what is live)
+    ended: bool | None
     host: str
 
     def options(self, *, skip: bool = False) -> InputOptions:

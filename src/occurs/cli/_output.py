@@ -41,13 +41,6 @@ def check_targets(targets: Mapping[str, str | None], events: Iterable[str]) -> N
         taken[path] = f"{option} {target}"
 
 
-def in_order(table: pa.Table) -> pa.Table:
-    """By time, then by the other columns: what Spark finds comes in no order of its own; columns may hold nulls."""
-    table = table.cast(pa.schema([f.with_nullable(True) for f in table.schema]))
-    plain = [f.name for f in table.schema if f.name not in ("type", "time") and not pa.types.is_nested(f.type)]
-    return table.sort_by([(name, "ascending") for name in ("time", *plain)])
-
-
 def put(tables: Mapping[str, pa.Table], out: str | None) -> None:
     """To the file ``out``; ``-``: JSON lines on stdout.  None: tables if stdout is a terminal, else JSON lines."""
     if out is not None and out != "-":

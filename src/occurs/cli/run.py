@@ -7,10 +7,10 @@ import time
 import click
 
 from occurs.cli import _input, _options
-from occurs.cli._output import check_targets, in_order, put, summary
+from occurs.cli._output import check_targets, put, summary
 from occurs.cli._progress import detecting
 from occurs.connect.tables import to_arrow
-from occurs.connect.writers import write_rows
+from occurs.connect.writers import in_order, write_rows
 from occurs.errors import UsageProblem
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO
@@ -15,6 +14,7 @@ import pyarrow.parquet as pq
 
 from occurs.connect.astext import json_text, plain_text
 from occurs.connect.places import format_of
+from occurs.connect.whole import Whole
 from occurs.errors import ResourceProblem, UsageProblem
 from occurs.model.types import arrow_type, from_arrow, widen
 
@@ -22,6 +22,13 @@ from occurs.model.types import arrow_type, from_arrow, widen
 BLOCK = 65_536
 
 Tables = Mapping[str, pa.Table]
+
+
+def in_order(table: pa.Table) -> pa.Table:
+    """By time, then by the other columns: what Spark finds comes in no order of its own; columns may hold nulls."""
+    table = table.cast(pa.schema([f.with_nullable(True) for f in table.schema]))
+    plain = [f.name for f in table.schema if f.name not in ("type", "time") and not pa.types.is_nested(f.type)]
+    return table.sort_by([(name, "ascending") for name in ("time", *plain)])
 
 
 def check_target(path: str, option: str = "--out") -> None:
@@ -56,20 +63,22 @@ def write(path: str, tables: Tables) -> None:
         if kind is None:
             target.mkdir(exist_ok=True)
             for name, table in tables.items():
-                with _whole(target / f"{quote(name, safe=' ')}.parquet") as out:
+                with Whole(target / f"{quote(name, safe=' ')}.parquet") as out:
                     pq.write_table(_typed(name, table), out)
             return
-        with _whole(target) as out:
-            if kind == "parquet":
-                pq.write_table(_one_table(tables), out)
-            elif kind == "csv":
-                for text in csv_blocks(tables):
-                    out.write(text.encode())
-            else:
-                for text in json_blocks(tables):
-                    out.write(text.encode())
+        with Whole(target) as out:
+            write_to(out, kind, tables)
     except OSError as error:
         raise ResourceProblem.of("cannot-write", f"{path}: {error.strerror or error}") from error
+
+
+def write_to(out: IO[bytes], kind: str, tables: Tables) -> None:
+    """All rows, merged by time, as ``csv``, ``json`` or ``parquet``.  Raises UsageProblem (``schema-conflict``)."""
+    if kind == "parquet":
+        pq.write_table(_one_table(tables), out)
+        return
+    for text in csv_blocks(tables) if kind == "csv" else json_blocks(tables):
+        out.write(text.encode())
 
 
 def write_rows(path: str, table: pa.Table | None, option: str = "--bad") -> None:
@@ -82,50 +91,32 @@ def write_rows(path: str, table: pa.Table | None, option: str = "--bad") -> None
         if kind is None:
             target.mkdir(exist_ok=True)
             target, kind = target / "rows.parquet", "parquet"
-        with _whole(target) as out:
-            if kind == "parquet":
-                pq.write_table(table, out)
-                return
-            if kind == "csv":
-                out.write((",".join(table.column_names) + "\n").encode())
-            lines = _csv_lines(None, table, table.column_names) if kind == "csv" else _json_lines(None, table)
-            for text in _text(lines):
-                out.write(text.encode())
+        with Whole(target) as out:
+            write_rows_to(out, kind, table)
     except OSError as error:
         raise ResourceProblem.of("cannot-write", f"{path}: {error.strerror or error}") from error
 
 
-class _whole:
-    """A file that takes its name only when it is complete."""
-
-    def __init__(self, path: Path):
-        self._path = path
-
-    def __enter__(self) -> IO[bytes]:
-        handle, self._name = tempfile.mkstemp(dir=self._path.parent, prefix=f".{self._path.name[:100]}.")
-        os.chmod(self._name, 0o666 & ~_umask())
-        self._file = os.fdopen(handle, "wb")
-        return self._file
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        try:
-            self._file.close()  # may write, and so fail, too
-            if kind is None:
-                os.replace(self._name, self._path)
-        finally:
-            if os.path.exists(self._name):
-                os.unlink(self._name)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def write_rows_to(out: IO[bytes], kind: str, table: pa.Table) -> None:
+    """Rows that are no events, as ``csv``, ``json`` or ``parquet``."""
+    if kind == "parquet":
+        pq.write_table(table, out)
+        return
+    if kind == "csv":
+        out.write((",".join(table.column_names) + "\n").encode())
+    lines = _csv_lines(None, table, table.column_names) if kind == "csv" else _json_lines(None, table)
+    for text in _text(lines):
+        out.write(text.encode())
 
 
 def json_blocks(tables: Tables) -> Iterator[str]:
     """JSON lines in blocks: every row has the columns of its own type."""
     yield from _merged(tables, {name: _json_lines(name, table) for name, table in tables.items()})
+
+
+def json_rows(table: pa.Table) -> pa.ChunkedArray:
+    """Every row as a JSON object: one text each."""
+    return _json_lines(None, table)
 
 
 def csv_blocks(tables: Tables) -> Iterator[str]:

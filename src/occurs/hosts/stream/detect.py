@@ -8,8 +8,8 @@ arrival within the delay and however the stream is cut into micro-batches.  Rows
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from occurs.errors import Problem, UsageProblem, did_you_mean
@@ -50,9 +50,28 @@ def detect(
     ``watermark``: how long after one with a greater time a row may come, such as "10 s"; without it that of
     ``withWatermark``.  ``partitions``: hash buckets, fixed for the life of a checkpoint.
     """
+
+    def read(late: bool) -> StreamSource:
+        return read_stream(program, events, options, watermark, late=late)
+
+    skip = options.bad_rows == "skip"
+    return found_in(program, read, because=because, with_label=with_label, only=only, partitions=partitions, skip=skip)
+
+
+def found_in(
+    program: Program,
+    read: Callable[[bool], StreamSource],
+    *,
+    because: bool = False,
+    with_label: bool = False,
+    only: list[str] | None = None,
+    partitions: int = PARTITIONS,
+    skip: bool = False,
+) -> StreamDetections:
+    """Everything that ``program`` finds in the source that ``read`` gives; it is asked whether late rows are wanted."""
     if partitions < 1:
         raise UsageProblem.of("bad-option", f"partitions: {partitions}", hint="at least 1")
-    source = read_stream(program, events, options, watermark)
+    source = read(False)
     stage = program.plan(source.schemas, source.kind)
     for name in only or ():
         if name not in stage.reported:
@@ -60,12 +79,8 @@ def detect(
             raise UsageProblem.of("unknown-name", f"`{name}` is not reported", hint=hint)
     reported = tuple(t for t in stage.reported if only is None or t in only)
     notices = [*program.warnings(source.schemas, source.kind), *source.notices, *_prepare(source.frame, partitions)]
-
-    def late_source() -> StreamSource:
-        return read_stream(program, events, options, watermark, late=True)
-
     return StreamDetections(
-        source, late_source, stage, reported, notices, partitions, with_label, because, options.bad_rows == "skip"
+        source, partial(read, True), stage, reported, notices, partitions, with_label, because, skip
     )
 
 

@@ -1,0 +1,133 @@
+"""``occurs follow``: a stream, live."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from occurs.cli import _input, _options
+from occurs.cli._output import check_targets, left_out, rich_table
+from occurs.errors import UsageProblem
+from occurs.follow.figures import Line, Totals
+from occurs.follow.follower import Asked, Follower
+from occurs.follow.outputs import Outputs
+from occurs.follow.sinks import SUFFIXES, Files, Lines, Shown
+from occurs.follow.sources import source_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@click.command("follow")
+@_options.rules
+@_options.inputs(required=True, live=True)
+@_options.severity
+@click.option("--checkpoint", required=True, metavar="DIR", help="Where it notes what is done, to go on after a stop.")
+@click.option("--out", "-o", metavar="DIR|kafka://..", help="A file per micro-batch there; - is JSON lines on stdout.")
+@click.option(
+    "--out-format", type=click.Choice(list(SUFFIXES)), default="jsonl", show_default=True, help="Of the files."
+)
+@click.option("--watermark", metavar="DURATION", help="How late an event may come: 10s, 5min.  [default: not at all]")
+@click.option("--trigger", metavar="DURATION", help="How often to look for events.  [default: 1s; a record: at once]")
+@click.option("--speed", type=float, metavar="X", help="Replay recorded events X times as fast as they happened.")
+@click.option("--metrics", metavar="PATH", help="Append a JSON object per micro-batch.")
+@click.option("--late", metavar="DIR", help="Write the rows that came too late, as they came (JSON lines).")
+@click.option("--bad", metavar="DIR", help="Write the rows left out, with reason and place (implies --bad-rows skip).")
+@click.option("--because", is_flag=True, help="Add the label and the constituents of every detection.")
+@click.option("--label", is_flag=True, help="Add the label of every detection.")
+@click.option("--only", metavar="TYPE,..", help="Report these types only.")
+@click.option("--buckets", type=int, default=4, show_default=True, help="Parts of the state; fixed for a checkpoint.")
+@click.option("--replay-from", metavar="PATH", help="History from which new rules of an old checkpoint learn the past.")
+def command(
+    given: _options.Input,
+    rules: tuple[str, ...],
+    language: str | None,
+    strict: bool,
+    require_bounds: bool,
+    checkpoint: str,
+    out: str | None,
+    out_format: str,
+    watermark: str | None,
+    trigger: str | None,
+    speed: float | None,
+    metrics: str | None,
+    late: str | None,
+    bad: str | None,
+    because: bool,
+    label: bool,
+    only: str | None,
+    buckets: int,
+    replay_from: str | None,
+) -> None:
+    """Find what RULES define in events while they come.
+
+    Without --out the detections are shown as tables, or as JSON lines if stdout is no terminal.  Ctrl-C stops after the
+    current micro-batch; the same command goes on from there.
+    """
+    began = time.monotonic()
+    if replay_from is not None:
+        raise UsageProblem.of(
+            "unsupported", f"--replay-from {replay_from}: rules of a checkpoint cannot be changed yet"
+        )
+    targets = {"--out": None if out == "-" else out, "--late": late, "--bad": bad}
+    check_targets({**targets, "--metrics": None, "--checkpoint": None}, given.events)
+    program = _input.load(rules, language, strict=strict, require_bounds=require_bounds)
+    facts = _input.facts(given)
+    program = program.adjusted(zone=given.zone, facts=facts, strict=strict, require_bounds=require_bounds)
+    asked = Asked(
+        source_of(given.events, speed),
+        given.options(skip=bad is not None),
+        watermark,
+        trigger,
+        given.ended,
+        because,
+        label,
+        None if only is None else tuple(t.strip() for t in only.split(",")),
+        buckets,
+        given.zone,
+    )
+    line = Line()
+
+    def outputs(owner: str) -> Outputs:
+        found = _found(out, out_format, owner, line)
+        return Outputs(
+            found,
+            None if late is None else Files(late, "jsonl", owner, "--late"),
+            None if bad is None else Files(bad, out_format, owner, "--bad"),
+            out_format if isinstance(found, Files) else None,
+        )
+
+    follower = Follower(program, asked, _input.warn)
+    with line:
+        went = follower.follow(checkpoint, outputs, _session, metrics, line.show)
+    if not went:
+        click.echo(f"{checkpoint}: this stream has been read to its end; a new --checkpoint begins anew", err=True)
+        return
+    _summary(follower.totals, time.monotonic() - began)
+
+
+def _found(out: str | None, out_format: str, owner: str, line: Line) -> Files | Lines | Shown:
+    if out is None and sys.stdout.isatty():
+        return Shown(rich_table, line)
+    if out is None or out == "-":
+        return Lines()
+    return Files(out, out_format, owner, "--out")
+
+
+def _session() -> SparkSession:
+    from occurs.connect.spark import local_session
+
+    return local_session()
+
+
+def _summary(totals: Totals, seconds: float) -> None:
+    """How many of each type in this run, and what was left out, on stderr."""
+    found = ", ".join(f"{name} {n:,}" for name, n in totals.found.items()) or "nothing"
+    rows, batches = totals.counts["rows"], totals.batches
+    click.echo(f"found in {rows:,} rows: {found} ({batches:,} micro-batches, {seconds:.1f} s)", err=True)
+    left_out(totals.counts)
+    if totals.counts["late"]:
+        click.echo(f"left out {totals.counts['late']:,} rows that came too late (--watermark, --late)", err=True)

@@ -1,0 +1,65 @@
+"""Files that are there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import IO
+
+
+class Whole:
+    """A file that takes its name only when it is complete; if ``synced``, when it is on the disk.
+
+    ``stamp``: its time of change, in seconds since 1970.
+    """
+
+    def __init__(self, path: Path, *, synced: bool = False, stamp: float | None = None):
+        self._path = path
+        self._synced = synced
+        self._stamp = stamp
+
+    def __enter__(self) -> IO[bytes]:
+        handle, self._name = tempfile.mkstemp(dir=self._path.parent, prefix=f".{self._path.name[:100]}.")
+        os.chmod(self._name, 0o666 & ~_umask())
+        self._file = os.fdopen(handle, "wb")
+        return self._file
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        try:
+            try:
+                if kind is None and self._synced:
+                    self._file.flush()
+                    os.fsync(self._file.fileno())
+            finally:
+                self._file.close()  # may write, and so fail, too
+            if kind is None:
+                if self._stamp is not None:
+                    os.utime(self._name, (self._stamp, self._stamp))
+                os.replace(self._name, self._path)
+                if self._synced:
+                    _sync(self._path.parent)
+        finally:
+            if os.path.exists(self._name):
+                os.unlink(self._name)
+
+
+def _sync(folder: Path) -> None:
+    """The names in a directory are on the disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def durable(path: Path, *, stamp: float | None = None) -> AbstractContextManager[IO[bytes]]:
+    """A file that is whole and on the disk before it takes its name, and then cannot be lost."""
+    return Whole(path, synced=True, stamp=stamp)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

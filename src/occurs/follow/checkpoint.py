@@ -1,0 +1,190 @@
+"""The directory of ``--checkpoint``: Spark's own below it, and what must not change while it lives.
+
+``occurs.json``: what the stream was started with; ``lock``: who follows it now; ``spark/``: offsets and state;
+``control/``: whether the stream was told that nothing comes any more; ``spool/``: of a replay; ``closed``: all is done.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import uuid
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any
+
+from occurs.connect.whole import durable
+from occurs.errors import CheckpointProblem, OccursError, Problem, ResourceProblem, UsageProblem
+
+#: of the files here; Spark's and the state's have versions of their own
+VERSION = 1
+#: what of the entry must be the same after a restart -> how a message calls it
+_FIXED = {
+    "source": "the kind of source (--events)",
+    "events": "--events",
+    "buckets": "--buckets",
+    "labelled": "--because or --label",
+    "only": "--only",
+    "start": "--start",
+    "zone": "--zone",
+    "special": "--time-unit or the names of columns",
+    "rules": "the rules",
+}
+_FRESH = "start with a new --checkpoint (it begins with an empty past), or with what this one was started with"
+
+
+class Checkpoint:
+    """One follower's directory, held by a lock while the object is open.
+
+    Raises ResourceProblem (``locked``, ``disk``), CheckpointProblem (``bad-checkpoint``, ``other-program``) and
+    UsageProblem (``bad-option``) for a directory that is something else.
+    """
+
+    def __init__(self, path: str):
+        self.path = Path(path).expanduser().absolute()
+        self._lock: IO[str] | None = None
+        with _disk(self.path):
+            if self.path.exists() and not self.path.is_dir():
+                raise UsageProblem.of("bad-option", f"--checkpoint {path}: it is a file, and a directory is wanted")
+            if not self.path.parent.is_dir():
+                text = f"--checkpoint {path}: there is no directory {self.path.parent}"
+                raise UsageProblem.of("missing-file", text)
+            strange = self.path.is_dir() and any(self.path.iterdir()) and not self._file.exists()
+            if strange and {p.name for p in self.path.iterdir()} != {"lock"}:
+                text = f"--checkpoint {path}: this directory holds something else"
+                hint = "name a new directory, or one that a follower has made"
+                raise CheckpointProblem.of("bad-checkpoint", text, hint=hint)
+            self.path.mkdir(exist_ok=True)
+            self._take()
+        self.entry: dict[str, Any] | None = self._read()
+        #: of this directory and no other
+        self.id: str = uuid.uuid4().hex if self.entry is None else str(self.entry["id"])
+
+    @property
+    def _file(self) -> Path:
+        return self.path / "occurs.json"
+
+    @property
+    def spark(self) -> Path:
+        return self.path / "spark"
+
+    @property
+    def spool(self) -> Path:
+        return self.path / "spool"
+
+    @property
+    def control(self) -> Path:
+        return self.path / "control"
+
+    # -- one at a time -------------------------------------------------------------------------------------------------
+    def _take(self) -> None:
+        """The lock is the system's on an open file: it ends with the process that has it, however that ends."""
+        lock = open(self.path / "lock", "a+")  # noqa: SIM115  it stays open
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            pid = lock.read().strip() or "unknown"
+            lock.close()
+            text = f"--checkpoint {self.path}: another follower has it (process {pid})"
+            raise ResourceProblem.of(
+                "locked", text, hint="stop that one, or give this one its own --checkpoint"
+            ) from None
+        lock.truncate(0)
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
+        self._lock = lock
+
+    def close(self) -> None:
+        """Let others have it."""
+        if self._lock is not None:
+            self._lock.truncate(0)
+            self._lock.close()
+            self._lock = None
+
+    # -- what must not change ------------------------------------------------------------------------------------------
+    def _read(self) -> dict[str, Any] | None:
+        try:
+            text = self._file.read_text()
+        except FileNotFoundError:
+            return None
+        try:
+            entry = json.loads(text)
+            version, _ = entry["version"], entry["id"]
+        except (ValueError, TypeError, KeyError) as error:
+            text = f"{self._file} is damaged: {error!r}"
+            raise CheckpointProblem.of("bad-checkpoint", text, hint="start with a new --checkpoint") from error
+        if version != VERSION:
+            text = f"{self._file} is of version {version}, and this is version {VERSION}"
+            raise CheckpointProblem.of("bad-checkpoint", text, hint="start with a new --checkpoint")
+        return dict(entry)
+
+    def compare(self, entry: Mapping[str, Any]) -> None:
+        """Raises CheckpointProblem if something that must not change is not what it was at the first start."""
+        if self.entry is None:
+            return
+        problems: list[Problem] = []
+        for name, called in _FIXED.items():
+            if self.entry.get(name) != entry.get(name):
+                problems += self._changed(name, called, entry).problems
+        if problems:
+            # the way out is the same for all: it is told once
+            raise CheckpointProblem([replace(p, hint=None) for p in problems[:-1]] + problems[-1:])
+
+    def settle(self, entry: Mapping[str, Any]) -> None:
+        """Remember ``entry`` if this is the first start."""
+        if self.entry is None:
+            self.entry = {"version": VERSION, "id": self.id, **entry}
+            self._write(self._file, json.dumps(self.entry, indent=1))
+
+    def _changed(self, name: str, called: str, entry: Mapping[str, Any]) -> OccursError:
+        assert self.entry is not None
+        before, now = self.entry.get(name), entry.get(name)
+        if name == "rules":
+            old, new = set(before or ()), set(now or ())
+            parts = [f"{len(new - old)} new"] * bool(new - old) + [f"{len(old - new)} gone"] * bool(old - new)
+            text = f"{self.path}: the rules are not those it was started with ({', '.join(parts) or 'another order'})"
+            return CheckpointProblem.of("other-program", text, hint=_FRESH)
+        text = f"{self.path}: {called} must stay what it was: {_shown(before)}, not {_shown(now)}"
+        return CheckpointProblem.of("other-options", text, hint=_FRESH)
+
+    # -- the end -------------------------------------------------------------------------------------------------------
+    @property
+    def closed(self) -> bool:
+        """Has the stream been read to its end, and the last instant been judged?"""
+        return (self.path / "closed").exists()
+
+    def note_closed(self) -> None:
+        self._write(self.path / "closed", "")
+
+    def tell_closing(self) -> None:
+        """Nothing comes any more: a row for the query's control stream."""
+        self.control.mkdir(exist_ok=True)
+        if not (self.control / "closing.txt").exists():
+            self._write(self.control / "closing.txt", "closing\n")
+
+    def _write(self, path: Path, text: str) -> None:
+        with _disk(path), durable(path) as out:
+            out.write(text.encode())
+
+
+class _disk:
+    """Errors of the disk as ours."""
+
+    def __init__(self, path: Path):
+        self._path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, OSError) and not isinstance(error, OccursError):
+            raise ResourceProblem.of("disk", f"{self._path}: {error.strerror or error}") from error
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return " ".join(map(str, value)) or "none"
+    return "not given" if value is None else f"{value}"

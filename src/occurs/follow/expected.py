@@ -1,0 +1,152 @@
+"""What the rows of a stream look like, settled before the first one is read and kept in the checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from occurs.errors import CheckpointProblem, InputProblem
+from occurs.hosts.spark.wide import ARROW, DDL_TYPES
+from occurs.model.history import History
+from occurs.model.source import InputOptions, Source
+from occurs.model.time import TimeKind
+from occurs.model.types import Schema, Type
+from occurs.plan.spread import groups
+from occurs.program import Program
+
+#: the special columns of wide rows, as :class:`occurs.hosts.stream.source.StreamSource` has them
+_SPECIAL = {"__type": "string", "__time": "bigint", "__sequence": "bigint", "__label": "string", "__state": "int"}
+_ARROW = {"string": pa.string(), "bigint": pa.int64(), "int": pa.int32()}
+
+
+@dataclass(frozen=True)
+class Pinned:
+    """What the first look at the input has settled.
+
+    ``schemas``: of the types that the program reads; ``sequence``, ``label``: is there such a column?
+    """
+
+    schemas: Mapping[str, Schema]
+    kind: TimeKind
+    sequence: bool
+    label: bool
+
+    @classmethod
+    def of(cls, program: Program, history: History, sources: Sequence[Source], options: InputOptions) -> Pinned:
+        """From a history of what is there.  Raises InputProblem (``missing-schema``) for a type of which nothing is
+        known, neither by declaration nor from rows."""
+        read = {t: s for t, s in history.schemas.items() if t in program.reads}
+        empty = not any(len(s.table) for s in sources)
+        missing = sorted(t for t in program.external if t not in read or (empty and _open(read[t])))
+        if missing:
+            names = ", ".join(f"`{t}`" for t in missing)
+            text = f"nothing is known of the attributes of {names}: there are no events yet, and no declaration"
+            hint = f"declare them in the rules, `event {missing[0]}(Name: type, ..)`; or start when there are events"
+            raise InputProblem.of("missing-schema", text, hint=hint)
+        columns = {c for s in sources for c in s.table.column_names}
+        return cls(read, history.kind, options.sequence in columns, options.label in columns)
+
+    def entry(self) -> dict[str, Any]:
+        """Plain JSON."""
+        schemas = {t: [s.ordered, s.lasting, [[n, k.value] for n, k in s]] for t, s in self.schemas.items()}
+        kind = [self.kind.timestamp, self.kind.unit]
+        return {"schemas": schemas, "kind": kind, "sequence": self.sequence, "label": self.label}
+
+    @classmethod
+    def load(cls, entry: Mapping[str, Any]) -> Pinned:
+        """What :meth:`entry` gave.  Raises CheckpointProblem for anything else."""
+        try:
+            schemas = {
+                t: Schema(tuple((n, Type(k)) for n, k in attributes), ordered, lasting)
+                for t, (ordered, lasting, attributes) in entry["schemas"].items()
+            }
+            return cls(schemas, TimeKind(*entry["kind"]), entry["sequence"], entry["label"])
+        except (KeyError, ValueError, TypeError) as error:
+            text = f"the checkpoint does not say what events look like: {error!r}"
+            hint = "start with a new --checkpoint"
+            raise CheckpointProblem.of("bad-checkpoint", text, hint=hint) from error
+
+
+def _open(schema: Schema) -> bool:
+    return any(t is Type.NULL for _, t in schema)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """How sources become wide rows.  ``declared``: types whose columns must be there; ``reads``, ``external``: types
+    that the program reads, and those of them that no rule makes; ``needed``: per type the attributes that matter (None:
+    all); ``start``, ``until``: ends of the clock in ticks; ``late``: with every row as it came, as JSON.
+    """
+
+    pinned: Pinned
+    declared: frozenset[str]
+    reads: tuple[str, ...]
+    external: tuple[str, ...]
+    options: InputOptions
+    needed: Mapping[str, frozenset[str] | None]
+    start: int | None = None
+    until: int | None = None
+    late: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        program: Program,
+        pinned: Pinned,
+        options: InputOptions,
+        ends: tuple[int | None, int | None],
+        labelled: bool,
+    ) -> Expected:
+        """``ends``: of the clock.  Plans the program: raises DefinitionProblem."""
+        stage = program.plan(pinned.schemas, pinned.kind)
+        needed: dict[str, frozenset[str] | None] = {}
+        for group in groups(stage.definitions, stage):
+            for t in group.stage.inputs:
+                more = group.needs(t, labelled)
+                before = needed.get(t, frozenset())
+                needed[t] = None if more is None or before is None else before | more
+        options = replace(options, type_names={str(n): t for n, t in program.assigned.items()})
+        reads, external = tuple(sorted(program.reads)), tuple(sorted(program.external))
+        return cls(pinned, frozenset(program.declared), reads, external, options, needed, *ends)
+
+    def with_late(self) -> Expected:
+        return replace(self, late=True)
+
+    @cached_property
+    def columns(self) -> dict[tuple[str, Type], str]:
+        """One column per (attribute, type), so that event types may use one name differently."""
+        out: dict[tuple[str, Type], str] = {}
+        for t, schema in sorted(self.pinned.schemas.items()):
+            needed = self.needed.get(t, frozenset())
+            for name, kind in schema:
+                if kind is not Type.NULL and (needed is None or name in needed):
+                    out.setdefault((name, kind), f"c{len(out)}")
+        return out
+
+    @cached_property
+    def physical(self) -> dict[tuple[str, str], str]:
+        """(event type, attribute) to its column."""
+        out = {}
+        for t, schema in self.pinned.schemas.items():
+            needed = self.needed.get(t, frozenset())
+            for name, kind in schema:
+                if (name, kind) in self.columns and (needed is None or name in needed):
+                    out[(t, name)] = self.columns[(name, kind)]
+        return out
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """Of the wide rows; in them timestamps are microseconds."""
+        fields = [(n, _ARROW[t]) for n, t in _SPECIAL.items()]
+        fields += [("__bad", pa.string())] + [("__data", pa.string())] * self.late
+        return pa.schema(fields + [(c, ARROW[t]) for (_, t), c in self.columns.items()])
+
+    @property
+    def ddl(self) -> str:
+        """The same for Spark."""
+        parts = [f"{n} {t}" for n, t in _SPECIAL.items()] + ["__bad string"] + ["__data string"] * self.late
+        return ", ".join(parts + [f"{c} {DDL_TYPES[t]}" for (_, t), c in self.columns.items()])

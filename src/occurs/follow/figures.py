@@ -1,0 +1,153 @@
+"""What a stream does, in numbers: per micro-batch, in all, and on a line that is always the latest."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from rich.console import Console
+
+from occurs.errors import ResourceProblem
+from occurs.hosts.stream.batches import MicroBatch
+from occurs.model.time import TimeKind
+
+#: micro-batches over which events per second are told
+_RECENT = 10
+
+
+@dataclass
+class Totals:
+    """Of this run; ``last``: the latest micro-batch as in ``--metrics``."""
+
+    found: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)
+    last: dict[str, Any] = field(default_factory=dict)
+    batches: int = 0
+    _recent: list[tuple[float, int]] = field(default_factory=list)
+
+    def add(self, batch: int, seconds: float, done: MicroBatch) -> dict[str, Any]:
+        """One micro-batch: its figures as one flat object."""
+        found = {t: len(table) for t, table in done.found.items()}
+        f = done.figures
+        self.found.update(found)
+        self.counts.update({n: f[n] or 0 for n in ("rows", "bad", "outside", "late")})
+        reasons = [r.as_py() for r in done.bad.column("reason")]
+        self.counts.update(f"bad: {r}" for r in reasons)
+        self.batches += 1
+        frontier, newest = f["frontier"], f["newest"]
+        lag = None if frontier is None or newest is None else newest - frontier
+        now = time.time()
+        self._recent = [*self._recent, (now, f["rows"] or 0)][-_RECENT:]
+        self.last = {"batch": batch, "wall": round(now, 3), "seconds": round(seconds, 3)}
+        self.last |= {n: f[n] for n in ("rows", "bad", "outside", "late", "waiting", "kept", "size")}
+        self.last |= {"frontier": frontier, "newest": newest, "lag": lag, "found": found}
+        return self.last
+
+    @property
+    def rate(self) -> float:
+        """Events per second over the latest micro-batches."""
+        if not self._recent:
+            return 0.0
+        began, rows = self._recent[0][0], sum(n for _, n in self._recent[1:])
+        if len(self._recent) == 1:
+            began, rows = self._recent[0][0] - self.last["seconds"], self._recent[0][1]
+        passed = time.time() - began
+        return rows / passed if passed > 0 else 0.0
+
+    def line(self, kind: TimeKind) -> str:
+        """For people: events/s, detections, lag of the frontier, late and bad rows, rows held."""
+        if not self.last:
+            return "waiting for events"
+        last = self.last
+        parts = [
+            f"{self.counts['rows']:,} events ({self.rate:,.0f}/s)",
+            f"{sum(self.found.values()):,} detections",
+            f"frontier {shown_time(last['frontier'], kind)}" + f" ({shown_span(last['lag'], kind)} behind)",
+            f"{last['waiting']:,} waiting",
+            f"{last['kept']:,} kept",
+        ]
+        parts += [f"{self.counts[n]:,} {n}" for n in ("late", "bad") if self.counts[n]]
+        return ", ".join(parts)
+
+
+def shown_time(ticks: int | None, kind: TimeKind) -> str:
+    """A time for people."""
+    if ticks is None:
+        return "not yet"
+    if not kind.timestamp:
+        return f"{ticks:,}"
+    stamp = pa.array([ticks // 1_000_000], pa.int64()).cast(pa.timestamp("s"))
+    return str(stamp.cast(pa.string())[0].as_py()) + "Z"
+
+
+def shown_span(ticks: int | None, kind: TimeKind) -> str:
+    """A length of time for people."""
+    if ticks is None:
+        return "?"
+    if kind.tick is None:
+        return f"{ticks:,} ticks"
+    return f"{ticks * kind.tick / 1_000_000:,.1f} s"
+
+
+class Metrics:
+    """``--metrics``: a JSON object a line per micro-batch, appended; two if it is done again after a crash.
+
+    Raises ResourceProblem.
+    """
+
+    def __init__(self, path: str):
+        self._path = path
+        try:
+            self._file = open(Path(path).expanduser(), "a", encoding="utf-8")  # noqa: SIM115  it stays open
+        except OSError as error:
+            raise ResourceProblem.of("cannot-write", f"--metrics {path}: {error.strerror or error}") from error
+
+    def add(self, figures: Mapping[str, Any]) -> None:
+        try:
+            self._file.write(json.dumps(figures) + "\n")
+            self._file.flush()
+        except OSError as error:
+            raise ResourceProblem.of("cannot-write", f"--metrics {self._path}: {error.strerror or error}") from error
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class Line:
+    """A status line on stderr while the body runs, if a person is looking at it."""
+
+    def __init__(self) -> None:
+        self._console = Console(stderr=True)
+        self._status = self._console.status("starting") if self._console.is_terminal else None
+
+    def show(self, text: str) -> None:
+        if self._status is not None:
+            self._status.update(text)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Out of the way while the body writes on the same terminal."""
+        if self._status is None:
+            yield
+            return
+        self._status.stop()
+        try:
+            yield
+        finally:
+            self._status.start()
+
+    def __enter__(self) -> Line:
+        if self._status is not None:
+            self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._status is not None:
+            self._status.stop()

@@ -1,0 +1,158 @@
+"""A directory as a stream: files that are moved in are events that have come.
+
+Spark only says which files are new; each is read by the readers that ``occurs run`` has, in a task of Spark.  So a
+value, a bad row and its place are the same in a history and live.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from occurs.connect.files import read_place, unreadable
+from occurs.connect.places import FORMATS, Place, format_of, split_type
+from occurs.errors import InputProblem, OccursError, UsageProblem, did_you_mean
+from occurs.follow.expected import Expected
+from occurs.follow.wide import wide
+from occurs.hosts.spark.task import MARK
+from occurs.hosts.spark.wide import problems_to_json
+from occurs.model.source import Source
+from occurs.program import Program
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+#: rows that cross from a task's reader to Spark at once
+ROWS = 50_000
+#: bytes of text that a first look at a directory reads at most; as many as `occurs run` reads in this process
+LOOK = 1 << 30
+#: rows of a Parquet file that a first look reads: its columns are typed anyhow
+_HEAD = 1000
+_LISTED = "path string, modificationTime timestamp, length bigint, content binary"
+Batches = Iterator[pa.RecordBatch]
+
+
+@dataclass(frozen=True)
+class Folder:
+    """``type``: of all events there, None if a column says it."""
+
+    path: Path
+    type: str | None
+
+    @classmethod
+    def parse(cls, text: str) -> Folder:
+        """``DIR`` or ``TYPE=DIR``.  Raises InputProblem (``missing-file``)."""
+        name, spelled = split_type(text)
+        path = Path(spelled).expanduser()
+        if not path.is_dir():
+            near = [p.name for p in path.parent.iterdir() if p.is_dir()] if path.parent.is_dir() else []
+            hint = did_you_mean(path.name, near, "directories there")
+            raise InputProblem.of("missing-file", f"there is no directory {path}", file=str(path), hint=hint)
+        return cls(path, name)
+
+    def places(self) -> list[Place]:
+        """The files that are there, in the order of their names."""
+        found = [p for p in sorted(self.path.rglob("*")) if counts(p.relative_to(self.path)) and p.is_file()]
+        return [Place(p, str(format_of(p)), self.type) for p in found]
+
+
+def counts(path: Path) -> bool:
+    """Is this, below a directory that is followed, a file of events?  Names that begin with . or _ are not, nor are
+    suffixes that are not known, such as .tmp."""
+    return format_of(path) is not None and not any(p.startswith((".", "_")) for p in path.parts)
+
+
+def parse_folders(texts: Sequence[str]) -> list[Folder]:
+    """All of ``--events``.  Raises InputProblem, and UsageProblem if one directory is named twice."""
+    out = [Folder.parse(text) for text in texts]
+    seen = [f.path.resolve() for f in out]
+    for folder, path in zip(out, seen, strict=True):
+        if seen.count(path) > 1:
+            raise UsageProblem.of("duplicate-name", f"--events names {folder.path} twice")
+    typed = {f.type is None for f in out}
+    if len(typed) > 1:
+        text = "some events come with a type column and some as TYPE=DIR"
+        raise UsageProblem.of("bad-option", text, hint="all of them in one way")
+    return out
+
+
+def first_look(folders: Sequence[Folder], program: Program, type_column: str | None) -> list[Source]:
+    """What is there: to learn what events look like.  Raises InputProblem for files that cannot be read."""
+    out: list[Source] = []
+    left = LOOK
+    for place in (p for folder in folders for p in folder.places()):
+        if place.format == "parquet":
+            out.append(_head(place))
+            continue
+        left -= place.path.stat().st_size
+        if left < 0 and out:
+            break
+        out += read_place(place, program.declared, type_column)
+    return out
+
+
+def _head(place: Place) -> Source:
+    try:
+        with pq.ParquetFile(place.path) as file:
+            batch = next(file.iter_batches(batch_size=_HEAD), None)
+            table = file.schema_arrow.empty_table() if batch is None else pa.Table.from_batches([batch])
+    except (pa.ArrowException, OSError, EOFError) as error:
+        raise unreadable(place.path, str(error)) from error
+    return Source(table, place.type, str(place.path))
+
+
+def stream(session: SparkSession, folders: Sequence[Folder], expected: Expected) -> DataFrame:
+    """The wide rows of all files, those that are there and those that come."""
+    from pyspark.sql import functions as F
+
+    frames = []
+    for folder in folders:
+        # `binaryFile` with no look at the content is a list of files
+        reader = session.readStream.format("binaryFile").schema(_LISTED).option("pathGlobFilter", _suffixes())
+        # Spark forgets what it has seen, and passes over what comes, when it is a week older than the newest file
+        reader = reader.option("maxFileAge", "36500d").option("recursiveFileLookup", "true")
+        paths = reader.load(literal(folder.path.absolute())).select("path")
+        frames.append(paths.select("path", F.lit(folder.type).cast("string").alias("type")))
+    files = reduce(lambda one, more: one.unionByName(more), frames)
+    return files.mapInArrow(make_reader(expected, [str(f.path.absolute()) for f in folders]), expected.ddl)
+
+
+def make_reader(expected: Expected, roots: Sequence[str]) -> Callable[[Batches], Batches]:
+    """The function that ``mapInArrow`` runs over paths: it reads each file as ``occurs run`` does."""
+
+    def read(batches: Batches) -> Batches:
+        try:
+            for batch in batches:
+                for row in batch.to_pylist():
+                    path = Path(re.sub("^file:/+", "/", row["path"]))
+                    root = next(r for r in roots if path.is_relative_to(r))
+                    if counts(path.relative_to(root)):
+                        place = Place(path, str(format_of(path)), row["type"])
+                        sources = read_place(place, expected.pinned.schemas, expected.options.type)
+                        yield from wide(sources, expected).combine_chunks().to_batches(max_chunksize=ROWS)
+        except OccursError as error:
+            raise RuntimeError(MARK + problems_to_json(error)) from error
+
+    return read
+
+
+def _suffixes() -> str:
+    """A pattern of names, in upper and lower case."""
+
+    def either(text: str) -> str:
+        return "".join(f"[{c}{c.upper()}]" if c.isalpha() else c for c in text)
+
+    packed = [f"{s}.gz" for s, kind in FORMATS.items() if kind != "parquet"]
+    return "*{" + ",".join(either(s) for s in (*FORMATS, *packed)) + "}"
+
+
+def literal(path: Path) -> str:
+    """A path in which nothing is a pattern."""
+    return re.sub(r"([\\*?\[\]{}])", r"\\\1", str(path))

@@ -1,0 +1,197 @@
+"""``occurs follow``: from what was asked for to a query that runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from occurs.errors import Problem, UsageProblem
+from occurs.follow.checkpoint import Checkpoint
+from occurs.follow.expected import Expected, Pinned
+from occurs.follow.figures import Metrics, Totals
+from occurs.follow.folders import literal
+from occurs.follow.loop import Loop, set_to, settings, stopped_by_signals
+from occurs.follow.outputs import Outputs
+from occurs.follow.sources import Source
+from occurs.hosts.stream.batches import MicroBatch
+from occurs.hosts.stream.detect import StreamDetections, found_in
+from occurs.hosts.stream.records import SCHEMA
+from occurs.hosts.stream.source import StreamSource, ticks_of
+from occurs.model.source import InputOptions
+from occurs.model.ticks import instant
+from occurs.model.time import TimeKind
+from occurs.plan.lanes import identity
+from occurs.program import Program
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the options of a follower say.  ``ended``: None: as the source has it, a record ends and others do not."""
+
+    source: Source
+    options: InputOptions
+    watermark: str | None = None
+    trigger: str | None = None
+    ended: bool | None = None
+    because: bool = False
+    label: bool = False
+    only: tuple[str, ...] | None = None
+    buckets: int = 4
+    zone: str = "UTC"
+
+
+class Follower:
+    """One stream, its program, its checkpoint and its sinks.  ``told``: gets problems that stop nothing."""
+
+    def __init__(self, program: Program, asked: Asked, told: Callable[[list[Problem]], None]):
+        self.program, self.asked, self._told = program, asked, told
+        self.totals = Totals()
+        self.kind = TimeKind()
+        self._trigger = trigger_of(asked)
+        if asked.buckets < 1:
+            raise UsageProblem.of("bad-option", f"--buckets {asked.buckets}", hint="at least 1")
+
+    def follow(
+        self,
+        path: str,
+        outputs: Callable[[str], Outputs],
+        session_of: Callable[[], SparkSession],
+        metrics: str | None,
+        shown: Callable[[str], None],
+    ) -> bool:
+        """Run until the source ends or a signal comes; False if the checkpoint was closed by a run before.
+
+        ``path``: of the checkpoint; ``outputs``: makes the sinks, given the checkpoint's id; ``shown``: gets a status
+        line after every micro-batch.  Raises what is wrong with the options, the input, the checkpoint and the sinks.
+        """
+        asked = self.asked
+        with ExitStack() as stack:
+            checkpoint = Checkpoint(path)
+            stack.callback(checkpoint.close)
+            if checkpoint.closed:
+                return False
+            session = session_of() if asked.source.needs_session else None
+            known = None if checkpoint.entry is None else Pinned.load(checkpoint.entry["pinned"])
+            pinned = known or asked.source.look(self.program, asked.options, session)
+            self.kind = pinned.kind
+            expected = Expected.of(self.program, pinned, asked.options, self._ends(), asked.because or asked.label)
+            asked.source.prepare(expected, checkpoint)
+            stack.callback(asked.source.close)
+            entry = self._entry(expected)
+            checkpoint.compare(entry)
+            sinks = outputs(checkpoint.id)
+            gauge = None if metrics is None else Metrics(metrics)
+            if gauge is not None:
+                stack.callback(gauge.close)
+            session = session or session_of()
+            stack.enter_context(set_to(session, settings(asked.buckets)))
+            query = self._found(session, expected).query(
+                late=sinks.late is not None, control=_control(session, checkpoint)
+            )
+            sinks.check(query.read(SCHEMA.empty_table()).found)
+            checkpoint.settle(entry)
+
+            def take(number: int, seconds: float, done: MicroBatch) -> None:
+                sinks.write(number, done)
+                figures = self.totals.add(number, seconds, done)
+                if gauge is not None:
+                    gauge.add(figures)
+                shown(self.totals.line(self.kind))
+
+            loop = Loop(query, checkpoint.spark, take)
+            shown(self.totals.line(self.kind))
+            with stopped_by_signals(loop.stop):
+                self._run(loop, checkpoint)
+        return True
+
+    def _run(self, loop: Loop, checkpoint: Checkpoint) -> None:
+        source = self.asked.source
+        ended = source.ends if self.asked.ended is None else self.asked.ended
+        source.start()
+        if source.ends:
+            loop.run(self._trigger, source.fed)
+        else:
+            loop.run({"availableNow": True} if ended else self._trigger)
+        source.check()
+        if ended and not loop.stop.is_set():
+            # a run that is killed from here on finds the row where it is, and Spark knows if it was taken
+            checkpoint.tell_closing()
+            loop.run({"availableNow": True})
+            if not loop.stop.is_set():
+                checkpoint.note_closed()
+
+    def _ends(self) -> tuple[int | None, int | None]:
+        options = self.asked.options
+        start = None if options.start is None else instant(options.start, self.kind, "--start")
+        until = None if options.until is None else instant(options.until, self.kind, "--until")
+        if start is not None and until is not None and start > until:
+            raise UsageProblem.of("bad-option", f"--start {options.start} is after --until {options.until}")
+        return start, until
+
+    def _entry(self, expected: Expected) -> dict[str, Any]:
+        """What must stay what it is while the checkpoint lives."""
+        asked, options = self.asked, self.asked.options
+        stage = self.program.plan(expected.pinned.schemas, self.kind)
+        special = [options.type, options.time, options.end, options.sequence, options.label, options.time_unit]
+        return {
+            "pinned": expected.pinned.entry(),
+            "source": asked.source.name,
+            "events": asked.source.identity(),
+            "buckets": asked.buckets,
+            "labelled": asked.because or asked.label,
+            "only": None if asked.only is None else sorted(asked.only),
+            "start": None if expected.start is None else str(options.start),
+            "zone": asked.zone,
+            "special": [text or "" for text in special],
+            "rules": [identity(d) for d in stage.definitions],
+        }
+
+    def _found(self, session: SparkSession, expected: Expected) -> StreamDetections:
+        asked = self.asked
+        delay = 0 if asked.watermark is None else ticks_of(asked.watermark, self.kind, "--watermark")
+
+        def read(late: bool) -> StreamSource:
+            wanted = expected.with_late() if late else expected
+            return StreamSource(
+                frame=asked.source.frame(session, wanted),
+                schemas=dict(wanted.pinned.schemas),
+                kind=wanted.pinned.kind,
+                physical=wanted.physical,
+                has_sequence=wanted.pinned.sequence,
+                labelled=frozenset(wanted.pinned.schemas) if wanted.pinned.label else frozenset(),
+                start=wanted.start,
+                until=wanted.until,
+                delay=delay,
+                fields={},
+            )
+
+        found = found_in(
+            self.program,
+            read,
+            because=asked.because,
+            with_label=asked.label or asked.because,
+            only=None if asked.only is None else list(asked.only),
+            partitions=asked.buckets,
+            skip=asked.options.bad_rows == "skip",
+        )
+        self._told(found.notices)
+        return found
+
+
+def trigger_of(asked: Asked) -> dict[str, Any]:
+    """For ``trigger(..)``: how often a look is taken.  A record that is replayed without a speed waits for nothing."""
+    text = asked.trigger or asked.source.trigger
+    micros = ticks_of(text, TimeKind(), "--trigger")
+    return {"processingTime": f"{-(-micros // 1000)} milliseconds"}
+
+
+def _control(session: SparkSession, checkpoint: Checkpoint) -> Any:
+    """A stream of which a row says that nothing comes any more."""
+    checkpoint.control.mkdir(exist_ok=True)
+    reader = session.readStream.schema("value string").option("pathGlobFilter", "*.txt")
+    return reader.option("maxFileAge", "36500d").text(literal(checkpoint.control))

@@ -1,0 +1,133 @@
+"""The query that runs: micro-batches into sinks, until the source ends, something fails, or it is told to stop."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from occurs.connect.sparkerrors import own_errors
+from occurs.errors import OccursError
+from occurs.hosts.stream.batches import MicroBatch, StreamQuery
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+#: seconds between two looks at a query that runs
+EVERY = 0.1
+_ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+
+
+class _Stopped(Exception):
+    """Ends a query between two micro-batches."""
+
+
+def settings(buckets: int) -> dict[str, str]:
+    """What a session is set to while a stream is followed: what a micro-batch costs beside its rows is to be small."""
+    return {
+        "spark.sql.shuffle.partitions": str(buckets),
+        "spark.sql.streaming.stateStore.providerClass": _ROCKSDB,
+        # only what has changed is written at the end of a micro-batch
+        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+        # our frontier moves with rows, never without
+        "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+        "spark.sql.adaptive.enabled": "false",
+        # how often an idle source is looked at
+        "spark.sql.streaming.pollingDelay": "50ms",
+    }
+
+
+@contextmanager
+def set_to(session: SparkSession, wanted: dict[str, str]) -> Iterator[None]:
+    """The session's settings while the body runs; then as they were."""
+    before = {name: session.conf.get(name, None) for name in wanted}
+    for name, value in wanted.items():
+        session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, old in before.items():
+            if old is None:
+                session.conf.unset(name)
+            else:
+                session.conf.set(name, old)
+
+
+@contextmanager
+def stopped_by_signals(stop: threading.Event) -> Iterator[None]:
+    """Ctrl-C and SIGTERM set ``stop``; a second Ctrl-C does not wait for anything."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def told(number: int, frame: Any) -> None:
+        if stop.is_set() and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        stop.set()
+
+    before = {number: signal.signal(number, told) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@dataclass
+class Loop:
+    """``take``: gets every micro-batch (its number, how long it took to compute in seconds, what it gave) and is done
+    when it returns; ``stop``: set from outside, it ends the query after the current micro-batch."""
+
+    query: StreamQuery
+    checkpoint: Path
+    take: Callable[[int, float, MicroBatch], None]
+    stop: threading.Event = field(default_factory=threading.Event)
+    _error: BaseException | None = None
+
+    def run(self, trigger: dict[str, Any], fed: Callable[[], bool] | None = None) -> None:
+        """Run the query until it ends by itself, or ``fed`` says that its source is complete and all of it is done, or
+        ``stop``.  Raises what a sink or a task has raised, as an error of ours if it is foreign."""
+        with own_errors():
+            writer = self.query.frame.writeStream.outputMode("append").foreachBatch(self._batch)
+            running = writer.option("checkpointLocation", str(self.checkpoint)).trigger(**trigger).start()
+            try:
+                self._watch(running, fed)
+            finally:
+                halted = running.isActive
+                if halted:
+                    running.stop()
+            error = self._error or running.exception()
+            if error is None or isinstance(error, _Stopped) or (halted and not isinstance(error, OccursError)):
+                return  # what a query says that is stopped in a micro-batch is no news
+            raise error
+
+    def _watch(self, running: StreamingQuery, fed: Callable[[], bool] | None) -> None:
+        while running.isActive:
+            if self.stop.is_set() and not running.status["isTriggerActive"]:
+                return  # between two micro-batches
+            if fed is not None and not self.stop.is_set() and fed():
+                try:
+                    running.processAllAvailable()
+                except Exception:
+                    if running.exception() is None and self._error is None:
+                        raise
+                return
+            self.stop.wait(EVERY) if not self.stop.is_set() else time.sleep(EVERY)
+
+    def _batch(self, frame: DataFrame, number: int) -> None:
+        if self.stop.is_set():
+            self._error = _Stopped()
+            raise self._error
+        try:
+            began = time.monotonic()
+            done = self.query.read(frame.toArrow())
+            self.take(number, time.monotonic() - began, done)
+        except BaseException as error:
+            self._error = error
+            raise

@@ -1,0 +1,128 @@
+"""Where detections go, micro-batch by micro-batch.
+
+A sink may be given a micro-batch again, with the same number and the same rows, if a run stopped before Spark had noted
+that it was written.  What that means for whoever reads the output is said with each sink.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Protocol
+
+import click
+import pyarrow as pa
+from rich.console import Console, RenderableType
+
+from occurs.connect.whole import durable
+from occurs.connect.writers import check_target, json_blocks, write_rows_to, write_to
+from occurs.errors import ResourceProblem, UsageProblem
+from occurs.follow.figures import Line
+
+Tables = Mapping[str, pa.Table]
+SUFFIXES = {"jsonl": "json", "csv": "csv", "parquet": "parquet"}
+_OWNER = ".occurs-follow.json"
+
+
+class Sink(Protocol):
+    """``tables``: type to detections, in order; every type is there, also without rows."""
+
+    def write(self, batch: int, tables: Tables) -> None: ...
+
+
+class Files:
+    """A directory with one file per micro-batch that has rows: **exactly once**.
+
+    A file appears whole, is on the disk before Spark notes that the micro-batch is done, and takes the same name if the
+    micro-batch is written again.  Names count up: ``batch-000000000012.jsonl``.  Whoever reads the directory should
+    pass over names that begin with a dot.
+    """
+
+    def __init__(self, path: str, suffix: str, owner: str, option: str):
+        """``owner``: of the checkpoint, whose numbers the names are: no other may write here.
+
+        Raises UsageProblem and ResourceProblem if nothing can be written there.
+        """
+        self.path, self._suffix, self._option = Path(path).expanduser(), suffix, option
+        if self.path.suffix and not self.path.is_dir():
+            text = f"{option} {path}: a stream is written to a directory, one file per micro-batch"
+            raise UsageProblem.of("bad-option", text, hint="a name without suffix; --out-format chooses jsonl, csv, ..")
+        check_target(path, option)
+        with self._errors():
+            self.path.mkdir(exist_ok=True)
+            self._claim(owner)
+
+    def _claim(self, owner: str) -> None:
+        mine = self.path / _OWNER
+        if mine.exists():
+            found = json.loads(mine.read_text())["checkpoint"]
+            if found == owner:
+                return
+            text = f"{self._option} {self.path}: it holds what was written with another checkpoint"
+            hint = "micro-batches are numbered per checkpoint: choose another directory, or that checkpoint"
+            raise UsageProblem.of("bad-option", text, hint=hint)
+        if any(self.path.glob("batch-*")):
+            text = f"{self._option} {self.path}: there are files in it already that would be overwritten"
+            raise UsageProblem.of("bad-option", text, hint="choose another directory")
+        with durable(mine) as out:
+            out.write(json.dumps({"checkpoint": owner}).encode())
+
+    def write(self, batch: int, tables: Tables) -> None:
+        if any(len(t) for t in tables.values()):
+            self._put(batch, lambda out: write_to(out, SUFFIXES[self._suffix], tables))
+
+    def rows(self, batch: int, table: pa.Table) -> None:
+        """Rows that are no events."""
+        if len(table):
+            self._put(batch, lambda out: write_rows_to(out, SUFFIXES[self._suffix], table))
+
+    def lines(self, batch: int, lines: list[str]) -> None:
+        """JSON texts, one a line."""
+        if lines:
+            self._put(batch, lambda out: out.write(("\n".join(lines) + "\n").encode()))
+
+    def _put(self, batch: int, body: Callable[[IO[bytes]], object]) -> None:
+        with self._errors(), durable(self.path / f"batch-{batch:012}.{self._suffix}") as out:
+            body(out)
+
+    @contextmanager
+    def _errors(self):  # type: ignore[no-untyped-def]
+        try:
+            yield
+        except (ResourceProblem, UsageProblem):
+            raise
+        except OSError as error:
+            text = f"{self._option} {self.path}: {error.strerror or error}"
+            raise ResourceProblem.of("cannot-write", text) from error
+
+
+class Lines:
+    """JSON lines on stdout: **at least once**: after a crash the rows of the last micro-batch may come again."""
+
+    def write(self, batch: int, tables: Tables) -> None:
+        try:
+            for text in json_blocks(tables):
+                click.echo(text, nl=False)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise ResourceProblem.of("cannot-write", f"stdout: {error.strerror or error}") from error
+
+
+class Shown:
+    """Tables on a terminal, for people: at least once."""
+
+    def __init__(self, draw: Callable[[str, pa.Table], RenderableType], line: Line):
+        """``line``: what else may be on the terminal."""
+        self._draw, self._line = draw, line
+        self._console = Console()
+
+    def write(self, batch: int, tables: Tables) -> None:
+        with self._line.aside():
+            for name, table in tables.items():
+                if len(table):
+                    self._console.print(self._draw(name, table))

@@ -1,0 +1,178 @@
+"""What ``--events`` may be: directories that are watched, a record that is replayed, topics of Kafka."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from occurs.connect.files import read_sources
+from occurs.connect.places import split_type
+from occurs.errors import UsageProblem
+from occurs.follow import folders, replay
+from occurs.follow.checkpoint import Checkpoint
+from occurs.follow.expected import Expected, Pinned
+from occurs.model.source import InputOptions
+from occurs.model.source import Source as Table
+from occurs.program import Program
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class Source(Protocol):
+    """Where events come from.
+
+    ``ends``: does it end by itself?  ``trigger``: how often to look for events, if nothing is said.  ``needs_session``:
+    must Spark be asked what events look like?
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def ends(self) -> bool: ...
+    @property
+    def trigger(self) -> str: ...
+    @property
+    def needs_session(self) -> bool: ...
+
+    def look(self, program: Program, options: InputOptions, session: SparkSession | None) -> Pinned:
+        """What events look like, by what is there."""
+
+    def prepare(self, expected: Expected, checkpoint: Checkpoint) -> None:
+        """Do all that can fail before Spark is asked."""
+
+    def identity(self) -> list[str]:
+        """What a checkpoint remembers it by."""
+
+    def frame(self, session: SparkSession, expected: Expected) -> DataFrame:
+        """The wide rows, as a stream."""
+
+    def start(self) -> None:
+        """The query is about to run."""
+
+    def fed(self) -> bool:
+        """Has all been handed to Spark, for ever?"""
+
+    def check(self) -> None:
+        """Raise what has gone wrong beside the query."""
+
+    def close(self) -> None:
+        """The query has ended."""
+
+
+class _Passive:
+    """A source that Spark reads by itself."""
+
+    ends = False
+    trigger = "1 s"
+    needs_session = False
+
+    def prepare(self, expected: Expected, checkpoint: Checkpoint) -> None:
+        return None
+
+    def start(self) -> None:
+        return None
+
+    def fed(self) -> bool:
+        return False
+
+    def check(self) -> None:
+        return None
+
+    def close(self) -> None:
+        return None
+
+
+class Folders(_Passive):
+    """Directories into which files are moved."""
+
+    name = "directory"
+
+    def __init__(self, texts: Sequence[str]):
+        self._folders = folders.parse_folders(texts)
+
+    def look(self, program: Program, options: InputOptions, session: SparkSession | None) -> Pinned:
+        return _pinned(program, folders.first_look(self._folders, program, options.type), options)
+
+    def frame(self, session: SparkSession, expected: Expected) -> DataFrame:
+        return folders.stream(session, self._folders, expected)
+
+    def identity(self) -> list[str]:
+        return [f"{f.type}={f.path.resolve()}" if f.type else str(f.path.resolve()) for f in self._folders]
+
+
+class Replay(_Passive):
+    """Recorded events, at ``speed`` times the speed they had; None: as fast as they are judged."""
+
+    name = "record"
+    ends = True
+
+    def __init__(self, texts: Sequence[str], speed: float | None):
+        if speed is not None and not 0 < speed < float("inf"):
+            raise UsageProblem.of("bad-option", f"--speed {speed:g}", hint="more than 0; 60 is a minute per second")
+        self._texts, self._speed = texts, speed
+        self.trigger = "0 s" if speed is None else "1 s"
+        self._sources: list[Table] | None = None
+
+    def _read(self, program: Program, options: InputOptions) -> list[Table]:
+        if self._sources is None:
+            self._sources = read_sources(self._texts, schemas=program.declared, type_column=options.type)
+        return self._sources
+
+    def look(self, program: Program, options: InputOptions, session: SparkSession | None) -> Pinned:
+        return _pinned(program, self._read(program, options), options)
+
+    def prepare(self, expected: Expected, checkpoint: Checkpoint) -> None:
+        sources = self._sources
+        if sources is None:
+            schemas = expected.pinned.schemas
+            sources = read_sources(self._texts, schemas=schemas, type_column=expected.options.type)
+        record = replay.Record(sources, expected)
+        self._sources = None  # the rows are in the record now
+        self._spool = checkpoint.spool
+        self._identity = record.identity
+        self._feeder = replay.Feeder(record, checkpoint.spool, self._speed, expected.pinned.kind)
+
+    def frame(self, session: SparkSession, expected: Expected) -> DataFrame:
+        return replay.stream(session, self._spool, expected, chunks=self._speed is None)
+
+    def identity(self) -> list[str]:
+        return [self._identity]
+
+    def start(self) -> None:
+        self._feeder.start()
+
+    def fed(self) -> bool:
+        return not self._feeder.is_alive()
+
+    def check(self) -> None:
+        if self._feeder.error is not None:
+            raise self._feeder.error
+
+    def close(self) -> None:
+        self._feeder.stop()
+
+
+def source_of(texts: Sequence[str], speed: float | None) -> Source:
+    """The source that ``--events`` names.  Raises UsageProblem and InputProblem."""
+    spelled = [split_type(text)[1] for text in texts]
+    if any(text.startswith("kafka:") for text in spelled):
+        raise UsageProblem.of("unsupported", "events from Kafka")
+    directories = [Path(text).expanduser().is_dir() for text in spelled]
+    if speed is not None or not any(directories):
+        missing = [t for t in spelled if not Path(t).expanduser().exists()]
+        if missing and speed is None and not Path(missing[0]).suffix:
+            return Folders(texts)  # says that there is no such directory
+        return Replay(texts, speed)
+    if not all(directories):
+        file = texts[directories.index(False)]
+        text = f"--events {file} is a file, and others are directories"
+        raise UsageProblem.of("bad-option", text, hint="directories to follow them, or with --speed all to replay them")
+    return Folders(texts)
+
+
+def _pinned(program: Program, sources: list[Table], options: InputOptions) -> Pinned:
+    history = program.history(sources, replace(options, bad_rows="skip"))
+    return Pinned.of(program, history, sources, options)
