@@ -19,6 +19,7 @@ BROKEN = "__occurs_broken"
 #: why it is broken; null for a good message
 REASON = "__occurs_reason"
 _MARK = "occurs: the end of the message"
+_USUAL = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)$"
 
 
 def stream(session: SparkSession, place: KafkaPlace, fields: Mapping[str, Type]) -> DataFrame:
@@ -55,43 +56,44 @@ def stream(session: SparkSession, place: KafkaPlace, fields: Mapping[str, Type])
 
 
 def typed(messages: DataFrame, place: KafkaPlace, fields: Mapping[str, Type]) -> DataFrame:
-    """Messages, as the connector gives them, in the columns of :func:`stream`; batch or streaming."""
+    """Messages, as the connector gives them, in the columns of :func:`stream`; batch or streaming.
+
+    One step after the other: Spark computes what a later step uses several times once only if it is a column by then.
+    """
     from pyspark.sql import functions as F
 
+    outside = {column: origin for origin, column in place.exposed.items()}
+    inside = {name: f"v{n}" for n, name in enumerate(fields) if name not in outside}
     text = F.col("value").cast("string")
     # Spark's parser stops behind the first value, whatever follows: as the item of a list it has to end there
     wrapped = F.concat(F.lit("["), text, F.lit(f',"{_MARK}"]'))
-    alone = F.try_variant_get(F.col("list"), "$[1]", "string") == _MARK
-    item = F.try_variant_get(F.col("list"), "$[0]", "variant")
-    parsed = (
-        messages.withColumn("list", F.when(F.is_valid_utf8(text), F.try_parse_json(wrapped)))
-        .withColumn("doc", F.when(alone, item))
-        .withColumn("kind", F.schema_of_variant(F.col("doc")))
-    )
+    alone = F.coalesce(F.try_variant_get(F.col("list"), "$[1]", "string") == _MARK, F.lit(False))
+    lists = messages.withColumn("list", F.when(F.is_valid_utf8(text), F.try_parse_json(wrapped)))
+    parts = lists.select("*", *(_part(name).alias(v) for name, v in inside.items()))
+    told = {v: F.coalesce(F.schema_of_variant(v), F.lit("VOID")) for v in inside.values()}
+    kinds = parts.select("*", *(kind.alias(f"k{v}") for v, kind in told.items()))
+    raws = kinds.select("*", *(_raw(v, fields[n]).alias(f"r{v}") for n, v in inside.items()))
     values: dict[str, tuple[Column, Column]] = {}  # the value, and: is there one that does not fit?
-    outside = {column: origin for origin, column in place.exposed.items()}
-    for name, wanted in fields.items():
-        values[name] = _outside(place, outside.pop(name), wanted) if name in outside else _field(name, wanted)
-    for name, origin in outside.items():
-        values[name] = _outside(place, origin, Type.NULL)
-    shown = [value.alias(f"v{n}") for n, (value, _) in enumerate(values.values())]
+    for name in [*fields, *(n for n in outside if n not in fields)]:
+        wanted = fields.get(name, Type.NULL)
+        values[name] = _outside(place, outside[name], wanted) if name in outside else _value(inside[name], wanted)
+    shown = [value.alias(f"o{n}") for n, (value, _) in enumerate(values.values())]
     wrong = [
         F.when(misfit, F.lit(f"the value of `{name}` is not of type {fields.get(name)}"))
         for name, (_, misfit) in values.items()
     ]
-    is_object = F.col("kind").startswith("OBJECT")
     reason = (
         F.when(F.col("value").isNull(), "the message has no value")
         .when(~F.is_valid_utf8(text), "the value is not UTF-8")
-        .when(F.col("doc").isNull(), "the value is not JSON")
-        .when(~is_object, "the value is not a JSON object")
+        .when(~alone, "the value is not JSON")
+        .when(~text.rlike(r"^\s*\{"), "the value is not a JSON object")
         .otherwise(F.coalesce(*wrong, F.lit(None).cast("string")))
     )
     at = F.concat(F.lit("kafka://"), F.col("topic"), F.lit("["), F.col("partition").cast("string"), F.lit("]"))
-    rows = parsed.select(*shown, at.alias("file"), F.col("offset"), reason.alias("reason"), text.alias("text"))
+    rows = raws.select(*shown, at.alias("file"), F.col("offset"), reason.alias("reason"), text.alias("text"))
     broken = F.when(F.col("reason").isNotNull(), F.coalesce(F.make_valid_utf8(F.col("text")), F.lit("")))
     return rows.select(
-        *(F.col(f"v{n}").alias(name) for n, name in enumerate(values)),
+        *(F.col(f"o{n}").alias(name) for n, name in enumerate(values)),
         F.col("file").alias(PLACE[0]),
         F.col("offset").alias(PLACE[1]),
         broken.alias(BROKEN),
@@ -99,37 +101,55 @@ def typed(messages: DataFrame, place: KafkaPlace, fields: Mapping[str, Type]) ->
     )
 
 
-def _field(name: str, wanted: Type) -> tuple[Column, Column]:
-    """(the value of a name of the object ``doc`` as the column type of ``wanted``; is there one that does not fit?)."""
+def _part(name: str) -> Column:
+    """What the first item of ``list`` has under a name, as a variant."""
+    from pyspark.sql import functions as F
+
+    if "'" in name or '"' in name:  # a path cannot spell these
+        return F.try_element_at(F.try_variant_get(F.col("list"), "$[0]", "map<string,variant>"), F.lit(name))
+    return F.try_variant_get(F.col("list"), f"$[0]['{name}']", "variant")
+
+
+def _raw(v: str, wanted: Type) -> Column:
+    """The variant in column ``v``, of the kind in ``k..``, as Spark's type nearest to what is wanted; null if it is of
+    another kind.  Numbers: a struct of ``whole`` and ``real``."""
+    from pyspark.sql import functions as F
+
+    def read(t: str) -> Column:
+        return F.try_variant_get(F.col(v), "$", t)
+
+    kind = F.col(f"k{v}")
+    if wanted is Type.NULL:
+        return read("string")
+    if wanted is Type.BOOL:
+        return F.when(kind == "BOOLEAN", read("boolean"))
+    if wanted in (Type.STRING, Type.TIMESTAMP):
+        return F.when(kind == "STRING", read("string"))
+    real = (kind == "DOUBLE") | kind.startswith("DECIMAL")
+    whole = F.when(kind == "BIGINT", read("bigint"))
+    return F.struct(whole.alias("whole"), F.when(real, read("double")).alias("real"))
+
+
+def _value(v: str, wanted: Type) -> tuple[Column, Column]:
+    """(the value as the column type of ``wanted``; is there one that does not fit?)."""
     from pyspark.sql import functions as F
     from pyspark.sql import types as T
 
-    if "'" in name or '"' in name:  # a path cannot spell these
-        at = F.try_element_at(F.try_variant_get(F.col("doc"), "$", "map<string,variant>"), F.lit(name))
-    else:
-        at = F.try_variant_get(F.col("doc"), f"$['{name}']", "variant")
-    kind = F.coalesce(F.schema_of_variant(at), F.lit("VOID"))
-    there = kind != "VOID"
-    text, double = F.try_variant_get(at, "$", "string"), F.try_variant_get(at, "$", "double")
-    whole, real = kind == "BIGINT", (kind == "DOUBLE") | kind.startswith("DECIMAL")
-    long = F.when(whole, F.try_variant_get(at, "$", "bigint"))
+    value = raw = F.col(f"r{v}")
     if wanted is Type.NULL:
-        return text, F.lit(False)
+        return value, F.lit(False)
     if wanted in (Type.INT, Type.DURATION):
         # 2^63 is a double, and cast to long one less
-        rounded, _ = convert(F.when(real & (double < 2.0**63), double), T.DoubleType(), Type.INT)
-        value = F.coalesce(long, rounded)
+        rounded, _ = convert(F.when(raw["real"] < 2.0**63, raw["real"]), T.DoubleType(), Type.INT)
+        value = F.coalesce(raw["whole"], rounded)
     elif wanted is Type.FLOAT:
-        exact, _ = convert(long, T.LongType(), Type.FLOAT)
-        value = F.coalesce(exact, F.when(real, double))
-    elif wanted is Type.BOOL:
-        value = F.when(kind == "BOOLEAN", F.try_variant_get(at, "$", "boolean"))
+        exact, _ = convert(raw["whole"], T.LongType(), Type.FLOAT)
+        value = F.coalesce(raw["real"], exact)
     elif wanted is Type.TIMESTAMP:
-        micros, _ = convert(F.when(kind == "STRING", text), T.StringType(), Type.TIMESTAMP)
-        value = F.timestamp_micros(micros)
-    else:
-        value = F.when(kind == "STRING", text)
-    return value, there & value.isNull()
+        micros, _ = convert(raw, T.StringType(), Type.TIMESTAMP)
+        # the usual spelling is read at once; convert has to take several to pieces
+        value = F.when(raw.rlike(_USUAL), raw.try_cast("timestamp")).otherwise(F.timestamp_micros(micros))
+    return value, (F.col(f"k{v}") != "VOID") & value.isNull()
 
 
 def _outside(place: KafkaPlace, origin: str, wanted: Type) -> tuple[Column, Column]:
