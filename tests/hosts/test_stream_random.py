@@ -123,6 +123,22 @@ def test_chains() -> None:
     assert sum(n > 0 for n in found) > 30
 
 
+def test_given_rows_of_a_type_that_feeds_itself() -> None:
+    """Of P only V is read, but its rows stand beside derived ones, which have all attributes."""
+    rules = """
+event P(K: int, V: int)
+define P(K, V) from A(K = $k) and last B(K = $k) within 8 ms from A where K = $k, V = B.V
+define P(K, V) from A() and first B() within 5 ms from A where K = B.V, V = COUNT(P(V > 0)) within 5 ms from A
+"""
+    tables = {"A": {"time": [5], "K": [1]}, "B": {"time": [3], "K": [1], "V": [1]}}
+    tables["P"] = {"time": [4], "K": [1], "V": [1]}
+    history = {t: pa.table(columns) for t, columns in tables.items()}
+    program = occurs.parse(rules)
+    found = as_stream(program, history, InputOptions(time_unit="ms"), How(because=False)).found
+    assert difference(here(program, history, time_unit="ms"), found) is None
+    assert len(found) == 2
+
+
 @pytest.mark.xfail(strict=True, reason="stages lose the order of rows on which the order of others depends")
 def test_the_order_of_what_decides_an_order() -> None:
     """`last Two()` depends on the order of Two, and that on the order of One, which another stage has found."""

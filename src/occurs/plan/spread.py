@@ -30,10 +30,11 @@ class Group:
     def needs(self, type: str, everything: bool) -> set[str] | None:
         """The attributes of ``type`` that must cross into Python; None for all (labels need them).
 
-        Where order within an instant can change the answer all attributes of a type cross, as they decide the order.
+        Where order within an instant can change the answer all attributes of a type cross, as they decide the order; so
+        do those of a type that is also defined here, as its rows stand beside derived ones.
         """
         definitions = self.stage.definitions
-        if everything or any(type in d.positional for d in definitions):
+        if everything or type in self.stage.defined or any(type in d.positional for d in definitions):
             return None
         if any(s.type == type for s in self.stage.subscribed):
             return None
