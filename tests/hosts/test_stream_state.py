@@ -1,0 +1,95 @@
+"""The state of a stream: limits that are out of reach of small histories are made small, and answers stay the same."""
+
+from __future__ import annotations
+
+import random
+
+import pyarrow as pa
+import pytest
+from hostcases import here, labelled
+from instream import How, InStream
+from streamprograms import EVERYTHING, events
+
+import occurs
+from occurs.engine import ledger
+from occurs.hosts.stream import bucket, pack, waiting
+from occurs.model.history import InputOptions
+from occurs.testing.histories import split_by_type
+
+MS = InputOptions(time_unit="ms")
+
+
+def check(rules: str, tables: dict[str, pa.Table], how: How) -> InStream:
+    program = occurs.parse(rules)
+    stream = InStream(program, tables, MS, how)
+    assert labelled(stream.run().found) == labelled(here(program, tables, because=True, time_unit="ms"))
+    return stream
+
+
+@pytest.mark.parametrize("memory", ["kept", "forgetful", "crash"])
+def test_few_rows_at_once(monkeypatch: pytest.MonkeyPatch, memory: str) -> None:
+    """Engines that are called several times in a micro-batch, tasks that pack rows piece by piece."""
+    monkeypatch.setattr(bucket, "BUDGET", 4)
+    monkeypatch.setattr(pack, "CHUNK", 3)
+    for seed in range(3):
+        tables = split_by_type(events(60, seed))
+        check(EVERYTHING, tables, How(3, 25, 10, shuffled=True, memory=memory, seed=seed))
+
+
+def test_more_buckets_than_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bucket, "REMEMBERED", 2)
+    check(EVERYTHING, split_by_type(events(60, 4)), How(5, 7, 10, shuffled=True))
+    assert len(bucket._memories) <= 2
+
+
+def test_several_streams_in_one_process() -> None:
+    """What is remembered of one query is not taken for that of another."""
+    tables = [split_by_type(events(40, seed)) for seed in (1, 2)]
+    program = occurs.parse(EVERYTHING)
+    streams = [InStream(program, t, MS, How(2, 5, apart=False)) for t in tables]
+    found: list[list[int]] = [[], []]
+    for parts in zip(*(s.cut() for s in streams), strict=True):
+        for n, (stream, part) in enumerate(zip(streams, parts)):
+            got = stream.query.read(stream.micro_batch(part, len(found[n]) == 7))
+            found[n].append(sum(len(t) for t in got.found.values()))
+    for n, t in enumerate(tables):
+        assert sum(found[n]) == len(here(program, t, time_unit="ms"))
+
+
+LONG = """
+define Last(V) from A(K = $k) and last B(K = $k) within 900 ms from A where V = B.V
+define Each(V) from A(K = $k) and each B(K = $k, V = 1) within 700 ms from A where V = A.V
+define Once(V) from A(V > 2) and first B() within 500 ms from A where V = B.V consuming B
+"""
+
+
+@pytest.mark.parametrize("memory", ["kept", "mixed"])
+@pytest.mark.parametrize("most", [2, 16])
+def test_many_pieces(monkeypatch: pytest.MonkeyPatch, memory: str, most: int) -> None:
+    """A long past and a long wait, row by row: pieces are put together, and stay few."""
+    monkeypatch.setattr(ledger, "MOST", most)
+    monkeypatch.setattr(waiting, "MOST", most)
+    tables = split_by_type(events(150, 6, "AB", 1200))
+    stream = check(LONG, tables, How(2, 1, 300, shuffled=True, memory=memory, apart=False))
+    assert all(len(store.pieces) < 12 * most for store in stream.stores.values())
+
+
+def test_state_does_not_grow() -> None:
+    """Ten times the events: no more is kept in the end, nor written per micro-batch."""
+    sizes = []
+    for n in (100, 1000):
+        stream = InStream(occurs.parse(EVERYTHING), split_by_type(events(n, 8, span=n)), MS, How(2, 50, 10))
+        batches = [stream.query.read(stream.micro_batch(part)) for part in stream.cut()]
+        held = sum(len(blob) for store in stream.stores.values() for blob in store.pieces.values())
+        sizes.append((held, max(b.figures["size"] or 0 for b in batches)))
+        kept = [b.figures["kept"] or 0 for b in batches]
+        assert max(kept[len(kept) // 2 :]) < 300
+    assert sizes[1][0] < 2 * sizes[0][0]
+    assert sizes[1][1] < 2 * sizes[0][1]
+
+
+def test_a_program_without_input() -> None:
+    """Timers alone: rows that nobody reads move the clock."""
+    tables = {"Nobody": pa.table({"time": random.Random(1).sample(range(100), 20)})}
+    for buckets in (1, 3):
+        check("define T(N) from Timer(MS%7 == 0) where N = 1", tables, How(buckets, 3, 5, shuffled=True))
