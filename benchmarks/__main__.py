@@ -17,7 +17,7 @@ from benchmarks import growth, local
 from benchmarks.history import parquet
 from benchmarks.report import Report
 
-PARTS = ("local", "growth", "spark")
+PARTS = ("local", "growth", "spark", "streaming")
 FOLDER = Path("out") / "benchmarks"
 
 
@@ -45,7 +45,19 @@ def spark_part(quick: bool) -> Iterator[Report]:
     yield sparkjob.memory(FOLDER, 5_000_000)  # at once more rows per partition than a call of the engine takes
 
 
-RUN = {"local": local_part, "growth": growth_part, "spark": spark_part}
+def streaming_part(quick: bool) -> Iterator[Report]:
+    from benchmarks import streaming
+
+    spark = streaming.session()
+    try:
+        counts = [100, 10_000, 100_000]
+        yield streaming.throughput(spark, FOLDER, counts, 8 if quick else 15, 1 if quick else 3)
+        yield streaming.latency(spark, FOLDER, 30 if quick else 120)
+    finally:
+        spark.stop()
+
+
+RUN = {"local": local_part, "growth": growth_part, "spark": spark_part, "streaming": streaming_part}
 
 
 @contextmanager
@@ -64,7 +76,7 @@ def one_thread() -> Iterator[None]:
 @click.option("--part", "parts", type=click.Choice(PARTS), multiple=True, help="Only this part (may be repeated).")
 @click.option("--json", "path", type=click.Path(dir_okay=False, path_type=Path), help="Keep the tables here as JSON.")
 def main(quick: bool, parts: tuple[str, ...], path: Path | None) -> None:
-    """Ratios against a bare script, against Spark doing nothing, and growth."""
+    """Ratios against a bare script, against Spark doing nothing, growth, and streams."""
     console = Console()
     if not console.is_terminal:
         console = Console(width=200)

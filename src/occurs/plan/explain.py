@@ -5,8 +5,12 @@ from __future__ import annotations
 from occurs.model.time import UNIT_MICROSECONDS, TimeKind
 from occurs.operators.pattern import Absent, Pattern, Select
 from occurs.operators.sequential import Component
-from occurs.plan.spread import Group, groups
+from occurs.plan.lanes import Lane, lanes
+from occurs.plan.spread import Group, connected, groups
 from occurs.plan.stage import Stage
+
+#: buckets of a stream, if nobody says how many
+BUCKETS = 8
 
 
 def explain(stage: Stage) -> str:
@@ -32,8 +36,13 @@ def explain(stage: Stage) -> str:
         lines.append("  nothing: every rule looks at single events")
     state = f"window {duration(max(kept.values()), stage.kind)}" if kept else "constant"
     lines += [f"  state: {state}", "", "On Spark:"]
-    for group in groups(stage.definitions, stage):
-        lines.append(_spread(group))
+    parts = groups(stage.definitions, stage)
+    lines += [_spread(group) for group in parts]
+    lines += ["", "On a stream:"]
+    laid = lanes(parts, BUCKETS)
+    lines += [_lane(lane) for lane in laid]
+    depth = max((lane.depth for lane in laid), default=0) + 1
+    lines.append(f"  {_count(depth, 'stateful stage')}, all of them in every micro-batch")
     return "\n".join(lines)
 
 
@@ -68,6 +77,20 @@ def _spread(group: Group) -> str:
     if group.takes:
         text += f"; reads {', '.join(sorted(group.takes))} of an earlier stage, spread anew"
     return text
+
+
+def _lane(lane: Lane) -> str:
+    group = lane.group
+    names = ", ".join(group.stage.reported[:4]) + (" .." if len(group.stage.reported) > 4 else "")
+    stage = f", stage {lane.depth + 1}" if lane.depth else ""
+    if lane.group.mode == "keyed":
+        return f"  {names}: every bucket has the state of its keys{stage}"
+    if lane.group.mode == "free":
+        return f"  {names}: row by row, over all buckets{stage}"
+    apart = len(connected(group.stage.definitions, set(group.stage.defined)))
+    if apart == 1:
+        return f"  {names}: all in ONE bucket, as there is no common key{stage} [global-stage]"
+    return f"  {names}: no common key; {apart} parts that are not connected, each in one bucket{stage}"
 
 
 def _way(group: Group) -> str:
