@@ -24,7 +24,7 @@ def test_keys_stages_and_what_has_none() -> None:
     ]
     apart = "define H() from A() and last B() within 5 ms from A\n"
     assert explained(apart + apart.replace("H", "I").replace("5", "6") + "define J() from A()") == [
-        "  J: row by row, over all buckets",
         "  H, I: no common key; 2 parts that are not connected, each in one bucket",
+        "  J: row by row, over all buckets",
         "  1 stateful stage, all of them in every micro-batch",
     ]
