@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -10,12 +11,14 @@ import click
 
 from occurs.cli import _input, _options
 from occurs.cli._output import check_targets, left_out, rich_table
+from occurs.connect.places import split_type
 from occurs.errors import UsageProblem
+from occurs.follow.checkpoint import Checkpoint
 from occurs.follow.figures import Line, Totals
 from occurs.follow.follower import Asked, Follower
 from occurs.follow.outputs import Outputs
-from occurs.follow.sinks import SUFFIXES, Files, Lines, Shown
-from occurs.follow.sources import source_of
+from occurs.follow.places import source_of
+from occurs.follow.sinks import SUFFIXES, Files, Lines, Shown, Sink, Topic
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -73,12 +76,16 @@ def command(
             "unsupported", f"--replay-from {replay_from}: rules of a checkpoint cannot be changed yet"
         )
     targets = {"--out": None if out == "-" else out, "--late": late, "--bad": bad}
-    check_targets({**targets, "--metrics": None, "--checkpoint": None}, given.events)
+    check_targets({o: None if t and _is_topic(t) else t for o, t in targets.items()}, given.events)
+    source = source_of(given.events, speed)
+    for option, target in {**targets, "--checkpoint": checkpoint, "--metrics": metrics}.items():
+        if target and not _is_topic(target):
+            source.refuse_inside(option, target)
     program = _input.load(rules, language, strict=strict, require_bounds=require_bounds)
     facts = _input.facts(given)
     program = program.adjusted(zone=given.zone, facts=facts, strict=strict, require_bounds=require_bounds)
     asked = Asked(
-        source_of(given.events, speed),
+        source,
         given.options(skip=bad is not None),
         watermark,
         trigger,
@@ -90,34 +97,47 @@ def command(
         given.zone,
     )
     line = Line()
+    topics = any(map(_is_topic, [*given.events, *(t for t in targets.values() if t)]))
+    session = functools.cache(functools.partial(_session, topics))
 
-    def outputs(owner: str) -> Outputs:
-        found = _found(out, out_format, owner, line)
-        return Outputs(
-            found,
-            None if late is None else Files(late, "jsonl", owner, "--late"),
-            None if bad is None else Files(bad, out_format, owner, "--bad"),
-            out_format if isinstance(found, Files) else None,
-        )
+    def side(option: str, target: str | None, suffix: str, checkpoint: Checkpoint) -> Files | Topic | None:
+        if target is None:
+            return None
+        if _is_topic(target):
+            return Topic(target, f"{checkpoint.id}{option[1:]}", checkpoint.path / "kafka", session)
+        return Files(target, suffix, checkpoint.id, option)
+
+    def outputs(checkpoint: Checkpoint) -> Outputs:
+        found: Sink
+        if out is None and sys.stdout.isatty():
+            found = Shown(rich_table, line)
+        else:
+            found = side("--out", None if out == "-" else out, out_format, checkpoint) or Lines()
+        sides = [side("--late", late, "jsonl", checkpoint), side("--bad", bad, out_format, checkpoint)]
+        return Outputs(found, sides[0], sides[1], out_format if isinstance(found, Files) else None)
 
     follower = Follower(program, asked, _input.warn)
-    with line:
-        went = follower.follow(checkpoint, outputs, _session, metrics, line.show)
+    try:
+        with line:
+            went = follower.follow(checkpoint, outputs, session, metrics, line.show)
+    except KeyboardInterrupt:  # while it was starting, or a second time
+        click.echo("stopped; a micro-batch that was not done is done at the next start", err=True)
+        return
     if not went:
         click.echo(f"{checkpoint}: this stream has been read to its end; a new --checkpoint begins anew", err=True)
         return
     _summary(follower.totals, time.monotonic() - began)
 
 
-def _found(out: str | None, out_format: str, owner: str, line: Line) -> Files | Lines | Shown:
-    if out is None and sys.stdout.isatty():
-        return Shown(rich_table, line)
-    if out is None or out == "-":
-        return Lines()
-    return Files(out, out_format, owner, "--out")
+def _is_topic(text: str) -> bool:
+    return split_type(text)[1].startswith("kafka:")
 
 
-def _session() -> SparkSession:
+def _session(topics: bool) -> SparkSession:
+    if topics:
+        from occurs.connect.kafka import kafka_session
+
+        return kafka_session()
     from occurs.connect.spark import local_session
 
     return local_session()

@@ -114,9 +114,9 @@ def json_blocks(tables: Tables) -> Iterator[str]:
     yield from _merged(tables, {name: _json_lines(name, table) for name, table in tables.items()})
 
 
-def json_rows(table: pa.Table) -> pa.ChunkedArray:
-    """Every row as a JSON object: one text each."""
-    return _json_lines(None, table)
+def json_rows(table: pa.Table, name: str | None = None) -> pa.ChunkedArray:
+    """Every row as a JSON object: one text each; with a ``name`` as the event type in front."""
+    return _json_lines(name, table)
 
 
 def csv_blocks(tables: Tables) -> Iterator[str]:

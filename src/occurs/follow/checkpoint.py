@@ -30,7 +30,7 @@ _FIXED = {
     "start": "--start",
     "zone": "--zone",
     "special": "--time-unit or the names of columns",
-    "rules": "the rules",
+    "stages": "the number of stages with different keys that the rules need",
 }
 _FRESH = "start with a new --checkpoint (it begins with an empty past), or with what this one was started with"
 
@@ -121,34 +121,34 @@ class Checkpoint:
             raise CheckpointProblem.of("bad-checkpoint", text, hint="start with a new --checkpoint")
         return dict(entry)
 
-    def compare(self, entry: Mapping[str, Any]) -> None:
-        """Raises CheckpointProblem if something that must not change is not what it was at the first start."""
+    def compare(self, entry: Mapping[str, Any]) -> list[Problem]:
+        """What has changed since the start before, and may.  Raises CheckpointProblem for what must not change."""
         if self.entry is None:
-            return
+            return []
         problems: list[Problem] = []
         for name, called in _FIXED.items():
             if self.entry.get(name) != entry.get(name):
-                problems += self._changed(name, called, entry).problems
-        if problems:
-            # the way out is the same for all: it is told once
-            raise CheckpointProblem([replace(p, hint=None) for p in problems[:-1]] + problems[-1:])
+                before, now = _shown(self.entry.get(name)), _shown(entry.get(name))
+                text = f"{self.path}: {called} must stay what it was: {before}, not {now}"
+                problems.append(Problem("other-options", text))
+        old, new = set(self.entry["rules"]), set(entry["rules"])
+        if old != new and entry["source"] == "record":
+            text = f"{self.path}: rules cannot change while a record is replayed"
+            problems.append(Problem("other-program", text))
+        if problems:  # the way out is the same for all: it is told once
+            raise CheckpointProblem([*problems[:-1], replace(problems[-1], hint=_FRESH)])
+        parts = [f"{len(new - old)} new, which see later events only"] * bool(new - old)
+        parts += [f"{len(old - new)} gone"] * bool(old - new)
+        parts += [f"{len(old & new)} go on"] * bool(old & new)
+        text = f"the rules have changed since the last start: {'; '.join(parts)}"
+        return [Problem("changed-program", text, severity="notice")] if old != new else []
 
     def settle(self, entry: Mapping[str, Any]) -> None:
-        """Remember ``entry`` if this is the first start."""
-        if self.entry is None:
-            self.entry = {"version": VERSION, "id": self.id, **entry}
-            self._write(self._file, json.dumps(self.entry, indent=1))
-
-    def _changed(self, name: str, called: str, entry: Mapping[str, Any]) -> OccursError:
-        assert self.entry is not None
-        before, now = self.entry.get(name), entry.get(name)
-        if name == "rules":
-            old, new = set(before or ()), set(now or ())
-            parts = [f"{len(new - old)} new"] * bool(new - old) + [f"{len(old - new)} gone"] * bool(old - new)
-            text = f"{self.path}: the rules are not those it was started with ({', '.join(parts) or 'another order'})"
-            return CheckpointProblem.of("other-program", text, hint=_FRESH)
-        text = f"{self.path}: {called} must stay what it was: {_shown(before)}, not {_shown(now)}"
-        return CheckpointProblem.of("other-options", text, hint=_FRESH)
+        """Remember ``entry`` as that of the latest start."""
+        now = {"version": VERSION, "id": self.id, **entry}
+        if self.entry != now:
+            self.entry = now
+            self._write(self._file, json.dumps(now, indent=1))
 
     # -- the end -------------------------------------------------------------------------------------------------------
     @property

@@ -50,6 +50,13 @@ class Pinned:
         columns = {c for s in sources for c in s.table.column_names}
         return cls(read, history.kind, options.sequence in columns, options.label in columns)
 
+    def with_more(self, schemas: Mapping[str, Schema]) -> Pinned:
+        """With these schemas, too; what they leave open is as it was."""
+        more = {}
+        for t, schema in schemas.items():
+            more[t] = schema.completed(dict(self.schemas[t])) if t in self.schemas else schema
+        return replace(self, schemas={**self.schemas, **more})
+
     def entry(self) -> dict[str, Any]:
         """Plain JSON."""
         schemas = {t: [s.ordered, s.lasting, [[n, k.value] for n, k in s]] for t, s in self.schemas.items()}

@@ -15,14 +15,18 @@ from occurs.follow.folders import literal
 from occurs.follow.loop import Loop, set_to, settings, stopped_by_signals
 from occurs.follow.outputs import Outputs
 from occurs.follow.sources import Source
+from occurs.found import chosen
+from occurs.hosts.spark.batch import needed
 from occurs.hosts.stream.batches import MicroBatch
 from occurs.hosts.stream.detect import StreamDetections, found_in
+from occurs.hosts.stream.layout import depth_of
 from occurs.hosts.stream.records import SCHEMA
 from occurs.hosts.stream.source import StreamSource, ticks_of
 from occurs.model.source import InputOptions
 from occurs.model.ticks import instant
 from occurs.model.time import TimeKind
-from occurs.plan.lanes import identity
+from occurs.plan.lanes import identity, lanes
+from occurs.plan.spread import groups
 from occurs.program import Program
 
 if TYPE_CHECKING:
@@ -59,14 +63,14 @@ class Follower:
     def follow(
         self,
         path: str,
-        outputs: Callable[[str], Outputs],
+        outputs: Callable[[Checkpoint], Outputs],
         session_of: Callable[[], SparkSession],
         metrics: str | None,
         shown: Callable[[str], None],
     ) -> bool:
         """Run until the source ends or a signal comes; False if the checkpoint was closed by a run before.
 
-        ``path``: of the checkpoint; ``outputs``: makes the sinks, given the checkpoint's id; ``shown``: gets a status
+        ``path``: of the checkpoint; ``outputs``: makes the sinks, given the checkpoint; ``shown``: gets a status
         line after every micro-batch.  Raises what is wrong with the options, the input, the checkpoint and the sinks.
         """
         asked = self.asked
@@ -76,21 +80,22 @@ class Follower:
             if checkpoint.closed:
                 return False
             session = session_of() if asked.source.needs_session else None
-            known = None if checkpoint.entry is None else Pinned.load(checkpoint.entry["pinned"])
-            pinned = known or asked.source.look(self.program, asked.options, session)
+            pinned = self._pinned(checkpoint, session)
             self.kind = pinned.kind
+            delay = 0 if asked.watermark is None else ticks_of(asked.watermark, self.kind, "--watermark")
             expected = Expected.of(self.program, pinned, asked.options, self._ends(), asked.because or asked.label)
             asked.source.prepare(expected, checkpoint)
             stack.callback(asked.source.close)
             entry = self._entry(expected)
-            checkpoint.compare(entry)
-            sinks = outputs(checkpoint.id)
+            self._told(checkpoint.compare(entry))
+            sinks = outputs(checkpoint)
             gauge = None if metrics is None else Metrics(metrics)
             if gauge is not None:
                 stack.callback(gauge.close)
             session = session or session_of()
+            refuse_connect(session)
             stack.enter_context(set_to(session, settings(asked.buckets)))
-            query = self._found(session, expected).query(
+            query = self._found(session, expected, delay).query(
                 late=sinks.late is not None, control=_control(session, checkpoint)
             )
             sinks.check(query.read(SCHEMA.empty_table()).found)
@@ -125,6 +130,14 @@ class Follower:
             if not loop.stop.is_set():
                 checkpoint.note_closed()
 
+    def _pinned(self, checkpoint: Checkpoint, session: SparkSession | None) -> Pinned:
+        """What events look like: as the checkpoint says, and for types that it does not know as a look at them says."""
+        known = None if checkpoint.entry is None else Pinned.load(checkpoint.entry["pinned"])
+        if known is None or not self.program.external <= set(known.schemas):
+            found = self.asked.source.look(self.program, self.asked.options, session)
+            known = found if known is None else known.with_more(found.schemas)
+        return known.with_more(self.program.declared)
+
     def _ends(self) -> tuple[int | None, int | None]:
         options = self.asked.options
         start = None if options.start is None else instant(options.start, self.kind, "--start")
@@ -137,6 +150,8 @@ class Follower:
         """What must stay what it is while the checkpoint lives."""
         asked, options = self.asked, self.asked.options
         stage = self.program.plan(expected.pinned.schemas, self.kind)
+        reported = chosen(stage.reported, None if asked.only is None else list(asked.only))
+        run = lanes(needed(groups(stage.definitions, stage), set(reported)), asked.buckets)
         special = [options.type, options.time, options.end, options.sequence, options.label, options.time_unit]
         return {
             "pinned": expected.pinned.entry(),
@@ -148,27 +163,16 @@ class Follower:
             "start": None if expected.start is None else str(options.start),
             "zone": asked.zone,
             "special": [text or "" for text in special],
+            "stages": depth_of(run),
             "rules": [identity(d) for d in stage.definitions],
         }
 
-    def _found(self, session: SparkSession, expected: Expected) -> StreamDetections:
+    def _found(self, session: SparkSession, expected: Expected, delay: int) -> StreamDetections:
         asked = self.asked
-        delay = 0 if asked.watermark is None else ticks_of(asked.watermark, self.kind, "--watermark")
 
         def read(late: bool) -> StreamSource:
             wanted = expected.with_late() if late else expected
-            return StreamSource(
-                frame=asked.source.frame(session, wanted),
-                schemas=dict(wanted.pinned.schemas),
-                kind=wanted.pinned.kind,
-                physical=wanted.physical,
-                has_sequence=wanted.pinned.sequence,
-                labelled=frozenset(wanted.pinned.schemas) if wanted.pinned.label else frozenset(),
-                start=wanted.start,
-                until=wanted.until,
-                delay=delay,
-                fields={},
-            )
+            return asked.source.stream(session, self.program, wanted, delay)
 
         found = found_in(
             self.program,
@@ -181,6 +185,13 @@ class Follower:
         )
         self._told(found.notices)
         return found
+
+
+def refuse_connect(session: SparkSession) -> None:
+    """Raises UsageProblem on Spark Connect: there a server would write, with files and notes of its own."""
+    if type(session).__module__.startswith("pyspark.sql.connect"):
+        hint = "unset SPARK_REMOTE to follow here, or start a query of your own: program.detect(streaming_df)"
+        raise UsageProblem.of("unsupported", "`occurs follow` does not run on Spark Connect", hint=hint)
 
 
 def trigger_of(asked: Asked) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from occurs.connect.writers import in_order, write_to
-from occurs.follow.sinks import SUFFIXES, Files, Sink
+from occurs.follow.sinks import SUFFIXES, SideSink, Sink
 from occurs.hosts.stream.batches import MicroBatch
 
 
@@ -17,8 +17,8 @@ class Outputs:
     """``found``: detections; ``late``: rows that came too late, as they came; ``bad``: rows left out, with reasons."""
 
     found: Sink
-    late: Files | None = None
-    bad: Files | None = None
+    late: SideSink | None = None
+    bad: SideSink | None = None
     #: of the files of detections, if it is files
     suffix: str | None = None
 

@@ -67,7 +67,7 @@ class Feeder(threading.Thread):
             hint = "say what integer times count: --time-unit"
             raise UsageProblem.of("missing-unit", f"--speed {speed:g}: it is not known how long a tick is", hint=hint)
         self._record, self._spool, self._speed, self._tick = record, spool, speed, kind.tick or 1
-        self._stop = threading.Event()
+        self._halt = threading.Event()
         self.error: OccursError | None = None
         spool.mkdir(exist_ok=True)
         names = [p for p in spool.iterdir() if _NAME.fullmatch(p.name)]
@@ -77,7 +77,7 @@ class Feeder(threading.Thread):
     def run(self) -> None:
         times = self._record.times
         began, first = time.monotonic(), self._first()
-        while self._at < len(times) and not self._stop.is_set():
+        while self._at < len(times) and not self._halt.is_set():
             to = min(self._at + CHUNK, len(times))
             if self._speed is not None:
                 due = first + int((time.monotonic() - began) * self._speed * 1_000_000 / self._tick)
@@ -90,7 +90,7 @@ class Feeder(threading.Thread):
                     self.error = ResourceProblem.of("disk", text)
                     return
             if self._speed is not None and self._at < len(times):
-                self._stop.wait(_EVERY)
+                self._halt.wait(_EVERY)
 
     def _first(self) -> int:
         """The time that is now: of the row that is next, after a restart too; of the first that has one."""
@@ -114,7 +114,7 @@ class Feeder(threading.Thread):
         return self._at >= len(self._record.times)
 
     def stop(self) -> None:
-        self._stop.set()
+        self._halt.set()
         if self.is_alive():
             self.join()
 

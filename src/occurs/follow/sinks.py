@@ -11,16 +11,19 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, TYPE_CHECKING, Protocol
 
 import click
 import pyarrow as pa
 from rich.console import Console, RenderableType
 
 from occurs.connect.whole import durable
-from occurs.connect.writers import check_target, json_blocks, write_rows_to, write_to
+from occurs.connect.writers import check_target, json_blocks, json_rows, write_rows_to, write_to
 from occurs.errors import ResourceProblem, UsageProblem
 from occurs.follow.figures import Line
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 Tables = Mapping[str, pa.Table]
 SUFFIXES = {"jsonl": "json", "csv": "csv", "parquet": "parquet"}
@@ -31,6 +34,14 @@ class Sink(Protocol):
     """``tables``: type to detections, in order; every type is there, also without rows."""
 
     def write(self, batch: int, tables: Tables) -> None: ...
+
+
+class SideSink(Protocol):
+    """For what is no detection: rows, or texts that are JSON."""
+
+    def rows(self, batch: int, table: pa.Table) -> None: ...
+
+    def lines(self, batch: int, lines: list[str]) -> None: ...
 
 
 class Files:
@@ -126,3 +137,52 @@ class Shown:
             for name, table in tables.items():
                 if len(table):
                     self._console.print(self._draw(name, table))
+
+
+class Topic:
+    """A topic of Kafka: **exactly once**, as :class:`occurs.connect.kafka.KafkaSink` says.
+
+    A message is a detection as a JSON object, as in a line of a ``.jsonl`` file.
+    """
+
+    def __init__(self, address: str, identity: str, directory: Path, session: Callable[[], SparkSession]):
+        """``identity``: of this sink; ``directory``: for its notes, inside the checkpoint."""
+        from occurs.connect.kafka import KafkaPlace, KafkaSink
+
+        self._sink = KafkaSink(KafkaPlace.parse(address), identity, directory)
+        self._session = session
+
+    def write(self, batch: int, tables: Tables) -> None:
+        parts = []
+        for name, table in tables.items():
+            if len(table):
+                label = table["label"] if "label" in table.column_names else pa.nulls(len(table), pa.string())
+                parts.append(_messages(json_rows(table, name), pa.array([name] * len(table)), label))
+        self._put(batch, parts)
+
+    def rows(self, batch: int, table: pa.Table) -> None:
+        """Bad rows: each once, as it came, its reasons and its place in headers."""
+        found: dict[tuple[str, int], tuple[str, list[str]]] = {}
+        for r in table.to_pylist():
+            text = r["value"] if r["column"] == "value" and r["data"] in (None, "{}") else r["data"]
+            found.setdefault((r["file"], r["row"]), (text, []))[1].append(r["reason"])
+        places = [f"{file}@{row}" for file, row in found]
+        reasons = pa.array(["; ".join(why) for _, why in found.values()], pa.string())
+        texts = pa.array([text for text, _ in found.values()], pa.string())
+        nothing = pa.nulls(len(found), pa.string())
+        rows = _messages(texts, nothing, pa.array(places, pa.string()))
+        self._put(batch, [rows.append_column("reason", reasons).append_column("place", pa.array(places, pa.string()))])
+
+    def lines(self, batch: int, lines: list[str]) -> None:
+        nothing = pa.nulls(len(lines), pa.string())
+        self._put(batch, [_messages(pa.array(lines, pa.string()), nothing, nothing)])
+
+    def _put(self, batch: int, parts: list[pa.Table]) -> None:
+        rows = [p for p in parts if len(p)]
+        if rows:
+            self._sink.write(batch, self._session().createDataFrame(pa.concat_tables(rows)))
+
+
+def _messages(value: pa.ChunkedArray, kind: pa.Array, label: pa.ChunkedArray) -> pa.Table:
+    nothing = pa.nulls(len(value), pa.string())
+    return pa.table({"key": nothing, "value": value, "type": kind.cast(pa.string()), "label": label})

@@ -1,4 +1,4 @@
-"""What ``--events`` may be: directories that are watched, a record that is replayed, topics of Kafka."""
+"""What a stream may be read from: directories that are watched, a record that is replayed (topics: ``topics``)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from occurs.connect.files import read_sources
-from occurs.connect.places import split_type
 from occurs.errors import UsageProblem
 from occurs.follow import folders, replay
 from occurs.follow.checkpoint import Checkpoint
 from occurs.follow.expected import Expected, Pinned
+from occurs.hosts.stream.source import StreamSource
 from occurs.model.source import InputOptions
 from occurs.model.source import Source as Table
 from occurs.program import Program
@@ -37,6 +37,9 @@ class Source(Protocol):
     @property
     def needs_session(self) -> bool: ...
 
+    def refuse_inside(self, option: str, target: str) -> None:
+        """Raise UsageProblem if what is written to ``target`` would be read as events."""
+
     def look(self, program: Program, options: InputOptions, session: SparkSession | None) -> Pinned:
         """What events look like, by what is there."""
 
@@ -46,8 +49,8 @@ class Source(Protocol):
     def identity(self) -> list[str]:
         """What a checkpoint remembers it by."""
 
-    def frame(self, session: SparkSession, expected: Expected) -> DataFrame:
-        """The wide rows, as a stream."""
+    def stream(self, session: SparkSession, program: Program, expected: Expected, delay: int) -> StreamSource:
+        """The rows as a stream; ``delay``: of the watermark, in ticks."""
 
     def start(self) -> None:
         """The query is about to run."""
@@ -62,12 +65,15 @@ class Source(Protocol):
         """The query has ended."""
 
 
-class _Passive:
+class Passive:
     """A source that Spark reads by itself."""
 
     ends = False
     trigger = "1 s"
     needs_session = False
+
+    def refuse_inside(self, option: str, target: str) -> None:
+        return None
 
     def prepare(self, expected: Expected, checkpoint: Checkpoint) -> None:
         return None
@@ -85,7 +91,7 @@ class _Passive:
         return None
 
 
-class Folders(_Passive):
+class Folders(Passive):
     """Directories into which files are moved."""
 
     name = "directory"
@@ -93,17 +99,24 @@ class Folders(_Passive):
     def __init__(self, texts: Sequence[str]):
         self._folders = folders.parse_folders(texts)
 
+    def refuse_inside(self, option: str, target: str) -> None:
+        path = Path(target).expanduser().resolve()
+        for folder in self._folders:
+            if path.is_relative_to(folder.path.resolve()):
+                text = f"{option} {target} is inside the directory {folder.path}, and would be read as events"
+                raise UsageProblem.of("bad-option", text, hint="choose a place outside of what --events names")
+
     def look(self, program: Program, options: InputOptions, session: SparkSession | None) -> Pinned:
         return _pinned(program, folders.first_look(self._folders, program, options.type), options)
 
-    def frame(self, session: SparkSession, expected: Expected) -> DataFrame:
-        return folders.stream(session, self._folders, expected)
+    def stream(self, session: SparkSession, program: Program, expected: Expected, delay: int) -> StreamSource:
+        return _source(folders.stream(session, self._folders, expected), expected, delay)
 
     def identity(self) -> list[str]:
         return [f"{f.type}={f.path.resolve()}" if f.type else str(f.path.resolve()) for f in self._folders]
 
 
-class Replay(_Passive):
+class Replay(Passive):
     """Recorded events, at ``speed`` times the speed they had; None: as fast as they are judged."""
 
     name = "record"
@@ -135,8 +148,9 @@ class Replay(_Passive):
         self._identity = record.identity
         self._feeder = replay.Feeder(record, checkpoint.spool, self._speed, expected.pinned.kind)
 
-    def frame(self, session: SparkSession, expected: Expected) -> DataFrame:
-        return replay.stream(session, self._spool, expected, chunks=self._speed is None)
+    def stream(self, session: SparkSession, program: Program, expected: Expected, delay: int) -> StreamSource:
+        frame = replay.stream(session, self._spool, expected, chunks=self._speed is None)
+        return _source(frame, expected, delay)
 
     def identity(self) -> list[str]:
         return [self._identity]
@@ -155,22 +169,21 @@ class Replay(_Passive):
         self._feeder.stop()
 
 
-def source_of(texts: Sequence[str], speed: float | None) -> Source:
-    """The source that ``--events`` names.  Raises UsageProblem and InputProblem."""
-    spelled = [split_type(text)[1] for text in texts]
-    if any(text.startswith("kafka:") for text in spelled):
-        raise UsageProblem.of("unsupported", "events from Kafka")
-    directories = [Path(text).expanduser().is_dir() for text in spelled]
-    if speed is not None or not any(directories):
-        missing = [t for t in spelled if not Path(t).expanduser().exists()]
-        if missing and speed is None and not Path(missing[0]).suffix:
-            return Folders(texts)  # says that there is no such directory
-        return Replay(texts, speed)
-    if not all(directories):
-        file = texts[directories.index(False)]
-        text = f"--events {file} is a file, and others are directories"
-        raise UsageProblem.of("bad-option", text, hint="directories to follow them, or with --speed all to replay them")
-    return Folders(texts)
+def _source(frame: DataFrame, expected: Expected, delay: int) -> StreamSource:
+    """Wide rows, and what ``expected`` says of them."""
+    pinned = expected.pinned
+    return StreamSource(
+        frame=frame,
+        schemas=dict(pinned.schemas),
+        kind=pinned.kind,
+        physical=expected.physical,
+        has_sequence=pinned.sequence,
+        labelled=frozenset(pinned.schemas) if pinned.label else frozenset(),
+        start=expected.start,
+        until=expected.until,
+        delay=delay,
+        fields={},
+    )
 
 
 def _pinned(program: Program, sources: list[Table], options: InputOptions) -> Pinned:

@@ -8,7 +8,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from occurs.errors import InputProblem, Problem, UsageProblem, did_you_mean
-from occurs.hosts.spark.columns import PLACE, SPARK, convert, type_of
+from occurs.hosts.spark.columns import PLACE, POISON, SPARK, convert, type_of
 from occurs.hosts.spark.survey import Seen, survey
 from occurs.model.source import InputOptions
 from occurs.model.ticks import instant, time_unit
@@ -55,7 +55,7 @@ class SparkSource(WideSource):
 @dataclass
 class Part:
     """One DataFrame of the input.  ``columns``: name to (column, its Spark type); ``bad``: (reason, column name, the
-    column, condition) of what is judged before the clock."""
+    column, condition) of what is judged before the clock.  ``poison``: (text, reason, condition) of what is no row."""
 
     frame: DataFrame
     own: str | None
@@ -70,6 +70,7 @@ class Part:
     misfit: list[tuple[str, Column, Column]]
     #: the file and the number of a row, null where they are not known
     place: tuple[Column, Column]
+    poison: tuple[Column, Column, Column] | None = None
 
 
 def read(program: Program, events: Any, options: InputOptions) -> SparkSource:
@@ -149,6 +150,10 @@ def _part(frame: DataFrame, name: str | None, reads: list[str], kind: TimeKind, 
     columns = {c: (F.col(f"i{n}"), t) for n, (c, t) in enumerate(types.items())}
     nowhere = (F.lit(None), None)
     place = (columns.pop(PLACE[0], nowhere)[0].cast("string"), columns.pop(PLACE[1], nowhere)[0].cast("long"))
+    poison = None
+    if POISON[1] in types:
+        text, why = (columns.pop(c)[0] for c in POISON)
+        poison = (text, why, why.isNotNull())
     own = name
     if name is None and options.type not in types:
         if len(reads) > 1:
@@ -197,7 +202,7 @@ def _part(frame: DataFrame, name: str | None, reads: list[str], kind: TimeKind, 
         found = type_of(t)
         if attribute not in options.special and attribute not in RESERVED_INPUT and found is not None:
             attributes[attribute] = found
-    return Part(numbered, own, columns, attributes, type_column, time, end, sequence, label, bad, misfit, place)
+    return Part(numbered, own, columns, attributes, type_column, time, end, sequence, label, bad, misfit, place, poison)
 
 
 @dataclass(frozen=True)
@@ -219,7 +224,12 @@ class Piece:
             F.when(c, F.struct(F.lit(r).alias("r"), F.lit(n).alias("n"), raw.cast("string").alias("v")))
             for r, n, raw, c in self.reasons
         ]
-        return F.array_compact(F.array(*every))
+        found = F.array_compact(F.array(*every))
+        if self.part.poison is None:
+            return found
+        text, why, broken = self.part.poison  # the row has no values: all other reasons come of this one
+        one = F.struct(why.alias("r"), F.lit("value").alias("n"), text.alias("v"))
+        return F.when(broken, F.array(one)).otherwise(found)
 
     @property
     def data(self) -> Column:
@@ -320,9 +330,7 @@ class Reading:
             raise UsageProblem.of("bad-option", f"--start {options.start} is after --until {options.until}")
         return start, until
 
-    def piece(
-        self, part: Part, columns: Mapping[tuple[str, Type], str], start: int | None, until: int | None
-    ) -> Piece:
+    def piece(self, part: Part, columns: Mapping[tuple[str, Type], str], start: int | None, until: int | None) -> Piece:
         """The wide rows of a part, with ``__state``: 0 good, 1 outside the clock, 2 bad."""
         from pyspark.sql import functions as F
 
@@ -340,7 +348,7 @@ class Reading:
             if users and at is not part.attributes.get(attribute):
                 misfits.append((MISFIT, attribute, raw, part.type.isin(users), lost))
         read = part.type.isin(self.reads) if self.reads else F.lit(False)
-        broken = [c for _, _, _, c in part.bad]
+        broken = [c for _, _, _, c in part.bad] + ([] if part.poison is None else [part.poison[2]])
         outside = F.lit(False)
         if start is not None:
             outside |= part.time < start

@@ -1,0 +1,33 @@
+"""What ``--events`` and ``--out`` name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from occurs.connect.places import split_type
+from occurs.errors import UsageProblem
+from occurs.follow.sources import Folders, Replay, Source
+
+
+def source_of(texts: Sequence[str], speed: float | None) -> Source:
+    """The source that ``--events`` names.  Raises UsageProblem and InputProblem."""
+    spelled = [split_type(text)[1] for text in texts]
+    topics = [text.startswith("kafka:") for text in spelled]
+    if any(topics):
+        from occurs.follow.topics import Topics
+
+        if not all(topics) or speed is not None:
+            raise UsageProblem.of("bad-option", "--events: topics of Kafka go with no files, and have their own speed")
+        return Topics(texts)
+    directories = [Path(text).expanduser().is_dir() for text in spelled]
+    if speed is not None or not any(directories):
+        missing = [t for t in spelled if not Path(t).expanduser().exists()]
+        if missing and speed is None and not Path(missing[0]).suffix:
+            return Folders(texts)  # says that there is no such directory
+        return Replay(texts, speed)
+    if not all(directories):
+        file = texts[directories.index(False)]
+        text = f"--events {file} is a file, and others are directories"
+        raise UsageProblem.of("bad-option", text, hint="directories to follow them, or with --speed all to replay them")
+    return Folders(texts)

@@ -1,0 +1,108 @@
+"""Topics of Kafka as a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from occurs.connect.kafka import KafkaPlace, sample_schema, stream
+from occurs.connect.places import split_type
+from occurs.errors import InputProblem, UsageProblem
+from occurs.follow.expected import Expected, Pinned
+from occurs.follow.sources import Passive
+from occurs.hosts.stream.source import StreamSource, read_stream
+from occurs.model.source import InputOptions
+from occurs.model.ticks import time_unit
+from occurs.model.time import TIMESTAMP, TimeKind
+from occurs.model.types import RESERVED_INPUT, Schema, Type, widen
+from occurs.program import Program
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class Topics(Passive):
+    """``kafka://..``, or ``TYPE=kafka://..`` with the events of one type each."""
+
+    name = "kafka"
+    trigger = "0 s"
+    needs_session = True
+
+    def __init__(self, texts: Sequence[str]):
+        pairs = [split_type(text) for text in texts]
+        self._places = [(name, KafkaPlace.parse(place)) for name, place in pairs]
+        names = [name for name, _ in self._places]
+        if len(names) > 1 and (None in names or len(set(names)) < len(names)):
+            hint = "one address may name several topics: kafka://HOST:PORT/ONE,TWO; or TYPE=kafka://.., each type once"
+            raise UsageProblem.of("bad-option", f"--events: {len(names)} addresses", hint=hint)
+
+    def look(self, program: Program, options: InputOptions, session: SparkSession | None) -> Pinned:
+        """From declarations, and for the rest from the first messages."""
+        assert session is not None
+        schemas: dict[str, Schema] = {}
+        stamped: set[bool] = set()
+        seen: set[str] = set()
+        for name, place in self._places:
+            mine = program.external if name is None else program.external & {name}
+            open_ = [t for t in mine if t not in program.declared or Type.NULL in dict(program.declared[t]).values()]
+            try:
+                found = sample_schema(session, place)
+            except InputProblem as error:
+                if error.kind != "no-rows" or open_:
+                    raise
+                found = {}
+            exposed = {c: Type.TIMESTAMP if o == "timestamp" else Type.STRING for o, c in place.exposed.items()}
+            found = {**found, **exposed}
+            seen |= set(found)
+            if found.get(options.time) in (Type.INT, Type.FLOAT):
+                stamped.add(False)
+            elif options.time in found and options.time_unit is None:
+                stamped.add(True)
+            special = {*options.special, *RESERVED_INPUT}
+            attributes = {n: t for n, t in found.items() if n not in special}
+            for t in mine:
+                own = program.declared.get(t)
+                schemas[t] = Schema(tuple(attributes.items()), False) if own is None else own.completed(attributes)
+        if len(stamped) > 1:
+            raise InputProblem.of("bad-time", "all topics count time alike: here some have timestamps, some integers")
+        unit = time_unit(options.time_unit)
+        kind = TIMESTAMP if True in stamped or (not stamped and unit is None) else TimeKind(False, unit)
+        if kind.timestamp and unit is not None:
+            raise UsageProblem.of("bad-option", f"time unit `{unit}` is for integer times; here are timestamps")
+        return Pinned(schemas, kind, options.sequence in seen, options.label in seen)
+
+    def identity(self) -> list[str]:
+        return [f"{name}={place}" if name else str(place) for name, place in self._places]
+
+    def stream(self, session: SparkSession, program: Program, expected: Expected, delay: int) -> StreamSource:
+        frames = {n: stream(session, place, self._fields(n, place, expected)) for n, place in self._places}
+        found = read_stream(program, frames.get(None, frames), expected.options, delay, late=expected.late)
+        found.schemas |= {t: s for t, s in expected.pinned.schemas.items() if t not in found.schemas}
+        return found
+
+    def _fields(self, name: str | None, place: KafkaPlace, expected: Expected) -> dict[str, Type]:
+        """What is read of a message."""
+        options, pinned = expected.options, expected.pinned
+        time = Type.TIMESTAMP if place.exposed.get("timestamp") == options.time else Type.NULL
+        if not pinned.kind.timestamp:
+            time = Type.INT
+        fields = {options.time: time}
+        if name is None and options.type is not None:
+            fields[options.type] = Type.STRING
+        for column, wanted, there in (
+            (options.sequence, Type.INT, pinned.sequence),
+            (options.label, Type.STRING, pinned.label),
+        ):
+            if column is not None and there:
+                fields[column] = wanted
+        owner: dict[str, str] = {}
+        for t, schema in sorted(pinned.schemas.items()):
+            for attribute, kind in schema if name in (None, t) else ():
+                both = widen(fields.get(attribute, kind), kind)
+                if both is None:
+                    text = f"`{attribute}` is {kind} in `{t}`, and {fields[attribute]} in `{owner[attribute]}`"
+                    hint = "in one topic a name is of one type: give every event type its topic, TYPE=kafka://.."
+                    raise UsageProblem.of("schema-conflict", text, hint=hint)
+                fields[attribute] = both
+                owner.setdefault(attribute, t)
+        return fields
