@@ -147,7 +147,8 @@ def _summary(totals: Totals, seconds: float) -> None:
     """How many of each type in this run, and what was left out, on stderr."""
     found = ", ".join(f"{name} {n:,}" for name, n in totals.found.items()) or "nothing"
     rows, batches = totals.counts["rows"], totals.batches
-    click.echo(f"found in {rows:,} rows: {found} ({batches:,} micro-batches, {seconds:.1f} s)", err=True)
+    many = "micro-batch" if batches == 1 else "micro-batches"
+    click.echo(f"found in {rows:,} rows: {found} ({batches:,} {many}, {seconds:.1f} s)", err=True)
     left_out(totals.counts)
     if totals.counts["late"]:
         click.echo(f"left out {totals.counts['late']:,} rows that came too late (--watermark, --late)", err=True)

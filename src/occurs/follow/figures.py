@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 from rich.console import Console
+from rich.text import Text
 
 from occurs.errors import ResourceProblem
 from occurs.hosts.stream.batches import MicroBatch
@@ -62,14 +63,14 @@ class Totals:
         return rows / passed if passed > 0 else 0.0
 
     def line(self, kind: TimeKind) -> str:
-        """For people: events/s, detections, lag of the frontier, late and bad rows, rows held."""
+        """For people: events/s, detections, the frontier and its lag, rows that wait, are kept, late or bad."""
         if not self.last:
             return "waiting for events"
         last = self.last
         parts = [
             f"{self.counts['rows']:,} events ({self.rate:,.0f}/s)",
-            f"{sum(self.found.values()):,} detections",
-            f"frontier {shown_time(last['frontier'], kind)}" + f" ({shown_span(last['lag'], kind)} behind)",
+            f"{sum(self.found.values()):,} found",
+            f"at {shown_time(last['frontier'], kind)} -{shown_span(last['lag'], kind)}",
             f"{last['waiting']:,} waiting",
             f"{last['kept']:,} kept",
         ]
@@ -83,8 +84,8 @@ def shown_time(ticks: int | None, kind: TimeKind) -> str:
         return "not yet"
     if not kind.timestamp:
         return f"{ticks:,}"
-    stamp = pa.array([ticks // 1_000_000], pa.int64()).cast(pa.timestamp("s"))
-    return str(stamp.cast(pa.string())[0].as_py()) + "Z"
+    stamp = pa.array([(ticks + 500_000) // 1_000_000], pa.int64()).cast(pa.timestamp("s"))
+    return str(stamp.cast(pa.string())[0].as_py())
 
 
 def shown_span(ticks: int | None, kind: TimeKind) -> str:
@@ -129,7 +130,7 @@ class Line:
 
     def show(self, text: str) -> None:
         if self._status is not None:
-            self._status.update(text)
+            self._status.update(Text(text, no_wrap=True, overflow="ellipsis"))
 
     @contextmanager
     def aside(self) -> Iterator[None]:
