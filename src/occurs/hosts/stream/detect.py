@@ -182,7 +182,7 @@ class StreamDetections(Mapping[str, "DataFrame"]):
         found = observed(records_of(layout, self._source)).where(f"kind = {BAD}")
         text = F.explode(F.split(F.col("blob").cast("string"), "\n"))
         schema = "found array<struct<r:string,n:string,v:string>>, file string, row bigint, data string"
-        rows = found.select(F.from_json(text, schema).alias("d")).select("d.*")
+        rows = found.select(text.alias("line")).select(F.from_json("line", schema).alias("d")).select("d.*")
         rows = rows.select(F.explode("found").alias("e"), "file", "row", "data")
         reason, column, value = (F.col(f"e.{c}") for c in ("r", "n", "v"))
         return rows.select(reason.alias("reason"), "file", "row", column.alias("column"), value.alias("value"), "data")
