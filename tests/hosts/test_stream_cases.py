@@ -16,8 +16,6 @@ from occurs.model.history import InputOptions
 from occurs.testing.cases import Case
 
 NOTHING = pa.table({"type": pa.array([], pa.string()), "time": pa.array([], pa.int64()), "V": pa.array([], pa.int64())})
-#: cases whose clock goes on behind the last row
-LONGER = {"the clock may start earlier and end later", "a clock without events"}
 ENDS = "windows at the ends of time"
 WAYS = [
     How(size=size, shuffled=shuffled, buckets=buckets, memory=memory)
@@ -25,18 +23,6 @@ WAYS = [
 ]
 #: every size in order and shuffled, with every number of buckets and every kind of memory
 FEW = [WAYS[n] for n in (3, 4, 8, 15, 18, 21)]
-
-
-def cases(kind: str) -> list[Any]:
-    """The cases; known problems are marked, so that their repair is noticed."""
-    out = []
-    for case in all_cases():
-        marks = [pytest.mark.slow] if kind == "all" else []
-        if case.name in LONGER:
-            reason = "a stream that is closed stops at the newest row, a history at `until`"
-            marks.append(pytest.mark.xfail(strict=True, reason=reason))
-        out.append(pytest.param(case, id=case.name, marks=marks))
-    return out
 
 
 def delays(case: Case, rng: random.Random) -> int:
@@ -70,12 +56,13 @@ def test_few_ways_meet_everything() -> None:
     assert {(w.buckets, w.memory) for w in FEW} == set(product((1, 3), ("kept", "forgetful")))
 
 
-@pytest.mark.parametrize("case", cases("few"))
+@pytest.mark.parametrize("case", all_cases(), ids=lambda c: c.name)
 def test_few_ways(case: Case) -> None:
     check(case, FEW)
 
 
-@pytest.mark.parametrize("case", cases("all"))
+@pytest.mark.slow
+@pytest.mark.parametrize("case", all_cases(), ids=lambda c: c.name)
 def test_all_ways(case: Case) -> None:
     check(case, WAYS)
 
