@@ -14,7 +14,7 @@ from .conftest import RULES
 def test_the_commands_are_the_modules(occurs):
     done = occurs("--help")
     assert done.status == 0
-    for name in ("check", "explain", "run", "verify"):
+    for name in ("check", "explain", "follow", "run", "verify"):
         assert f"\n  {name} " in done.out
         assert occurs(name, "--help").status == 0
     assert occurs("--version").out.startswith("occurs")
