@@ -38,7 +38,6 @@ WRONG = {
         ("--events", "in", "--start", "2024-02-01", "--until", "2024-01-01"), 2, "--start 2024-02-01 is after"
     ),
     "another time unit": (("--events", "in", "--time-unit", "s"), 2, "time unit `s` is for integer times"),
-    "replayed rules": (("--events", "in", "--replay-from", "events.csv"), 2, "error[unsupported]"),
     "no kind of file": (("--events", "in", "--out-format", "xls"), 2, "--out-format"),
     "a topic and files": (("-e", "in", "-e", "kafka://localhost:9092/t"), 2, "topics of Kafka go with no files"),
     "no address": (("--events", "kafka://localhost/t"), 2, "`localhost` is not HOST:PORT"),

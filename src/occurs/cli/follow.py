@@ -12,7 +12,6 @@ import click
 from occurs.cli import _input, _options
 from occurs.cli._output import check_targets, left_out, rich_table
 from occurs.connect.places import split_type
-from occurs.errors import UsageProblem
 from occurs.follow.checkpoint import Checkpoint
 from occurs.follow.figures import Line, Totals
 from occurs.follow.follower import Asked, Follower
@@ -43,7 +42,9 @@ if TYPE_CHECKING:
 @click.option("--label", is_flag=True, help="Add the label of every detection.")
 @click.option("--only", metavar="TYPE,..", help="Report these types only.")
 @click.option("--buckets", type=int, default=4, show_default=True, help="Parts of the state; fixed for a checkpoint.")
-@click.option("--replay-from", metavar="PATH", help="History from which new rules of an old checkpoint learn the past.")
+@click.option(
+    "--replay-from", multiple=True, metavar="PATH|TYPE=PATH", help="Recorded events, for the past of new rules."
+)
 def command(
     given: _options.Input,
     rules: tuple[str, ...],
@@ -63,7 +64,7 @@ def command(
     label: bool,
     only: str | None,
     buckets: int,
-    replay_from: str | None,
+    replay_from: tuple[str, ...],
 ) -> None:
     """Find what RULES define in events while they come.
 
@@ -71,10 +72,6 @@ def command(
     current micro-batch; the same command goes on from there.
     """
     began = time.monotonic()
-    if replay_from is not None:
-        raise UsageProblem.of(
-            "unsupported", f"--replay-from {replay_from}: rules of a checkpoint cannot be changed yet"
-        )
     targets = {"--out": None if out == "-" else out, "--late": late, "--bad": bad}
     check_targets({o: None if t and _is_topic(t) else t for o, t in targets.items()}, given.events)
     source = source_of(given.events, speed)
@@ -95,6 +92,7 @@ def command(
         None if only is None else tuple(t.strip() for t in only.split(",")),
         buckets,
         given.zone,
+        replay_from,
     )
     line = Line()
     topics = any(map(_is_topic, [*given.events, *(t for t in targets.values() if t)]))

@@ -1,7 +1,8 @@
 """The directory of ``--checkpoint``: Spark's own below it, and what must not change while it lives.
 
 ``occurs.json``: what the stream was started with; ``lock``: who follows it now; ``spark/``: offsets and state;
-``control/``: whether the stream was told that nothing comes any more; ``spool/``: of a replay; ``closed``: all is done.
+``control/``: whether the stream was told that nothing comes any more; ``history/``: for new rules; ``spool/``: of a
+replay; ``closed``: all is done.
 """
 
 from __future__ import annotations
@@ -75,6 +76,10 @@ class Checkpoint:
         return self.path / "spool"
 
     @property
+    def history(self) -> Path:
+        return self.path / "history"
+
+    @property
     def control(self) -> Path:
         return self.path / "control"
 
@@ -121,8 +126,11 @@ class Checkpoint:
             raise CheckpointProblem.of("bad-checkpoint", text, hint="start with a new --checkpoint")
         return dict(entry)
 
-    def compare(self, entry: Mapping[str, Any]) -> list[Problem]:
-        """What has changed since the start before, and may.  Raises CheckpointProblem for what must not change."""
+    def compare(self, entry: Mapping[str, Any], *, learns: bool = False) -> list[Problem]:
+        """What has changed since the start before, and may; ``learns``: new rules are given history.
+
+        Raises CheckpointProblem for what must not change.
+        """
         if self.entry is None:
             return []
         problems: list[Problem] = []
@@ -137,7 +145,8 @@ class Checkpoint:
             problems.append(Problem("other-program", text))
         if problems:  # the way out is the same for all: it is told once
             raise CheckpointProblem([*problems[:-1], replace(problems[-1], hint=_FRESH)])
-        parts = [f"{len(new - old)} new, which see later events only"] * bool(new - old)
+        sees = "learn from the history given" if learns else "see later events only"
+        parts = [f"{len(new - old)} new, which {sees}"] * bool(new - old)
         parts += [f"{len(old - new)} gone"] * bool(old - new)
         parts += [f"{len(old & new)} go on"] * bool(old & new)
         text = f"the rules have changed since the last start: {'; '.join(parts)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from occurs.follow.figures import Metrics, Totals
 from occurs.follow.folders import literal
 from occurs.follow.loop import Loop, set_to, settings, stopped_by_signals
 from occurs.follow.outputs import Outputs
+from occurs.follow.past import history, write_history
 from occurs.follow.sources import Source
 from occurs.found import chosen
 from occurs.hosts.spark.batch import needed
@@ -47,6 +48,7 @@ class Asked:
     only: tuple[str, ...] | None = None
     buckets: int = 4
     zone: str = "UTC"
+    replay_from: tuple[str, ...] = ()
 
 
 class Follower:
@@ -87,7 +89,8 @@ class Follower:
             asked.source.prepare(expected, checkpoint)
             stack.callback(asked.source.close)
             entry = self._entry(expected)
-            self._told(checkpoint.compare(entry))
+            self._told(checkpoint.compare(entry, learns=bool(asked.replay_from)))
+            self._learn(checkpoint, entry, expected)
             sinks = outputs(checkpoint)
             gauge = None if metrics is None else Metrics(metrics)
             if gauge is not None:
@@ -95,7 +98,7 @@ class Follower:
             session = session or session_of()
             refuse_connect(session)
             stack.enter_context(set_to(session, settings(asked.buckets)))
-            query = self._found(session, expected, delay).query(
+            query = self._found(session, expected, delay, checkpoint).query(
                 late=sinks.late is not None, control=_control(session, checkpoint)
             )
             sinks.check(query.read(SCHEMA.empty_table()).found)
@@ -167,12 +170,29 @@ class Follower:
             "rules": [identity(d) for d in stage.definitions],
         }
 
-    def _found(self, session: SparkSession, expected: Expected, delay: int) -> StreamDetections:
+    def _learn(self, checkpoint: Checkpoint, entry: Mapping[str, Any], expected: Expected) -> None:
+        """Lay history out for the rules that are new.  Raises UsageProblem where it cannot be taken."""
+        paths = self.asked.replay_from
+        known = [] if checkpoint.entry is None else checkpoint.entry["rules"]
+        if not paths or not set(entry["rules"]) - set(known):
+            return
+        if entry["stages"] > 1:
+            text = "--replay-from: these rules need several stages with different keys, which cannot take history"
+            hint = "without it new rules see later events only; or `occurs run` them over the history"
+            raise UsageProblem.of("unsupported", text, hint=hint)
+        write_history(paths, expected, checkpoint.history, entry["rules"])
+
+    def _found(
+        self, session: SparkSession, expected: Expected, delay: int, checkpoint: Checkpoint
+    ) -> StreamDetections:
         asked = self.asked
 
         def read(late: bool) -> StreamSource:
             wanted = expected.with_late() if late else expected
-            return asked.source.stream(session, self.program, wanted, delay)
+            source = asked.source.stream(session, self.program, wanted, delay)
+            past = history(session, expected, source, checkpoint.history)
+            source.frame = source.frame.unionByName(past, allowMissingColumns=True)
+            return source
 
         found = found_in(
             self.program,

@@ -1,0 +1,55 @@
+"""``--replay-from``: history for rules that are new on a stream, through files in the checkpoint."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from occurs.connect.files import read_sources
+from occurs.connect.whole import durable
+from occurs.follow.expected import Expected
+from occurs.follow.folders import literal
+from occurs.follow.wide import GOOD, wide
+from occurs.hosts.stream.source import StreamSource
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+#: the state of rows of history, as the streaming host has it
+HISTORY = 4
+
+
+def write_history(paths: Sequence[str], expected: Expected, folder: Path, rules: Sequence[str]) -> int:
+    """Read recorded events (``PATH`` or ``TYPE=PATH``) and leave them where :func:`history` finds them, once for these
+    ``rules``; returns how many.  Raises InputProblem for what cannot be read; nothing is written then."""
+    options = expected.options
+    sources = read_sources(paths, schemas=expected.pinned.schemas, type_column=options.type)
+    plain = replace(expected, start=None, until=None, late=False)
+    rows = wide(sources, plain)
+    rows = rows.filter(pc.equal(rows.column("__state"), GOOD))
+    at = rows.schema.get_field_index("__state")
+    rows = rows.set_column(at, rows.schema.field(at), pa.array([HISTORY] * len(rows), pa.int32()))
+    folder.mkdir(exist_ok=True)
+    name = hashlib.blake2b(json.dumps(sorted(rules)).encode(), digest_size=8).hexdigest()
+    with durable(folder / f"history-{name}.parquet") as out:
+        pq.write_table(rows, out)
+    return len(rows)
+
+
+def history(session: SparkSession, expected: Expected, source: StreamSource, folder: Path) -> DataFrame:
+    """What was left there as wide rows of ``source``.  Every query has this stream, as a checkpoint counts them."""
+    folder.mkdir(exist_ok=True)
+    reader = session.readStream.schema(replace(expected, late=False).ddl)
+    reader = reader.option("maxFileAge", "36500d").option("pathGlobFilter", "*.parquet")
+    frame = reader.parquet(literal(folder))
+    names = {column: source.physical[place] for place, column in expected.physical.items() if place in source.physical}
+    special = [c for c in frame.columns if c.startswith("__")]
+    return frame.selectExpr(*special, *(f"{have} as {wanted}" for have, wanted in names.items()))
