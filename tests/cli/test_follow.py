@@ -14,7 +14,10 @@ from typing import Any
 
 import pytest
 
+from occurs.errors import ResourceProblem
 from occurs.follow import replay
+from occurs.follow.checkpoint import Checkpoint
+from occurs.follow.sinks import Files
 
 from .conftest import EVENTS, FIRE, RULES
 
@@ -249,3 +252,28 @@ def test_a_sink_that_fails_loses_nothing_and_rules_may_change(occurs, here, spar
     assert [r for r in found if r["type"] == "Fire"] == fires
     assert {"type": "Hot", "time": 8, "Value": 70} in found
     assert not any(r["type"] == "Hot" and r["time"] < 4 for r in found)
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_stopped_at_any_point_of_closing_it_closes_at_the_next_start(occurs, here, spark, monkeypatch):
+    (here / "in").mkdir()
+    # the last instant has the detection: only closing judges it
+    move_in(here / "in", "a.csv", HEAD + "Temp,1,a,50\nSmoke,2,a,\n")
+    whole = (*FOLLOW, "--events", "in", "--out", "out", *SECONDS, "--ended")
+
+    def full(*_: object) -> None:
+        raise ResourceProblem.of("cannot-write", "the disk is full")
+
+    for owner, name, written in ((Files, "write", 0), (Checkpoint, "tell_closing", 0), (Checkpoint, "note_closed", 1)):
+        with monkeypatch.context() as patched:
+            patched.setattr(owner, name, full)
+            done = occurs(*whole)
+        assert done.status == 1
+        assert "the disk is full" in done.err
+        assert len(rows(here / "out")) == written
+        assert not (here / "cp" / "closed").exists()
+    done = occurs(*whole)
+    assert done.status == 0, done.err
+    assert (here / "cp" / "closed").exists()
+    assert rows(here / "out") == answer(occurs, "--events", "in", *SECONDS)
