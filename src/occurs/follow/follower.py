@@ -121,17 +121,22 @@ class Follower:
         source = self.asked.source
         ended = source.ends if self.asked.ended is None else self.asked.ended
         source.start()
-        if source.ends:
-            loop.run(self._trigger, source.fed)
-        else:
-            loop.run({"availableNow": True} if ended else self._trigger)
-        source.check()
-        if ended and not loop.stop.is_set():
+
+        def close() -> None:
+            source.check()
             # a run that is killed from here on finds the row where it is, and Spark knows if it was taken
             checkpoint.tell_closing()
-            loop.run({"availableNow": True})
-            if not loop.stop.is_set():
-                checkpoint.note_closed()
+
+        if source.ends:
+            loop.run(self._trigger, source.fed, close if ended else None)
+            source.check()
+        else:
+            loop.run({"availableNow": True} if ended else self._trigger)
+            if ended and not loop.stop.is_set():
+                close()
+                loop.run({"availableNow": True})
+        if ended and not loop.stop.is_set():
+            checkpoint.note_closed()
 
     def _pinned(self, checkpoint: Checkpoint, session: SparkSession | None) -> Pinned:
         """What events look like: as the checkpoint says, and for types that it does not know as a look at them says."""
@@ -182,9 +187,7 @@ class Follower:
             raise UsageProblem.of("unsupported", text, hint=hint)
         write_history(paths, expected, checkpoint.history, entry["rules"])
 
-    def _found(
-        self, session: SparkSession, expected: Expected, delay: int, checkpoint: Checkpoint
-    ) -> StreamDetections:
+    def _found(self, session: SparkSession, expected: Expected, delay: int, checkpoint: Checkpoint) -> StreamDetections:
         asked = self.asked
 
         def read(late: bool) -> StreamSource:

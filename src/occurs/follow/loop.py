@@ -90,14 +90,22 @@ class Loop:
     stop: threading.Event = field(default_factory=threading.Event)
     _error: BaseException | None = None
 
-    def run(self, trigger: dict[str, Any], fed: Callable[[], bool] | None = None) -> None:
+    def run(
+        self,
+        trigger: dict[str, Any],
+        fed: Callable[[], bool] | None = None,
+        last: Callable[[], None] | None = None,
+    ) -> None:
         """Run the query until it ends by itself, or ``fed`` says that its source is complete and all of it is done, or
-        ``stop``.  Raises what a sink or a task has raised, as an error of ours if it is foreign."""
+        ``stop``.  ``last`` is called when all is done, and what it gives the query to do is done, too.
+
+        Raises what a sink or a task has raised, as an error of ours if it is foreign.
+        """
         with own_errors():
             writer = self.query.frame.writeStream.outputMode("append").foreachBatch(self._batch)
             running = writer.option("checkpointLocation", str(self.checkpoint)).trigger(**trigger).start()
             try:
-                self._watch(running, fed)
+                self._watch(running, fed, last)
             finally:
                 halted = running.isActive
                 if halted:
@@ -107,18 +115,26 @@ class Loop:
                 return  # what a query says that is stopped in a micro-batch is no news
             raise error
 
-    def _watch(self, running: StreamingQuery, fed: Callable[[], bool] | None) -> None:
+    def _watch(self, running: StreamingQuery, fed: Callable[[], bool] | None, last: Callable[[], None] | None) -> None:
         while running.isActive:
             if self.stop.is_set() and not running.status["isTriggerActive"]:
                 return  # between two micro-batches
             if fed is not None and not self.stop.is_set() and fed():
-                try:
-                    running.processAllAvailable()
-                except Exception:
-                    if running.exception() is None and self._error is None:
-                        raise
+                if self._done(running) and last is not None and not self.stop.is_set():
+                    last()
+                    self._done(running)
                 return
             self.stop.wait(EVERY) if not self.stop.is_set() else time.sleep(EVERY)
+
+    def _done(self, running: StreamingQuery) -> bool:
+        """Wait until all that there is has been judged; False if the query has failed, which :meth:`run` tells."""
+        try:
+            running.processAllAvailable()
+        except Exception:
+            if running.exception() is None and self._error is None:
+                raise
+            return False
+        return True
 
     def _batch(self, frame: DataFrame, number: int) -> None:
         if self.stop.is_set():
