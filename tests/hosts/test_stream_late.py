@@ -138,7 +138,6 @@ def test_late_rows_of_random_programs() -> None:
     assert sum(n > 0 for n in found) > 50
 
 
-@pytest.mark.xfail(strict=True, reason="a late row moves the start of the clock, if that is not known yet")
 def test_late_rows_do_not_start_the_clock() -> None:
     program = occurs.parse("define T() from Timer(MS%5 == 0)")
     stream = InStream(program, {"A": pa.table({"time": [12, -1, 40]})}, MS, How(buckets=1, delay=10))
@@ -202,7 +201,6 @@ def test_rows_outside_the_clock(size: int | None) -> None:
         assert got.total("late") == 0
 
 
-@pytest.mark.xfail(strict=True, reason="rows behind `until` count as if they were at `until`: less the delay")
 def test_the_end_of_the_clock_is_reached_without_closing() -> None:
     """A row behind ``until`` by more than the delay says that the whole clock is complete."""
     program = occurs.parse("define Row(V) from A() where V = A.V")

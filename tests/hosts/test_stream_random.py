@@ -136,7 +136,6 @@ define P(K, V) from A() and first B() within 5 ms from A where K = B.V, V = COUN
     assert len(found) == 2
 
 
-@pytest.mark.xfail(strict=True, reason="stages lose the order of rows on which the order of others depends")
 def test_the_order_of_what_decides_an_order() -> None:
     """`last Two()` depends on the order of Two, and that on the order of One, which another stage has found."""
     rules = """

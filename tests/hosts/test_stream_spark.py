@@ -238,7 +238,6 @@ def ticks_of(delay: int, options: dict[str, Any]) -> Any:
     return delay if options["time_unit"] else dt.timedelta(microseconds=delay)
 
 
-@pytest.mark.xfail(strict=True, reason="keys of unlike kinds are cast to double")
 def test_keys_of_unlike_kinds(quick: Any) -> None:
     """The batch host, too: a position of the key that is text in one type and a number in another."""
     rules = """

@@ -38,6 +38,8 @@ class Rows:
         """An attribute, or ``time``."""
         if name == "time":
             return Column(Type.TIMESTAMP, self.time, None)
+        if name not in self.columns and not len(self):
+            return Column.nulls(Type.NULL, 0)  # of a type that nobody knows there are no rows
         return self.columns[name]
 
     def slice(self, start: int, stop: int | None = None, new: int = 0) -> Rows:

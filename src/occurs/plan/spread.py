@@ -199,6 +199,16 @@ def _atoms(part: Sequence[Definition], asked: set[str]) -> list[list[Definition]
                 links[i].add(j)
                 if t in d.positional or t in asked:
                     links[j].add(i)
+        # the places of derived rows come from those of their constituents: whoever makes these stays, too
+        waiting = [t for t in d.positional if t in makers]
+        seen = set(waiting)
+        while waiting:
+            for j in makers[waiting.pop()]:
+                links[j].add(i)
+                links[i].add(j)
+                more = [t for t in part[j].reads if t in makers and t not in seen]
+                seen.update(more)
+                waiting += more
     component = components([sorted(found - {i}) for i, found in enumerate(links)])
     atoms: dict[int, list[Definition]] = {}
     for i, d in enumerate(part):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from occurs.errors import InputProblem
@@ -157,12 +157,14 @@ def key_columns(group: Group, inlets: Sequence[Inlet], *, named: bool = False) -
                 wanted = key[inlet.type][position]
                 places += [(inlet, t, c) for n, t, c in inlet.columns if n == wanted and c]
         kinds = {t for _, t, _ in places}
-        cast = "double" if len(kinds) > 1 else SPARK[next(iter(kinds), Type.STRING)]
+        # texts and numbers are never equal: any common type will do, if equal numbers stay equal
+        common = _spark_type(kinds) if all(k.numeric for k in kinds) or len(kinds) == 1 else "string"
         cases = []
-        for inlet, _, name in places:
-            value = F.col(name).cast(cast)
+        for inlet, kind, name in places:
+            own = _spark_type(kinds) if kind.numeric else SPARK[kind]
+            value = F.col(name).cast(own)
             # -0.0 and 0.0 are equal, and so must be their buckets
-            value = value + F.lit(0.0) if cast == "double" else value
+            value = (value + F.lit(0.0) if own == "double" else value).cast(common)
             mine = F.col("__type") == inlet.type if named else _is(inlet.type, inlets)
             if derived:
                 mine = mine & (F.col("__derived") == F.lit(inlet.derived))
@@ -170,8 +172,14 @@ def key_columns(group: Group, inlets: Sequence[Inlet], *, named: bool = False) -
         if len({name for _, _, name in places}) == 1 and len(places) == len(inlets):
             out.append(cases[0][1])  # the same column in every type
         else:
-            out.append(_case(cases).otherwise(F.lit(None).cast(cast)) if cases else F.lit(None).cast(cast))
+            out.append(_case(cases).otherwise(F.lit(None).cast(common)) if cases else F.lit(None).cast(common))
     return out
+
+
+def _spark_type(kinds: Collection[Type]) -> str:
+    """One that holds the numbers among values of these kinds."""
+    numbers = [k for k in kinds if k.numeric]
+    return "double" if len(numbers) > 1 else SPARK[next(iter(numbers or kinds), Type.STRING)]
 
 
 def _case(cases: Sequence[tuple[Column, Column]]) -> Column:

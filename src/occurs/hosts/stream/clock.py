@@ -45,6 +45,9 @@ class Clock:
             return self.frontier
         if self.until is not None:
             until = min(until, self.until)
+        first = self.least if self.start is None else self.start
+        if self.frontier is None and (first is None or until < first):
+            return None  # before the clock has begun there is nothing to judge, and nothing is late
         if self.frontier is None or until > self.frontier:
             self.frontier = until
         if self.start is None and self.least is not None and self.least <= self.frontier:

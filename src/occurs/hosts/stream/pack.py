@@ -128,8 +128,10 @@ class _Packing:
         outside = state == 1
         self.outside += int(outside.sum())
         until = self.layout.until
-        if until is not None and (table.filter(pa.array(outside)).column("__time").to_numpy() > until).any():
-            self.clock.see(None, until)  # what comes after the end says that the end has come
+        if until is not None and outside.any():
+            newest = int(table.filter(pa.array(outside)).column("__time").to_numpy().max())
+            if newest > until:
+                self.clock.see(None, newest)  # what comes after the end says that the end has come
         if (state != 0).any():
             table = table.filter(pa.array(state == 0))
         if table.num_rows:
