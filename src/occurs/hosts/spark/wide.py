@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from occurs.engine.engine import concat_rows
 from occurs.engine.order import input_rows
 from occurs.engine.results import TypeRows
-from occurs.errors import InputProblem, LimitProblem, OccursError, Problem, Span
+from occurs.errors import CheckpointProblem, InputProblem, LimitProblem, OccursError, Problem, Span
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.rows import Rows
@@ -192,4 +192,5 @@ def problems_from_json(data: Mapping[str, Any]) -> OccursError:
     for p in data["problems"]:
         span = Span(**p["span"]) if p["span"] else None
         problems.append(Problem(**{**p, "span": span, "related": ()}))
-    return (LimitProblem if data["class"] == "LimitProblem" else InputProblem)(problems)
+    kinds = {kin.__name__: kin for kin in (CheckpointProblem, LimitProblem)}
+    return kinds.get(data["class"], InputProblem)(problems)
