@@ -1,0 +1,1 @@
+"""Phenesthe: events, states and dynamic phenomena."""

@@ -1,0 +1,302 @@
+"""The tree of a Phenesthe text (phenesthe.md, section 2).
+
+One kind of node for every construct of the one grammar of relations; which sort (event, state, dynamic, condition) each
+operand must have is for the checks.  Terms and comparisons are of :mod:`occurs.expr.tree`: a variable is
+``Ref(None, name)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from occurs.errors import Span
+from occurs.expr.tree import Expr
+from occurs.model.time import Duration
+from occurs.model.types import Type
+
+#: ``rel`` of the grammar; the second line is of step 2
+RELATIONS = ("before", "meets", "overlaps", "finishes", "starts", "equals", "contains")
+INVERSES = ("after", "met_by", "overlapped_by", "finished_by", "started_by", "during")
+#: the sorts of declarations and definitions
+SORTS = ("event", "state", "dynamic")
+
+
+def _place() -> Any:
+    return field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name as written, with its place."""
+
+    text: str
+    span: Span | None = _place()
+
+    def __str__(self) -> str:
+        return self.text
+
+
+# -- arguments ---------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Variable:
+    """A name that begins with an upper-case letter or ``_``; ``_`` alone is :class:`Anything`."""
+
+    name: str
+    span: Span | None = _place()
+
+
+@dataclass(frozen=True)
+class Constant:
+    """``value`` of ``type``; a symbol is the string of its name."""
+
+    value: Any
+    type: Type
+    span: Span | None = _place()
+
+
+@dataclass(frozen=True)
+class Anything:
+    """``_``: not looked at."""
+
+    span: Span | None = _place()
+
+
+Value = Variable | Constant | Anything
+
+
+@dataclass(frozen=True)
+class Argument:
+    """By position, or ``name = value``."""
+
+    value: Value
+    name: Name | None = None
+    span: Span | None = _place()
+
+
+# -- relations ---------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Relation:
+    """Any formula."""
+
+    @property
+    def parts(self) -> tuple[Relation, ...]:
+        """The formulas directly below."""
+        return tuple(v for f in fields(self) if isinstance(v := getattr(self, f.name), Relation))
+
+    def walk(self) -> Iterator[Relation]:
+        """This formula and all below it, from the top."""
+        yield self
+        for part in self.parts:
+            yield from part.walk()
+
+
+@dataclass(frozen=True)
+class Atom(Relation):
+    """``name(arguments)``: a phenomenon or a fact; ``rest``: it ends with ``...``."""
+
+    name: Name
+    arguments: tuple[Argument, ...] = ()
+    rest: bool = False
+    span: Span | None = _place()
+
+
+@dataclass(frozen=True)
+class Comparison(Relation):
+    """A condition on variables: a comparison, or ``term in {constants}``."""
+
+    condition: Expr
+    span: Span | None = _place()
+
+
+@dataclass(frozen=True)
+class Not(Relation):
+    """``¬φ``."""
+
+    operand: Relation
+    span: Span | None = _place()
+
+
+@dataclass(frozen=True)
+class And(Relation):
+    """``φ ∧ ψ``."""
+
+    left: Relation
+    right: Relation
+    span: Span | None = _place()
+
+
+@dataclass(frozen=True)
+class Or(Relation):
+    """``φ ∨ ψ``."""
+
+    left: Relation
+    right: Relation
+    span: Span | None = _place()
+
+
+@dataclass(frozen=True)
+class In(Relation):
+    """``φ in ψ`` (step 2)."""
+
+    left: Relation
+    right: Relation
+    span: Span | None = _place()
+
+
+@dataclass(frozen=True)
+class Start(Relation):
+    """``start(φ)``."""
+
+    operand: Relation
+    span: Span | None = _place()
+
+
+@dataclass(frozen=True)
+class End(Relation):
+    """``end(φ)``."""
+
+    operand: Relation
+    span: Span | None = _place()
+
+
+@dataclass(frozen=True)
+class Iteration(Relation):
+    """``φ <@ D`` (step 2); ``op``: ``< <= = >= >``."""
+
+    operand: Relation
+    op: str
+    duration: Duration
+    span: Span | None = _place()
+
+
+@dataclass(frozen=True)
+class MaximalRange(Relation):
+    """``φ ↣ ψ``."""
+
+    left: Relation
+    right: Relation
+    span: Span | None = _place()
+
+
+@dataclass(frozen=True)
+class MinimalRange(Relation):
+    """``φ ~>> ψ`` (step 2)."""
+
+    left: Relation
+    right: Relation
+    span: Span | None = _place()
+
+
+@dataclass(frozen=True)
+class Union(Relation):
+    """``φ ⊔ ψ``."""
+
+    left: Relation
+    right: Relation
+    span: Span | None = _place()
+
+
+@dataclass(frozen=True)
+class Intersection(Relation):
+    """``φ ⊓ ψ``."""
+
+    left: Relation
+    right: Relation
+    span: Span | None = _place()
+
+
+@dataclass(frozen=True)
+class Complement(Relation):
+    r"""``φ \ ψ``."""
+
+    left: Relation
+    right: Relation
+    span: Span | None = _place()
+
+
+@dataclass(frozen=True)
+class Filter(Relation):
+    """``filter(φ, op(D))`` (step 2); ``op``: ``less at_most equal at_least greater``."""
+
+    operand: Relation
+    op: str
+    duration: Duration
+    span: Span | None = _place()
+
+
+@dataclass(frozen=True)
+class Related(Relation):
+    """``φ rel ψ``; ``rel``: one of ``RELATIONS`` and ``INVERSES``."""
+
+    rel: str
+    left: Relation
+    right: Relation
+    span: Span | None = _place()
+
+
+# -- statements --------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Attribute:
+    """``name: type``; the type None if it is left open."""
+
+    name: Name
+    type: Type | None = None
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """``input sort name(attributes)``; ``sort``: one of ``SORTS`` or ``fact``; ``rest``: it ends with ``...``;
+    ``changes``: ``as changes``."""
+
+    sort: str
+    name: Name
+    attributes: tuple[Attribute, ...] = ()
+    rest: bool = False
+    changes: bool = False
+    span: Span | None = _place()
+
+
+@dataclass(frozen=True)
+class Fact:
+    """``fact name(constants).``"""
+
+    name: Name
+    values: tuple[Constant, ...]
+    span: Span | None = _place()
+
+
+@dataclass(frozen=True)
+class HeadArgument:
+    """``Variable``, or ``name = Variable`` or constant; ``name`` is the attribute's in any case."""
+
+    name: Name
+    value: Variable | Constant
+
+
+@dataclass(frozen=True)
+class Definition:
+    """``sort name(head): body where condition.``; ``ported``: written with ``:=``, as in Phenesthe's own files."""
+
+    sort: str
+    name: Name
+    head: tuple[HeadArgument, ...]
+    body: Relation
+    where: Relation | None = None
+    ported: bool = False
+    span: Span | None = _place()
+    #: the text of the statement
+    source: str = field(default="", compare=False, repr=False)
+
+
+Statement = Declaration | Fact | Definition
+
+
+@dataclass(frozen=True)
+class File:
+    """The statements of a text that could be read, in order."""
+
+    statements: tuple[Statement, ...]
+    name: str | None = None
+    text: str = field(default="", compare=False, repr=False)
