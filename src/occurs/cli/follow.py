@@ -72,13 +72,13 @@ def command(
     current micro-batch; the same command goes on from there.
     """
     began = time.monotonic()
+    program = _input.load(rules, language, strict=strict, require_bounds=require_bounds)
     targets = {"--out": None if out == "-" else out, "--late": late, "--bad": bad}
     check_targets({o: None if t and _is_topic(t) else t for o, t in targets.items()}, given.events)
     source = source_of(given.events, speed)
     for option, target in {**targets, "--checkpoint": checkpoint, "--metrics": metrics}.items():
         if target and not _is_topic(target):
             source.refuse_inside(option, target)
-    program = _input.load(rules, language, strict=strict, require_bounds=require_bounds)
     facts = _input.facts(given)
     program = program.adjusted(zone=given.zone, facts=facts, strict=strict, require_bounds=require_bounds)
     asked = Asked(

@@ -53,7 +53,7 @@ class Folder:
         path = Path(spelled).expanduser()
         if not path.is_dir():
             near = [p.name for p in path.parent.iterdir() if p.is_dir()] if path.parent.is_dir() else []
-            hint = did_you_mean(path.name, near, "directories there")
+            hint = did_you_mean(path.name, near, "directories beside it") if near else None
             raise InputProblem.of("missing-file", f"there is no directory {path}", file=str(path), hint=hint)
         return cls(path, name)
 
