@@ -1,4 +1,7 @@
-"""What all tests share: slow ones are left out unless CI=true or --slow; one Spark session for the whole run."""
+"""What all tests share: slow ones are left out unless CI=true or --slow; one Spark session per process.
+
+``make test`` runs two processes (pytest-xdist): one has all tests of streams on its session, one the others of Spark.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the slow tests, too (so does CI=true)")
 
 
+#: tests that take long on Spark because something is live
+_LIVE = ("tests/kafka/", "tests/cli/test_follow", "tests/hosts/test_stream_")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if "spark" in item.keywords:
+            live = item.nodeid.startswith(_LIVE)
+            item.add_marker(pytest.mark.xdist_group("live" if live else "spark"))
     if config.getoption("--slow") or os.environ.get("CI", "").lower() in ("1", "true", "yes"):
         return
     skip = pytest.mark.skip(reason="slow: --slow or CI=true runs it")
