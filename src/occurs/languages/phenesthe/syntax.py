@@ -21,6 +21,14 @@ RELATIONS = ("before", "meets", "overlaps", "finishes", "starts", "equals", "con
 INVERSES = ("after", "met_by", "overlapped_by", "finished_by", "started_by", "during")
 #: the sorts of declarations and definitions
 SORTS = ("event", "state", "dynamic")
+#: what ``filter`` compares a length with a duration by
+LENGTHS = ("less", "at_most", "equal", "at_least", "greater")
+_WORDS = (
+    "input input_phenomenon fact as changes where union minus complement intersection or and aand in not tnot gtnot "
+    "start end filter true false timestamp mod int float string bool"
+)
+#: words that name no phenomenon unless they stand in backquotes
+KEYWORDS = frozenset((*RELATIONS, *INVERSES, *SORTS, *LENGTHS, *(f"{s}_phenomenon" for s in SORTS), *_WORDS.split()))
 
 
 def _place() -> Any:
@@ -120,10 +128,11 @@ class Not(Relation):
 
 @dataclass(frozen=True)
 class And(Relation):
-    """``φ ∧ ψ``."""
+    """``φ ∧ ψ``; ``ported``: written ``aand``, as in Phenesthe's own files."""
 
     left: Relation
     right: Relation
+    ported: bool = field(default=False, compare=False, repr=False, kw_only=True)
     span: Span | None = _place()
 
 
@@ -295,8 +304,9 @@ Statement = Declaration | Fact | Definition
 
 @dataclass(frozen=True)
 class File:
-    """The statements of a text that could be read, in order."""
+    """The statements of a text that could be read, in order; ``unread``: what the others were to declare or define."""
 
     statements: tuple[Statement, ...]
     name: str | None = None
     text: str = field(default="", compare=False, repr=False)
+    unread: frozenset[str] = frozenset()

@@ -36,8 +36,8 @@ BOOLEAN_IN_WHERE = "in `where`, a comparison or other boolean value needs parent
 
 def explain(error: UnexpectedInput, piece: str, offset: int, source: Text) -> Problem:
     """The problem that stopped the parser in ``piece``, a statement that begins at ``offset`` of ``source``."""
-    expected = _expected(error)
-    start, end, found = _found(error, piece)
+    expected = expected_terminals(error)
+    start, end, found = found_at(error, piece)
     special = _special(piece, start, end, found, expected)
     if special is not None:
         kind, message, hint, (start, end) = special
@@ -46,7 +46,8 @@ def explain(error: UnexpectedInput, piece: str, offset: int, source: Text) -> Pr
     return source.problem(kind, message, source.span(offset + start, offset + end), hint)
 
 
-def _expected(error: UnexpectedInput) -> set[str]:
+def expected_terminals(error: UnexpectedInput) -> set[str]:
+    """The terminals that could stand where the parser stopped."""
     parser = getattr(error, "interactive_parser", None)
     if parser is not None:
         return set(parser.accepts())
@@ -54,7 +55,7 @@ def _expected(error: UnexpectedInput) -> set[str]:
     return set(found or ())
 
 
-def _found(error: UnexpectedInput, piece: str) -> tuple[int, int, str]:
+def found_at(error: UnexpectedInput, piece: str) -> tuple[int, int, str]:
     """Start and end in the statement, and how to name what stands there."""
     if isinstance(error, UnexpectedToken) and error.token.type != "$END":
         token = error.token

@@ -1,0 +1,130 @@
+"""The text of a `.phen` file to its tree (phenesthe.md, section 2).
+
+A text is cut into statements first, behind every full stop that is neither in a number nor part of `...`, and where a
+line begins with `event NAME`, `state NAME`... though the statement before it has not ended.  Then every statement is
+parsed by itself, so that each wrong statement is reported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+
+from lark import Lark
+from lark.exceptions import UnexpectedInput
+
+from occurs.errors import Problem
+from occurs.languages.phenesthe import syntax
+from occurs.languages.phenesthe.parser_build import Builder
+from occurs.languages.phenesthe.parser_words import explain
+from occurs.languages.tesla.parser_expr import Refused
+from occurs.languages.tesla.parser_text import Text
+
+
+@lru_cache(maxsize=1)
+def _lark() -> Lark:
+    grammar = files("occurs.languages.phenesthe").joinpath("grammar.lark").read_text(encoding="utf-8")
+    return Lark(grammar, parser="lalr", lexer="contextual", propagate_positions=True, maybe_placeholders=True)
+
+
+def parse(text: str, file: str | None = None) -> tuple[syntax.File, list[Problem]]:
+    """The tree of a text, and every problem of its syntax in text order.
+
+    Statements with a syntax problem are left out of the tree.  Problems have the kinds ``syntax``, ``unknown-unit``
+    and, for what Phenesthe's own files may hold, ``unsupported`` and ``ambiguous-chain``.
+    """
+    lark, source = _lark(), Text(text, file)
+    statements: list[syntax.Statement] = []
+    unread: set[str] = set()
+    for piece in _pieces(text):
+        words = text[piece.start : piece.end]
+        try:
+            tree = lark.parse(words)
+            if not piece.ended:
+                hint = "a statement ends with a full stop: `event alarm : fire.`"
+                source.report("syntax", "the statement ends without `.`", source.span(piece.end, piece.end + 1), hint)
+            statements += Builder(source, piece.start).statements(tree, words)
+        except UnexpectedInput as error:
+            source.problems.append(explain(error, words, piece.start, source))
+            unread |= _names(words)
+        except Refused:  # its problem is among source.problems
+            unread |= _names(words)
+    tree_of_all = syntax.File(tuple(statements), file, text, frozenset(unread))
+    return tree_of_all, sorted(source.problems, key=Problem.sort_key)
+
+
+def _names(words: str) -> set[str]:
+    """What a statement that cannot be read was to define or declare; of declarations, every name in it."""
+    first, *rest = [t for t in _tokens(words) if t[0] in ("word", "name")] or [(None, "", 0, 0)]
+    if first[1] not in ("input", "input_phenomenon"):
+        rest = rest[:1]
+    return {t[1].strip("`") for t in rest}
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """``text[start:end]`` is a statement without its full stop; ``ended``: there is one."""
+
+    start: int
+    end: int
+    ended: bool
+
+
+#: what the search for the ends of statements must pass over whole, and the tokens it looks at
+_TOKEN = re.compile(
+    r"""(?P<skip>(?:\#|%|--)[^\n]*|[\s\ufeff]+)|(?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')"""
+    r"""|(?P<name>`[^`\n]+`)|(?P<word>[^\W\d]\w*)|(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"""
+    r"""|(?P<rest>\.\.\.)|(?P<stop>\.)|(?P<other>.)"""
+)
+_STARTS = frozenset((*syntax.SORTS, *(f"{s}_phenomenon" for s in syntax.SORTS), "input", "input_phenomenon", "fact"))
+_Token = tuple[str | None, str, int, int]
+
+
+def _tokens(text: str) -> list[_Token]:
+    return [(m.lastgroup, m.group(), m.start(), m.end()) for m in _TOKEN.finditer(text) if m.lastgroup != "skip"]
+
+
+def _pieces(text: str) -> Iterator[_Piece]:
+    """The statements of a text, blanks and comments around them left out."""
+    tokens = _tokens(text)
+    begin: int | None = None
+    for i, (kind, _, start, end) in enumerate(tokens):
+        if kind == "stop" and not _in_number(tokens, i):
+            if begin is None:
+                yield _Piece(start, end, True)  # a full stop alone
+            else:
+                yield _Piece(begin, tokens[i - 1][3], True)
+            begin = None
+        elif begin is None:
+            begin = start
+        elif _begins(text, tokens, i):
+            yield _Piece(begin, tokens[i - 1][3], False)
+            begin = start
+    if begin is not None:
+        yield _Piece(begin, tokens[-1][3], False)
+
+
+def _in_number(tokens: list[_Token], i: int) -> bool:
+    """Whether the full stop was meant to begin a number, as in `X > .5`: no statement can end before it."""
+    if i == 0 or i + 1 == len(tokens) or tokens[i + 1][0] != "number" or tokens[i + 1][2] != tokens[i][3]:
+        return False
+    return tokens[i - 1][0] == "other" and tokens[i - 1][1] != ")"
+
+
+def _begins(text: str, tokens: list[_Token], i: int) -> bool:
+    """Whether a statement begins at token ``i`` though the one before has no full stop."""
+    kind, word, start, _ = tokens[i]
+    if kind != "word" or word not in _STARTS or text[text.rfind("\n", 0, start) + 1 : start].strip():
+        return False
+    follows = tokens[i + 1] if i + 1 < len(tokens) else None
+    if follows is None or not (follows[0] in ("word", "name") or (follows[1] == "(" and word == "input_phenomenon")):
+        return False
+    before = tokens[i - 1]
+    return (
+        before[0] in ("string", "name", "number")
+        or before[1] in (")", "}")
+        or (before[0] == "word" and before[1] not in syntax.KEYWORDS - {"true", "false", "changes"})
+    )

@@ -1,0 +1,209 @@
+"""Formulas, terms and constants of one statement: lark's tree to the tree of the language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+from lark import Token
+
+from occurs.errors import did_you_mean
+from occurs.expr import tree as core
+from occurs.expr.tree import Expr
+from occurs.languages.phenesthe import syntax
+from occurs.languages.phenesthe.syntax import Relation
+from occurs.languages.tesla.parser_expr import DEEPEST, ExpressionBuilder, Node, Refused, plain
+from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration
+from occurs.model.types import Type
+
+_COMPARISONS = {"==": "=", "=:=": "=", "<>": "!=", "≠": "!=", "=\\=": "!=", "\\==": "!=", "\\=": "!=",
+                "≤": "<=", "=<": "<=", "≥": ">="}  # fmt: skip
+#: lark's name of an operator with two operands to the node it makes
+_BINARY: dict[str, Callable[..., Relation]] = {
+    "union": syntax.Union, "intersection": syntax.Intersection, "complement": syntax.Complement,
+    "maximal": syntax.MaximalRange, "minimal": syntax.MinimalRange, "disjunction": syntax.Or,
+    "conjunction": syntax.And, "inside": syntax.In,
+}  # fmt: skip
+_UNARY: dict[str, Callable[..., Relation]] = {"negation": syntax.Not, "starting": syntax.Start, "ending": syntax.End}
+#: the digits a duration may have: an exact number of more would take more room than there is
+_LONGEST = 24
+UNIT_WORDS = ("us", "ms", "s", "sec", "second", "min", "minute", "h", "hour", "d", "day", "w", "week")
+
+
+class FormulaBuilder(ExpressionBuilder):
+    """Relations and all below them."""
+
+    def named(self, token: Token) -> syntax.Name:
+        return syntax.Name(plain(token), self.span(token))
+
+    def phenomenon(self, token: Token) -> syntax.Name:
+        """The name of a phenomenon or fact; a keyword needs backquotes."""
+        if str(token) in syntax.KEYWORDS:
+            hint = f"a phenomenon of such a name is written with backquotes: `` `{token}` ``"
+            self.source.report("syntax", f"`{token}` is a word of the language", self.span(token), hint)
+            raise Refused
+        return self.named(token)
+
+    # --- formulas ----------------------------------------------------------------------------------------------------
+
+    def relation(self, tree: Node) -> Relation:
+        """A formula; reports and raises Refused if there is none, or if it is nested too deeply."""
+        self.depth += 1
+        if self.depth > DEEPEST:
+            self.source.report("syntax", f"nested more than {DEEPEST} levels deep", self.span(tree))
+            raise Refused
+        built = self._relation(tree)
+        self.depth -= 1
+        return built
+
+    def _relation(self, tree: Node) -> Relation:
+        kind, parts, span = str(tree.data), tree.children, self.span(tree)
+        if kind == "group":
+            return self.relation(parts[0])
+        if kind in _BINARY:
+            return _BINARY[kind](self.relation(parts[0]), self.relation(parts[1]), span=span)
+        if kind in _UNARY:
+            return _UNARY[kind](self.relation(parts[0]), span=span)
+        if kind == "aand":
+            return syntax.And(self.relation(parts[0]), self.relation(parts[1]), ported=True, span=span)
+        if kind == "related":
+            return syntax.Related(str(parts[1]), self.relation(parts[0]), self.relation(parts[2]), span)
+        if kind == "iteration":
+            op = str(parts[1]).removesuffix("@")
+            return syntax.Iteration(self.relation(parts[0]), op, self.length(parts[2]), span)
+        if kind == "filter":
+            return self._filter(tree)
+        if kind in ("compare", "member"):
+            return syntax.Comparison(self.expr(tree), span)
+        if kind == "atom":
+            return self._atom(tree)
+        if kind == "bare" and not (self._is_variable(parts[0]) or parts[0] == "_"):
+            return syntax.Atom(self.phenomenon(parts[0]), span=span)
+        text = self.source.text[self.offset + tree.meta.start_pos : self.offset + tree.meta.end_pos]
+        hint = "a condition compares values: `X > 3`"
+        if kind == "bare" and parts[0] != "_":
+            hint = f"a phenomenon whose name begins like a variable is written with parentheses: `{text}()`"
+        self.source.report("syntax", f"`{text}` is a value, where a formula is needed", span, hint)
+        raise Refused
+
+    def _filter(self, tree: Node) -> Relation:
+        operand, op, duration = tree.children
+        if str(op) not in syntax.LENGTHS:
+            hint = did_you_mean(str(op), syntax.LENGTHS, "comparisons of lengths")
+            self.source.report("syntax", f"`{op}` compares no lengths", self.span(op), hint)
+            raise Refused
+        return syntax.Filter(self.relation(operand), str(op), self.length(duration), self.span(tree))
+
+    def _atom(self, tree: Node) -> Relation:
+        name, *parts = tree.children
+        arguments: list[syntax.Argument] = []
+        parts = [p for p in parts if p is not None]
+        for i, part in enumerate(parts):
+            if len(part.children) == 1:  # the rest
+                if i < len(parts) - 1:
+                    self.source.report("syntax", "`...` stands for the rest: nothing may follow it", self.span(part))
+                    raise Refused
+                break
+            label, _, value = part.children
+            if label is None and arguments and arguments[-1].name is not None:
+                self.source.report("syntax", "an argument by position cannot follow one by name", self.span(part),
+                                   "write the arguments by position first, or this one as `name = value`")  # fmt: skip
+                raise Refused
+            named = self.named(label) if label is not None else None
+            arguments.append(syntax.Argument(self.value(value), named, self.span(part)))
+        rest = len(arguments) < len(parts)
+        return syntax.Atom(self.phenomenon(name), tuple(arguments), rest, self.span(tree))
+
+    # --- values ------------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def _is_variable(token: Token) -> bool:
+        return token != "_" and (token[0] == "_" or token[0].isupper())
+
+    def value(self, tree: Node) -> syntax.Value:
+        """An argument: a variable, a constant or `_`."""
+        if tree.data == "bare":
+            token = tree.children[0]
+            if token == "_":
+                return syntax.Anything(self.span(token))
+            if self._is_variable(token):
+                return syntax.Variable(str(token), self.span(token))
+        return self.constant(tree)
+
+    def constant(self, tree: Node) -> syntax.Constant:
+        built = self.expr(tree)
+        if isinstance(built, core.Literal):
+            return syntax.Constant(built.value, built.type, built.span)
+        if isinstance(built, core.Unary):  # the sign before 2**63, which is no integer of 64 bits by itself
+            self.source.report("syntax", "this integer does not fit into 64 bits", self.span(tree))
+        else:
+            hint = "a constant begins with a lower-case letter, or stands in quotes: `'Fishing'`"
+            self.source.report("syntax", f"`{tree.children[0]}` is a variable, where a constant is needed",
+                               self.span(tree), hint)  # fmt: skip
+        raise Refused
+
+    def expr(self, tree: Node) -> Expr:
+        """A term or comparison; a formula in its place is reported and Refused."""
+        if not hasattr(self, f"x_{tree.data}"):
+            self.source.report("syntax", "a formula cannot stand where a value is needed", self.span(tree),
+                               "values are variables, constants and what is computed from them")  # fmt: skip
+            raise Refused
+        return super().expr(tree)
+
+    def x_bare(self, tree: Node) -> Expr:
+        token, span = tree.children[0], self.span(tree)
+        if token == "_":
+            self.source.report("syntax", "`_` has no value", span, "give it a name to use it in a condition")
+            raise Refused
+        if token.startswith("`"):
+            hint = "backquotes are for phenomena and attributes; a constant stands in quotes: `'a b'`"
+            self.source.report("syntax", f"the name {token} in backquotes is no value", span, hint)
+            raise Refused
+        if self._is_variable(token):
+            return core.Ref(None, str(token), span=span)
+        return core.Literal(str(token), Type.STRING, span=span)
+
+    def x_compare(self, tree: Node) -> Expr:
+        left, op, right = tree.children
+        sign = str(op.children[0])
+        return core.Binary(_COMPARISONS.get(sign, sign), self.expr(left), self.expr(right), span=self.span(tree))
+
+    def x_member(self, tree: Node) -> Expr:
+        term, *constants = tree.children
+        items = []
+        for c in constants:
+            self.constant(c)
+            items.append(self.expr(c))
+        return core.In(self.expr(term), tuple(items), span=self.span(tree))
+
+    # --- durations ---------------------------------------------------------------------------------------------------
+
+    def length(self, tree: Node) -> Duration:
+        """`5 min`, or a number of ticks; what is not positive is refused."""
+        sign, number, unit = tree.children
+        if len(number) > _LONGEST or re.search(r"[eE][+-]?0*\d{3}", number):
+            self.source.report("bad-duration", "this number is too long for a duration", self.span(number))
+            raise Refused
+        amount = Fraction(str(number))
+        if sign is not None or not amount:
+            hint = "a duration is longer than nothing: `5 min`"
+            self.source.report("bad-duration", "a duration must be positive", self.span(tree), hint)
+            raise Refused
+        return self.duration([amount] if unit is None else [amount, unit])
+
+    def duration(self, parts: Sequence[Any]) -> Duration:
+        if len(parts) == 1:
+            return Duration(parts[0], ticks=True)
+        amount, word = parts
+        unit = UNITS.get(str(word))
+        if unit is None or unit == "tick":
+            hint = did_you_mean(str(word).lower(), UNIT_WORDS, "units")
+            if unit == "tick":
+                hint = "ticks are written without a unit"
+            elif re.fullmatch(r"(?i)mo|months?|y|yr|years?", word):
+                hint = "months and years have no fixed length; say how many days: `30 d`, `365 d`"
+            self.source.report("unknown-unit", f"`{word}` is no unit of time", self.span(word), hint)
+            raise Refused
+        return Duration(amount * UNIT_MICROSECONDS[unit])

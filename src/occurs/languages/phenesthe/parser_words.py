@@ -1,0 +1,110 @@
+"""What a parser's complaint means to a person: what was found, what was expected, and how to write it."""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+from lark.exceptions import UnexpectedInput
+
+from occurs.errors import Problem
+from occurs.languages.phenesthe import syntax
+from occurs.languages.phenesthe.parser_formula import UNIT_WORDS
+from occurs.languages.tesla.parser_text import Text
+from occurs.languages.tesla.parser_words import LOOK_BACK, expected_terminals, found_at
+
+#: terminals in the order in which they are listed to the user
+_WORDS = {
+    "_INPUT": "`input`", "_INPUT_PHENOMENON": "`input_phenomenon`", "SORT": "`event`, `state`, `dynamic`",
+    "FACT": "`fact`", "NAME": "a name", "UNIT": f"a unit of time ({', '.join(UNIT_WORDS[:4])} ...)",
+    "NUMBER": "a number", "STRING": "a text in quotes", "_AS": "`as changes`", "_CHANGES": "`changes`",
+    "_WHERE": "`where`", "_COLON": "`:`", "_LPAR": "`(`", "_RPAR": "`)`", "_LBRACE": "`{`", "_RBRACE": "`}`",
+    "_COMMA": "`,`", "REST": "`...`", "_NOT": "`not`", "EQ": "`=`",
+}  # fmt: skip
+#: groups of terminals that are named together, if all are expected
+_GROUPS = (
+    ({"NAME", "NUMBER", "STRING", "_NOT", "_START", "_END", "_FILTER", "_TRUE", "_FALSE", "_TIMESTAMP", "_LPAR",
+      "HYPHEN"}, "a formula"),
+    ({"NAME", "NUMBER", "STRING", "_TRUE", "_FALSE", "_TIMESTAMP", "_LPAR", "HYPHEN", "_START", "_END", "_FILTER"},
+     "a value"),
+    ({"NAME", "NUMBER", "STRING", "_TRUE", "_FALSE", "_TIMESTAMP", "HYPHEN"}, "a variable or a constant"),
+    ({"EQ", "EQ2", "NE", "LT", "LE", "GT", "GE"}, "a comparison (`=`, `<`, `>=` ...)"),
+    ({"RELATION"}, "a relation (`before`, `contains` ...)"),
+    ({"_AND", "_OR"}, "`and`, `or`"), ({"_RANGE", "_MINRANGE"}, "`~>`"),
+    ({"_UNION", "_MINUS", "_INTERSECTION"}, "`union`, `minus`, `intersection`"),
+)  # fmt: skip
+_STATEMENT = ("input", "fact", *syntax.SORTS)
+_INFIX = ("and", "or", "in", "union", "minus", "intersection", "where", *syntax.RELATIONS, *syntax.INVERSES)
+_PROLOG = ("is", "=..", "!", ";", "->", "\\+", "[", ":-", "@<", "@>", "//")
+
+
+def explain(error: UnexpectedInput, piece: str, offset: int, source: Text) -> Problem:
+    """The problem that stopped the parser in ``piece``, a statement that begins at ``offset`` of ``source``."""
+    expected = expected_terminals(error)
+    start, end, found = found_at(error, piece)
+    kind, message, hint = "syntax", f"{found}: expected {words(expected)}", None
+    before = re.sub(r"(?:#|%|--)[^\n]*", "", piece[:start]).rstrip()[-LOOK_BACK:]
+    special = _unsupported(piece, start, before) or _special(piece[start:end], before, expected, piece[start:])
+    if special is not None:
+        kind, other, hint = special
+        message = other or message
+    return source.problem(kind, message, source.span(offset + start, offset + end), hint)
+
+
+def words(expected: set[str]) -> str:
+    """Terminals as a list in words: `a formula`, `a comparison` instead of all that can begin one."""
+    left, parts = set(expected), []
+    for group, name in _GROUPS:
+        if group <= left:
+            left -= group
+            parts.append(name)
+    parts = [word for name, word in _WORDS.items() if name in left] + parts
+    if "$END" in left:
+        parts.append("`.`")
+    if len(parts) < 2:
+        return "".join(parts) or "something else"
+    return ", ".join(parts[:-1]) + " or " + parts[-1]
+
+
+Special = tuple[str, str | None, str | None]
+
+
+def _unsupported(piece: str, start: int, before: str) -> Special | None:
+    """What only Phenesthe's own files may hold."""
+    collector = re.search(r"\bcollector\s*\(", piece[: start + 1])
+    if collector:
+        return "unsupported", "`collector` is not supported", "define what it collects as a phenomenon of its own"
+    if ":=" in piece[:start] or re.match(r"\s*:-", piece[start:]):
+        rest = piece[start:]
+        for goal in _PROLOG:
+            if rest.startswith(goal) and not (goal.isalpha() and re.match(r"\w", rest[len(goal) :])):
+                hint = "conditions are comparisons and facts: compute in the comparison, as in `X + 1 > Y`"
+                return "unsupported", f"the Prolog goal with `{goal}` is not supported", hint
+    return None
+
+
+def _special(text: str, before: str, expected: set[str], rest: str) -> Special | None:
+    """The mistakes that deserve better words, with kind, message and hint."""
+    hint: str | None = None
+    if text in ("'", '"'):
+        return "syntax", "this text is not closed in its line", f"close it with {text}"
+    if text == "`":
+        return "syntax", "this name is not closed in its line", "a name in backquotes: `` `my name` ``"
+    if text == "." and re.match(r"\.\d", rest):
+        hint = "a number begins with a digit: `0.5`"
+    elif text in ("&", "|", "!"):
+        hint = "write `and`, `or`, `not`"
+    elif text == ";":
+        hint = "a statement ends with a full stop"
+    elif not before and re.match(r"\w", text):
+        near = difflib.get_close_matches(text.lower(), _STATEMENT, 1, 0.6)
+        hint = f"did you mean `{near[0]}`?" if near else None
+    elif re.match(r"~>|↣", text) and re.search(r"~>|↣", before):
+        hint = "a range has two operands: write parentheses, as in `a ~> end(b ~> c)`"
+    elif "UNIT" in expected and re.fullmatch(r"[^\W\d]\w*", text) and re.search(r"\d$", before):
+        hint = "a duration is one number with one unit: `90 min`"
+    elif re.match(r"\w", text) and text not in syntax.KEYWORDS:
+        known = [w for w in _INFIX if "RELATION" in expected or w in ("and", "or")]
+        near = difflib.get_close_matches(text.lower(), known, 1, 0.7)
+        hint = f"did you mean `{near[0]}`?" if near and {"_AND", "RELATION"} & expected else None
+    return ("syntax", None, hint) if hint else None
