@@ -218,7 +218,7 @@ def load_cases(path: str | Path) -> list[Case]:
     if path.is_dir():
         return [case for file in sorted(path.glob("*.md")) for case in load_cases(file)]
     cases = []
-    for name, line, text, blocks in _sections(path.read_text(encoding="utf-8")):
+    for name, line, text, blocks in sections(path.read_text(encoding="utf-8")):
         if blocks:
             try:
                 cases.append(_case(name, text, blocks, str(path), line))
@@ -227,7 +227,7 @@ def load_cases(path: str | Path) -> list[Case]:
     return cases
 
 
-def _sections(text: str) -> Iterator[tuple[str, int, str, dict[str, str]]]:
+def sections(text: str) -> Iterator[tuple[str, int, str, dict[str, str]]]:
     """(heading, line, prose, blocks by their word) of each section of level two."""
     heading, start = "", 0
     prose: list[str] = []

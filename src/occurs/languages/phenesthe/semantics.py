@@ -15,7 +15,7 @@ from occurs.errors import DefinitionProblem, InputProblem
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.semantics_formula import Formulas, Phenomenon
 from occurs.languages.phenesthe.semantics_intervals import INFINITY, maximal_range
-from occurs.languages.phenesthe.semantics_scope import CONDITION, scoped, unbound
+from occurs.languages.phenesthe.semantics_scope import CONDITION, EVENT, finite, scoped, unbound
 from occurs.languages.phenesthe.semantics_values import Binding
 from occurs.model.time import TimeKind
 
@@ -44,11 +44,13 @@ def evaluate(
     facts: Facts | None = None,
     start: int | None = None,
     until: int | None = None,
+    ticks: range | None = None,
 ) -> dict[str, set[Result]]:
     """What each definition derives, in evaluation order.
 
     The statements have passed the checks.  ``start`` and ``until`` are the ends of the clock in ticks; *now* is
-    ``until``, by default the greatest time or finite end.  An attribute that a row does not give is null.
+    ``until``, by default the greatest time or finite end.  An attribute that a row does not give is null.  ``ticks``
+    are the instants of co-finite definitions (window mode alone has any).
     """
     statements = program.statements if isinstance(program, syntax.File) else program
     rows = list(clocked(history, start, until))
@@ -56,7 +58,7 @@ def evaluate(
     now = max((t for r in rows for t in (r.time, r.end) if t is not None), default=0) if until is None else until
     out: dict[str, set[Result]] = {}
     for definition in evaluation_order(statements):
-        found = derived(definition, Formulas(known, kind, now))
+        found = derived(definition, Formulas(known, kind, now), ticks)
         known[definition.name.text] = found
         out[definition.name.text] = {_result(values, when) for values, when in found.rows}
     return out
@@ -69,11 +71,13 @@ def _result(values: Mapping[str, Any], when: Any) -> Result:
     return attributes, when[0], None if when[1] == INFINITY else when[1]
 
 
-def derived(definition: syntax.Definition, formulas: Formulas) -> Phenomenon:
+def derived(definition: syntax.Definition, formulas: Formulas, ticks: range | None) -> Phenomenon:
     """The rows of a definition; a variable of the head lives in the whole body."""
     whole = definition.body if definition.where is None else syntax.And(definition.body, definition.where)
     head = frozenset(a.value.name for a in definition.head if isinstance(a.value, syntax.Variable))
     body = scoped(whole, head)
+    if ticks is not None and definition.sort == EVENT and not finite(body, formulas.sorts):
+        return Phenomenon(EVENT, (), tuple(({}, t) for t in ticks if formulas.true_at(body, Binding(), t)))
     rows = []
     for binding, items in formulas.meaning(body).items():
         bound = dict(binding)
