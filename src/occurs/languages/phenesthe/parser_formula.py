@@ -72,7 +72,7 @@ class FormulaBuilder(ExpressionBuilder):
             return syntax.Related(str(parts[1]), self.relation(parts[0]), self.relation(parts[2]), span)
         if kind == "iteration":
             op = str(parts[1]).removesuffix("@")
-            return syntax.Iteration(self.relation(parts[0]), op, self.length(parts[2]), span)
+            return syntax.Iteration(self.relation(parts[0]), op, self.length(parts[2]), span, self.span(parts[2]))
         if kind == "filter":
             return self._filter(tree)
         if kind in ("compare", "member"):
@@ -94,7 +94,9 @@ class FormulaBuilder(ExpressionBuilder):
             hint = did_you_mean(str(op), syntax.LENGTHS, "comparisons of lengths")
             self.source.report("syntax", f"`{op}` compares no lengths", self.span(op), hint)
             raise Refused
-        return syntax.Filter(self.relation(operand), str(op), self.length(duration), self.span(tree))
+        return syntax.Filter(
+            self.relation(operand), str(op), self.length(duration), self.span(tree), self.span(duration)
+        )
 
     def _atom(self, tree: Node) -> Relation:
         name, *parts = tree.children

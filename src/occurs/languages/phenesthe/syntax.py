@@ -178,6 +178,7 @@ class Iteration(Relation):
     op: str
     duration: Duration
     span: Span | None = _place()
+    duration_span: Span | None = _place()
 
 
 @dataclass(frozen=True)
@@ -233,6 +234,7 @@ class Filter(Relation):
     op: str
     duration: Duration
     span: Span | None = _place()
+    duration_span: Span | None = _place()
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,82 @@
+"""What only a whole program shows: cycles, and the order of computation (phenesthe.md, section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from occurs.errors import Place
+from occurs.languages.phenesthe import syntax
+from occurs.languages.tesla.parser_text import Text
+
+Defined = tuple[Text, syntax.Definition]
+
+
+def reads(definition: syntax.Definition) -> tuple[str, ...]:
+    """The names of the phenomena and facts that a definition reads, in the order in which they stand."""
+    parts = [definition.body, *([definition.where] if definition.where is not None else [])]
+    return tuple(dict.fromkeys(n.name.text for p in parts for n in p.walk() if isinstance(n, syntax.Atom)))
+
+
+def check_cycles(definitions: Sequence[Defined], foreign: Mapping[str, Collection[str]]) -> None:
+    """Report each definition that leads back to itself, once per cycle, at its first definition in the file.
+
+    ``foreign``: what each type of another language reads.
+    """
+    edges: dict[str, Sequence[str]] = {name: tuple(sorted(read)) for name, read in foreign.items()}
+    for _, definition in reversed(definitions):
+        edges[definition.name.text] = reads(definition)
+    first = {d.name.text: (s, d) for s, d in reversed(definitions)}
+    told: set[str] = set()
+    for source, definition in definitions:
+        name = definition.name.text
+        if name in told:
+            continue
+        ring = _way_back(name, edges)
+        if not ring or told & set(ring):
+            continue
+        told |= set(ring)
+        places = tuple(
+            Place(f"`{n}` is defined here", first[n][0].file, first[n][1].name.span) for n in ring[1:-1] if n in first
+        )
+        message = f"definitions lead back to themselves: {' -> '.join(f'`{n}`' for n in ring)}"
+        hint = "what is defined cannot depend on itself: define it from inputs, step by step"
+        source.report("cycle", message, definition.name.span, hint, "error", places)
+
+
+def _way_back(start: str, edges: Mapping[str, Sequence[str]]) -> list[str]:
+    """A shortest way from a name to itself, each reads the next; empty if there is none."""
+    came: dict[str, str] = {}
+    waiting = [start]
+    for name in waiting:
+        for step in edges.get(name, ()):
+            if step == start:
+                ring = [start, name]
+                while ring[-1] != start:
+                    ring.append(came[ring[-1]])
+                return ring[::-1]
+            if step in edges and step not in came:
+                came[step] = name
+                waiting.append(step)
+    return []
+
+
+def in_order(definitions: Sequence[Defined]) -> list[Defined]:
+    """The definitions, each behind those it reads; else as they stand.  Those of a cycle come last."""
+    number = {d.name.text: i for i, (_, d) in reversed(list(enumerate(definitions)))}
+    needs = [{number[n] for n in reads(d) if n in number} for _, d in definitions]
+    readers: dict[int, list[int]] = {}
+    for i, needed in enumerate(needs):
+        for n in needed:
+            readers.setdefault(n, []).append(i)
+    done: list[int] = []
+    ready = sorted((i for i, needed in enumerate(needs) if not needed), reverse=True)
+    while ready:
+        at = ready.pop()
+        done.append(at)
+        for i in readers.get(at, ()):
+            needs[i].discard(at)
+            if not needs[i]:
+                ready.append(i)
+                ready.sort(reverse=True)
+    ordered = set(done)
+    return [definitions[i] for i in [*done, *(i for i in range(len(definitions)) if i not in ordered)]]

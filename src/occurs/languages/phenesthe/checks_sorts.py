@@ -1,0 +1,196 @@
+"""Names, arguments and sorts in the formulas of a definition (phenesthe.md, section 3)."""
+
+from __future__ import annotations
+
+from occurs.errors import Span, did_you_mean
+from occurs.languages.phenesthe import syntax
+from occurs.languages.phenesthe.checks_catalogue import Catalogue
+from occurs.languages.phenesthe.checks_phenomenon import FACT, Phenomenon, article, count
+from occurs.languages.phenesthe.syntax import Relation
+from occurs.languages.tesla.parser_text import Text
+
+E, S, D, C = "event", "state", "dynamic", FACT
+_LASTING, _ANY = (S, D), (E, S, D)
+#: what each relation takes left and right
+_RELATED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "before": (_ANY, _ANY), "after": (_ANY, _ANY),
+    **dict.fromkeys(("meets", "met_by", "overlaps", "overlapped_by", "equals"), (_LASTING, _LASTING)),
+    "finishes": (_ANY, _LASTING), "finished_by": (_LASTING, _ANY),
+    "starts": (_ANY, _LASTING), "started_by": (_LASTING, _ANY),
+    "contains": (_LASTING, _ANY), "during": (_ANY, _LASTING),
+}  # fmt: skip
+#: operators whose operands have fixed sorts: how they are written, the sorts, the sort of the whole
+_FIXED: dict[type[Relation], tuple[str, tuple[tuple[str, ...], ...], str]] = {
+    syntax.In: ("in", ((E,), (S,)), E),
+    syntax.Start: ("start", ((S,),), E),
+    syntax.End: ("end", ((S,),), E),
+    syntax.Iteration: ("@", ((E,),), S),
+    syntax.MaximalRange: ("↣", ((E,), (E,)), S),
+    syntax.MinimalRange: ("~>>", ((E,), (E,)), S),
+    syntax.Union: ("⊔", ((S,), (S,)), S),
+    syntax.Intersection: ("⊓", ((S,), (S,)), S),
+    syntax.Complement: ("\\", ((S,), (S,)), S),
+}
+JOIN = "join the condition with a formula: `p(X) ∧ X > 3`"
+_INSTEAD_OF_AND = {S: "states are cut by `⊓`", D: "dynamic phenomena are related: `overlaps`, `before` ..."}
+_INSTEAD_OF_OR = {
+    S: "states are united by `⊔`",
+    D: "define each, and unite what they lead to",
+    C: "on one side of `∨` alone there cannot be a condition: `(a ∨ b) ∧ X > 3`",
+}
+_WORDS = {E: "an event formula", S: "a state", D: "a dynamic phenomenon", C: "a condition"}
+
+
+class Sorts:
+    """The sorts of one definition; ``clean``: no name is unknown and all sorts fit."""
+
+    def __init__(self, definition: syntax.Definition, source: Text, catalogue: Catalogue):
+        self.definition = definition
+        self.source = source
+        self.catalogue = catalogue
+        self.clean = True
+
+    def check(self) -> None:
+        """Report what does not fit; of operands that are wrong themselves nothing more is said."""
+        d = self.definition
+        found = self.sort(d.body)
+        if found is not None and found != d.sort:
+            message = f"`{d.name}` is defined as {article(d.sort)}, and its formula is {_WORDS[found]}"
+            hint = (
+                f"write `{found} {d.name} : ...`" if found != C else "join the condition with a formula: `p(X) ∧ X > 3`"
+            )
+            self._wrong(message, d.body, hint)
+        if d.where is not None:
+            found = self.sort(d.where)
+            if found is not None and found != C:
+                message = f"`where` takes a condition, and this is {_WORDS[found]}"
+                self._wrong(message, d.where, "conditions are made of comparisons and facts")
+
+    def sort(self, node: Relation, goal: bool = False) -> str | None:
+        """The sort of a formula, None if it is not known; ``goal``: it is the right side of `aand`."""
+        if isinstance(node, syntax.Atom):
+            return self._atom(node, goal)
+        if isinstance(node, syntax.Comparison):
+            return C
+        if isinstance(node, syntax.Not):
+            found = self.sort(node.operand, goal)
+            self._takes("¬", node.operand, found, (E, C), None)
+            return found if found in (E, C) else None
+        if isinstance(node, syntax.And | syntax.Or):
+            return self._connective(node)
+        if isinstance(node, syntax.Filter):
+            found = self.sort(node.operand)
+            self._takes("filter", node.operand, found, _LASTING, None)
+            return found if found in _LASTING else None
+        if isinstance(node, syntax.Related):
+            for part, side, sorts in zip(node.parts, ("left", "right"), _RELATED[node.rel]):
+                self._takes(node.rel, part, self.sort(part), sorts, side)
+            return D
+        sign, takes, made = _FIXED[type(node)]
+        for part, where, sorts in zip(node.parts, ("left", "right") if len(takes) == 2 else (None,), takes):
+            self._takes(sign, part, self.sort(part), sorts, where)
+        return made
+
+    def _connective(self, node: syntax.And | syntax.Or) -> str | None:
+        left = self.sort(node.left)
+        right = self.sort(node.right, isinstance(node, syntax.And) and node.ported)
+        if left is None or right is None:
+            return left if left not in (None, C) else right if right != C else None
+        if isinstance(node, syntax.And):
+            if C in (left, right):
+                return left if right == C else right
+            sign, hint = "∧", _INSTEAD_OF_AND
+        else:
+            sign, hint = "∨", _INSTEAD_OF_OR
+            if left == right == C:
+                return C
+        if left == right == E:
+            return E
+        wrong = C if C in (left, right) else left if left != E else right
+        part, side = (node.left, "left") if left == wrong else (node.right, "right")
+        message = f"`{sign}` takes event formulas, and its {side} operand is {_WORDS[wrong]}"
+        self._wrong(message, part, hint.get(wrong))
+        return None
+
+    def _takes(self, sign: str, part: Relation, found: str | None, sorts: tuple[str, ...], side: str | None) -> None:
+        if found is None or found in sorts:
+            return
+        wanted = ", ".join(_WORDS[s] for s in sorts[:-1]) + " or " * (len(sorts) > 1) + _WORDS[sorts[-1]]
+        message = f"`{sign}` takes {wanted}, and its {side + ' ' if side else ''}operand is {_WORDS[found]}"
+        hint = None
+        if sorts == (E,) and found in _LASTING:
+            hint = "the instants at which a state begins or ends: `start(p)`, `end(p)`" if found == S else None
+        elif sorts == (S,) and found == E:
+            hint = "a state lasts from one event to another: `a ~> b`"
+        elif found == C:
+            hint = JOIN
+        self._wrong(message, part, hint)
+
+    def _wrong(self, message: str, node: Relation, hint: str | None) -> None:
+        self.clean = False
+        self.source.report("sort", message, place(node), hint)
+
+    # --- atoms -------------------------------------------------------------------------------------------------------
+
+    def _atom(self, atom: syntax.Atom, goal: bool) -> str | None:
+        known = self.catalogue.get(atom.name.text)
+        if known is None:
+            self.clean = False
+            self._unknown(atom, goal)
+            return None
+        before = len(self.source.problems)
+        self._arguments(atom, known)
+        self.clean &= len(self.source.problems) == before
+        return known.sort
+
+    def _unknown(self, atom: syntax.Atom, goal: bool) -> None:
+        name = atom.name.text
+        if name in self.catalogue.unread:
+            return  # what is wrong with its statement has been said
+        if self.definition.ported and (goal or name == "collector"):
+            hint = "conditions are comparisons and facts"
+            self.source.report("unsupported", f"the Prolog goal `{name}` is not supported", atom.name.span, hint)
+            return
+        what = "a phenomenon or fact that is declared or defined"
+        hint = self.catalogue.unknown_hint(name)
+        self.source.report("unknown-name", f"`{name}` is not {what}", atom.name.span, hint)
+
+    def _arguments(self, atom: syntax.Atom, known: Phenomenon) -> None:
+        placed = [a for a in atom.arguments if a.name is None]
+        named = [a for a in atom.arguments if a.name is not None]
+        total = len(known.attributes)
+        related = (known.place,) if known.place else ()
+        listed = f"attributes: {known.listed()}"
+        if placed and not known.ordered:
+            hint = f"name them: `attribute = X`; {listed}"
+            self.source.report(
+                "arity", f"the order of the attributes of `{atom.name}` is not known", placed[0].span, hint
+            )
+        elif len(placed) > total:
+            message = f"`{atom.name}` has {count(total, 'attribute')}, and {len(placed)} arguments here"
+            self.source.report("arity", message, placed[total].span, listed, "error", related)
+        elif len(placed) < total and not (atom.rest or named):
+            message = f"`{atom.name}` has {count(total, 'attribute')}, and {count(len(placed), 'argument')} here"
+            short = ", ".join(["..."] if not placed else ["X", "..."])
+            hint = f"`...` stands for the rest: `{atom.name}({short})`; {listed}"
+            self.source.report("arity", message, place(atom), hint, "error", related)
+        taken = set(known.names[: len(placed)])
+        for argument in named:
+            name = argument.name
+            if name is None:
+                continue
+            if name.text in taken:
+                self.source.report("duplicate-name", f"`{name}` of `{atom.name}` is looked at twice", name.span,
+                                   "one variable can be compared with another: `... ∧ X = Y`")  # fmt: skip
+            elif name.text not in known.names and not known.rest:
+                message = f"`{atom.name}` has no attribute `{name}`"
+                near = did_you_mean(name.text, known.names, "attributes")
+                hint = near if near.startswith("did") else listed
+                self.source.report("unknown-attribute", message, name.span, hint, "error", related)
+            taken.add(name.text)
+
+
+def place(node: Relation) -> Span | None:
+    """The place of a formula."""
+    found: Span | None = getattr(node, "span", None)
+    return found

@@ -1,0 +1,106 @@
+"""Types of values and lengths of time in one definition (phenesthe.md, section 3)."""
+
+from __future__ import annotations
+
+from occurs.errors import Span
+from occurs.expr.tree import Expr, Ref
+from occurs.expr.typing import infer
+from occurs.languages.phenesthe import syntax
+from occurs.languages.phenesthe.checks_catalogue import Catalogue
+from occurs.languages.tesla.parser_text import Text
+from occurs.model.time import Duration, TimeKind
+from occurs.model.types import Type, widen
+
+
+class Types:
+    """The types of the variables of a definition whose names are known; NULL and None are unknown types."""
+
+    def __init__(self, definition: syntax.Definition, source: Text, catalogue: Catalogue, kind: TimeKind | None):
+        self.definition = definition
+        self.source = source
+        self.catalogue = catalogue
+        self.kind = kind
+        self.types: dict[str, Type] = {}
+        #: where the type of a variable comes from, for the message
+        self.from_where: dict[str, str] = {}
+
+    def check(self) -> None:
+        """Report types that do not go together, and enter those of the head."""
+        d = self.definition
+        parts = [d.body, *([d.where] if d.where is not None else [])]
+        for part in parts:
+            for node in part.walk():
+                if isinstance(node, syntax.Atom):
+                    self._atom(node)
+        for part in parts:
+            for node in part.walk():
+                if isinstance(node, syntax.Comparison):
+                    integer = None if self.kind is None else not self.kind.timestamp
+                    infer(node.condition, self._lookup, self._report, integer_time=integer)
+        variables = {a.name.text: a.value.name for a in d.head if isinstance(a.value, syntax.Variable)}
+        self.catalogue.retype(d.name.text, {n: self.types[v] for n, v in variables.items() if v in self.types})
+
+    def _lookup(self, node: Expr) -> Type | None:
+        return self.types.get(node.name) if isinstance(node, Ref) else None
+
+    def _report(self, kind: str, message: str, span: Span | None, hint: str | None) -> None:
+        if kind == "type-mismatch" and hint is not None:
+            hint = "text stands in quotes and is never read as a number; numbers stand without quotes"
+        self.source.report(kind, message, span, hint)
+
+    def _atom(self, atom: syntax.Atom) -> None:
+        known = self.catalogue.get(atom.name.text)
+        if known is None:
+            return
+        for name, value in known.arguments(atom):
+            found = known.type_of(name)
+            if found is Type.NULL or isinstance(value, syntax.Anything):
+                continue
+            where = f"`{name}` of `{atom.name}`"
+            if isinstance(value, syntax.Constant):
+                if widen(found, value.type) is None:
+                    message = f"{where} is {found}, and is compared with {value.type}"
+                    self.source.report("type-mismatch", message, value.span, self._hint(found, value.type))
+                continue
+            before = self.types.get(value.name)
+            both = found if before is None else widen(before, found)
+            if both is None:
+                message = f"`{value.name}` is {before} as {self.from_where[value.name]}, and {found} as {where}"
+                hint = "equal variables join equal values: use two variables, and compare what can be compared"
+                self.source.report("type-mismatch", message, value.span, hint)
+                continue
+            self.types[value.name] = both
+            self.from_where.setdefault(value.name, where)
+
+    @staticmethod
+    def _hint(wanted: Type, found: Type) -> str:
+        if wanted is Type.STRING:
+            return "text stands in quotes: `'1'`"
+        if wanted is Type.TIMESTAMP:
+            return "a point in time is written `timestamp '2024-01-05T09:00:00Z'`"
+        return f"write a value of type {wanted}" if found is not Type.STRING else "numbers stand without quotes"
+
+
+def check_durations(definition: syntax.Definition, source: Text, kind: TimeKind | None) -> None:
+    """Report lengths that are no whole number of ticks; of units nothing is said while ``kind`` is not known."""
+    for node in definition.body.walk():
+        if isinstance(node, syntax.Iteration | syntax.Filter):
+            _check_duration(node.duration, node.duration_span, source, kind)
+
+
+def _check_duration(duration: Duration, span: Span | None, source: Text, kind: TimeKind | None) -> None:
+    if duration.ticks and duration.amount.denominator != 1:
+        source.report("bad-duration", "a number of ticks must be whole", span, "write it with a unit: `5 min`")
+        return
+    if kind is None:
+        return
+    ticks = kind.convert(duration)
+    if ticks is None and duration.ticks:
+        hint = "times are timestamps here: write `5 min`, `30 s` ..."
+        source.report("missing-unit", "a duration over timestamps needs a unit", span, hint)
+    elif ticks is None:
+        hint = "say what one tick is (`--time-unit s`), or write the duration as a number of ticks"
+        source.report("missing-unit", "the unit of the integer times is not known", span, hint)
+    elif ticks.denominator != 1:
+        hint = f"one tick is 1 {kind.unit}: write a multiple of it"
+        source.report("bad-duration", "the duration is no whole number of ticks", span, hint)
