@@ -2,78 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from occurs.errors import OccursError
-from occurs.languages.phenesthe import syntax
-from occurs.languages.phenesthe.parser import parse
-from occurs.languages.phenesthe.semantics import Result, Row, evaluate
-from occurs.languages.phenesthe.semantics_window import windows
 from occurs.testing.lasting import LastingCase, Written, load_lasting_cases, parse_rows
+from occurs.testing.phenesthe import Line, Loaded
 
 CASES = load_lasting_cases(Path(__file__).parents[2] / "cases" / "phenesthe")
 IDS = [f"{Path(c.file).stem}: {c.name}" for c in CASES]
-
-Line = tuple[Any, ...]
-
-
-class Loaded:
-    """A case, parsed: its statements, its rows by the names of attributes."""
-
-    def __init__(self, case: LastingCase) -> None:
-        file, problems = parse(case.rules)
-        errors = [p.render() for p in problems if p.severity == "error"]
-        assert not errors, "\n".join([f"{case.file}:{case.line}", *errors])
-        self.file, self.case = file, case
-        self.names: dict[str, list[str]] = {}
-        for s in file.statements:
-            if isinstance(s, syntax.Declaration):
-                self.names[s.name.text] = [a.name.text for a in s.attributes]
-            elif isinstance(s, syntax.Definition):
-                self.names[s.name.text] = [a.name.text for a in s.head]
-
-    def attributes(self, row: Written) -> dict[str, Any]:
-        return row.attributes(self.names.get(row.type, [f"a{i + 1}" for i in range(len(row.values))]))
-
-    @property
-    def history(self) -> list[Row]:
-        rows = []
-        for r in self.case.rows:
-            assert r.time is not None
-            rows.append(Row(r.type, r.time, self.attributes(r), r.end))
-        return rows
-
-    @property
-    def facts(self) -> dict[str, list[dict[str, Any]]]:
-        found: dict[str, list[dict[str, Any]]] = {}
-        for row in self.case.facts:
-            found.setdefault(row.type, []).append(self.attributes(row))
-        return found
-
-    def lines(self, rows: Iterable[Written]) -> set[Line]:
-        out = set()
-        for r in rows:
-            when = (r.time, r.end) if r.lasting else (r.time,)
-            out.add(line(r.type, self.attributes(r).items(), when))
-        return out
-
-    def batch(self) -> set[Line]:
-        ends = {k: v for k, v in self.case.times.items() if k in ("start", "until")}
-        return shown(evaluate(self.file, self.history, kind=self.case.kind, facts=self.facts, **ends))
-
-
-def line(type_: str, attributes: Iterable[tuple[str, Any]], when: Line) -> Line:
-    """A row as a value that tells true from 1, but not 1 from 1.0."""
-    return (type_, *when, tuple(sorted((n, isinstance(v, bool), v) for n, v in attributes)))
-
-
-def shown(found: dict[str, set[Result]]) -> set[Line]:
-    return {line(name, row[0], row[1:]) for name, rows in found.items() for row in rows}
-
 
 def check(case: LastingCase, expected: set[Line], found: set[Line]) -> None:
     missing, extra = sorted(expected - found, key=repr), sorted(found - expected, key=repr)
@@ -90,10 +29,10 @@ def test_cases(case: LastingCase) -> None:
         return
     assert case.expected is not None
     if case.mode == "window":
-        queries = windows(loaded.file, loaded.history, kind=case.kind, facts=loaded.facts, **case.times)
+        queries = loaded.windows()
         assert list(queries) == list(case.expected)
         for at, rows in case.expected.items():
-            check(case, loaded.lines(rows), shown(queries[int(at or 0)]))
+            check(case, loaded.lines(rows), queries[int(at or 0)])
     else:
         # a stream: what is final, at closing at the latest, is the answer over the whole history
         final = [r for at, rows in case.expected.items() for r in rows if at in (None, "closing") or not still_open(r)]
@@ -108,6 +47,24 @@ def still_open(row: Written) -> bool:
 def test_there_are_all_worked_examples_that_are_no_data() -> None:
     names = {c.name.split()[0] for c in CASES if Path(c.file).stem == "worked"}
     assert {str(n) for n in range(1, 24)} <= names
+
+
+def test_cases_as_tables() -> None:
+    (case,) = [c for c in CASES if c.name == "facts from outside, with names; null binds nothing"]
+    assert Loaded(case).fact_tables()["limit"].to_pydict() == {"k": [1, 2, None], "most": [10, None, 3]}
+    (case,) = [c for c in CASES if c.name == "timestamps"]
+    (case2,) = [c for c in CASES if c.name == "a null in a state"]
+    assert Loaded(case).tables()["a"].schema.field("time").type == pa.timestamp("us", tz="UTC")
+    table = Loaded(case2).tables()["p"]
+    assert table.column_names == ["time", "end", "k", "l"]
+    assert table.to_pylist()[0] == {"time": 1, "end": 5, "k": "v", "l": None}
+
+
+def test_all_cases_are_distinct_and_have_tables() -> None:
+    for case in CASES:
+        loaded = Loaded(case)
+        assert sum(t.num_rows for t in loaded.tables().values()) == len(case.rows), case.name
+    assert len({(c.file, c.name) for c in CASES}) == len(CASES)
 
 
 def test_the_notation_of_rows() -> None:
