@@ -8,6 +8,8 @@ import pyarrow as pa
 import pytest
 
 from occurs.errors import OccursError
+from occurs.languages.phenesthe.checks import analyse
+from occurs.model.types import Schema, from_arrow
 from occurs.testing.lasting import LastingCase, Written, load_lasting_cases, parse_rows
 from occurs.testing.phenesthe import Line, Loaded
 
@@ -38,6 +40,19 @@ def test_cases(case: LastingCase) -> None:
         final = [r for at, rows in case.expected.items() for r in rows if at in (None, "closing") or not still_open(r)]
         assert len(final) == len(loaded.lines(final))
         check(case, loaded.lines(final), loaded.batch())
+
+
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+def test_the_checks_find_what_the_reference_refuses_and_nothing_else(case: LastingCase) -> None:
+    loaded = Loaded(case)
+    seen = {}
+    for name, table in {**loaded.tables(), **loaded.fact_tables()}.items():
+        columns = ((f.name, from_arrow(f.type)) for f in table.schema if f.name not in ("time", "end"))
+        seen[name] = Schema(tuple((n, t) for n, t in columns if t is not None))
+    problems = analyse([loaded.file], seen, kind=case.kind, windows=case.mode == "window").problems
+    found = {p.kind for p in problems if p.severity == "error"}
+    # an overflow is known when the row is
+    assert found == ({case.error} - {None, "overflow"}), [p.render() for p in problems]
 
 
 def still_open(row: Written) -> bool:
