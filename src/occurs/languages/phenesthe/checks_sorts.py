@@ -6,6 +6,7 @@ from occurs.errors import Span, did_you_mean
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks_catalogue import Catalogue
 from occurs.languages.phenesthe.checks_phenomenon import FACT, Phenomenon, article, count
+from occurs.languages.phenesthe.semantics_scope import Project
 from occurs.languages.phenesthe.syntax import Relation
 from occurs.languages.tesla.parser_text import Text
 
@@ -117,13 +118,14 @@ class Sorts:
             return
         wanted = ", ".join(_WORDS[s] for s in sorts[:-1]) + " or " * (len(sorts) > 1) + _WORDS[sorts[-1]]
         message = f"`{sign}` takes {wanted}, and its {side + ' ' if side else ''}operand is {_WORDS[found]}"
-        hint = None
-        if sorts == (E,) and found in _LASTING:
-            hint = "the instants at which a state begins or ends: `start(p)`, `end(p)`" if found == S else None
-        elif sorts == (S,) and found == E:
-            hint = "a state lasts from one event to another: `a ~> b`"
-        elif found == C:
+        if found == C:
             hint = JOIN
+        elif found == D:
+            hint = "dynamic phenomena are only related and filtered: `c before d`"
+        elif found == S:
+            hint = "the instants at which a state begins or ends: `start(p)`, `end(p)`"
+        else:
+            hint = "a state lasts from one event to another: `a ~> b`"
         self._wrong(message, part, hint)
 
     def _wrong(self, message: str, node: Relation, hint: str | None) -> None:
@@ -192,5 +194,7 @@ class Sorts:
 
 def place(node: Relation) -> Span | None:
     """The place of a formula."""
+    while isinstance(node, Project):
+        node = node.operand
     found: Span | None = getattr(node, "span", None)
     return found
