@@ -203,6 +203,8 @@ def test_arguments() -> None:
         (None, s.Variable("V")), (None, s.Anything()), (None, s.Constant(-3, Type.INT)), (None, s.Variable("Fire")),
         (None, s.Constant("fishing", Type.STRING)), ("an attribute", s.Anything()), ("end", s.Variable("X")),
     ]  # fmt: skip
+    least = body("a(-9223372036854775808)")
+    assert least == s.Atom(s.Name("a"), (s.Argument(s.Constant(-(2**63), Type.INT)),))
     assert atom.span is not None
     assert (atom.span.line, atom.span.column) == (1, 11)
     assert body("Fire()") == s.Atom(s.Name("Fire"))

@@ -138,12 +138,9 @@ class FormulaBuilder(ExpressionBuilder):
         built = self.expr(tree)
         if isinstance(built, core.Literal):
             return syntax.Constant(built.value, built.type, built.span)
-        if isinstance(built, core.Unary):  # the sign before 2**63, which is no integer of 64 bits by itself
-            self.source.report("syntax", "this integer does not fit into 64 bits", self.span(tree))
-        else:
-            hint = "a constant begins with a lower-case letter, or stands in quotes: `'Fishing'`"
-            self.source.report("syntax", f"`{tree.children[0]}` is a variable, where a constant is needed",
-                               self.span(tree), hint)  # fmt: skip
+        hint = "a constant begins with a lower-case letter, or stands in quotes: `'Fishing'`"
+        message = f"`{tree.children[0]}` is a variable, where a constant is needed"
+        self.source.report("syntax", message, self.span(tree), hint)
         raise Refused
 
     def expr(self, tree: Node) -> Expr:
