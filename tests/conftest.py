@@ -14,6 +14,7 @@ import pytest
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the slow tests, too (so does CI=true)")
+    parser.addoption("--long", action="store_true", help="run those that take minutes each, too (kills, restarts)")
 
 
 #: tests that take long on Spark because something is live
@@ -25,6 +26,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if "spark" in item.keywords:
             live = item.nodeid.startswith(_LIVE)
             item.add_marker(pytest.mark.xdist_group("live" if live else "spark"))
+    if not config.getoption("--long"):
+        long = pytest.mark.skip(reason="long: --long runs it")
+        for item in items:
+            if "long" in item.keywords:
+                item.add_marker(long)
     if config.getoption("--slow") or os.environ.get("CI", "").lower() in ("1", "true", "yes"):
         return
     skip = pytest.mark.skip(reason="slow: --slow or CI=true runs it")

@@ -126,6 +126,7 @@ def interrupt() -> None:
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.long
 def test_files_come_while_it_runs_and_after_a_restart(occurs, here, spark):
     lines = many(400)
     (here / "all.csv").write_text(HEAD + "\n".join(lines) + "\n")

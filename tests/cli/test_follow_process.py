@@ -16,7 +16,7 @@ import pytest
 
 from .test_follow import HEAD, SECONDS, answer, figures, many, move_in, rows
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.long]
 #: seconds after which a process that does nothing is given up
 PATIENCE = 600
 

@@ -191,7 +191,7 @@ def test_rules_over_all_partitions(quick: Any) -> None:
 
 def test_stages_between_keys(quick: Any) -> None:
     text = KEYED + "\ndefine N(V, C) from CE() where V = CE.V, C = COUNT(CE(V = CE.V)) within 9 ms from CE"
-    text += "\ndefine O(V) from A(V = $v) and last N(V = $v) within 9 ms from A where V = N.C"
+    text += "\ndefine O(V) from A(V = $v) and each N(V = $v) within 9 ms from A where V = N.C"
     tables = many(80)
     assert modes(text, tables, time_unit="ms").count("keyed") >= 1
     assert alike(quick, text, tables, 5) > 80

@@ -22,7 +22,7 @@ from streamprograms import EVERYTHING, events
 
 import occurs
 
-pytestmark = [pytest.mark.slow, pytest.mark.spark]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.spark]
 FILES = 6
 #: seconds after which something hangs
 PATIENCE = 600

@@ -187,6 +187,7 @@ def test_a_restart_in_the_middle(live: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_killed_worker(live: Any, tmp_path: Path) -> None:
     """Python workers are killed while micro-batches run; what fails is started again."""
     table = disordered(events(80, 9), 12, 2)
