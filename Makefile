@@ -10,7 +10,7 @@ demo: $(READY)  ## the rules over real flights, on Spark
 	$(BIN)/python examples/flights/run.py
 
 test: $(READY)  ## all tests; the slow ones too if CI=true
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest
 
 lint: $(READY)  ## style and types
 	$(BIN)/python -m ruff check src tests benchmarks examples

@@ -1,6 +1,6 @@
 """What all tests share: slow ones are left out unless CI=true or --slow; one Spark session per process.
 
-``make test`` runs two processes (pytest-xdist): one has all tests of streams on its session, one the others of Spark.
+With ``-n 2 --dist loadgroup`` (pytest-xdist) one process has all tests of streams, the other those of Spark in batch.
 """
 
 from __future__ import annotations

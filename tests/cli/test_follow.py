@@ -192,6 +192,7 @@ def test_a_record_is_replayed_to_its_end(occurs, here, spark, monkeypatch):
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_bad_rows_are_kept_or_refused(occurs, here, spark):
     (here / "in").mkdir()
     move_in(here / "in", "a.jsonl", '{"type": "Temp", "time": 100, "Area": "x", "Value": 50}\n')
@@ -222,6 +223,7 @@ def test_bad_rows_are_kept_or_refused(occurs, here, spark):
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_sink_that_fails_loses_nothing_and_rules_may_change(occurs, here, spark):
     (here / "in").mkdir()
     move_in(here / "in", "a.csv", HEAD + "Temp,1,a,50\nSmoke,2,a,\nDoor,3,a,\n")
@@ -257,6 +259,7 @@ def test_a_sink_that_fails_loses_nothing_and_rules_may_change(occurs, here, spar
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.long
 def test_stopped_at_any_point_of_closing_it_closes_at_the_next_start(occurs, here, spark, monkeypatch):
     (here / "in").mkdir()
     # the last instant has the detection: only closing judges it

@@ -47,6 +47,7 @@ def test_a_new_rule_learns_the_past(occurs, here, spark):
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_new_stream_begins_with_a_past(occurs, here, spark):
     lines = many(200, seed=3)
     (here / "in").mkdir()

@@ -158,6 +158,7 @@ def test_bad_rows_refuse_the_query(live: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_state_is_arrow(live: Any, tmp_path: Path) -> None:
     table = events(40, 2)
     got = follow(live, occurs.parse(EVERYTHING), cut(table.sort_by("time"), 2), tmp_path, **OPTIONS)
@@ -171,6 +172,7 @@ def test_state_is_arrow(live: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_restart_in_the_middle(live: Any, tmp_path: Path) -> None:
     """Four starts from one checkpoint, the last without anything new."""
     table = disordered(events(80, 7), 12, 2)
