@@ -17,7 +17,7 @@ from instream import Answer, How, InStream
 
 import occurs
 from occurs.errors import InputProblem, OccursError
-from occurs.hosts.spark.read import MISFIT
+from occurs.hosts.spark.parts import MISFIT
 from occurs.model.history import InputOptions
 from occurs.testing.random_tesla import random_program
 

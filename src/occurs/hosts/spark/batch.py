@@ -13,7 +13,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from occurs.errors import OccursError, Problem, UsageProblem, did_you_mean
+from occurs.errors import OccursError, Problem, UsageProblem
+from occurs.found import chosen
 from occurs.hosts.spark.read import read
 from occurs.hosts.spark.result import Result, side_by_side
 from occurs.hosts.spark.run import run_group
@@ -45,19 +46,15 @@ def detect(
         raise UsageProblem.of("bad-option", f"partitions: {partitions}", hint="at least 1")
     source = read(program, events, options)
     stage = program.plan(source.schemas, source.kind)
-    for name in only or ():
-        if name not in stage.reported:
-            hint = did_you_mean(name, stage.reported, "types")
-            raise UsageProblem.of("unknown-name", f"`{name}` is not reported", hint=hint)
-    wanted = [t for t in stage.reported if only is None or t in only]
+    wanted = chosen(stage.reported, only)
     results: list[Result] = []
     owners: dict[str, Result] = {}
     kept: list[DataFrame] = []
-    chosen = needed(groups(stage.definitions, stage), set(wanted))
-    for number, group in enumerate(chosen):
+    run = needed(groups(stage.definitions, stage), set(wanted))
+    for number, group in enumerate(run):
         result = run_group(group, source, results, partitions, with_label, because)
         mine = [t for t in group.stage.reported if t in wanted]
-        readers = sum(1 for later in chosen[number + 1 :] if later.takes & group.hands)
+        readers = sum(1 for later in run[number + 1 :] if later.takes & group.hands)
         if len(mine) + readers > 1:
             result.frame = result.frame.persist()
             kept.append(result.frame)
@@ -126,10 +123,7 @@ class SparkDetections(Mapping[str, "DataFrame"]):
 
         Raises UsageProblem for a type that is not reported, and if an attribute is text here and a number there.
         """
-        for name in types:
-            if name not in self._owners:
-                hint = did_you_mean(name, self._owners, "types")
-                raise UsageProblem.of("unknown-name", f"`{name}` is not reported", hint=hint)
+        chosen(tuple(self._owners), list(types))
         return side_by_side([(t, self._owners[t]) for t in types or self._owners])
 
     def unpersist(self) -> None:

@@ -8,19 +8,19 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from occurs.errors import InputProblem, Problem, UsageProblem, did_you_mean
-from occurs.hosts.spark.columns import PLACE, POISON, SPARK, convert, type_of
+from occurs.hosts.spark.columns import SPARK, convert
+from occurs.hosts.spark.parts import MISFIT, Part, Piece, any_of, kind_of, left_out, part_of
 from occurs.hosts.spark.survey import Seen, survey
 from occurs.model.source import InputOptions
-from occurs.model.ticks import instant, time_unit
-from occurs.model.time import TIMESTAMP, TimeKind
-from occurs.model.types import RESERVED_INPUT, Schema, Type, widen
+from occurs.model.ticks import instant
+from occurs.model.time import TimeKind
+from occurs.model.types import Schema, Type, widen
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
 
     from occurs.program import Program
 
-MISFIT = "value does not fit"
 #: bad rows that a message shows
 _SHOWN = 20
 
@@ -52,27 +52,6 @@ class SparkSource(WideSource):
     bad: DataFrame | None = None
 
 
-@dataclass
-class Part:
-    """One DataFrame of the input.  ``columns``: name to (column, its Spark type); ``bad``: (reason, column name, the
-    column, condition) of what is judged before the clock.  ``poison``: (text, reason, condition) of what is no row."""
-
-    frame: DataFrame
-    own: str | None
-    columns: dict[str, tuple[Column, Any]]
-    attributes: dict[str, Type]
-    type: Column
-    time: Column
-    end: Column
-    sequence: Column
-    label: Column
-    bad: list[tuple[str, str, Column, Column]]
-    misfit: list[tuple[str, Column, Column]]
-    #: the file and the number of a row, null where they are not known
-    place: tuple[Column, Column]
-    poison: tuple[Column, Column, Column] | None = None
-
-
 def read(program: Program, events: Any, options: InputOptions) -> SparkSource:
     """The input in one wide DataFrame; refuses what the local host refuses.  Runs one job: counts and the clock.
 
@@ -88,8 +67,8 @@ def prepare(program: Program, events: Any, options: InputOptions) -> Reading:
     options = replace(options, type_names={str(i): n for i, n in program.assigned.items()})
     reads = sorted(program.reads)
     frames: dict[str | None, DataFrame] = dict(events) if isinstance(events, Mapping) else {None: events}
-    kind = _kind(frames, options)
-    parts = [_part(frame, name, reads, kind, options) for name, frame in frames.items()]
+    kind = kind_of(frames, options)
+    parts = [part_of(frame, name, reads, kind, options) for name, frame in frames.items()]
     declared = program.declared
     schemas: dict[str, Schema] = {}
     for part in parts:
@@ -106,162 +85,6 @@ def _union(one: Schema | None, other: Mapping[str, Type]) -> tuple[tuple[str, Ty
     for name, t in other.items():
         found[name] = widen(found.get(name, t), t) or t
     return tuple(found.items())
-
-
-def _kind(frames: Mapping[str | None, DataFrame], options: InputOptions) -> TimeKind:
-    """The one kind of time of all DataFrames."""
-    unit = time_unit(options.time_unit)
-    stamped: dict[bool, str] = {}
-    for name, frame in frames.items():
-        fields = {f.name: f.dataType for f in frame.schema.fields}
-        where = f" in the table of `{name}`" if name else ""
-        if len(fields) < len(frame.columns):
-            twice = next(c for c in frame.columns if frame.columns.count(c) > 1)
-            raise InputProblem.of("duplicate-name", f"two columns are called `{twice}`{where}")
-        if options.time not in fields:
-            hint = did_you_mean(options.time, fields, "columns")
-            raise InputProblem.of("missing-column", f"there is no time column `{options.time}`{where}", hint=hint)
-        t = type_of(fields[options.time])
-        if t is Type.TIMESTAMP or (t is Type.STRING and unit is None):
-            stamped[True] = name or "one table"
-        elif t in (Type.INT, Type.FLOAT, Type.STRING):
-            stamped[False] = name or "one table"
-        elif t is not Type.NULL:
-            raise InputProblem.of(
-                "bad-time",
-                f"the time column `{options.time}`{where} is of type {fields[options.time].simpleString()}",
-                hint="a timestamp, or integers with time_unit=...; cast it in Spark",
-            )
-    if len(stamped) > 1:
-        where = f"{stamped[True]} has timestamps, {stamped[False]} integers"
-        raise InputProblem.of("bad-time", f"all tables of a run count time alike: {where}")
-    if True in stamped and unit is not None:
-        text = f"time unit `{unit}` is for integer times; column `{options.time}` has timestamps"
-        raise UsageProblem.of("bad-option", text)
-    return TimeKind(False, unit) if False in stamped or unit is not None else TIMESTAMP
-
-
-def _part(frame: DataFrame, name: str | None, reads: list[str], kind: TimeKind, options: InputOptions) -> Part:
-    from pyspark.sql import functions as F
-
-    # by number, so that names that differ in case only, or contain dots, are no trouble
-    types = {f.name: f.dataType for f in frame.schema.fields}
-    numbered = frame.toDF(*(f"i{n}" for n in range(len(types))))
-    columns = {c: (F.col(f"i{n}"), t) for n, (c, t) in enumerate(types.items())}
-    nowhere = (F.lit(None), None)
-    place = (columns.pop(PLACE[0], nowhere)[0].cast("string"), columns.pop(PLACE[1], nowhere)[0].cast("long"))
-    poison = None
-    if POISON[1] in types:
-        text, why = (columns.pop(c)[0] for c in POISON)
-        poison = (text, why, why.isNotNull())
-    own = name
-    if name is None and options.type not in types:
-        if len(reads) > 1:
-            raise InputProblem.of(
-                "missing-column",
-                f"there is no type column `{options.type}`, and the program reads several types: " + ", ".join(reads),
-                hint="give one DataFrame per type, or name the column: type=...",
-            )
-        own = reads[0] if reads else ""
-    bad: list[tuple[str, str, Column, Column]] = []
-    if own is not None:
-        type_column: Column = F.lit(own)
-    else:
-        raw = columns[str(options.type)][0]
-        text = raw.cast("string")
-        bad.append(("null type", str(options.type), raw, F.coalesce(text == "", F.lit(True))))
-        type_column = text
-        for number, assigned in options.type_names.items():
-            type_column = F.when(text == number, F.lit(assigned)).otherwise(type_column)
-    wanted = Type.TIMESTAMP if kind.timestamp else Type.INT
-    column, t = columns[options.time]
-    time, lost = convert(column, t, wanted, text=True)
-    bad.append(("unreadable time", options.time, column, lost))
-    bad.append(("null time", options.time, column, time.isNull() & ~lost))
-    end = F.lit(None).cast("long")
-    if options.end in columns:
-        column, t = columns[options.end]
-        end, lost = convert(column, t, wanted, text=True)
-        bad.append(("unreadable end", options.end, column, lost))
-        bad.append(("end before time", options.end, column, F.coalesce(end < time, F.lit(False))))
-    misfit: list[tuple[str, Column, Column]] = []
-    sequence, label = F.lit(None).cast("long"), F.lit(None).cast("string")
-    if options.sequence in columns:
-        column, t = columns[options.sequence]
-        sequence, lost = convert(column, t, Type.INT)
-        misfit.append((options.sequence, column, lost))
-    if options.label in columns:
-        column, t = columns[options.label]
-        if type_of(t) is Type.INT:
-            label = column.cast("string")
-        else:
-            label, lost = convert(column, t, Type.STRING)
-            misfit.append((options.label, column, lost))
-    attributes = {}
-    for attribute, (_, t) in columns.items():
-        found = type_of(t)
-        if attribute not in options.special and attribute not in RESERVED_INPUT and found is not None:
-            attributes[attribute] = found
-    return Part(numbered, own, columns, attributes, type_column, time, end, sequence, label, bad, misfit, place, poison)
-
-
-@dataclass(frozen=True)
-class Piece:
-    """A part as wide rows: ``columns`` of its frame; ``state``: of a row; ``reasons``: (reason, column name, the
-    column, condition) why a row is bad."""
-
-    part: Part
-    columns: list[Column]
-    state: Column
-    reasons: list[tuple[str, str, Column, Column]]
-
-    @property
-    def found(self) -> Column:
-        """The reasons that hold for a row: array of (r: reason, n: column, v: value)."""
-        from pyspark.sql import functions as F
-
-        every = [
-            F.when(c, F.struct(F.lit(r).alias("r"), F.lit(n).alias("n"), raw.cast("string").alias("v")))
-            for r, n, raw, c in self.reasons
-        ]
-        found = F.array_compact(F.array(*every))
-        if self.part.poison is None:
-            return found
-        text, why, broken = self.part.poison  # the row has no values: all other reasons come of this one
-        one = F.struct(why.alias("r"), F.lit("value").alias("n"), text.alias("v"))
-        return F.when(broken, F.array(one)).otherwise(found)
-
-    @property
-    def data(self) -> Column:
-        """A row as it came, as JSON text."""
-        from pyspark.sql import functions as F
-
-        return F.to_json(F.struct(*(c.alias(n) for n, (c, _) in self.part.columns.items())))
-
-    @property
-    def file(self) -> Column:
-        from pyspark.sql import functions as F
-
-        own = self.part.own
-        return F.coalesce(self.part.place[0], F.lit(f"<{own}>" if own else None).cast("string"))
-
-
-def _left_out(piece: Piece) -> DataFrame:
-    """The bad rows of a part, with their reasons; made only if there are some."""
-    from pyspark.sql import functions as F
-
-    row = piece.part.place[1].alias("row")
-    bad = piece.part.frame.where(piece.state == 2).select(
-        F.explode(piece.found).alias("e"), piece.file.alias("file"), row, piece.data.alias("data")
-    )
-    return bad.select(
-        F.col("e.r").alias("reason"),
-        F.col("file"),
-        F.col("row"),
-        F.col("e.n").alias("column"),
-        F.col("e.v").alias("value"),
-        F.col("data"),
-    )
 
 
 @dataclass
@@ -291,7 +114,7 @@ class Reading:
         bad: DataFrame | None = None
         counts = {"rows": seen.rows, "outside": seen.rows - seen.bad - seen.good, "empty": 0, "bad": seen.bad}
         if seen.bad:
-            bad = reduce(lambda one, more: one.unionByName(more), (_left_out(p) for p in pieces))
+            bad = reduce(lambda one, more: one.unionByName(more), (left_out(p) for p in pieces))
             self._judge(bad, counts)
         notices = self.complete(seen.types)
         first = start if start is not None else seen.first
@@ -354,8 +177,8 @@ class Reading:
             outside |= part.time < start
         if until is not None:
             outside |= part.time > until
-        state = F.when(_any(broken), 2).when(outside, 1)
-        state = state.when(_any([c & who & read for _, _, _, who, c in misfits]), 2).otherwise(0)
+        state = F.when(any_of(broken), 2).when(outside, 1)
+        state = state.when(any_of([c & who & read for _, _, _, who, c in misfits]), 2).otherwise(0)
         special = [
             part.type.alias("__type"),
             part.time.alias("__time"),
@@ -365,7 +188,7 @@ class Reading:
             state.alias("__state"),
         ]
         # a row is bad for its type or time first, else for all values that do not fit
-        readable = ~_any(broken)
+        readable = ~any_of(broken)
         reasons = [*part.bad, *((r, n, raw, c & who & read & readable) for r, n, raw, who, c in misfits)]
         return Piece(part, [*special, *values], state, reasons)
 
@@ -433,12 +256,3 @@ class Reading:
     def _lasts(self, type: str) -> None:
         if type in self.schemas and type not in self.declared:
             self.schemas[type] = replace(self.schemas[type], lasting=True)
-
-
-def _any(conditions: list[Column]) -> Column:
-    from pyspark.sql import functions as F
-
-    out: Column = F.lit(False)
-    for c in conditions:
-        out = out | c
-    return out

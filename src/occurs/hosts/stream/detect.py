@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from occurs.errors import Problem, UsageProblem, did_you_mean
+from occurs.errors import Problem, UsageProblem
+from occurs.found import chosen
 from occurs.hosts.spark.batch import PARTITIONS, needed
 from occurs.hosts.stream.batches import StreamQuery
 from occurs.hosts.stream.chain import lay_out, records_of
@@ -73,11 +74,7 @@ def found_in(
         raise UsageProblem.of("bad-option", f"partitions: {partitions}", hint="at least 1")
     source = read(False)
     stage = program.plan(source.schemas, source.kind)
-    for name in only or ():
-        if name not in stage.reported:
-            hint = did_you_mean(name, stage.reported, "types")
-            raise UsageProblem.of("unknown-name", f"`{name}` is not reported", hint=hint)
-    reported = tuple(t for t in stage.reported if only is None or t in only)
+    reported = chosen(stage.reported, only)
     notices = [*program.warnings(source.schemas, source.kind), *source.notices, *_prepare(source.frame, partitions)]
     return StreamDetections(
         source, partial(read, True), stage, reported, notices, partitions, with_label, because, skip
@@ -153,10 +150,7 @@ class StreamDetections(Mapping[str, "DataFrame"]):
 
         Raises UsageProblem for a type that is not reported, and if an attribute is text here and a number there.
         """
-        for name in types:
-            if name not in self._reported:
-                hint = did_you_mean(name, self._reported, "types")
-                raise UsageProblem.of("unknown-name", f"`{name}` is not reported", hint=hint)
+        chosen(self._reported, list(types))
         return self._shown(types or self._reported)
 
     @cached_property
@@ -197,10 +191,10 @@ class StreamDetections(Mapping[str, "DataFrame"]):
 
     def _layout(self, types: tuple[str, ...], source: StreamSource, *, late: bool = False) -> Layout:
         """Of one query that finds these types."""
-        chosen = needed(self._groups, set(types))
+        run = needed(self._groups, set(types))
         token = uuid.uuid4().hex
         label, because, skip = self._label, self._because, self._skip
-        return lay_out(chosen, source, self._buckets, token, label=label, because=because, late=late, skip=skip)
+        return lay_out(run, source, self._buckets, token, label=label, because=because, late=late, skip=skip)
 
     def _shown(self, types: tuple[str, ...]) -> DataFrame:
         from pyspark.sql import functions as F

@@ -12,7 +12,8 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from occurs.errors import UsageProblem, did_you_mean
-from occurs.hosts.spark.read import Part, Piece, Reading, WideSource, prepare
+from occurs.hosts.spark.parts import Part, Piece
+from occurs.hosts.spark.read import Reading, WideSource, prepare
 from occurs.hosts.spark.survey import Seen
 from occurs.model.source import InputOptions
 from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration, TimeKind, ceil_ticks

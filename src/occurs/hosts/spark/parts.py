@@ -1,0 +1,208 @@
+"""One DataFrame of the input: its columns as Occurs reads them, and which of its rows are bad."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from occurs.errors import InputProblem, UsageProblem, did_you_mean
+from occurs.hosts.spark.columns import PLACE, POISON, convert, type_of
+from occurs.model.source import InputOptions
+from occurs.model.ticks import time_unit
+from occurs.model.time import TIMESTAMP, TimeKind
+from occurs.model.types import RESERVED_INPUT, Type
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+
+MISFIT = "value does not fit"
+
+
+@dataclass
+class Part:
+    """One DataFrame of the input.  ``columns``: name to (column, its Spark type); ``bad``: (reason, column name, the
+    column, condition) of what is judged before the clock.  ``poison``: (text, reason, condition) of what is no row."""
+
+    frame: DataFrame
+    own: str | None
+    columns: dict[str, tuple[Column, Any]]
+    attributes: dict[str, Type]
+    type: Column
+    time: Column
+    end: Column
+    sequence: Column
+    label: Column
+    bad: list[tuple[str, str, Column, Column]]
+    misfit: list[tuple[str, Column, Column]]
+    #: the file and the number of a row, null where they are not known
+    place: tuple[Column, Column]
+    poison: tuple[Column, Column, Column] | None = None
+
+
+def kind_of(frames: Mapping[str | None, DataFrame], options: InputOptions) -> TimeKind:
+    """The one kind of time of all DataFrames."""
+    unit = time_unit(options.time_unit)
+    stamped: dict[bool, str] = {}
+    for name, frame in frames.items():
+        fields = {f.name: f.dataType for f in frame.schema.fields}
+        where = f" in the table of `{name}`" if name else ""
+        if len(fields) < len(frame.columns):
+            twice = next(c for c in frame.columns if frame.columns.count(c) > 1)
+            raise InputProblem.of("duplicate-name", f"two columns are called `{twice}`{where}")
+        if options.time not in fields:
+            hint = did_you_mean(options.time, fields, "columns")
+            raise InputProblem.of("missing-column", f"there is no time column `{options.time}`{where}", hint=hint)
+        t = type_of(fields[options.time])
+        if t is Type.TIMESTAMP or (t is Type.STRING and unit is None):
+            stamped[True] = name or "one table"
+        elif t in (Type.INT, Type.FLOAT, Type.STRING):
+            stamped[False] = name or "one table"
+        elif t is not Type.NULL:
+            raise InputProblem.of(
+                "bad-time",
+                f"the time column `{options.time}`{where} is of type {fields[options.time].simpleString()}",
+                hint="a timestamp, or integers with time_unit=...; cast it in Spark",
+            )
+    if len(stamped) > 1:
+        where = f"{stamped[True]} has timestamps, {stamped[False]} integers"
+        raise InputProblem.of("bad-time", f"all tables of a run count time alike: {where}")
+    if True in stamped and unit is not None:
+        text = f"time unit `{unit}` is for integer times; column `{options.time}` has timestamps"
+        raise UsageProblem.of("bad-option", text)
+    return TimeKind(False, unit) if False in stamped or unit is not None else TIMESTAMP
+
+
+def part_of(frame: DataFrame, name: str | None, reads: list[str], kind: TimeKind, options: InputOptions) -> Part:
+    """A DataFrame of the input; ``name``: of its type, None if a column says it.  Raises InputProblem."""
+    from pyspark.sql import functions as F
+
+    # by number, so that names that differ in case only, or contain dots, are no trouble
+    types = {f.name: f.dataType for f in frame.schema.fields}
+    numbered = frame.toDF(*(f"i{n}" for n in range(len(types))))
+    columns = {c: (F.col(f"i{n}"), t) for n, (c, t) in enumerate(types.items())}
+    nowhere = (F.lit(None), None)
+    place = (columns.pop(PLACE[0], nowhere)[0].cast("string"), columns.pop(PLACE[1], nowhere)[0].cast("long"))
+    poison = None
+    if POISON[1] in types:
+        text, why = (columns.pop(c)[0] for c in POISON)
+        poison = (text, why, why.isNotNull())
+    own = name
+    if name is None and options.type not in types:
+        if len(reads) > 1:
+            raise InputProblem.of(
+                "missing-column",
+                f"there is no type column `{options.type}`, and the program reads several types: " + ", ".join(reads),
+                hint="give one DataFrame per type, or name the column: type=...",
+            )
+        own = reads[0] if reads else ""
+    bad: list[tuple[str, str, Column, Column]] = []
+    if own is not None:
+        type_column: Column = F.lit(own)
+    else:
+        raw = columns[str(options.type)][0]
+        text = raw.cast("string")
+        bad.append(("null type", str(options.type), raw, F.coalesce(text == "", F.lit(True))))
+        type_column = text
+        for number, assigned in options.type_names.items():
+            type_column = F.when(text == number, F.lit(assigned)).otherwise(type_column)
+    wanted = Type.TIMESTAMP if kind.timestamp else Type.INT
+    column, t = columns[options.time]
+    time, lost = convert(column, t, wanted, text=True)
+    bad.append(("unreadable time", options.time, column, lost))
+    bad.append(("null time", options.time, column, time.isNull() & ~lost))
+    end = F.lit(None).cast("long")
+    if options.end in columns:
+        column, t = columns[options.end]
+        end, lost = convert(column, t, wanted, text=True)
+        bad.append(("unreadable end", options.end, column, lost))
+        bad.append(("end before time", options.end, column, F.coalesce(end < time, F.lit(False))))
+    misfit: list[tuple[str, Column, Column]] = []
+    sequence, label = F.lit(None).cast("long"), F.lit(None).cast("string")
+    if options.sequence in columns:
+        column, t = columns[options.sequence]
+        sequence, lost = convert(column, t, Type.INT)
+        misfit.append((options.sequence, column, lost))
+    if options.label in columns:
+        column, t = columns[options.label]
+        if type_of(t) is Type.INT:
+            label = column.cast("string")
+        else:
+            label, lost = convert(column, t, Type.STRING)
+            misfit.append((options.label, column, lost))
+    attributes = {}
+    for attribute, (_, t) in columns.items():
+        found = type_of(t)
+        if attribute not in options.special and attribute not in RESERVED_INPUT and found is not None:
+            attributes[attribute] = found
+    return Part(numbered, own, columns, attributes, type_column, time, end, sequence, label, bad, misfit, place, poison)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part as wide rows: ``columns`` of its frame; ``state``: of a row; ``reasons``: (reason, column name, the
+    column, condition) why a row is bad."""
+
+    part: Part
+    columns: list[Column]
+    state: Column
+    reasons: list[tuple[str, str, Column, Column]]
+
+    @property
+    def found(self) -> Column:
+        """The reasons that hold for a row: array of (r: reason, n: column, v: value)."""
+        from pyspark.sql import functions as F
+
+        every = [
+            F.when(c, F.struct(F.lit(r).alias("r"), F.lit(n).alias("n"), raw.cast("string").alias("v")))
+            for r, n, raw, c in self.reasons
+        ]
+        found = F.array_compact(F.array(*every))
+        if self.part.poison is None:
+            return found
+        text, why, broken = self.part.poison  # the row has no values: all other reasons come of this one
+        one = F.struct(why.alias("r"), F.lit("value").alias("n"), text.alias("v"))
+        return F.when(broken, F.array(one)).otherwise(found)
+
+    @property
+    def data(self) -> Column:
+        """A row as it came, as JSON text."""
+        from pyspark.sql import functions as F
+
+        return F.to_json(F.struct(*(c.alias(n) for n, (c, _) in self.part.columns.items())))
+
+    @property
+    def file(self) -> Column:
+        from pyspark.sql import functions as F
+
+        own = self.part.own
+        return F.coalesce(self.part.place[0], F.lit(f"<{own}>" if own else None).cast("string"))
+
+
+def left_out(piece: Piece) -> DataFrame:
+    """The bad rows of a part, with their reasons; made only if there are some."""
+    from pyspark.sql import functions as F
+
+    row = piece.part.place[1].alias("row")
+    bad = piece.part.frame.where(piece.state == 2).select(
+        F.explode(piece.found).alias("e"), piece.file.alias("file"), row, piece.data.alias("data")
+    )
+    return bad.select(
+        F.col("e.r").alias("reason"),
+        F.col("file"),
+        F.col("row"),
+        F.col("e.n").alias("column"),
+        F.col("e.v").alias("value"),
+        F.col("data"),
+    )
+
+
+def any_of(conditions: list[Column]) -> Column:
+    """Does one of them hold?  Of none: no."""
+    from pyspark.sql import functions as F
+
+    out: Column = F.lit(False)
+    for c in conditions:
+        out = out | c
+    return out
