@@ -1,0 +1,99 @@
+"""The values that bindings speak of, and their codes (phenesthe.md, section 4.2)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from occurs.model.types import Type
+from occurs.operators.columns import Column
+from occurs.operators.keycodes import Domain
+
+_NUMBERS = (Type.INT, Type.FLOAT, Type.DURATION)
+
+
+class Values:
+    """A dictionary of values: equal ones (int 1 and float 1.0 are) have one code, over all calls of an engine.
+
+    Codes of unlike types are not to be compared.  They are not saved: saved state holds values.
+
+    >>> values = Values()
+    >>> values.encode(Column.of(pa.array(["b", "a", None, "b"]), Type.STRING)).tolist()
+    [0, 1, -1, 0]
+    >>> values.decode(np.array([1, 0]), Type.STRING).arrow.to_pylist()
+    ['a', 'b']
+    """
+
+    def __init__(self) -> None:
+        self._kinds: dict[Type, _Kind] = {}
+
+    def encode(self, column: Column) -> np.ndarray:
+        """int64 codes (n); -1 for null and NaN, which bind no variable."""
+        if column.type is Type.FLOAT:
+            nan = np.isnan(column.values)
+            if nan.any():
+                column = Column(Type.FLOAT, column.values, column.is_valid() & ~nan)
+        return self._kind(column.type).encode(column)
+
+    def decode(self, codes: np.ndarray, type: Type) -> Column:
+        """The values of ``codes``, all of them of values that were encoded, as a column of ``type``."""
+        return self._kind(type).decode(codes, type)
+
+    def _kind(self, type: Type) -> _Kind:
+        kind = Type.FLOAT if type in _NUMBERS else type
+        if kind not in self._kinds:
+            self._kinds[kind] = _Kind()
+        return self._kinds[kind]
+
+
+class _Kind:
+    """One domain of codes, and for every code the first column and row where its value stood."""
+
+    def __init__(self) -> None:
+        self._domain = Domain()
+        self._firsts: list[Column] = []
+        self._sizes: list[int] = []
+
+    def encode(self, column: Column) -> np.ndarray:
+        before = self._domain.size
+        codes = self._domain.encode(column)
+        if self._domain.size > before:
+            new = np.flatnonzero(codes >= before)
+            _, first = np.unique(codes[new], return_index=True)
+            self._firsts.append(column.take(new[first]))
+            self._sizes.append(self._domain.size)
+            if len(self._firsts) > 1 and len(self._firsts[-1]) >= len(self._firsts[-2]):
+                self._merge()
+        return codes
+
+    def _merge(self) -> None:
+        """Put together columns of like size, so that there are few."""
+        while len(self._firsts) > 1 and len(self._firsts[-1]) >= len(self._firsts[-2]):
+            if self._firsts[-1].type is not self._firsts[-2].type:
+                return
+            last = self._firsts.pop()
+            self._firsts[-1] = Column.concat([self._firsts[-1], last])
+            self._sizes[-2:] = self._sizes[-1:]
+
+    def decode(self, codes: np.ndarray, type: Type) -> Column:
+        if not len(codes):
+            return Column.nulls(type, 0) if type is not Type.STRING else Column.of(pa.array([], pa.string()), type)
+        part = np.searchsorted(np.array(self._sizes), codes, side="right")
+        if len(self._firsts) == 1:
+            return _as(self._firsts[0].take(codes), type)
+        pieces, order = [], []
+        for number in np.unique(part):
+            at = np.flatnonzero(part == number)
+            begin = self._sizes[number - 1] if number else 0
+            pieces.append(_as(self._firsts[number].take(codes[at] - begin), type))
+            order.append(at)
+        back = np.empty(len(codes), np.int64)
+        back[np.concatenate(order)] = np.arange(len(codes))
+        return Column.concat(pieces).take(back)
+
+
+def _as(column: Column, type: Type) -> Column:
+    """Numbers that are equal, as the type that is asked for."""
+    if column.type is Type.FLOAT and type in (Type.INT, Type.DURATION):
+        return Column(type, column.values.astype(np.int64), column.valid)
+    return column.cast(type)
