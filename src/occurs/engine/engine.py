@@ -65,9 +65,8 @@ class Engine:
 
     @property
     def definitions(self) -> dict[int, str]:
-        """The identity of the rule at each place."""
-        infos = [d.pattern.rules[0] for d in self.stage.definitions]
-        return {info.place: info.definition for info in infos}
+        """The identity of the definition at each place."""
+        return {d.place: d.identity for d in self.stage.definitions}
 
     # -- one call ----------------------------------------------------------------------------------------------------
     def advance(self, new: Mapping[str, Rows], frontier: int, start: int | None = None) -> TypeRows:

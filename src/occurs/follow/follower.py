@@ -26,7 +26,7 @@ from occurs.hosts.stream.source import StreamSource, ticks_of
 from occurs.model.source import InputOptions
 from occurs.model.ticks import instant
 from occurs.model.time import TimeKind
-from occurs.plan.lanes import identity, lanes
+from occurs.plan.lanes import lanes
 from occurs.plan.spread import groups
 from occurs.program import Program
 
@@ -172,7 +172,7 @@ class Follower:
             "zone": asked.zone,
             "special": [text or "" for text in special],
             "stages": depth_of(run),
-            "rules": [identity(d) for d in stage.definitions],
+            "rules": [d.identity for d in stage.definitions],
         }
 
     def _learn(self, checkpoint: Checkpoint, entry: Mapping[str, Any], expected: Expected) -> None:

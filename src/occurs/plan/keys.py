@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from occurs.expr.tree import Ref
 from occurs.operators.aggregate import Windowed
@@ -18,6 +19,19 @@ class Choice:
 
     attributes: tuple[tuple[str, tuple[str, ...]], ...]
     passes: frozenset[str]
+
+
+class Splittable(Protocol):
+    """What is asked of a definition here."""
+
+    @property
+    def output(self) -> str: ...
+
+    @property
+    def reads(self) -> Mapping[str, int]: ...
+
+    @property
+    def choices(self) -> tuple[Choice, ...]: ...
 
 
 def choices(pattern: Pattern, timer: bool) -> list[Choice]:
@@ -97,20 +111,20 @@ def _windowed(pattern: Pattern) -> list[Windowed]:
     return [n for e in pattern.expressions for n in e.walk() if isinstance(n, Windowed)]
 
 
-def common_key(patterns: Sequence[tuple[Pattern, bool]]) -> dict[str, tuple[str, ...]]:
-    """The longest choice of attributes per type by which all of ``patterns`` (each: has it a timer?) can be split.
+def common_key(definitions: Sequence[Splittable]) -> dict[str, tuple[str, ...]]:
+    """The longest choice of attributes per type by which all of ``definitions`` can be split.
 
     Empty if there is none.  A type that is both defined and read must carry its key through the definition.
     """
-    options: list[list[Choice]] = []
+    options: list[tuple[Choice, ...]] = []
     outputs: list[str] = []
     seen: set[tuple[object, ...]] = set()
-    read = {t for p, _ in patterns for t in _reads(p)}
-    for p, timer in patterns:
-        found = choices(p, timer)
-        output = p.rules[0].output
+    read = {t for d in definitions for t in d.reads}
+    for d in definitions:
+        found = d.choices
+        output = d.output
         # thousands of rules, but few ways to split them
-        name = (output if output in read else None, tuple(found))
+        name = (output if output in read else None, found)
         if name not in seen:
             seen.add(name)
             options.append(found)
@@ -136,12 +150,6 @@ def common_key(patterns: Sequence[tuple[Pattern, bool]]) -> dict[str, tuple[str,
     if not chosen:
         return {}
     return {t: tuple(m[t] for m in chosen) for t in chosen[0]}
-
-
-def _reads(p: Pattern) -> set[str]:
-    types = {s.type for s in p.role_sources}
-    types |= {s.source.type for s in p.steps if isinstance(s, Absent)}
-    return types | {n.source.type for n in _windowed(p)}
 
 
 def _pick(choice: Choice, mapping: Mapping[str, str], output: str | None) -> list[dict[str, str]]:

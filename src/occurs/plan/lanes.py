@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 
+from occurs.plan.definition import Definition
 from occurs.plan.spread import Group, connected, share
-from occurs.plan.stage import Definition, Stage, make_stage
+from occurs.plan.stage import Stage, make_stage
 
 #: the key of ``Lane.stages`` of what every bucket runs alike
 EVERY = -1
@@ -45,12 +46,7 @@ class Lane:
     @cached_property
     def places(self) -> Mapping[str, int]:
         """The bucket (or ``EVERY``) of every definition, by its identity."""
-        return {identity(d): b for b, s in self.stages.items() for d in s.definitions}
-
-
-def identity(definition: Definition) -> str:
-    """What a definition is found again by, whatever else a program contains."""
-    return definition.pattern.rules[0].definition
+        return {d.identity: b for b, s in self.stages.items() for d in s.definitions}
 
 
 def lanes(groups: Sequence[Group], buckets: int) -> list[Lane]:
@@ -71,7 +67,7 @@ def _settled(groups: Sequence[Group]) -> list[Group]:
     if len(fixed) < 2:
         return list(groups)
     whole = fixed[0].stage
-    definitions = sorted((d for g in fixed for d in g.stage.definitions), key=lambda d: d.pattern.rules[0].place)
+    definitions = sorted((d for g in fixed for d in g.stage.definitions), key=lambda d: d.place)
     subscribed = tuple(dict.fromkeys(s for g in fixed for s in g.stage.subscribed))
     stage = make_stage(definitions, whole.schemas, whole.kind, subscribed)
     return [*(g for g in groups if g not in fixed), Group(stage, "rules", why=fixed[0].why)]
@@ -90,5 +86,5 @@ def _stages(group: Group, buckets: int) -> dict[int, Stage]:
 
 
 def _place(part: Sequence[Definition], buckets: int) -> int:
-    least = min(blake2b(identity(d).encode(), digest_size=8).digest() for d in part)
+    least = min(blake2b(d.identity.encode(), digest_size=8).digest() for d in part)
     return int.from_bytes(least) % buckets

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from occurs.plan.definition import Definition
 from occurs.plan.graph import components
-from occurs.plan.stage import Definition, Stage, make_stage, stage_key
+from occurs.plan.stage import Stage, make_stage, stage_key
 
 Mode = Literal["keyed", "slices", "rules", "single", "free"]
 
@@ -53,7 +54,7 @@ def groups(definitions: Sequence[Definition], whole: Stage) -> list[Group]:
     connected, but can be split alike, shares one pass over the input.  Groups come in evaluation order: what one takes
     an earlier one hands on.
     """
-    defined = {d.pattern.rules[0].output for d in definitions}
+    defined = {d.output for d in definitions}
     keyed: dict[object, list[tuple[list[Definition], dict[str, tuple[str, ...]]]]] = {}
     alike: dict[object, list[Group]] = {}
     staged: list[Group] = []
@@ -104,11 +105,11 @@ def share(stage: Stage, part: Sequence[Definition]) -> Stage:
 
 
 def _place(d: Definition) -> int:
-    return d.pattern.rules[0].place
+    return d.place
 
 
 def _outputs(part: Sequence[Definition]) -> set[str]:
-    return {d.pattern.rules[0].output for d in part}
+    return {d.output for d in part}
 
 
 def _stage(part: Sequence[Definition], whole: Stage, key: Mapping[str, tuple[str, ...]]) -> Stage:
@@ -129,7 +130,7 @@ def connected(definitions: Sequence[Definition], defined: set[str]) -> list[list
 
     owner: dict[str, int] = {}
     for i, d in enumerate(definitions):
-        for t in {d.pattern.rules[0].output, *(t for t in d.reads if t in defined)}:
+        for t in {d.output, *(t for t in d.reads if t in defined)}:
             if t in owner:
                 parent[find(i)] = find(owner[t])
             else:
@@ -179,7 +180,7 @@ def _shape(part: Sequence[Definition]) -> str:
     """How definitions can be split, as far as that decides who may run together."""
     if stage_key(part):
         return "keyed"
-    return "single" if any(d.pattern.consuming or d.pattern.rules[0].recursive for d in part) else "slices"
+    return "single" if any(d.endless for d in part) else "slices"
 
 
 def _atoms(part: Sequence[Definition], asked: set[str]) -> list[list[Definition]]:
@@ -187,7 +188,7 @@ def _atoms(part: Sequence[Definition], asked: set[str]) -> list[list[Definition]
     readers that need the places of derived rows with those that define them."""
     makers: dict[str, list[int]] = {}
     for i, d in enumerate(part):
-        makers.setdefault(d.pattern.rules[0].output, []).append(i)
+        makers.setdefault(d.output, []).append(i)
     links: list[set[int]] = [set() for _ in part]
     for same in makers.values():
         for i in same:
@@ -226,14 +227,15 @@ def _group(stage: Stage) -> Group:
         return Group(stage, "free")
     if stage.key:
         return Group(stage, "keyed")
-    if stage.sequential:
-        return Group(stage, "single", why="a consuming or recursive rule depends on all that was found before")
+    why = next((d.endless for d in stage.definitions if d.endless), "")
+    if why:
+        return Group(stage, "single", why=why)
     return Group(stage, "slices", overlap=reach(stage))
 
 
 def _row_by_row(part: Sequence[Definition]) -> bool:
-    """Does every rule look at one event only, so that any partitioning will do, and no shuffle is needed?"""
-    return all(set(d.reads.values()) <= {0} and not d.timer and not d.looks_back for d in part)
+    """Does every definition look at one row only, so that any partitioning will do, and no shuffle is needed?"""
+    return all(d.row_by_row for d in part)
 
 
 def reach(stage: Stage) -> int:
@@ -241,6 +243,5 @@ def reach(stage: Stage) -> int:
     deepest: dict[str, int] = {}
     for d in sorted(stage.definitions, key=_place):
         mine = max((back + deepest.get(t, 0) for t, back in d.reads.items()), default=0)
-        output = d.pattern.rules[0].output
-        deepest[output] = max(deepest.get(output, 0), mine)
+        deepest[d.output] = max(deepest.get(d.output, 0), mine)
     return max(deepest.values(), default=0)

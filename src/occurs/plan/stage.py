@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from occurs.expr.tree import Expr, Ref
@@ -14,26 +14,10 @@ from occurs.operators.pattern import Absent, Pattern, Select
 from occurs.operators.sequential import Component
 from occurs.operators.timer import TimerSource
 from occurs.operators.windows import KeyPart
-from occurs.plan.graph import Node, Order, order
+from occurs.plan.definition import Definition, PatternDefinition
+from occurs.plan.graph import Order, order
 from occurs.plan.keys import common_key
 from occurs.plan.templates import fuse
-
-
-@dataclass(frozen=True)
-class Definition:
-    """One compiled definition: its ``pattern`` (of one rule), what it reads (type to ticks of the past), looks back at,
-    where order within an instant matters, and the columns it needs."""
-
-    pattern: Pattern
-    timer: TimerSource | None
-    reads: Mapping[str, int]
-    looks_back: frozenset[str]
-    positional: frozenset[str]
-    columns: Mapping[str, frozenset[str]]
-
-    @property
-    def node(self) -> Node:
-        return Node(self.pattern.rules[0].output, frozenset({self.pattern.terminator.type}), self.looks_back)
 
 
 @dataclass(frozen=True)
@@ -66,8 +50,8 @@ class Stage:
     def defined(self) -> tuple[str, ...]:
         """Defined types in evaluation order."""
         names: dict[str, None] = {}
-        for d in sorted(self.definitions, key=lambda d: d.pattern.rules[0].place):
-            names.setdefault(d.pattern.rules[0].output, None)
+        for d in sorted(self.definitions, key=lambda d: d.place):
+            names.setdefault(d.output, None)
         return tuple(names)
 
     @cached_property
@@ -129,7 +113,7 @@ def make_stage(
     subscribed: Sequence[Subscribed] = (),
     key: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Stage:
-    """A stage of ``definitions`` whose patterns carry their places."""
+    """A stage of ``definitions``, which carry their places."""
     graph = order([d.node for d in definitions])
     retention: dict[str, int] = {}
     inputs: set[str] = set()
@@ -154,7 +138,7 @@ def make_stage(
         tuple(timers.values()),
         retention,
         domains(
-            [d.pattern for d in definitions],
+            [d.pattern for d in definitions if isinstance(d, PatternDefinition)],
             [p for level in levels for u in level if isinstance(u, Component) and u.by for p in u.patterns],
         ),
         kind,
@@ -169,8 +153,8 @@ def with_births(stage: Stage, births: Mapping[str, int]) -> Stage:
         return stage
     definitions = []
     for d in stage.definitions:
-        born = births.get(d.pattern.rules[0].definition)
-        definitions.append(d if born is None else replace(d, pattern=replace(d.pattern, born=born)))
+        born = births.get(d.identity)
+        definitions.append(d if born is None else d.after(born))
     return make_stage(definitions, stage.schemas, stage.kind, stage.subscribed, stage.key)
 
 
@@ -180,7 +164,7 @@ def _units(
     """What is evaluated together, level by level, and the types that each level completes."""
 
     def place(i: int) -> int:
-        return definitions[i].pattern.rules[0].place
+        return definitions[i].place
 
     absorbed: dict[int, int] = {}
     units = [unit for level in graph.levels for unit in level]
@@ -190,7 +174,7 @@ def _units(
         # a rule that defines a fed-back type but comes later in the order runs inside, so that rows of one instant lie
         # in the order of their rules
         for i, d in enumerate(definitions if fed else ()):
-            if i not in unit and d.pattern.rules[0].output in fed and place(i) > least:
+            if i not in unit and d.output in fed and place(i) > least:
                 absorbed[i] = number
     levels = []
     completes = []
@@ -204,15 +188,15 @@ def _units(
             if len(unit) == 1 and unit[0] in absorbed:
                 continue
             members = sorted((*unit, *(i for i, n in absorbed.items() if n == number)), key=place)
-            patterns = [definitions[i].pattern for i in members]
+            own = [d for i in members if isinstance(d := definitions[i], PatternDefinition)]
+            patterns = [d.pattern for d in own]
             types = frozenset(t for i in unit for t in graph.strict[i])
             if types or any(p.consuming for p in patterns):
-                timers = [definitions[i].timer is not None for i in members]
-                out.append(Component(tuple(patterns), types, common_key(list(zip(patterns, timers)))))
+                out.append(Component(tuple(patterns), types, common_key(own)))
             else:
                 free += patterns
-            for p in patterns:
-                last[p.rules[0].output] = at
+            for i in members:
+                last[definitions[i].output] = at
         levels.append((*out, *fuse(free)))
     for at in range(len(levels)):
         completes.append(frozenset(t for t, n in last.items() if n == at))
@@ -250,7 +234,7 @@ def domains(patterns: Sequence[Pattern], split: Sequence[Pattern] = ()) -> dict[
 
 def stage_key(definitions: Sequence[Definition]) -> dict[str, tuple[str, ...]]:
     """The attributes by which all definitions together can be split; empty if there are none."""
-    return common_key([(d.pattern, d.timer is not None) for d in definitions])
+    return common_key(definitions)
 
 
 def _equated(p: Pattern) -> list[tuple[str, tuple[KeyPart, ...]]]:

@@ -11,6 +11,7 @@ from occurs.model.types import Schema, Type
 from occurs.operators.aggregate import Windowed
 from occurs.operators.pattern import Absent, Keep, Select
 from occurs.operators.windows import Source
+from occurs.plan.definition import PatternDefinition
 from occurs.plan.stage import Stage
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ def sources(stage: Stage) -> list[Source]:
     """Every place where the definitions of a stage read rows."""
     out = []
     for d in stage.definitions:
+        if not isinstance(d, PatternDefinition):
+            out += [Source(t, ()) for t in d.reads]
+            continue
         p = d.pattern
         found: list[Expr] = []
         out.append(p.terminator)

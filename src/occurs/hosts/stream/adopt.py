@@ -198,7 +198,7 @@ def take_over(engine: Engine, path: Path) -> None:
         if len(born) > 1:
             text = f"{_shown(names)} feed one another or consume, and some of them are new"
             raise CheckpointProblem([_problem(text)])
-        readers = {t for d in stage.definitions if d.pattern.born is None for t in d.reads}
+        readers = {t for d in stage.definitions if d.born is None for t in d.reads}
         for t in component.types if born != {None} else ():
             if t in readers and t in state.pasts and len(state.pasts[t]):
                 text = f"`{t}` is read by unchanged definitions, and those that feed on it have changed"

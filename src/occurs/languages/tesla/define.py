@@ -15,8 +15,9 @@ from occurs.languages.tesla.compile import TIMER, compile_rule, looked_back
 from occurs.languages.tesla.parser import parse
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
+from occurs.plan.definition import Definition, PatternDefinition
 from occurs.plan.graph import Node, order
-from occurs.plan.stage import Definition, Subscribed
+from occurs.plan.stage import Subscribed
 
 __all__ = ["Tesla", "Texts"]
 
@@ -91,7 +92,7 @@ class Tesla:
         graph = order(
             [Node(r.rule.type.text, frozenset({r.rule.terminator.type.text}), looked_back(r.rule)) for r in rules]
         )
-        out = []
+        out: list[Definition] = []
         seen: dict[str, int] = {}
         for i, r in enumerate(rules):
             name = r.rule.name.text if r.rule.name else r.definition
@@ -100,7 +101,7 @@ class Tesla:
             # equal definitions are told apart by a number, not by file or place
             named = replace(r, definition=f"{identity}/{again}" if again else identity)
             c = compile_rule(named, graph.places[i], self.analysis.schemas, graph.strict[i], kind)
-            out.append(Definition(c.pattern, c.timer, c.reads, c.looks_back, c.positional, c.columns))
+            out.append(PatternDefinition(c.reads, c.positional, c.columns, c.pattern, c.looks_back, c.timer))
         return out
 
     @property
