@@ -9,7 +9,7 @@ from occurs.expr.tree import Ref
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.parser_ported import is_bare, operator_text
 from occurs.languages.phenesthe.render import render
-from occurs.languages.phenesthe.semantics_scope import occurrences
+from occurs.languages.phenesthe.scope import occurrences
 from occurs.languages.phenesthe.syntax import Relation
 from occurs.languages.tesla.parser_text import Text
 

@@ -7,7 +7,7 @@ from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks_notices import occurring
 from occurs.languages.phenesthe.checks_phenomenon import FACT
 from occurs.languages.phenesthe.checks_sorts import place
-from occurs.languages.phenesthe.semantics_scope import Project, finite, scoped, sort, variables
+from occurs.languages.phenesthe.scope import Project, finite, scoped, sort, variables
 from occurs.languages.phenesthe.syntax import Relation
 from occurs.languages.tesla.parser_text import Text
 

@@ -6,7 +6,7 @@ from occurs.errors import Span, did_you_mean
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks_catalogue import Catalogue
 from occurs.languages.phenesthe.checks_phenomenon import FACT, Phenomenon, article, count
-from occurs.languages.phenesthe.semantics_scope import Project
+from occurs.languages.phenesthe.scope import Project
 from occurs.languages.phenesthe.syntax import Relation
 from occurs.languages.tesla.parser_text import Text
 
