@@ -56,8 +56,9 @@ def test_what_is_not_declared_is_learned_from_messages(spark, kafka, topic, send
     monkeypatch.chdir(tmp_path)
     (tmp_path / "fire.tesla").write_text("".join(RULES.splitlines(keepends=True)[2:]))
     stamp = "2024-01-05T09:0{}:00Z".format
-    send(event("Temp", stamp(0), "a", 50), event("Smoke", stamp(2), "a"))
+    send(event("Smoke", stamp(2), "a"), event("Temp", stamp(0), "a", 50))
     address = f"kafka://{kafka.server}/{topic}"
-    done = CliRunner().invoke(main, ["follow", "fire.tesla", "-e", address, "--checkpoint", "cp", "--ended"])
+    whole = ["follow", "fire.tesla", "-e", address, "--checkpoint", "cp", "--watermark", "5 min", "--ended"]
+    done = CliRunner().invoke(main, whole)
     assert done.exit_code == 0, done.stderr
     assert json.loads(done.stdout) == {"type": "Fire", "time": stamp(2), "Area": "a", "Value": 50}

@@ -76,7 +76,7 @@ class Topics(Passive):
 
     def stream(self, session: SparkSession, program: Program, expected: Expected, delay: int) -> StreamSource:
         frames = {n: stream(session, place, self._fields(n, place, expected)) for n, place in self._places}
-        found = read_stream(program, frames.get(None, frames), expected.options, delay, late=expected.late)
+        found = read_stream(program, frames.get(None, frames), expected.options, delay=delay, late=expected.late)
         found.schemas |= {t: s for t, s in expected.pinned.schemas.items() if t not in found.schemas}
         return found
 

@@ -48,11 +48,12 @@ def read_stream(
     options: InputOptions,
     watermark: Any = None,
     *,
+    delay: int | None = None,
     late: bool = False,
     replay: Any = None,
 ) -> StreamSource:
-    """Streaming DataFrames as one stream of wide rows.  ``replay``: streams alike, of history for definitions that are
-    new.  Raises InputProblem and UsageProblem."""
+    """Streaming DataFrames as one stream of wide rows.  ``delay``: the watermark, if it is known in ticks.  ``replay``:
+    streams alike, of history for definitions that are new.  Raises InputProblem and UsageProblem."""
     frames = dict(events) if isinstance(events, Mapping) else {None: events}
     for name, frame in frames.items():
         if not frame.isStreaming:
@@ -60,7 +61,8 @@ def read_stream(
             text = f"the table{where} is a history, others are streams"
             raise UsageProblem.of("bad-option", text, hint="all of them streaming DataFrames, or none")
     reading = prepare(program, events, options)
-    delay = delay_of(watermark, frames, options, reading.kind)
+    if delay is None:
+        delay = delay_of(watermark, frames, options, reading.kind)
     columns, physical = reading.columns()
     start, until = reading.ends()
     for part in reading.parts:
