@@ -11,7 +11,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -182,8 +182,8 @@ def measure_memory(path: Path) -> dict[str, Any]:
         spark.stop()
 
 
-def memory(folder: Path, n: int) -> Report:
-    """Peak memory of the Python workers at n and at 4n events, each in a process and a Spark session of its own."""
+def memory(folder: Path, sizes: Sequence[int]) -> Report:
+    """Peak memory of the Python workers at every number of events, each in a process and a Spark session of its own."""
     out = Report(
         "Memory of a Python worker of Spark (peak resident, MB)",
         [("events", ",d"), ("rows per partition", ",d"), ("identity kernel", ".0f"), ("the rule", ".0f")],
@@ -194,7 +194,7 @@ def memory(folder: Path, n: int) -> Report:
         ],
     )
     found = []
-    for size in (n, 4 * n):
+    for size in sizes:
         path = parquet(folder, size)
         done = subprocess.run(
             [sys.executable, "-m", "benchmarks.sparkjob", str(path.absolute())],
@@ -206,8 +206,9 @@ def memory(folder: Path, n: int) -> Report:
         peak = json.loads(done.stdout.splitlines()[-1])
         found.append(peak["rule"])
         out.add(size, _crossing(size) // PARTITIONS, peak["identity"] / 1024, peak["rule"] / 1024)
-    if found[0]:
-        out.notes.append(f"Four times the events take {found[1] / found[0]:.2f} times the memory.")
+    if len(sizes) > 1 and found[0]:
+        times = f"{sizes[-1] / sizes[0]:.0f} times the events"
+        out.notes.append(f"{times} take {found[-1] / found[0]:.2f} times the memory.")
     return out
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
+import runpy
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,12 +26,28 @@ def snippets():
     return out
 
 
+class Borrowed:
+    """The session of the tests, which snippets cannot stop."""
+
+    def __init__(self, session: Any):
+        self._session = session
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._session, name)
+
+    def stop(self) -> None:
+        """Others go on with it."""
+
+
 @pytest.mark.parametrize(("page", "code"), snippets())
-def test_snippets_run(page, code, tmp_path):
+def test_snippets_run(page, code, tmp_path, monkeypatch, request):
+    if "local_session" in code:
+        session = Borrowed(request.getfixturevalue("spark"))
+        monkeypatch.setattr("occurs.connect.spark.local_session", lambda *_, **__: session)
     path = tmp_path / f"{page.stem}.py"
     path.write_text(code)
-    done = subprocess.run([sys.executable, str(path)], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(path), run_name="__main__")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
