@@ -1,0 +1,103 @@
+"""Up to where a dynamic formula is known, per binding: S for starts, N for ends (phenesthe.md, section 5).
+
+Signals say it by one instant, ``complete``, and by tables of what lags behind it (:class:`Lag`), each over some of the
+variables.  What holds of a binding of *other* variables is the least over all rows that agree with it where both have
+a variable: a row about one vessel does not touch the bindings of another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from occurs.operators.lasting.segments import groups, pick, shared
+from occurs.operators.lasting.signals import OPEN, Codes, Lag
+
+
+@dataclass(frozen=True)
+class Frontiers:
+    """S and N: ``complete``, and less where ``lags`` say so."""
+
+    complete: int
+    lags: tuple[Lag, ...] = ()
+
+    def starts(self, variables: tuple[str, ...], codes: Codes, rows: int) -> np.ndarray:
+        """S (``rows``), the least over all bindings that agree with a row's: nothing starts at or before it that is
+        not known yet."""
+        return self._least([lag.starts for lag in self.lags], variables, codes, rows)
+
+    def ends(self, variables: tuple[str, ...], codes: Codes, rows: int) -> np.ndarray:
+        """N, likewise: nothing that ends at or before it can still appear."""
+        return self._least([lag.ends for lag in self.lags], variables, codes, rows)
+
+    def least_end(self) -> int:
+        """N, over all bindings."""
+        return min([self.complete, *(int(lag.ends.min()) for lag in self.lags if len(lag.ends))])
+
+    def _least(self, ticks: list[np.ndarray], variables: tuple[str, ...], codes: Codes, rows: int) -> np.ndarray:
+        out = np.full(rows, self.complete, np.int64)
+        if not rows:
+            return out
+        for lag, values in zip(self.lags, ticks):
+            less = np.flatnonzero(values < self.complete)
+            if not len(less):
+                continue
+            common = shared(lag.variables, variables)
+            values = values[less]
+            if not common:
+                np.minimum(out, values.min(), out=out)
+                continue
+            theirs = tuple(c[less] for c in pick(common, lag.variables, lag.codes))
+            sides = [(variables, codes, rows), (common, theirs, len(less))]
+            mine, behind = groups(common, sides)
+            table, back = np.unique(mine, return_inverse=True)
+            at = np.minimum(np.searchsorted(table, behind), len(table) - 1)
+            hit = table[at] == behind
+            least = np.full(len(table), OPEN, np.int64)
+            np.minimum.at(least, at[hit], values[hit])
+            np.minimum(out, least[back], out=out)
+        return out
+
+
+def lag(
+    variables: tuple[str, ...],
+    codes: Codes,
+    rows: int,
+    starts: np.ndarray | None = None,
+    ends: np.ndarray | None = None,
+) -> Lag:
+    """A table that says something of starts, of ends, or of both."""
+    starts = np.full(rows, OPEN, np.int64) if starts is None else starts
+    ends = np.full(rows, OPEN, np.int64) if ends is None else ends
+    return Lag(variables, codes, starts, ends)
+
+
+def of_starts(lags: Iterable[Lag]) -> list[Lag]:
+    """What they say of starts."""
+    return [lag(x.variables, x.codes, len(x.starts), starts=x.starts) for x in lags if (x.starts < OPEN).any()]
+
+
+def of_ends(lags: Iterable[Lag]) -> list[Lag]:
+    """What they say of ends."""
+    return [lag(x.variables, x.codes, len(x.ends), ends=x.ends) for x in lags if (x.ends < OPEN).any()]
+
+
+def telling(lags: Iterable[Lag]) -> tuple[Lag, ...]:
+    """Those with rows."""
+    return tuple(x for x in lags if len(x.starts))
+
+
+def projected(lags: Iterable[Lag], variables: tuple[str, ...]) -> tuple[Lag, ...]:
+    """What they say of the bindings of fewer ``variables``: that of all that were pooled in them."""
+    out = []
+    for x in telling(lags):
+        left = shared(x.variables, variables)
+        if left == x.variables:
+            out.append(x)
+        elif left:
+            out.append(Lag(left, pick(left, x.variables, x.codes), x.starts, x.ends))
+        else:
+            out.append(Lag((), (), x.starts.min(keepdims=True), x.ends.min(keepdims=True)))
+    return tuple(out)

@@ -1,0 +1,119 @@
+"""Rows of intervals in groups: sorted, searched by ranges, paired and told apart, whole columns at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from occurs.operators.lasting.codes import joint
+from occurs.operators.lasting.signals import NEVER, OPEN, Codes, Intervals
+
+#: pairs that are looked at together, at most (unless one row alone has more)
+BLOCK = 1 << 22
+
+
+def earlier(ticks: np.ndarray) -> np.ndarray:
+    """The tick before; before everything there is none."""
+    return np.maximum(ticks, NEVER + 1) - 1
+
+
+def later(ticks: np.ndarray) -> np.ndarray:
+    """The tick after, as long as there is one."""
+    return np.minimum(ticks, OPEN - 1) + 1
+
+
+def groups(variables: Sequence[str], sides: Sequence[tuple[tuple[str, ...], Codes, int]]) -> list[np.ndarray]:
+    """One number per row of each side (its variables, codes, number of rows): its binding of ``variables``."""
+    return joint([(pick(variables, own, codes), rows) for own, codes, rows in sides])
+
+
+def pick(variables: Sequence[str], own: Sequence[str], codes: Codes) -> Codes:
+    """The codes of some of the variables."""
+    return tuple(codes[own.index(v)] for v in variables)
+
+
+def shared(left: Sequence[str], right: Sequence[str]) -> tuple[str, ...]:
+    return tuple(v for v in left if v in right)
+
+
+def member(values: np.ndarray, among: np.ndarray) -> np.ndarray:
+    """Which of ``values`` (n booleans) are in ``among``.  Cheap where ``among`` is short."""
+    if not len(among):
+        return np.zeros(len(values), np.bool_)
+    table = np.unique(among)
+    return table[np.minimum(np.searchsorted(table, values), len(table) - 1)] == values
+
+
+class Sorted:
+    """Rows in the order of (group, value), to be searched by ranges of values in a group.
+
+    ``order``: the row at every place; ``group``, ``value``: what stands there.
+    """
+
+    def __init__(self, group: np.ndarray, value: np.ndarray) -> None:
+        self.order = np.lexsort((value, group))
+        self.group, self.value = group[self.order], value[self.order]
+        self._values, ranks = np.unique(self.value, return_inverse=True)
+        self._groups, dense = np.unique(self.group, return_inverse=True)
+        self._width = len(self._values) + 1
+        self._places = dense * self._width + ranks
+
+    def range(
+        self, group: np.ndarray, low: np.ndarray | None, high: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The places of the values in [low, high] of a group, from the first to before the second; None: no limit."""
+        if not len(self.order):
+            return np.zeros(len(group), np.int64), np.zeros(len(group), np.int64)
+        at = np.minimum(np.searchsorted(self._groups, group), len(self._groups) - 1)
+        from_, to = at * self._width, (at + 1) * self._width
+        if low is not None:
+            from_ = from_ + np.searchsorted(self._values, low)
+        if high is not None:
+            to = at * self._width + np.searchsorted(self._values, high, side="right")
+        first, last = np.searchsorted(self._places, from_), np.searchsorted(self._places, to)
+        return first, np.where(self._groups[at] == group, np.maximum(last, first), first)
+
+    def any(self, group: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Whether a group has a value in [low, high]."""
+        first, last = self.range(group, low, high)
+        return last > first
+
+    def following(self) -> np.ndarray:
+        """For every place the next greater value of the group, ``OPEN`` behind the last."""
+        n = len(self.order)
+        out = np.full(n, OPEN, np.int64)
+        step = np.flatnonzero((self._places[1:] != self._places[:-1]) & (self.group[1:] == self.group[:-1]))
+        out[step] = self.value[step + 1]
+        heads = np.flatnonzero(np.concatenate([[True], self._places[1:] != self._places[:-1]])) if n else step
+        ends = np.append(heads[1:], n) - 1
+        return np.repeat(out[ends], ends - heads + 1) if n else out
+
+
+def pairs(first: np.ndarray, last: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Every row i with every place in [first[i], last[i]), in blocks of bounded size."""
+    counts = last - first
+    total = np.cumsum(counts)
+    begin = 0
+    while begin < len(counts):
+        done = int(total[begin - 1]) if begin else 0
+        end = max(int(np.searchsorted(total, done + BLOCK, side="right")), begin + 1)
+        part = counts[begin:end]
+        rows = np.repeat(np.arange(begin, end), part)
+        within = np.arange(len(rows)) - np.repeat(total[begin:end] - part - done, part)
+        if len(rows):
+            yield rows, first[rows] + within
+        begin = end
+
+
+def unseen(given: Intervals, rows: Intervals) -> np.ndarray:
+    """The rows that are not among ``given``, every one once: their numbers."""
+    if not len(rows):
+        return np.zeros(0, np.int64)
+    binding = np.concatenate(joint([(given.codes, len(given)), (rows.codes, len(rows))]))
+    start, end = np.concatenate([given.start, rows.start]), np.concatenate([given.end, rows.end])
+    order = np.lexsort((end, start, binding))  # stable: what was given comes before its like
+    b, s, e = binding[order], start[order], end[order]
+    head = np.concatenate([[True], (b[1:] != b[:-1]) | (s[1:] != s[:-1]) | (e[1:] != e[:-1])])
+    found = order[head] - len(given)
+    return np.sort(found[found >= 0])

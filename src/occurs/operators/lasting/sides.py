@@ -1,0 +1,82 @@
+"""The operands of relations: instants, states and dynamic phenomena read alike (phenesthe.md, sections 4.5 and 5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from occurs.operators.lasting.frontiers import Frontiers
+from occurs.operators.lasting.segments import unseen
+from occurs.operators.lasting.signals import OPEN, Call, Codes, Held, Intervals, Lag, Points, Signal, Spans
+
+
+@dataclass(frozen=True)
+class Side:
+    """One operand in one call.
+
+    ``new``: the rows that became final in it; at closing the open ones too, with the end ``OPEN``.  ``open``: all that
+    are known to have begun and have not ended; nothing at closing.  ``known``: up to where the rest is known.
+    """
+
+    variables: tuple[str, ...]
+    new: Intervals
+    open: Intervals
+    known: Frontiers
+
+    @staticmethod
+    def of(variables: tuple[str, ...], signal: Signal, call: Call) -> Side:
+        lags: tuple[Lag, ...] = ()
+        if isinstance(signal, Points):
+            new, open = Intervals(signal.codes, signal.time, signal.time), Intervals.empty(len(variables))
+        elif isinstance(signal, Spans):
+            new, open = signal.closed, signal.open
+        else:
+            new, open, lags = signal.closed, signal.open, signal.lags
+        if call.closing:
+            new, open = Intervals.concat([new, open]), Intervals.empty(len(variables))
+            return Side(variables, new, open, Frontiers(OPEN))
+        return Side(variables, new, open, Frontiers(signal.complete, lags))
+
+
+def rows_of(table: Held) -> Intervals:
+    """The rows of a table of intervals."""
+    return Intervals(table.codes, table.columns["start"], table.columns["end"])
+
+
+def held(rows: Intervals, **more: np.ndarray) -> Held:
+    """A table of intervals."""
+    return Held(rows.codes, {"start": rows.start, "end": rows.end, **more})
+
+
+def merged(
+    variables: tuple[str, ...],
+    left: tuple[tuple[str, ...], Codes],
+    right: tuple[tuple[str, ...], Codes],
+) -> Codes:
+    """The joint bindings of rows that stand beside each other."""
+    return tuple(left[1][left[0].index(v)] if v in left[0] else right[1][right[0].index(v)] for v in variables)
+
+
+def results(given: Held, rows: Intervals, known: Frontiers, variables: tuple[str, ...]) -> tuple[Intervals, Held]:
+    """The rows that were not given before, each once; and of what has been given now, what could be derived again.
+
+    A row can be derived again only from something that is not known yet, hence only as long as something can still
+    appear under its binding at its start and at its end.
+    """
+    before = rows_of(given)
+    rows = rows.take(unseen(before, rows))
+    kept = Intervals.concat([before, rows])
+    kept = kept.take((kept.end > known.least_end()) & (kept.end != OPEN))
+    if len(kept):
+        kept = kept.take(known.ends(variables, kept.codes, len(kept)) < kept.end)
+        kept = kept.take(known.starts(variables, kept.codes, len(kept)) < kept.start)
+    return rows, held(kept)
+
+
+def split(rows: Intervals) -> tuple[Intervals, Intervals]:
+    """Those that have ended, and those that have not."""
+    ended = rows.end != OPEN
+    if ended.all():
+        return rows, Intervals.empty(len(rows.codes))
+    return rows.take(ended), rows.take(~ended)

@@ -1,0 +1,49 @@
+"""Relations between instants and intervals against loops over pairs, however the history is cut."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from lasting_histories import INF, Run, Tree, continued, flat, random_cuts, random_tree, rows_of, told
+
+UNTIL = 24
+
+
+def check(rng: random.Random, tree: Tree, cuts: list[int]) -> None:
+    """One history, cut at ``cuts``: what comes out, when, and what is told of the rest."""
+    expected = flat(tree.answer())
+    run, given = Run(tree), []
+    for frontier in cuts:
+        signal = run.call(frontier)
+        given += rows_of(signal.closed)
+        assert all(end != INF for _, _, end in given)
+        others = [flat(continued(rng, tree, frontier, UNTIL).answer()) for _ in range(2)]
+        known = set(given)
+        begun = {(b, s) for b, s, _ in rows_of(signal.open)}
+        for answer in (expected, *others):
+            assert known <= answer, (frontier, known - answer)
+            assert begun <= {(b, s) for b, s, _ in answer}
+            for row in answer - known:
+                start, end = told(signal, tree.variables, row)
+                assert row[2] > end, (frontier, row)
+                assert row[1] > start or row[:2] in begun, (frontier, row)
+    signal = run.call(max([UNTIL, *cuts]) + 1, closing=True)
+    given += rows_of(signal.closed)
+    assert len(set(given)) == len(given)
+    assert all(end == INF for _, _, end in rows_of(signal.open))
+    assert sorted([*given, *rows_of(signal.open)]) == sorted(expected)
+
+
+@pytest.mark.parametrize("seed", range(400))
+def test_one_relation(seed: int) -> None:
+    rng = random.Random(seed)
+    tree = random_tree(rng, 1, ("A", "B", "C")[: rng.randint(0, 3)])
+    check(rng, tree, random_cuts(rng, UNTIL))
+
+
+@pytest.mark.parametrize("seed", range(400))
+def test_nested_relations(seed: int) -> None:
+    rng = random.Random(seed)
+    tree = random_tree(rng, 3, ("A", "B", "C")[: rng.randint(0, 3)])
+    check(rng, tree, random_cuts(rng, UNTIL))
