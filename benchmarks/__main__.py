@@ -42,7 +42,8 @@ def spark_part(quick: bool) -> Iterator[Report]:
         yield sparkjob.report(spark, parquet(FOLDER, 5_000_000), 3 if quick else 5)
     finally:
         spark.stop()
-    yield sparkjob.memory(FOLDER, [5_000_000, 20_000_000])  # at once more rows per partition than a call of the engine takes
+    # at once more rows per partition than a call of the engine takes
+    yield sparkjob.memory(FOLDER, [5_000_000, 20_000_000])
 
 
 def streaming_part(quick: bool) -> Iterator[Report]:
