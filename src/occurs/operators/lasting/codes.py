@@ -26,12 +26,12 @@ def joint(sides: Sequence[tuple[Codes, int]]) -> list[np.ndarray]:
     out = [codes[0] for codes, _ in sides]
     for k in range(1, width):
         if k > 1 or any(len(o) and int(o.max()) >= _HALF for o in out):
-            out = _dense(out)
+            out = dense(out)
         out = [(o << 32) | codes[k] for o, (codes, _) in zip(out, sides)]
     return out
 
 
-def _dense(sides: Sequence[np.ndarray]) -> list[np.ndarray]:
+def dense(sides: Sequence[np.ndarray]) -> list[np.ndarray]:
     """The same numbers in few bits."""
     table, used, out = IntTable(), 0, []
     for values in sides:

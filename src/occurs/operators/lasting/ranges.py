@@ -1,0 +1,232 @@
+r"""From instants to intervals: maximal range, minimal range, iteration (phenesthe.md, sections 4.4 and 5).
+
+No loop over marks: of each phi-instant it is enough to know the next one of its binding and the next psi-instant.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from occurs.operators.lasting.codes import joint
+from occurs.operators.lasting.joins import Groups, as_points, member, pick, shifted
+from occurs.operators.lasting.releasing import as_intervals, opened, release
+from occurs.operators.lasting.signals import NEVER, OPEN, Call, Codes, Held, Intervals, Points, Signal, Spans
+
+State = dict[str, Held]
+
+
+@dataclass(frozen=True)
+class _Marks:
+    """phi-instants that matter, grouped by binding and in order of time.
+
+    ``time`` (n).  ``next_psi``: the first psi-instant after it, ``OPEN`` if there is none.  ``first``, ``last``:
+    booleans, the first and the last of the binding.  ``ends``: a psi-instant comes before the next phi-instant.
+    """
+
+    codes: Codes
+    time: np.ndarray
+    next_psi: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+    ends: np.ndarray
+
+
+def _marks(
+    left: tuple[str, ...], right: tuple[str, ...], carried: Held, phi: Points, psi: Points
+) -> tuple[_Marks, np.ndarray]:
+    """The marks of phi in this call, with a carried one (column ``start``) for each binding that has one and is
+    touched by phi or psi; and booleans, the rows of ``carried`` that are touched."""
+    keys = joint([(phi.codes, len(phi)), (carried.codes, len(carried))])
+    heads = joint(
+        [
+            (pick(phi.codes, left, right), len(phi)),
+            (pick(carried.codes, left, right), len(carried)),
+            (psi.codes, len(psi)),
+        ]
+    )
+    touched = member(keys[1], keys[0]) | member(heads[1], heads[2])
+    old = carried.take(touched)
+    # a carried mark is older than all others of its binding and the only one, so it need not be put in order of time
+    by_time = np.arange(len(phi))
+    if len(phi) > 1 and (phi.time[1:] < phi.time[:-1]).any():
+        by_time = np.argsort(phi.time, kind="stable")
+    key = np.concatenate([keys[1][touched], keys[0][by_time]])
+    head = np.concatenate([heads[1][touched], heads[0][by_time]])
+    time = np.concatenate([old.columns["start"], phi.time[by_time]])
+    order = Groups(key, np.zeros(len(key), np.int64)).order
+    key, time = key[order], time[order]
+    next_psi = Groups(heads[2], psi.time).next(head[order], time, OPEN)
+    first = np.ones(len(key), np.bool_)
+    first[1:] = key[1:] != key[:-1]
+    last = np.ones(len(key), np.bool_)
+    last[:-1] = first[1:]
+    # a psi at the next phi-instant does not count: it would have to be psi and not phi
+    next_phi = np.full(len(key), OPEN)
+    next_phi[:-1] = np.where(last[:-1], OPEN, time[1:])
+    codes = tuple(np.concatenate([o, c[by_time]])[order] for o, c in zip(old.codes, phi.codes))
+    return _Marks(codes, time, next_psi, first, last, next_psi < next_phi), touched
+
+
+@dataclass(frozen=True)
+class MaximalRange:
+    """``phi ~> psi``: from the first phi-instant on, up to the next (psi and not phi)-instant.
+
+    ``left``, ``right``: the variables of phi and of psi, these among those.
+    """
+
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return self.left
+
+    def fresh(self) -> State:
+        return {"open": Held.empty(len(self.left), "start")}
+
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Spans]:
+        phi, psi, held = as_points(inputs[0]), as_points(inputs[1]), state["open"]
+        if not len(phi) and not (len(psi) and len(held)):
+            nothing = Intervals.empty(len(self.left))
+            return state, Spans(nothing, nothing, opened(held), phi.since, phi.complete)
+        marks, touched = _marks(self.left, self.right, held, phi, psi)
+        begins = marks.first.copy()
+        begins[1:] |= marks.ends[:-1]
+        at = np.flatnonzero(begins)
+        to = np.append(at[1:], len(begins))[: len(at)] - 1
+        end = np.where(marks.ends[to], marks.next_psi[to], OPEN)
+        found = Intervals(tuple(c[at] for c in marks.codes), marks.time[at], end)
+        over = end != OPEN
+        now = found.take(~over)
+        held = Held.concat([held.take(~touched), Held(now.codes, {"start": now.start})])
+        spans = Spans(found.take(over), found.take(found.start > phi.since), opened(held), phi.since, phi.complete)
+        return {"open": held}, spans
+
+
+@dataclass(frozen=True)
+class MinimalRange:
+    """``phi ~>> psi``: from the latest phi-instant before a (psi and not phi)-instant to the first such instant.
+
+    Of the last phi-instant of a binding it is not known whether an interval begins there: the signal is complete up to
+    the tick before the least of them.
+    """
+
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return self.left
+
+    def fresh(self) -> State:
+        n = len(self.left)
+        return {"pending": Held.empty(n, "start"), "ended": Held.empty(n, "start", "end")}
+
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Spans]:
+        phi, psi, pending, ended = as_points(inputs[0]), as_points(inputs[1]), state["pending"], state["ended"]
+        since = _before(pending.columns["start"], phi.since)
+        parts = [as_intervals(ended)]
+        if len(phi) or (len(psi) and len(pending)):
+            marks, touched = _marks(self.left, self.right, pending, phi, psi)
+            at = marks.ends
+            parts.append(Intervals(tuple(c[at] for c in marks.codes), marks.time[at], marks.next_psi[at]))
+            wait = marks.last & ~marks.ends
+            rest = Held(tuple(c[wait] for c in marks.codes), {"start": marks.time[wait]})
+            pending = Held.concat([pending.take(~touched), rest])
+        complete = OPEN if phi.complete == OPEN else _before(pending.columns["start"], phi.complete)
+        nothing = Intervals.empty(len(self.left))
+        spans, ended, _ = release(nothing, Intervals.concat(parts), _NONE, since, complete)
+        return {"pending": pending, "ended": ended}, spans
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """``phi <@ D``: from the first to the last of a run of two or more phi-instants, each ``op`` ``ticks`` after the
+    one before.
+
+    ``op``: < <= = >= >.  With < <= = a run is over when the next instant would come too late, so the signal is
+    behind by ``ticks`` (less one with <).  With >= > the run may always go on: the signal is complete up to the tick
+    before the least last instant of all runs.
+    """
+
+    variables: tuple[str, ...]
+    op: str
+    ticks: int
+
+    def fresh(self) -> State:
+        n = len(self.variables)
+        return {"runs": Held.empty(n, "first", "last"), "ended": Held.empty(n, "start", "end")}
+
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Spans]:
+        phi, runs, ended = as_points(inputs[0]), state["runs"], state["ended"]
+        since, parts = self._complete(runs, phi.since), [as_intervals(ended)]
+        if len(phi):
+            runs, done = self._extended(runs, phi)
+            parts.append(done)
+        complete = self._complete(runs, phi.complete)
+        over = runs.columns["last"] <= complete
+        if over.any():
+            parts.append(_intervals(runs.take(over)))
+            runs = runs.take(~over)
+        whole = _intervals(runs)
+        going = Held(whole.codes, {"start": whole.start})
+        soon = Held((), {"start": whole.start[whole.start > since]})
+        spans, ended, _ = release(opened(going), Intervals.concat(parts), soon, since, complete)
+        return {"runs": runs, "ended": ended}, spans
+
+    def _complete(self, runs: Held, complete: int) -> int:
+        """How far intervals are known if instants are up to ``complete``."""
+        if self.op in ("<", "<=", "="):
+            return shifted(complete, -(self.ticks - 1 if self.op == "<" else self.ticks))
+        return complete if complete == OPEN else _before(runs.columns["last"], complete)
+
+    def _extended(self, runs: Held, phi: Points) -> tuple[Held, Intervals]:
+        """The runs after the new instants, and the intervals of those that they end."""
+        key, other = joint([(phi.codes, len(phi)), (runs.codes, len(runs))])
+        touched = member(other, key)
+        old = runs.take(touched)
+        key = np.concatenate([other[touched], key])
+        time = np.concatenate([old.columns["last"], phi.time])
+        order = Groups(key, time).order
+        key, time = key[order], time[order]
+        codes = tuple(np.concatenate([o, c])[order] for o, c in zip(old.codes, phi.codes))
+        # the beginning of the run that a mark would continue: a new instant is one itself
+        begin = np.concatenate([old.columns["first"], phi.time])[order]
+        same = key[1:] == key[:-1]
+        linked = np.zeros(len(key), np.bool_)
+        linked[1:] = same & LENGTHS[self.op](lengths(time[:-1], time[1:]), clipped(self.ticks))
+        at = np.flatnonzero(~linked)
+        to = np.append(at[1:], len(key)) - 1
+        going = np.ones(len(key), np.bool_)
+        going[:-1] = ~same
+        found = Held(tuple(c[at] for c in codes), {"first": begin[at], "last": time[to]})
+        current = going[to]
+        return Held.concat([runs.take(~touched), found.take(current)]), _intervals(found.take(~current))
+
+
+#: comparisons of lengths (uint64) with a duration
+LENGTHS = {"<": np.less, "<=": np.less_equal, "=": np.equal, ">=": np.greater_equal, ">": np.greater}
+_NONE = Held.empty(0, "start")
+
+
+def lengths(start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """uint64 lengths of ``start`` <= ``end``, exact also where they are beyond int64."""
+    return end.view(np.uint64) - start.view(np.uint64)
+
+
+def clipped(ticks: int) -> np.uint64:
+    """A duration to compare lengths with; no length is as great as the greatest uint64."""
+    return np.uint64(min(ticks, int(np.iinfo(np.uint64).max)))
+
+
+def _intervals(runs: Held) -> Intervals:
+    """Runs of two or more instants."""
+    first, last = runs.columns["first"], runs.columns["last"]
+    return Intervals(runs.codes, first, last).take(first < last)
+
+
+def _before(starts: np.ndarray, complete: int) -> int:
+    """The tick before the least of ``starts``, if that is before ``complete``."""
+    return min(complete, max(int(starts.min()) - 1, NEVER)) if len(starts) else complete
