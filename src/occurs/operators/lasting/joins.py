@@ -140,6 +140,18 @@ def instants(sides: Sequence[tuple[Codes, np.ndarray]]) -> list[np.ndarray]:
     return with_times(joint([(codes, len(time)) for codes, time in sides]), [time for _, time in sides])
 
 
+def take_points(points: Points, at: np.ndarray) -> Points:
+    """The rows ``at`` (row numbers, or booleans)."""
+    return Points(tuple(c[at] for c in points.codes), points.time[at], points.since, points.complete)
+
+
+def distinct(points: Points) -> Points:
+    """The same without repetitions."""
+    if len(points) < 2:
+        return points
+    return take_points(points, firsts(instants([(points.codes, points.time)])[0]))
+
+
 # --- grouping and joining ---------------------------------------------------------------------------------------------
 
 

@@ -15,14 +15,15 @@ from occurs.operators.lasting.joins import (
     Groups,
     as_points,
     as_spans,
+    distinct,
     expand,
-    firsts,
     instants,
     joined,
     member,
     pairs,
     pick,
     shared,
+    take_points,
     union,
 )
 from occurs.operators.lasting.signals import Call, Held, Intervals, Points, Signal
@@ -96,7 +97,7 @@ class Without(_Stateless):
         if not len(left) or not len(right):
             return state, left
         key, other = instants([(pick(left.codes, self.left, self.right), left.time), (right.codes, right.time)])
-        return state, _take(left, ~member(key, other))
+        return state, take_points(left, ~member(key, other))
 
 
 @dataclass(frozen=True)
@@ -172,17 +173,6 @@ class Inside(_Stateless):
 
 
 # --- points -----------------------------------------------------------------------------------------------------------
-
-
-def distinct(points: Points) -> Points:
-    """The same without repetitions."""
-    if len(points) < 2:
-        return points
-    return _take(points, firsts(instants([(points.codes, points.time)])[0]))
-
-
-def _take(points: Points, at: np.ndarray) -> Points:
-    return Points(tuple(c[at] for c in points.codes), points.time[at], points.since, points.complete)
 
 
 def _no_points(variables: int, like: Points) -> Points:
