@@ -1,0 +1,42 @@
+"""The instants of a window, for formulas that are true almost always (phenesthe.md, section 4.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from occurs.errors import LimitProblem
+from occurs.operators.lasting.signals import Call, Held, Points, Signal
+
+#: as many ticks of a window are looked at
+MOST = 1_000_000
+
+
+@dataclass(frozen=True)
+class Ticks:
+    """The ticks t >= 0 of (frontier - ``window``, frontier], each once.  Raises LimitProblem if they are too many."""
+
+    window: int
+    name: str = ""
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return ()
+
+    def fresh(self) -> dict[str, Held]:
+        return {}
+
+    def advance(
+        self, state: dict[str, Held], inputs: tuple[Signal, ...], call: Call
+    ) -> tuple[dict[str, Held], Points]:
+        first = max(call.since, call.frontier - self.window, -1) + 1
+        count = max(call.frontier - first + 1, 0)
+        if count > MOST:
+            raise LimitProblem.of(
+                "too-many-instants",
+                f"`{self.name}` is true almost always, and the window has {count} ticks",
+                hint=f"at most {MOST} ticks are listed: join the negation with an event, or take a smaller window",
+            )
+        time = np.arange(first, first + count, dtype=np.int64)
+        return state, Points((), time, call.since, call.complete)
