@@ -1,5 +1,5 @@
 """Drivers that are killed while they follow a directory, and started again from their checkpoint, end with the batch
-answer: nothing lost, nothing twice.  By hand: ``python tests/hosts/test_stream_kill.py ROUNDS`` prints a log."""
+answer: nothing lost, nothing twice.  By hand: ``python tests/hosts/test_stream_kill.py ROUNDS [KILLS]`` prints a log."""
 
 from __future__ import annotations
 
@@ -136,4 +136,4 @@ def main(rounds: int, kills: int = 3) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(min(1, main(int(sys.argv[1]))))
+    sys.exit(min(1, main(*map(int, sys.argv[1:]))))
