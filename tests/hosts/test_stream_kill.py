@@ -1,5 +1,5 @@
 """Drivers that are killed while they follow a directory, and started again from their checkpoint, end with the batch
-answer: nothing lost, nothing twice.  By hand: ``python tests/hosts/test_stream_kill.py ROUNDS [KILLS]`` prints a log."""
+answer: nothing lost, nothing twice.  By hand, with a log: ``python tests/hosts/test_stream_kill.py ROUNDS [KILLS]``."""
 
 from __future__ import annotations
 
