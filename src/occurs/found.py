@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from occurs.connect.tables import like
 from occurs.engine.results import Parts, TypeRows
 from occurs.errors import UsageProblem, did_you_mean
 from occurs.model.history import History
+from occurs.model.source import Instant
+from occurs.model.types import Schema
 from occurs.plan.stage import Stage
+
+if TYPE_CHECKING:
+    from occurs.plot.timeline import Timeline
 
 
 class Detections(Mapping[str, Any]):
@@ -31,6 +37,7 @@ class Detections(Mapping[str, Any]):
         only: list[str] | None,
     ):
         self._stage = stage
+        self._kind = history.kind
         self._done = done
         self._sample = sample
         self._label = label
@@ -59,11 +66,32 @@ class Detections(Mapping[str, Any]):
         if not parts:
             nothing = TypeRows(self._stage, Parts(self._stage, [], self._types), {})
             return nothing.table(type, label=self._label, because=self._because)
+        if len(parts) > 1 and type in self._stage.nets:  # what lasts is known when it has ended
+            return _in_order(pa.concat_tables(parts), self._stage.schemas[type])
         return parts[0] if len(parts) == 1 else pa.concat_tables(parts)
 
     def count(self, type: str) -> int:
         """How many detections of a type there are."""
         return sum(d.count(type) for d in self._done)
+
+    def timeline(
+        self,
+        key: str | Sequence[str] = (),
+        *,
+        only: Sequence[str] | None = None,
+        start: Instant | None = None,
+        end: Instant | None = None,
+        title: str = "",
+    ) -> Timeline:
+        """A picture of what was found: it shows itself in a notebook, and has ``save("x.png")`` or ``.html``.
+
+        ``key``: the attributes to group by.  ``only``: these types.  ``start``, ``end``: what it shows.
+        """
+        from occurs.plot.timeline import Timeline
+
+        types = chosen(self._types, None if only is None else list(only))
+        tables = {t: self.arrow(t) for t in types}
+        return Timeline.of(tables, self._kind, key=key, start=start, end=end, title=title)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._types)
@@ -73,6 +101,17 @@ class Detections(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"Detections({', '.join(f'{t}: {self.count(t)}' for t in self)})"
+
+
+def _in_order(table: pa.Table, schema: Schema) -> pa.Table:
+    """In the order of time, end (what has none is last) and attributes (nulls first)."""
+    keys: dict[str, pa.ChunkedArray] = {"time": table.column("time")}
+    if schema.lasting:
+        keys["open"], keys["end"] = table.column("end").is_null(), table.column("end")
+    for number, name in enumerate(schema.names):
+        keys[f"valid {number}"], keys[f"value {number}"] = table.column(name).is_valid(), table.column(name)
+    by = pc.sort_indices(pa.table(keys), sort_keys=[(name, "ascending") for name in keys])
+    return table.take(by)
 
 
 def chosen(reported: tuple[str, ...], only: list[str] | None) -> tuple[str, ...]:

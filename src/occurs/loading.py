@@ -5,22 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 from occurs.errors import InputProblem, UsageProblem, did_you_mean
+from occurs.languages.language import names, suffixes
 from occurs.program import Program
-
-_SUFFIXES = {".tesla": "tesla"}
-_LANGUAGES = ("tesla",)
 
 
 def load(*paths: str | Path, language: str | None = None) -> Program:
-    """A program from one or many files; the language is the suffix (``.tesla``).
+    """A program from one or many files; the language is the suffix (``.tesla``, ``.phen``), or ``language``
+    of all of them.
 
     Raises SyntaxProblem or DefinitionProblem with all problems of all files, InputProblem (``missing-file``).
     """
-    texts: list[tuple[str, str | None]] = []
+    texts: list[tuple[str, str | None, str]] = []
     for path in map(Path, paths):
-        _language(language or _SUFFIXES.get(path.suffix), str(path))
+        one = _language(language or suffixes().get(path.suffix), str(path))
         try:
-            texts.append((path.read_text(encoding="utf-8-sig"), str(path)))
+            texts.append((path.read_text(encoding="utf-8-sig"), str(path), one))
         except FileNotFoundError:
             near = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
             hint = did_you_mean(path.name, near, "files there")
@@ -32,11 +31,12 @@ def load(*paths: str | Path, language: str | None = None) -> Program:
 
 def parse(text: str, language: str = "tesla", *, name: str | None = None) -> Program:
     """A program from a string; ``name`` stands for the file in messages."""
-    _language(language, name or "<text>")
-    return Program([(text, name)])
+    return Program([(text, name, _language(language, name or "<text>"))])
 
 
-def _language(language: str | None, file: str) -> None:
-    if language not in _LANGUAGES:
-        known = ", ".join(f"{suffix} ({name})" for suffix, name in _SUFFIXES.items())
-        raise UsageProblem.of("unknown-language", f"no language is known for {file}", hint=f"suffixes: {known}")
+def _language(language: str | None, file: str) -> str:
+    if language is None or language not in names():
+        known = ", ".join(f"{suffix} ({name})" for suffix, name in suffixes().items())
+        what = f"no language is known for {file}" if language is None else f"there is no language `{language}`"
+        raise UsageProblem.of("unknown-language", what, hint=f"suffixes: {known}")
+    return language

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+import pyarrow as pa
+
 from occurs.arguments import named, sample_of, schema_of, sources_of, split_options
-from occurs.connect.tables import kind_of
-from occurs.errors import DefinitionProblem, Problem, UsageProblem, did_you_mean, raise_problems
+from occurs.bound import Bound, Read
+from occurs.connect.tables import kind_of, to_arrow
+from occurs.errors import DefinitionProblem, InputProblem, Problem, UsageProblem, did_you_mean, raise_problems
 from occurs.found import Detections
 from occurs.hosts.live import Detection, Live, Time
 from occurs.hosts.local import run_history
-from occurs.languages.tesla.define import Tesla, Texts
+from occurs.model.facts import fact_table, schema_of_table
 from occurs.model.history import History, InputOptions, normalise
 from occurs.model.ticks import instant
 from occurs.model.ticks import time_unit as unit_of
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
+from occurs.plan.definition import Definition
 from occurs.plan.spread import groups
-from occurs.plan.stage import Definition, Stage, make_stage, stage_key
+from occurs.plan.stage import Stage, make_stage, stage_key
 
 __all__ = ["Detections", "Program", "run_history"]
 
@@ -29,15 +33,17 @@ __all__ = ["Detections", "Program", "run_history"]
 class Program:
     """A set of definitions.  ``problems``: the warnings and notices of its texts."""
 
-    def __init__(self, texts: list[tuple[str, str | None]]):
-        self._texts: Texts = Tesla.read(texts)
-        self._unbound = Tesla.check(self._texts, None, None)
+    def __init__(self, texts: Sequence[tuple[str, str | None, str]]):
+        """``texts``: (text, file name, language) triples."""
+        self._read = Read.of(texts)
+        self._unbound = self._read.check()
         # the order of the attributes of an input may still come from its table
         self.problems: list[Problem] = [p for p in self._unbound.problems if p.kind != "unknown-order"]
-        raise_problems([*self._texts.problems, *self.problems])
+        raise_problems([*self._read.problems, *self.problems])
         self._zone, self._strict, self._require_bounds = "UTC", False, False
+        self._facts: dict[str, pa.Table] = {}
         #: the latest binding: planning asks for it several times
-        self._latest: tuple[dict[str, Schema] | None, TimeKind, Tesla] | None = None
+        self._latest: tuple[dict[str, Schema] | None, TimeKind, Bound] | None = None
 
     # -- planning ----------------------------------------------------------------------------------------------------
     def adjusted(
@@ -56,27 +62,45 @@ class Program:
         except (ZoneInfoNotFoundError, ValueError, OSError):
             hint = 'zones have names such as "Europe/Rome" or "UTC"'
             raise UsageProblem.of("bad-option", f"`{zone}` is no time zone", hint=hint) from None
-        if facts:
-            text = f"no definition of this program reads facts: {', '.join(f'`{n}`' for n in facts)}"
-            raise UsageProblem.of(
-                "unsupported", text, hint="TESLA rules read events only; give facts a time and a type"
-            )
+        tables = self._fact_tables(facts or {})
         out = copy.copy(self)
         out._zone, out._strict, out._require_bounds, out._latest = zone, strict, require_bounds, None
+        out._facts = tables
         out._judge(self.problems)
         return out
+
+    def _fact_tables(self, facts: Mapping[str, Any]) -> dict[str, pa.Table]:
+        """Facts as their declarations say.  Raises UsageProblem for one that nobody reads, and InputProblem."""
+        unread = [n for n in facts if n not in self._unbound.facts]
+        if unread:
+            text = f"no definition of this program reads facts: {', '.join(f'`{n}`' for n in unread)}"
+            hint = "TESLA rules read events only; give facts a time and a type"
+            if self._unbound.facts:
+                hint = did_you_mean(unread[0], self._unbound.facts, "facts")
+            raise UsageProblem.of("unsupported", text, hint=hint)
+        return {n: fact_table(n, to_arrow(t, n), self._unbound.facts[n]) for n, t in facts.items()}
+
+    def require(self, host: str) -> None:
+        """Raise UsageProblem if there are definitions that do not run on ``host`` (``local``, ``spark``)."""
+        for name, part in self._unbound.parts.items():
+            if part.nodes and host not in part.hosts:
+                where = {"spark": "Spark", "local": "this process"}[host]
+                text = f"definitions in {name.capitalize()} do not run on {where}"
+                hint = "run them in this process: --host local (Python: pandas, Arrow or Polars tables)"
+                raise UsageProblem.of("unsupported", text, hint=hint)
 
     def plan(self, schemas: Mapping[str, Schema] | None, kind: TimeKind) -> Stage:
         """The plan over input of these schemas (None: no data is known) as one stage.  Raises DefinitionProblem."""
         bound = self.bind(schemas, kind)
-        definitions = bound.definitions(kind)
+        definitions = self._compiled(bound, kind)
+        self._judge([w for d in definitions for w in d.warnings])
         nothing = {s.type: Schema() for s in bound.subscribed}  # of types that nobody knows: reported without rows
-        everything = {**nothing, **(schemas or {}), **bound.analysis.schemas}
+        everything = {**nothing, **(schemas or {}), **bound.schemas}
         return make_stage(definitions, everything, kind, bound.subscribed, stage_key(definitions))
 
     def check(self, schemas: Mapping[str, Schema] | None = None, kind: TimeKind | None = None) -> list[Problem]:
         """All problems, with those that only the schemas of the data show, and of the plan if there are no errors."""
-        problems = list(Tesla.check(self._texts, schemas, kind).problems)
+        problems = list(self._read.check(self._inputs(schemas), kind).problems)
         if any(p.severity == "error" for p in problems):
             return problems
         try:
@@ -89,15 +113,24 @@ class Program:
         """What only the schemas of the data show, and is no error."""
         return [p for p in self.bind(schemas, kind).problems if p not in self.problems]
 
-    def bind(self, schemas: Mapping[str, Schema] | None, kind: TimeKind) -> Tesla:
+    def bind(self, schemas: Mapping[str, Schema] | None, kind: TimeKind) -> Bound:
         """The texts checked against the schemas and the kind of time of an input.  Raises DefinitionProblem."""
         if self._latest is not None and self._latest[:2] == (schemas, kind):
             return self._latest[2]
-        bound = Tesla.check(self._texts, schemas, kind).in_zone(self._zone)
+        bound = self._read.check(self._inputs(schemas), kind, self._zone)
         raise_problems(bound.problems)
         self._judge(bound.problems)
         self._latest = (None if schemas is None else dict(schemas), kind, bound)
         return bound
+
+    def _inputs(self, schemas: Mapping[str, Schema] | None) -> Mapping[str, Schema] | None:
+        """The schemas of the data, with those of the facts."""
+        if schemas is None or not self._facts:
+            return schemas
+        return {**schemas, **{n: schema_of_table(t) for n, t in self._facts.items()}}
+
+    def _compiled(self, bound: Bound, kind: TimeKind) -> list[Definition]:
+        return bound.definitions(kind, self._facts)
 
     def _judge(self, problems: list[Problem]) -> None:
         """Raise DefinitionProblem if an option makes errors of warnings."""
@@ -107,7 +140,12 @@ class Program:
 
     def definitions(self, schemas: Mapping[str, Schema], kind: TimeKind) -> list[Definition]:
         """The compiled definitions over input of these schemas."""
-        return self.bind(schemas, kind).definitions(kind)
+        return self._compiled(self.bind(schemas, kind), kind)
+
+    @property
+    def facts(self) -> Mapping[str, pa.Table]:
+        """Tables without time that were given, with their declared columns."""
+        return self._facts
 
     @property
     def declared(self) -> dict[str, Schema]:
@@ -117,7 +155,7 @@ class Program:
     @property
     def assigned(self) -> Mapping[int, str]:
         """Names given to numeric type ids of the data (TESLA's Assign)."""
-        return self._unbound.analysis.assigns
+        return self._unbound.assigned
 
     @property
     def reads(self) -> set[str]:
@@ -132,13 +170,22 @@ class Program:
     def history(self, events: Any, options: InputOptions) -> History:
         """The input as a history: ``events`` is a table, a mapping from types to tables, or sources of files."""
         options = replace(options, type_names={str(i): n for i, n in self.assigned.items()})
-        return normalise(
+        history = normalise(
             sources_of(named(events, self.assigned)),
             schemas=self._unbound.declared,
             inputs=sorted(self.reads),
             external=sorted(self.external),
             options=options,
         )
+        self._refuse_owned(history)
+        return history
+
+    def _refuse_owned(self, history: History) -> None:
+        """Raise InputProblem for rows of a type that only definitions may make."""
+        present = sorted(history.schemas.keys() & self._unbound.owned)
+        if present:
+            text = f"`{present[0]}` is defined in the rules, and the input has rows of it, too"
+            raise InputProblem.of("conflicting-values", text, hint="give the definition, or the type, another name")
 
     # -- running -----------------------------------------------------------------------------------------------------
     def detect(
@@ -171,10 +218,10 @@ class Program:
         order, to a table of the same kind; ``counts``, ``bad`` and ``notices`` say more.
 
         ``type`` to ``label``: the columns that are special (None: there is none).  ``time_unit``: what integer times
-        count (us, ms, s, min, h, d).  ``start``, ``until``: the ends of the clock.  ``ended``: nothing comes any more
-        (TESLA has nothing that waits for it).  ``because``: add the columns ``label`` and ``because``; ``with_label``:
-        only ``label``.  ``bad_rows``: "error" or "skip".  ``only``: report these types.  For ``zone`` to
-        ``require_bounds`` see :meth:`adjusted`.  ``host``: options of Spark (``partitions``).
+        count (us, ms, s, min, h, d).  ``start``, ``until``: the ends of the clock.  ``ended``: nothing comes any more,
+        so what still holds is given, too (TESLA has nothing that waits for it).  ``because``: add the columns ``label``
+        and ``because``; ``with_label``: only ``label``.  ``bad_rows``: "error" or "skip".  ``only``: report these
+        types.  For ``zone`` to ``require_bounds`` see :meth:`adjusted`.  ``host``: options of Spark (``partitions``).
 
         Raises DefinitionProblem, InputProblem, UsageProblem.
         """
@@ -193,6 +240,7 @@ class Program:
         events = named(events, self.assigned)
         sample = sample_of(events)
         if sample is not None and kind_of(sample) == "spark":
+            self.require("spark")
             return on_spark(sample)(
                 program, events, options, because=because, with_label=with_label or because, only=only, **host
             )
@@ -201,9 +249,10 @@ class Program:
             raise UsageProblem.of("bad-option", f"unknown options: {', '.join(sorted(host))}", hint=hint)
         history = program.history(events, options)
         stage = program.plan(history.schemas, history.kind)
-        done = run_history(stage, history, labelled=because or with_label)
+        done = run_history(stage, history, labelled=because or with_label, ended=ended)
         found = Detections(stage, done, history, sample, because or with_label, because, only)
-        found.notices = [*program.warnings(history.schemas, history.kind), *history.notices]
+        costs = [w for d in stage.definitions for w in d.warnings]
+        found.notices = [*program.warnings(history.schemas, history.kind), *costs, *history.notices]
         return found
 
     def live(
@@ -248,6 +297,7 @@ class Program:
         events = named(events, self.assigned)
         sample = sample_of(events)
         if sample is not None and kind_of(sample) == "spark":
+            self.require("spark")
             from occurs.hosts.spark import read
 
             source = read(program, events, input_options)
@@ -289,8 +339,8 @@ def on_spark(sample: Any) -> Callable[..., Any]:
 
 
 def _costs(stage: Stage) -> list[Problem]:
-    """Warnings of a plan: what runs in one partition."""
-    out = []
+    """Warnings of a plan: what is kept, what comes late, what runs in one partition."""
+    out = [w for d in stage.definitions for w in d.warnings]
     for group in groups(stage.definitions, stage):
         if group.mode == "single":
             names = ", ".join(f"`{t}`" for t in group.stage.defined)

@@ -222,7 +222,7 @@ def renamed(case: Case, before: str) -> str:
 def mentions(case: Case) -> set[str]:
     """The types of a case and the names of its rules."""
     program = occurs.parse(case.rules)
-    types = set(program.bind(dict(case.inputs), case.kind).analysis.schemas)
+    types = set(program.bind(dict(case.inputs), case.kind).schemas)
     return types | program.reads | set(case.inputs) | set(re.findall(r"\brule\s+(\w+)\s*:", case.rules))
 
 

@@ -55,6 +55,7 @@ def command(
     keywords = _input.arguments(given, skip=bad is not None)
     keywords |= {"strict": strict, "require_bounds": require_bounds}
     program.adjusted(zone=given.zone, facts=keywords.get("facts"))  # refuses before anything is read
+    program.require(given.host)
     chosen = [t.strip() for t in only.split(",")] if only is not None else None
     history = None
     if given.host == "spark":

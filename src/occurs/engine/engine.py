@@ -8,15 +8,17 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from occurs.engine.chain import Chain
 from occurs.engine.ledger import Ledger
+from occurs.engine.nets import Nets
 from occurs.engine.results import Found, TypeRows, gather
 from occurs.engine.since import Since
 from occurs.engine.state import State, from_ipc, meta_from_ipc, meta_to_ipc, to_ipc
+from occurs.engine.tables import concat_rows, empty_rows
 from occurs.errors import CheckpointProblem
 from occurs.model.labels import Labels, derived_labels
 from occurs.model.types import Schema
 from occurs.operators.candidates import FIRST_TICK
-from occurs.operators.columns import Column
 from occurs.operators.frame import Frame
 from occurs.operators.keycodes import KeyCodes
 from occurs.operators.pattern import Matches, Pattern
@@ -24,6 +26,8 @@ from occurs.operators.rows import Rows
 from occurs.operators.run import Run
 from occurs.operators.sequential import Component, Waves
 from occurs.operators.timer import TimerSource
+from occurs.plan.definition import NetDefinition
+from occurs.plan.segments import segments
 from occurs.plan.stage import Stage
 
 
@@ -33,13 +37,42 @@ class Engine:
     ``labelled``: compute labels (for ``because``, ``label``).
     """
 
-    def __init__(self, stage: Stage, *, labelled: bool = False, state: State | None = None):
+    def __init__(
+        self, stage: Stage, *, labelled: bool = False, state: State | None = None, hands: frozenset[str] = frozenset()
+    ):
+        """``hands``: types whose new rows are wanted after every call, in ``handed``."""
         self.stage = stage
         self.labelled = labelled
-        self.state = state or State({}, {}, {})
+        self.hands = hands
+        self.handed: dict[str, Rows] = {}
+        #: up to when the types that are handed on are complete
+        self.complete: dict[str, int] = {}
         self.codes = KeyCodes()
-        self._read_types = stage.reads
+        self._nets = Nets()
+        self._read_types = stage.row_types
         self._fed_back = {t for c in stage.sequential for t in c.types}
+        self._chain = self._segments(stage, labelled)
+        self.state = state or State({}, {}, {})
+
+    @property
+    def state(self) -> State:
+        return self._state
+
+    @state.setter
+    def state(self, state: State) -> None:
+        self._state = state
+        if self._chain is not None:
+            state.later += [State({}, {}, {}) for _ in self._chain.engines[len(state.later) :]]
+            for engine, own in zip(self._chain.engines, state.later):
+                engine.state = own
+
+    @staticmethod
+    def _segments(stage: Stage, labelled: bool) -> Chain | None:
+        """The engines of the segments of a stage; None if there is only one."""
+        found = segments(stage)
+        if len(found) == 1:
+            return None
+        return Chain(stage, found, [Engine(s.stage, labelled=labelled, hands=s.hands) for s in found])
 
     # -- saved state -------------------------------------------------------------------------------------------------
     def save(self) -> dict[str, bytes]:
@@ -69,11 +102,17 @@ class Engine:
         return {d.place: d.identity for d in self.stage.definitions}
 
     # -- one call ----------------------------------------------------------------------------------------------------
-    def advance(self, new: Mapping[str, Rows], frontier: int, start: int | None = None) -> TypeRows:
+    def advance(
+        self, new: Mapping[str, Rows], frontier: int, start: int | None = None, *, closing: bool = False
+    ) -> TypeRows:
         """All rows of the instants after the last frontier up to ``frontier``, per type in the total order.
 
-        ``start``: where the clock begins, for timers; known from the first call with rows on.
+        ``start``: where the clock begins, for timers; known from the first call with rows on.  ``closing``: nothing
+        comes any more: what still holds is given, too.
         """
+        if self._chain is not None:
+            self.state.frontier = frontier
+            return self._chain.advance(new, frontier, start, closing)
         stage = self.stage
         tables: dict[str, Rows] = {}
         outside: dict[str, Rows] = {}
@@ -87,10 +126,15 @@ class Engine:
             if t not in defined:
                 tables[t] = self._with_past(t, rows)
         found: list[Found] = []
+        lasting: dict[str, Rows] = {}
+        nets = self._nets.call(self.state, frontier, closing)
         frames: dict[int | None, Frame] = {None: Frame(tables, self.codes, stage.domains, stage.kind)}
         for level, completes in zip(stage.levels, stage.completes):
             made: list[Found] = []
             for unit in level:
+                if isinstance(unit, NetDefinition):
+                    lasting[unit.output] = nets.run(unit, tables, self.labelled)
+                    continue
                 if unit.born not in frames:
                     assert unit.born is not None
                     frames[unit.born] = replace(frames[None], tables=Since(tables, unit.born))
@@ -104,10 +148,23 @@ class Engine:
             found += made
             for t in completes:
                 if t in self._read_types and t not in self._fed_back:
-                    tables[t] = self._with_past(t, self._derived_rows(t, found, outside.get(t)))
+                    rows = lasting[t] if t in lasting else self._derived_rows(t, found, outside.get(t))
+                    tables[t] = self._with_past(t, rows)
+        for t in self.hands:
+            signal = nets.signals.get(t)
+            self.complete[t] = frontier if signal is None else min(frontier, signal.complete)
+            self.handed[t] = lasting[t] if t in lasting else self._new_rows(t, tables, found, outside)
         self._keep(tables, frontier)
         self.state.frontier = frontier
-        return gather(stage, found, outside)
+        return gather(stage, found, outside, lasting)
+
+    def _new_rows(
+        self, type: str, tables: Mapping[str, Rows], found: Sequence[Found], outside: Mapping[str, Rows]
+    ) -> Rows:
+        """All rows of a defined type in this call."""
+        if type in tables:
+            return tables[type].slice(tables[type].new)
+        return self._derived_rows(type, found, outside.get(type))
 
     def _timer_rows(self, timer: TimerSource, frontier: int, start: int | None) -> Rows:
         done = self.state.frontier
@@ -216,34 +273,6 @@ def sorted_by_place(found: Sequence[Found], type: str) -> list[Found]:
     """The parts of ``found`` that define ``type``, one rule each, in evaluation order."""
     parts = [part for f in found if type in f.outputs for part in f.parts(type)]
     return sorted(parts, key=lambda f: f.pattern.rules[0].place)
-
-
-def empty_rows(type: str, schema: Schema, labelled: bool) -> Rows:
-    columns = {n: Column.nulls(t, 0) for n, t in schema}
-    nothing = np.zeros(0, np.uint64)
-    return Rows(type, np.zeros(0, np.int64), columns, 0, None, Labels(nothing, nothing) if labelled else None)
-
-
-def concat_rows(parts: Sequence[Rows], new: int) -> Rows:
-    """Rows of one type behind one another; columns are those of the first."""
-    if len(parts) == 1:
-        return replace(parts[0], new=new, cache={})
-    first = parts[0]
-    columns = {}
-    for name, column in first.columns.items():
-        columns[name] = Column.concat([column, *(_like(p, name, column) for p in parts[1:])])
-    serial = None
-    if all(p.serial is not None for p in parts):
-        serial = np.concatenate([p.serial for p in parts if p.serial is not None])
-    labels = None
-    if all(p.labels is not None for p in parts):
-        labels = Labels.concat([p.labels for p in parts if p.labels is not None])
-    return Rows(first.type, np.concatenate([p.time for p in parts]), columns, new, serial, labels)
-
-
-def _like(rows: Rows, name: str, column: Column) -> Column:
-    found = rows.columns.get(name)
-    return Column.nulls(column.type, len(rows)) if found is None else found.cast(column.type)
 
 
 def timer_labels(times: np.ndarray) -> Labels:

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from occurs.engine.state import State, past_table, rows_of_table
+from occurs.operators.lasting.signals import Held
 from occurs.operators.rows import Rows
 
 #: more pieces of one past than these are put together
 MOST = 16
+#: before the type of rows that wait; no type has such a name
+WAITING = "\0waiting "
 
 Put = Callable[[str, pa.Table], None]
 Drop = Callable[[str], None]
@@ -36,24 +40,31 @@ class Piece:
 
 @dataclass
 class Ledger:
-    """Which pieces hold a state.  ``number``: of the next piece; ``consumed``: is there a piece of that name?"""
+    """Which pieces hold a state.  ``number``: of the next piece; ``consumed``: is there a piece of that name?
+    ``nets``: per definition the tables of its net that have a piece, as they were written."""
 
     pasts: dict[str, list[Piece]] = field(default_factory=dict)
     number: int = 0
     consumed: bool = False
+    nets: dict[str, dict[str, Held | None]] = field(default_factory=dict)
+    later: list[Ledger] = field(default_factory=list)
 
     @property
     def names(self) -> list[str]:
         """Of all pieces."""
-        return [*(p.name for found in self.pasts.values() for p in found), *(["consumed"] if self.consumed else [])]
+        out = [p.name for found in self.pasts.values() for p in found] + (["consumed"] if self.consumed else [])
+        out += [net_piece(d, name) for d, found in self.nets.items() for name in found]
+        return out + [f"{n}/{name}" for n, own in enumerate(self.later) for name in own.names]
 
     def write(self, state: State, definitions: Mapping[int, str], put: Put, drop: Drop) -> dict[str, Any]:
         """Save what has changed; returns the entry."""
+        # rows that wait have a name that no type has
+        held = {**state.pasts, **{f"{WAITING}{t}": rows for t, rows in state.waiting.items()}}
         for t in list(self.pasts):
-            if t not in state.pasts:
+            if t not in held:
                 for piece in self.pasts.pop(t):
                     drop(piece.name)
-        least = {t: self._past(t, rows, put, drop) for t, rows in state.pasts.items()}
+        least = {t: self._past(t, rows, put, drop) for t, rows in held.items()}
         names, types, serials = [], [], []
         for (place, t), gone in sorted(state.consumed.items()):
             names += [definitions[place]] * len(gone)
@@ -65,6 +76,7 @@ class Ledger:
         elif self.consumed:
             drop("consumed")
         self.consumed = bool(names)
+        self._nets(state, put, drop)
         pieces = {t: [[p.name, p.first, p.last, p.rows] for p in found] for t, found in self.pasts.items()}
         return {
             "pasts": pieces,
@@ -73,7 +85,46 @@ class Ledger:
             "consumed": self.consumed,
             "serials": state.serials,
             "frontier": state.frontier,
+            **({"nets": {d: sorted(found) for d, found in self.nets.items()}} if self.nets else {}),
+            **({"later": self._later(state, definitions, put, drop)} if state.later else {}),
         }
+
+    def _later(self, state: State, definitions: Mapping[int, str], put: Put, drop: Drop) -> list[dict[str, Any]]:
+        """Save the states of segments."""
+        self.later += [Ledger() for _ in state.later[len(self.later) :]]
+        out = []
+        for number, (ledger, own) in enumerate(zip(self.later, state.later)):
+
+            def put_own(name: str, table: pa.Table, prefix: str = f"{number}/") -> None:
+                put(prefix + name, table)
+
+            def drop_own(name: str, prefix: str = f"{number}/") -> None:
+                drop(prefix + name)
+
+            out.append(ledger.write(own, definitions, put_own, drop_own))
+        return out
+
+    def _nets(self, state: State, put: Put, drop: Drop) -> None:
+        """Write the tables of nets that have changed; empty ones have no piece."""
+        for definition in set(self.nets) - set(state.nets) - set(state.saved):
+            for name in self.nets.pop(definition):
+                drop(net_piece(definition, name))
+        for definition, tables in state.saved.items():
+            for name in tables.keys() - self.nets.setdefault(definition, {}).keys():
+                put(net_piece(definition, name), tables[name])
+                self.nets[definition][name] = None
+        for definition, kept in state.nets.items():
+            written = self.nets.setdefault(definition, {})
+            for number, held in ((n, h) for n, found in kept.tables.items() for h in found.items()):
+                name, table = f"{number}.{held[0]}", held[1]
+                if not len(table):
+                    if name in written:
+                        del written[name]
+                        drop(net_piece(definition, name))
+                elif written.get(name) is not table:
+                    (saved,) = kept.net.saved({number: {held[0]: table}}, kept.values).values()
+                    put(net_piece(definition, name), saved)
+                    written[name] = table
 
     def _past(self, type: str, rows: Rows, put: Put, drop: Drop) -> int:
         """Write the rows of a past that no piece holds; returns its least serial number."""
@@ -106,9 +157,11 @@ class Ledger:
         rows: dict[str, Rows] = {}
         for t, found in pasts.items():
             if found:
-                whole = rows_of_table(t, pa.concat_tables([get(p.name) for p in found]).combine_chunks())
+                table = pa.concat_tables([get(p.name) for p in found]).combine_chunks()
+                whole = rows_of_table(t.removeprefix(WAITING), table)
                 assert whole.serial is not None
                 rows[t] = whole.slice(int(np.searchsorted(whole.serial, entry["least"][t])))
+        waiting = {t.removeprefix(WAITING): rows.pop(t) for t in list(rows) if t.startswith(WAITING)}
         consumed: dict[tuple[int, str], np.ndarray] = {}
         if entry["consumed"]:
             places = {d: p for p, d in definitions.items()}
@@ -120,4 +173,31 @@ class Ledger:
                 for t in dict.fromkeys(types[names == name].tolist()):
                     if name in places:
                         consumed[(places[name], t)] = serials[(names == name) & (types == t)]
-        return ledger, State(rows, consumed, dict(entry["serials"]), entry["frontier"])
+        ledger.nets = {d: dict.fromkeys(found) for d, found in entry.get("nets", {}).items()}
+        known, nets = set(definitions.values()), ledger.nets.items()
+        saved: dict[str, Mapping[str, pa.Table]] = {
+            d: {n: get(net_piece(d, n)) for n in found} for d, found in nets if d in known
+        }
+        state = State(rows, consumed, dict(entry["serials"]), entry["frontier"], saved=saved, waiting=waiting)
+        for number, own in enumerate(entry.get("later", ())):
+
+            def get_own(name: str, prefix: str = f"{number}/") -> pa.Table:
+                return get(prefix + name)
+
+            below, there = Ledger.read(own, definitions, get_own)
+            ledger.later.append(below)
+            state.later.append(there)
+        return ledger, state
+
+
+def pieces(entry: Mapping[str, Any]) -> list[str]:
+    """The names of all pieces that an entry speaks of."""
+    out = [piece[0] for found in entry["pasts"].values() for piece in found]
+    out += ["consumed"] if entry["consumed"] else []
+    out += [net_piece(d, name) for d, found in entry.get("nets", {}).items() for name in found]
+    return out + [f"{n}/{name}" for n, own in enumerate(entry.get("later", ())) for name in pieces(own)]
+
+
+def net_piece(definition: str, table: str) -> str:
+    """The name of the piece with a table of a net."""
+    return f"net/{blake2b(definition.encode(), digest_size=12).hexdigest()}/{table}"

@@ -73,6 +73,8 @@ def input_rows(type: str, table: pa.Table, schema: Schema, labelled: bool) -> Ro
             sequence = table.column("sequence").combine_chunks() if "sequence" in table.column_names else None
             labels = input_labels(type, time, sequence, values)
     columns = {n: Column.of(table.column(n), t) for n, t in schema if n in table.column_names}
+    if schema.lasting:  # ticks; null: still holds
+        columns["end"] = Column.of(table.column("end"), Type.TIMESTAMP)
     return Rows(type, time, columns, 0, None, labels)
 
 

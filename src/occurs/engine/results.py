@@ -129,9 +129,14 @@ class Found:
         return pa.ListArray.from_arrays(pa.array(np.arange(n + 1, dtype=np.int32) * m), struct)
 
 
-def time_array(ticks: np.ndarray, kind: TimeKind) -> pa.Array:
-    """Ticks as users see them: timestamps, or the integers they are."""
-    array = pa.array(ticks)
+def _nothing(n: int, kind: TimeKind) -> pa.Array:
+    """No constituents, ``n`` times."""
+    return pa.array([[]] * n, because_type(kind))
+
+
+def time_array(ticks: np.ndarray, kind: TimeKind, null: np.ndarray | None = None) -> pa.Array:
+    """Ticks as users see them: timestamps, or the integers they are; null where ``null`` is true."""
+    array = pa.array(ticks, mask=null)
     return array.cast(pa.timestamp("us", tz="UTC")) if kind.timestamp else array
 
 
@@ -181,13 +186,17 @@ class Parts(Mapping[str, "list[Found]"]):
 
 @dataclass
 class TypeRows:
-    """The reported rows of one call: per defined type its parts, in evaluation order, and the subscribed input."""
+    """The reported rows of one call: per defined type its parts, in evaluation order, or the ``rows`` of its net, and
+    the subscribed input."""
 
     stage: Stage
     parts: Parts
     outside: Mapping[str, Rows]
+    rows: Mapping[str, Rows] = field(default_factory=dict)
 
     def count(self, type: str) -> int:
+        if type in self.rows:
+            return len(self.rows[type])
         given = len(self.outside[type]) if type in self.outside else 0
         return given + sum(len(f.matches) for f in self.parts.get(type, ()))
 
@@ -195,6 +204,10 @@ class TypeRows:
         """The reported events of a type, in key order: type, time, attributes, then label and because if asked for."""
         schema = self.stage.schemas[type]
         kind = self.stage.kind
+        if type in self.rows:
+            rows = self.rows[type]
+            reasons = _nothing(len(rows), kind) if because else None
+            return _table(type, rows.time, rows.columns, schema, kind, rows.labels if label else None, reasons)
         alone = None if because or type in self.outside else self.parts.alone(type)
         if alone is not None:
             at = alone[0].rows_of(alone[1])
@@ -226,7 +239,9 @@ def because_type(kind: TimeKind) -> pa.DataType:
 
 def _empty_table(schema: Schema, kind: TimeKind, label: bool, because: bool) -> pa.Table:
     time = pa.timestamp("us", tz="UTC") if kind.timestamp else pa.int64()
-    fields = [pa.field("type", pa.string()), pa.field("time", time), *schema.arrow()]
+    fields = [pa.field("type", pa.string()), pa.field("time", time)]
+    fields += [pa.field("end", time)] if schema.lasting else []
+    fields += schema.arrow()
     fields += [pa.field("label", pa.string())] if label else []
     fields += [pa.field("because", because_type(kind))] if because else []
     return pa.schema(fields).empty_table()
@@ -242,8 +257,11 @@ def _table(
     reasons: pa.Array | None,
 ) -> pa.Table:
     n = len(time)
-    names = ["type", "time", *schema.names]
+    names = ["type", "time", *(["end"] if schema.lasting else []), *schema.names]
     arrays = [pa.repeat(pa.scalar(type), n) if isinstance(type, str) else type, time_array(time, kind)]
+    if schema.lasting:
+        end = columns["end"]
+        arrays.append(time_array(end.values, kind, None if end.valid is None else ~end.valid))
     for name, t in schema:
         column = columns.get(name)
         arrays.append((Column.nulls(t, n) if column is None else column.cast(t)).output())
@@ -256,15 +274,17 @@ def _table(
     return pa.table(arrays, names=names)
 
 
-def gather(stage: Stage, found: Sequence[Found], outside: Mapping[str, Rows]) -> TypeRows:
-    """Cut what was found into types, and leave out what nobody subscribed to."""
+def gather(
+    stage: Stage, found: Sequence[Found], outside: Mapping[str, Rows], derived: Mapping[str, Rows]
+) -> TypeRows:
+    """Cut what was found into types, and leave out what nobody subscribed to; ``derived``: the rows of nets."""
     parts = Parts(stage, found, stage.derived)
     given = {}
     for t, rows in outside.items():
         if stage.subscribed and t in stage.reported:
             chosen = subscribed(stage, t, rows)
             given[t] = rows if chosen is None else rows.take(chosen)
-    return TypeRows(stage, parts, given)
+    return TypeRows(stage, parts, given, {t: r for t, r in derived.items() if t in stage.derived})
 
 
 def subscribed(stage: Stage, type: str, rows: Rows) -> np.ndarray | None:

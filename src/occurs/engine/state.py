@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,9 @@ from occurs.errors import CheckpointProblem
 from occurs.model.labels import Labels
 from occurs.model.types import Type
 from occurs.operators.columns import Column
+from occurs.operators.lasting.network import Net
+from occurs.operators.lasting.signals import Held
+from occurs.operators.lasting.values import Values
 from occurs.operators.rows import Rows
 
 VERSION = 1
@@ -27,16 +30,34 @@ VERSION = 1
 class State:
     """``pasts``: per type the rows that may still be looked at.  ``consumed``: per rule place and type serial numbers
     of rows in ``pasts`` that the rule has consumed.  ``serials``: the next serial number per type.  ``frontier``: all
-    instants up to here are done."""
+    instants up to here are done.  ``nets``: what nets keep, by the identity of the definition; ``saved``: the same of
+    those that have not run since it was read, as tables.  ``waiting``: rows that are later than the frontier;
+    ``later``: the states of the segments of a stage that has several."""
 
     pasts: dict[str, Rows]
     consumed: dict[tuple[int, str], np.ndarray]
     serials: dict[str, int]
     frontier: int | None = None
+    nets: dict[str, Kept] = field(default_factory=dict)
+    saved: dict[str, Mapping[str, pa.Table]] = field(default_factory=dict)
+    waiting: dict[str, Rows] = field(default_factory=dict)
+    later: list[State] = field(default_factory=list)
 
     def rows(self) -> int:
         """How many rows the state holds."""
-        return sum(len(r) for r in self.pasts.values())
+        nets = sum(k.net.rows(k.tables) for k in self.nets.values())
+        saved = sum(len(t) for tables in self.saved.values() for t in tables.values())
+        waiting = sum(len(r) for r in self.waiting.values())
+        return sum(len(r) for r in self.pasts.values()) + nets + saved + waiting + sum(s.rows() for s in self.later)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a net keeps: tables by the number of the node and their name; ``values``: what their codes stand for."""
+
+    net: Net
+    values: Values
+    tables: dict[int, dict[str, Held]]
 
 
 def meta_to_ipc(meta: Mapping[str, Any]) -> bytes:

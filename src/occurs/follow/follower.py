@@ -55,6 +55,7 @@ class Follower:
     """One stream, its program, its checkpoint and its sinks.  ``told``: gets problems that stop nothing."""
 
     def __init__(self, program: Program, asked: Asked, told: Callable[[list[Problem]], None]):
+        program.require("spark")
         self.program, self.asked, self._told = program, asked, told
         self.totals = Totals()
         self.kind = TimeKind()

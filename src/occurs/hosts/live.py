@@ -41,6 +41,7 @@ class Live:
         #: up to here all is judged
         self.frontier: int | None = None
         self.late = 0
+        self._closed = False
         self._engine = Engine(stage, labelled=labelled)
         self._waiting: dict[str, list[dict[str, Any]]] = {}
 
@@ -54,9 +55,13 @@ class Live:
     ) -> list[Detection]:
         """Push one event; returns what the instants before it gave.
 
-        Attributes that are not given are null, those that nobody reads are left out.  Raises InputProblem
+        Attributes that are not given are null, those that nobody reads are left out; of what lasts ``end`` is one of
+        them (none: it still holds).  Raises InputProblem
         (``bad-time``, ``bad-value``) for values that are not of their type; nothing has happened then.
         """
+        if self._closed and self.stage.nets:
+            text = "an event after the history was closed: what held then has been given"
+            raise UsageProblem.of("closed", text, hint="begin anew with Program.live")
         ticks = self._ticks(time)
         if not isinstance(type, str) or not type:
             raise InputProblem.of("bad-value", f"an event has no type: {type!r}", value=type)
@@ -84,12 +89,15 @@ class Live:
         until = self._ticks(frontier)
         if self.frontier is not None and until <= self.frontier:
             return []
+        return self._judge(until, closing=False)
+
+    def _judge(self, until: int, closing: bool) -> list[Detection]:
         ready: dict[str, list[dict[str, Any]]] = {}
         for t, rows in self._waiting.items():
             ready[t] = [r for r in rows if r["time"] <= until]
             self._waiting[t] = [r for r in rows if r["time"] > until]
         new = {t: self._rows(t, rows) for t, rows in ready.items() if rows}
-        done = self._engine.advance(new, until, self.start)
+        done = self._engine.advance(new, until, self.start, closing=closing)
         self.frontier = until
         out: list[Detection] = []
         for t in self.stage.reported:
@@ -97,8 +105,14 @@ class Live:
         return sorted(out, key=lambda r: r["time"])
 
     def close(self) -> list[Detection]:
-        """The history ends with the last event: returns what its instant gives."""
-        return [] if self.now is None else self.advance(self.now)
+        """The history ends with the last event: returns what its instant gives, and what still holds."""
+        if self.now is None:
+            return []
+        done = self.frontier is not None and self.now <= self.frontier
+        if done and (self._closed or not self.stage.nets):
+            return []
+        self._closed = True
+        return self._judge(self.now if self.frontier is None else max(self.now, self.frontier), closing=True)
 
     def stream(self, events: Iterable[Mapping[str, Any]], *, ended: bool = True) -> Iterator[Detection]:
         """Pull: detections of events that are mappings with ``type``, ``time``, the attributes, and if there are
@@ -133,13 +147,19 @@ class Live:
     ) -> dict[str, Any]:
         row: dict[str, Any] = {"time": time, "sequence": _fit(type, "sequence", sequence, Type.INT)}
         row["label"] = _fit(type, "label", label, Type.STRING)
+        if self.stage.schemas.get(type, Schema()).lasting:
+            end = attributes.get("end")
+            row["end"] = None if end is None else self._ticks(end)
+            if row["end"] is not None and row["end"] < time:
+                raise InputProblem.of("bad-value", f"a row of `{type}` ends before it begins", value=end)
         for name, want in self.stage.schemas.get(type, Schema()):
             row[name] = _fit(type, name, attributes.get(name), want)
         return row
 
     def _rows(self, type: str, rows: list[dict[str, Any]]) -> Rows:
         schema = self.stage.schemas.get(type, Schema())
-        fields = [pa.field("time", pa.int64()), *(pa.field(n, arrow_type(t)) for n, t in schema)]
+        lasts = [pa.field("end", pa.int64())] if schema.lasting else []
+        fields = [pa.field("time", pa.int64()), *lasts, *(pa.field(n, arrow_type(t)) for n, t in schema)]
         if any(r["sequence"] is not None for r in rows):
             fields.append(pa.field("sequence", pa.int64()))
         if all(r["label"] is not None for r in rows):

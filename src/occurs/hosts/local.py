@@ -18,8 +18,13 @@ from occurs.plan.stage import Stage
 BUDGET = 2_000_000
 
 
-def run_history(stage: Stage, history: History, *, labelled: bool = False, budget: int = BUDGET) -> list[TypeRows]:
-    """All calls of a history, in order; calls are cut between instants so that each has about ``budget`` rows."""
+def run_history(
+    stage: Stage, history: History, *, labelled: bool = False, budget: int = BUDGET, ended: bool = True
+) -> list[TypeRows]:
+    """All calls of a history, in order; calls are cut between instants so that each has about ``budget`` rows.
+
+    ``ended``: nothing comes any more, so the last call gives what still holds, too.
+    """
     if history.clock is None:
         return []
     start, until = history.clock
@@ -27,7 +32,7 @@ def run_history(stage: Stage, history: History, *, labelled: bool = False, budge
     engine = Engine(stage, labelled=labelled)
     out = []
     for frontier, part in calls(rows, until, budget):
-        out.append(engine.advance(part, frontier, start))
+        out.append(engine.advance(part, frontier, start, closing=ended and frontier == until))
     return out
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +12,7 @@ import pyarrow.compute as pc
 from occurs.errors import Problem, did_you_mean
 from occurs.model.badrows import MISFIT, BadRows
 from occurs.model.natural import clean, fit
-from occurs.model.source import InputOptions, Intake, input_problem
+from occurs.model.source import InputOptions, Intake, column_of, input_problem
 from occurs.model.types import Schema, Type, arrow_type, from_arrow, widen
 
 
@@ -94,20 +95,24 @@ def _rows(
             if before.null_count == len(before):
                 continue  # as if there were none
             columns["sequence" if expected is Type.INT else "label"] = after
-    told = schema or Schema()  # a type that a declaration leaves open is that of the column
-    for column, want in one.schema if schema is None else schema.completed(dict(one.schema)):
-        if read is not None and column not in read:
+    for attribute, want, stated, column in _columns(one, schema):
+        if read is not None and attribute not in read:
             continue
-        if column not in table.column_names:  # a problem that `schemas_of` reports
-            continue
-        stated = told.get(column) not in (None, Type.NULL)
         spelled = stated and want is Type.STRING and column in one.source.as_text
         before = clean(take(one.source.as_text[column] if spelled else table.column(column)))
         after = fit(before, want if stated else None, text=one.source.text)
         if after is None:
             after = pa.chunked_array([pa.nulls(len(before), arrow_type(want))])
         note(column, before, after, want)
-        columns[column] = after
+        columns[attribute] = after
+    if schema is not None and schema.lasting and "end" not in columns:
+        columns["end"] = pa.chunked_array([pa.nulls(len(columns["time"]), pa.int64())])
+    if schema is not None and schema.changes and "holds" in columns:
+        empty = columns["holds"].is_null().to_numpy()
+        empty &= True if lost is None else ~lost
+        at = np.flatnonzero(empty)
+        bad.add(one.number, "null holds", "bad-value", "holds", at if rows is None else rows[at])
+        lost = (empty if lost is None else lost | empty) if len(at) else lost
     out = pa.table(columns)
     if lost is not None:
         kept = ~lost
@@ -117,12 +122,31 @@ def _rows(
     return out
 
 
+def _columns(one: Intake, schema: Schema | None) -> list[tuple[str, Type, bool, str]]:
+    """The attributes of a type in a source: (attribute, type, is it declared so?, column).
+
+    Missing columns are left out: they are a problem that :func:`schemas_of` reports.
+    """
+    if schema is None:
+        return [(c, t, False, c) for c, t in one.schema]
+    out = []
+    for attribute, declared in schema:
+        column = column_of(attribute, one.source.table.column_names, schema.loose)
+        if column is not None:
+            # a type that a declaration leaves open is that of the column
+            found = declared if declared is not Type.NULL else one.schema.get(column) or Type.NULL
+            out.append((attribute, found, declared is not Type.NULL, column))
+    taken = {*(c for *_, c in out), *schema.names}
+    return out + [(c, t, False, c) for c, t in one.schema if schema.rest and c not in taken]
+
+
 def schemas_of(
     intakes: list[Intake],
     declared: Mapping[str, Schema],
     inputs: Collection[str] | None,
     external: Collection[str] | None,
     problems: list[Problem],
+    end: str | None = "end",
 ) -> tuple[dict[str, Schema], list[Problem]]:
     """Schemas of all types; missing columns of declared types go to ``problems``, the rest to notices."""
     seen: dict[str, Schema] = {}
@@ -139,14 +163,9 @@ def schemas_of(
                 one.source.type is not None or bool((~one.end.is_null().to_numpy() & (one.codes == code)).any())
             )
             if name in declared:
-                seen[name] = _completed(declared[name], seen.get(name), one.schema)
-                known = one.source.table.column_names
+                seen[name] = _completed(declared[name], seen.get(name), one)
                 if inputs is None or name in inputs:
-                    for column, _ in declared[name]:
-                        if column not in known:
-                            hint = did_you_mean(column, known, "columns")
-                            text = f"column `{column}` of `{name}` is declared, but missing"
-                            problems.append(input_problem("missing-column", text, one.source, hint))
+                    problems += _missing(name, declared[name], one, end)
             else:
                 seen[name] = _union(seen.get(name), one.schema, lasting)
         if one.source.type is None and not one.schema.ordered:
@@ -163,10 +182,29 @@ def schemas_of(
     return seen, notices
 
 
-def _completed(declared: Schema, before: Schema | None, seen: Schema) -> Schema:
+def _missing(name: str, declared: Schema, one: Intake, end: str | None) -> list[Problem]:
+    """Columns that a source of a declared type must have."""
+    out = []
+    known = one.source.table.column_names
+    for attribute, _ in declared:
+        if column_of(attribute, known, declared.loose) is None:
+            hint = did_you_mean(attribute, known, "columns")
+            text = f"column `{attribute}` of `{name}` is declared, but missing"
+            out.append(input_problem("missing-column", text, one.source, hint))
+    if declared.lasting and end not in known:
+        hint = did_you_mean(end or "end", known, "columns")
+        text = f"`{name}` lasts, and there is no column `{end or 'end'}`"
+        out.append(input_problem("missing-column", text, one.source, hint))
+    return out
+
+
+def _completed(declared: Schema, before: Schema | None, one: Intake) -> Schema:
     """A declared schema; types that it leaves open are those of all tables of the type."""
-    both = _union(before, seen, False)
-    return declared.completed(dict(both.attributes))
+    here = Schema(tuple((a, t) for a, t, _, _ in _columns(one, declared)))
+    both = dict(_union(before, here, False).attributes)
+    more = tuple((n, t) for n, t in both.items() if declared.rest and n not in declared)
+    known = declared.completed(both)
+    return replace(known, attributes=known.attributes + more)
 
 
 def _union(one: Schema | None, other: Schema, lasting: bool) -> Schema:

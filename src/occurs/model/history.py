@@ -85,7 +85,7 @@ def normalise(
     for one in intakes:
         for name, table in by_type(one, declared, inputs, read_columns, options, bad, until).items():
             parts.setdefault(name, []).append(table)
-    seen, notices = schemas_of(intakes, declared, inputs, external, problems)
+    seen, notices = schemas_of(intakes, declared, inputs, external, problems, options.end)
     if problems:
         raise InputProblem(problems)
     bad.judge(options.bad_rows)

@@ -86,3 +86,11 @@ def input_problem(kind: str, message: str, source: Source, hint: str | None = No
 
 def listed(names: Collection[str]) -> str:
     return ", ".join(f"`{n}`" for n in sorted(names))
+
+
+def column_of(attribute: str, columns: Collection[str], loose: bool) -> str | None:
+    """The column of an attribute: of its name, else if ``loose`` ignoring case if one only fits."""
+    if attribute in columns:
+        return attribute
+    near = [c for c in columns if c.casefold() == attribute.casefold()] if loose else []
+    return near[0] if len(near) == 1 else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import pyarrow as pa
@@ -94,11 +94,17 @@ class Schema:
 
     ``ordered`` says whether the order is known to the user (declared, defined or of a table of its own), so that
     positional attributes may rely on it.  ``lasting`` types have rows with ``end``.
+
+    How rows of the input are read: ``changes``: the boolean ``holds`` says what begins and what ends (never null);
+    ``rest``: there may be more attributes than these; ``loose``: columns are found ignoring case if one only fits.
     """
 
     attributes: tuple[tuple[str, Type], ...] = ()
     ordered: bool = True
     lasting: bool = False
+    changes: bool = False
+    rest: bool = False
+    loose: bool = False
 
     def __iter__(self) -> Iterator[tuple[str, Type]]:
         return iter(self.attributes)
@@ -124,7 +130,7 @@ class Schema:
         if all(t is not Type.NULL for _, t in self.attributes):
             return self
         found = ((n, seen.get(n, t) if t is Type.NULL else t) for n, t in self.attributes)
-        return Schema(tuple(found), self.ordered, self.lasting)
+        return replace(self, attributes=tuple(found))
 
     def arrow(self) -> pa.Schema:
         return pa.schema([(n, arrow_type(t)) for n, t in self.attributes])

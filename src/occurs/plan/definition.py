@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from occurs.errors import Problem
+from occurs.operators.lasting.answers import Answer
+from occurs.operators.lasting.network import Net
 from occurs.operators.pattern import Pattern
 from occurs.operators.timer import TimerSource
 from occurs.plan.graph import Node
@@ -75,6 +78,11 @@ class Definition(ABC):
         """Its events of an instant are known so many ticks later; None: that has no bound."""
         return 0
 
+    @property
+    def warnings(self) -> Sequence[Problem]:
+        """What its execution costs."""
+        return ()
+
     @abstractmethod
     def after(self, born: int) -> Definition:
         """The same, seeing rows after the tick ``born`` only."""
@@ -129,3 +137,73 @@ class PatternDefinition(Definition):
 
     def after(self, born: int) -> PatternDefinition:
         return replace(self, pattern=replace(self.pattern, born=born))
+
+
+@dataclass(frozen=True)
+class NetDefinition(Definition):
+    """A definition over instants and intervals: ``net`` gives its formula, ``answer`` the rows of it that are final.
+
+    ``sort``: event, state or dynamic; ``delays``: of its events, in ticks (None: no bound); ``splits``: the ways to
+    split it; ``kept``: what lasts of its state, in words; ``costs``: what is to be said of it; ``since``: it sees rows
+    after this tick only.
+    """
+
+    name: str
+    at: int
+    definition: str
+    sort: str
+    net: Net
+    answer: Answer
+    delays: int | None = 0
+    splits: tuple[Choice, ...] = ()
+    kept: tuple[str, ...] = ()
+    costs: tuple[Problem, ...] = ()
+    since: int | None = None
+
+    @property
+    def output(self) -> str:
+        return self.name
+
+    @property
+    def place(self) -> int:
+        return self.at
+
+    @property
+    def identity(self) -> str:
+        return self.definition
+
+    @property
+    def lasting(self) -> bool:
+        """Do its rows have an end?"""
+        return self.sort != "event"
+
+    @property
+    def node(self) -> Node:
+        return Node(self.name, frozenset(self.reads), frozenset())
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        return self.splits
+
+    @property
+    def born(self) -> int | None:
+        return self.since
+
+    @property
+    def endless(self) -> str:
+        return "what holds may have begun at any time before"
+
+    @property
+    def row_by_row(self) -> bool:
+        return False
+
+    @property
+    def delay(self) -> int | None:
+        return self.delays
+
+    @property
+    def warnings(self) -> Sequence[Problem]:
+        return self.costs
+
+    def after(self, born: int) -> NetDefinition:
+        return replace(self, since=born)

@@ -5,12 +5,19 @@ from __future__ import annotations
 from occurs.model.time import UNIT_MICROSECONDS, TimeKind
 from occurs.operators.pattern import Absent, Pattern, Select
 from occurs.operators.sequential import Component
+from occurs.plan.definition import NetDefinition
 from occurs.plan.lanes import Lane, lanes
 from occurs.plan.spread import Group, connected, groups
-from occurs.plan.stage import Stage
+from occurs.plan.stage import Stage, Unit
 
 #: buckets of a stream, if nobody says how many
 BUCKETS = 8
+
+_NETS = {
+    "event": "instants, by formula",
+    "state": "intervals that do not overlap, by formula",
+    "dynamic": "intervals in relation, by formula",
+}
 
 
 def explain(stage: Stage) -> str:
@@ -32,9 +39,13 @@ def explain(stage: Stage) -> str:
     kept = {t: back for t, back in sorted(stage.retention.items()) if back > 0}
     for t, back in kept.items():
         lines.append(f"  {t}: {duration(back, stage.kind)}, as the longest window over it reaches so far back")
-    if not kept:
-        lines.append("  nothing: every rule looks at single events")
+    for d in stage.nets.values():
+        lines += [f"  {d.output}: {words}" for words in d.kept]
+    if not kept and not any(d.kept for d in stage.nets.values()):
+        lines.append("  nothing: every definition looks at single events")
     state = f"window {duration(max(kept.values()), stage.kind)}" if kept else "constant"
+    if any(d.kept for d in stage.nets.values()):
+        state = "per binding of the above" + (f", and {state}" if kept else "")
     lines += [f"  state: {state}", "", "On Spark:"]
     parts = groups(stage.definitions, stage)
     lines += [_spread(group) for group in parts]
@@ -46,7 +57,9 @@ def explain(stage: Stage) -> str:
     return "\n".join(lines)
 
 
-def _unit(unit: Pattern | Component) -> str:
+def _unit(unit: Unit) -> str:
+    if isinstance(unit, NetDefinition):
+        return f"{unit.output}: {_NETS[unit.sort]}, whole columns at once"
     if isinstance(unit, Component):
         names = ", ".join(dict.fromkeys(p.rules[0].output for p in unit.patterns))
         why = "feeds itself" if unit.types else "consumes events"

@@ -14,10 +14,13 @@ from occurs.operators.pattern import Absent, Pattern, Select
 from occurs.operators.sequential import Component
 from occurs.operators.timer import TimerSource
 from occurs.operators.windows import KeyPart
-from occurs.plan.definition import Definition, PatternDefinition
+from occurs.plan.definition import Definition, NetDefinition, PatternDefinition
 from occurs.plan.graph import Order, order
 from occurs.plan.keys import common_key
 from occurs.plan.templates import fuse
+
+#: what is evaluated at once
+Unit = Pattern | Component | NetDefinition
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class Stage:
 
     definitions: tuple[Definition, ...]
     order: Order
-    levels: tuple[tuple[Pattern | Component, ...], ...]
+    levels: tuple[tuple[Unit, ...], ...]
     completes: tuple[frozenset[str], ...]
     schemas: Mapping[str, Schema]
     inputs: frozenset[str]
@@ -85,7 +88,20 @@ class Stage:
     def patterns(self) -> tuple[Pattern, ...]:
         """Everything that finds something: templates, and the rules of components."""
         units = [u for level in self.levels for u in level]
-        return tuple(p for u in units for p in (u.patterns if isinstance(u, Component) else (u,)))
+        found = [u.patterns if isinstance(u, Component) else (u,) for u in units if not isinstance(u, NetDefinition)]
+        return tuple(p for patterns in found for p in patterns)
+
+    @cached_property
+    def nets(self) -> Mapping[str, NetDefinition]:
+        """The types that nets define."""
+        return {d.output: d for d in self.definitions if isinstance(d, NetDefinition)}
+
+    @cached_property
+    def row_types(self) -> frozenset[str]:
+        """Types that definitions read as rows: what a net defines another one reads as it is derived."""
+        return frozenset(
+            t for d in self.definitions for t in d.reads if t not in self.nets or isinstance(d, PatternDefinition)
+        )
 
     @cached_property
     def makers(self) -> Mapping[str, tuple[tuple[int, int], ...]]:
@@ -160,7 +176,7 @@ def with_births(stage: Stage, births: Mapping[str, int]) -> Stage:
 
 def _units(
     definitions: Sequence[Definition], graph: Order
-) -> tuple[tuple[tuple[Pattern | Component, ...], ...], tuple[frozenset[str], ...]]:
+) -> tuple[tuple[tuple[Unit, ...], ...], tuple[frozenset[str], ...]]:
     """What is evaluated together, level by level, and the types that each level completes."""
 
     def place(i: int) -> int:
@@ -182,12 +198,13 @@ def _units(
     number = -1
     for at, level in enumerate(graph.levels):
         free: list[Pattern] = []
-        out: list[Pattern | Component] = []
+        out: list[Unit] = []
         for unit in level:
             number += 1
             if len(unit) == 1 and unit[0] in absorbed:
                 continue
             members = sorted((*unit, *(i for i, n in absorbed.items() if n == number)), key=place)
+            out += [d for i in members if isinstance(d := definitions[i], NetDefinition)]
             own = [d for i in members if isinstance(d := definitions[i], PatternDefinition)]
             patterns = [d.pattern for d in own]
             types = frozenset(t for i in unit for t in graph.strict[i])

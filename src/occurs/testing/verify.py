@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
 from occurs.errors import LimitProblem
-from occurs.languages.tesla.semantics import Occurrence, evaluate
+from occurs.languages.tesla.semantics import Occurrence
 from occurs.model.history import History, InputOptions
 from occurs.program import Detections, Program, run_history
 from occurs.testing.compare import difference, occurrences_of
@@ -22,41 +22,35 @@ class Verification:
     report: str
 
 
-def occurrences(history: History) -> list[Occurrence]:
-    """The rows of a history as the reference takes them; timestamps are int microseconds."""
-    out = []
-    for t, table in history.tables.items():
-        columns = {}
-        for name in table.column_names:
-            column = table.column(name)
-            columns[name] = (column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column).to_pylist()
-        special = ("time", "sequence", "label", "end")
-        names = [n for n in columns if n not in special]
-        for i, time in enumerate(columns["time"]):
-            sequence = columns["sequence"][i] if "sequence" in columns else None
-            out.append(Occurrence(t, time, {n: columns[n][i] for n in names}, sequence))
-    return out
-
-
 def detected(found: Detections) -> list[Occurrence]:
     """Detections as occurrences; times are int ticks, timestamps int microseconds."""
     return occurrences_of({t: found.arrow(t) for t in found})
 
 
 def expected(program: Program, history: History) -> list[Occurrence]:
-    """What the reference semantics derives from a history."""
+    """What the reference semantics derive from a history, each language's in turn."""
     bound = program.bind(history.schemas, history.kind)
-    analysis = bound.analysis
-    start, until = history.clock if history.clock is not None else (None, None)
-    return evaluate(
-        [r.rule for r in analysis.rules],
-        {**history.schemas, **analysis.schemas},
-        occurrences(history),
-        kind=history.kind,
-        subscriptions=analysis.subscriptions,
-        start=start,
-        until=until,
-    )
+    tables = dict(history.tables)
+    derived: dict[str, pa.Table] = {}
+    for name, numbers in bound.turns:
+        found = bound.parts[name].reference(numbers, replace(history, tables=tables), program.facts)
+        for t, table in found.items():
+            derived[t] = _together(derived.get(t), table)
+            tables[t] = _together(tables.get(t), table)  # rows of the input stand beside derived ones
+    asked = {n: part.asked(replace(history, tables=tables)) for n, part in bound.parts.items()}
+    out: dict[str, pa.Table] = {}
+    for name, part in bound.parts.items():
+        given = asked[name]
+        out |= {t: derived[t] for t in part.defined} if given is None else given
+    return occurrences_of({t: table.drop_columns(_special(table)) for t, table in out.items()})
+
+
+def _together(one: pa.Table | None, other: pa.Table) -> pa.Table:
+    return other if one is None else pa.concat_tables([one, other], promote_options="permissive")
+
+
+def _special(table: pa.Table) -> list[str]:
+    return [n for n in ("sequence", "label") if n in table.column_names]
 
 
 def verify(program: Program, events: Any, *, max_events: int = 20_000, **options: Any) -> Verification:

@@ -17,6 +17,7 @@ from typing import Any
 import pyarrow as pa
 
 from occurs.engine.engine import Engine
+from occurs.engine.ledger import pieces
 from occurs.errors import CheckpointProblem, Problem
 from occurs.hosts.stream.layout import Layout, Path
 from occurs.model.types import Schema
@@ -181,9 +182,7 @@ def wanted_columns(path: Path, type: str) -> set[str] | None:
 
 def pieces_of(entry: Mapping[str, Any]) -> list[str]:
     """The names of all pieces that a saved lane has."""
-    engine = entry["engine"]
-    names = [piece[0] for found in engine["pasts"].values() for piece in found]
-    return [*names, *(["consumed"] if engine["consumed"] else []), *entry["waiting"]["pieces"]]
+    return [*pieces(entry["engine"]), *entry["waiting"]["pieces"]]
 
 
 def take_over(engine: Engine, path: Path) -> None:

@@ -1,1 +1,3 @@
-"""Phenesthe: events, states and dynamic phenomena."""
+"""Phenesthe: events, states and dynamic phenomena, files with the suffix ``.phen``."""
+
+SUFFIXES = (".phen",)

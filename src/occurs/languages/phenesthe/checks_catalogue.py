@@ -69,7 +69,8 @@ class Catalogue:
             observed = _observed(a.name.text, seen)
             attributes.append((a.name.text, a.type or (observed[1] if observed else None) or Type.NULL))
         if d.rest and seen is not None:
-            attributes += [(n, t) for n, t in seen if not any(n.lower() == m.lower() for m, _ in attributes)]
+            taken = {*(n.lower() for n, _ in attributes), *(("holds",) if d.changes else ())}
+            attributes += [(n, t) for n, t in seen if n.lower() not in taken]
         made = Phenomenon(d.name.text, d.sort, tuple(attributes), "input", d.rest and seen is None, changes=d.changes)
         before = self.known.get(d.name.text)
         if before is None or before.origin != "foreign":

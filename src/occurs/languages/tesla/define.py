@@ -6,20 +6,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import pyarrow as pa
+
 from occurs.errors import Problem
 from occurs.expr.tree import Binary, Literal, Ref
+from occurs.languages.language import Known, Slot
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks import Analysis, ResolvedRule, analyse
 from occurs.languages.tesla.checks_timer import ZONE
 from occurs.languages.tesla.compile import TIMER, compile_rule, looked_back
 from occurs.languages.tesla.parser import parse
+from occurs.languages.tesla.semantics import Occurrence, derive, evaluate
+from occurs.model.history import History
 from occurs.model.time import TimeKind
-from occurs.model.types import Schema, Type
+from occurs.model.types import Schema, Type, arrow_type
 from occurs.plan.definition import Definition, PatternDefinition
-from occurs.plan.graph import Node, order
+from occurs.plan.graph import Node
 from occurs.plan.stage import Subscribed
 
-__all__ = ["Tesla", "Texts"]
+__all__ = ["Tesla", "Texts", "check", "occurrences", "read"]
 
 
 @dataclass(frozen=True)
@@ -30,28 +35,34 @@ class Texts:
     problems: tuple[Problem, ...]
 
 
+def read(texts: Sequence[tuple[str, str | None]]) -> Texts:
+    """Parse (text, file name) pairs; all problems are kept."""
+    files, problems = [], []
+    for text, name in texts:
+        file, found = parse(text, name)
+        files.append(file)
+        problems += found
+    return Texts(tuple(files), tuple(problems))
+
+
+def check(texts: Texts, known: Known) -> Tesla:
+    """Check parsed files against what is known."""
+    analysis = analyse(texts.files, inputs=known.inputs, foreign=known.foreign, kind=known.kind)
+    at = [(i, j) for i, f in enumerate(texts.files) for j, t in enumerate(f.statements) if isinstance(t, syntax.Rule)]
+    return Tesla(analysis, tuple(at)).in_zone(known.zone)
+
+
 @dataclass(frozen=True)
 class Tesla:
-    """The TESLA part of a program, checked against the schemas that are known (None: no data yet)."""
+    """The TESLA part of a program: a :class:`occurs.languages.language.Part`."""
 
     analysis: Analysis
-
-    @staticmethod
-    def read(texts: Sequence[tuple[str, str | None]]) -> Texts:
-        """Parse (text, file name) pairs; all problems are kept."""
-        files, problems = [], []
-        for text, name in texts:
-            file, found = parse(text, name)
-            files.append(file)
-            problems += found
-        return Texts(tuple(files), tuple(problems))
-
-    @classmethod
-    def check(cls, texts: Texts, inputs: Mapping[str, Schema] | None, kind: TimeKind | None) -> Tesla:
-        return cls(analyse(texts.files, inputs=inputs, kind=kind))
+    at: tuple[tuple[int, int], ...]
 
     def in_zone(self, zone: str) -> Tesla:
         """The timers that name no ``TZ`` of their own in this time zone; identities stay as they are."""
+        if zone == "UTC":
+            return self
         named = Binary("=", Ref(None, ZONE), Literal(zone, Type.STRING))
 
         def names(timer: syntax.Event) -> set[str]:
@@ -63,47 +74,111 @@ class Tesla:
                 return r
             return replace(r, rule=replace(r.rule, terminator=replace(timer, constraints=(*timer.constraints, named))))
 
-        return Tesla(replace(self.analysis, rules=tuple(map(placed, self.analysis.rules))))
+        return replace(self, analysis=replace(self.analysis, rules=tuple(map(placed, self.analysis.rules))))
 
     @property
     def problems(self) -> list[Problem]:
         return self.analysis.problems
 
+    @property
+    def schemas(self) -> dict[str, Schema]:
+        return self.analysis.schemas
+
     @cached_property
-    def defined(self) -> set[str]:
-        return {r.rule.type.text for r in self.analysis.rules}
+    def defined(self) -> dict[str, Schema]:
+        names = [r.rule.type.text for r in self.analysis.rules]
+        return {t: self.analysis.schemas[t] for t in names if t in self.analysis.schemas}
 
     @cached_property
     def declared(self) -> dict[str, Schema]:
-        """The schemas that the texts declare: input rows must fit them."""
         return {t: s for t, s in self.analysis.schemas.items() if t in self.analysis.declared}
 
     @cached_property
-    def reads(self) -> set[str]:
-        """Every type that rules read or subscriptions name."""
+    def reads(self) -> frozenset[str]:
         out = {s.type.text for s in self.analysis.subscriptions}
         for r in self.analysis.rules:
             out |= {r.rule.terminator.type.text} | looked_back(r.rule)
-        return out - {TIMER}
+        return frozenset(out - {TIMER})
 
-    def definitions(self, kind: TimeKind) -> list[Definition]:
-        """Compiled rules, in program order, with their places in the evaluation order."""
-        rules = self.analysis.rules
-        graph = order(
-            [Node(r.rule.type.text, frozenset({r.rule.terminator.type.text}), looked_back(r.rule)) for r in rules]
-        )
+    @property
+    def facts(self) -> Mapping[str, Schema]:
+        return {}
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        return frozenset({"local", "spark"})
+
+    @property
+    def owned(self) -> frozenset[str]:
+        return frozenset()
+
+    @property
+    def assigned(self) -> Mapping[int, str]:
+        return self.analysis.assigns
+
+    @property
+    def subscribed(self) -> list[Subscribed]:
+        return [Subscribed(s.type.text, s.filter) for s in self.analysis.subscriptions]
+
+    @cached_property
+    def nodes(self) -> list[Node]:
+        return [
+            Node(r.rule.type.text, frozenset({r.rule.terminator.type.text}), looked_back(r.rule))
+            for r in self.analysis.rules
+        ]
+
+    def definitions(self, kind: TimeKind, slots: Sequence[Slot], facts: Mapping[str, pa.Table]) -> list[Definition]:
+        """Compiled rules, in program order."""
         out: list[Definition] = []
         seen: dict[str, int] = {}
-        for i, r in enumerate(rules):
+        for r, slot in zip(self.analysis.rules, slots, strict=True):
             name = r.rule.name.text if r.rule.name else r.definition
             identity = f"tesla/{r.rule.type.text}/{name}"
             again = seen[identity] = seen.get(identity, -1) + 1
             # equal definitions are told apart by a number, not by file or place
             named = replace(r, definition=f"{identity}/{again}" if again else identity)
-            c = compile_rule(named, graph.places[i], self.analysis.schemas, graph.strict[i], kind)
+            c = compile_rule(named, slot.place, self.analysis.schemas, slot.strict, kind)
             out.append(PatternDefinition(c.reads, c.positional, c.columns, c.pattern, c.looks_back, c.timer))
         return out
 
-    @property
-    def subscribed(self) -> list[Subscribed]:
-        return [Subscribed(s.type.text, s.filter) for s in self.analysis.subscriptions]
+    def reference(self, chosen: Sequence[int], history: History, facts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+        """What the reference semantics derives: see :class:`occurs.languages.language.Part`."""
+        start, until = history.clock if history.clock is not None else (None, None)
+        rules = [self.analysis.rules[i].rule for i in chosen]
+        schemas = {**history.schemas, **self.analysis.schemas}
+        found = derive(rules, schemas, occurrences(history), kind=history.kind, start=start, until=until)
+        return _tables(found, [r.type.text for r in rules], schemas)
+
+    def asked(self, history: History) -> dict[str, pa.Table] | None:
+        """The rows that subscriptions ask for: see :class:`occurs.languages.language.Part`."""
+        subscriptions = self.analysis.subscriptions
+        if not subscriptions:
+            return None
+        schemas = {**history.schemas, **self.analysis.schemas}
+        found = evaluate([], schemas, occurrences(history), kind=history.kind, subscriptions=subscriptions)
+        return _tables(found, [s.type.text for s in subscriptions], schemas)
+
+
+def _tables(found: Sequence[Occurrence], types: Sequence[str], schemas: Mapping[str, Schema]) -> dict[str, pa.Table]:
+    out = {}
+    for t in dict.fromkeys(types):
+        rows = [{"time": e.time, **e.attributes} for e in found if e.type == t]
+        fields = [(n, arrow_type(of)) for n, of in schemas.get(t, Schema())]
+        out[t] = pa.Table.from_pylist(rows, pa.schema([("time", pa.int64()), *fields]))
+    return out
+
+
+def occurrences(history: History) -> list[Occurrence]:
+    """The rows of a history as the reference takes them; timestamps are int microseconds."""
+    out = []
+    for t, table in history.tables.items():
+        columns = {}
+        for name in table.column_names:
+            column = table.column(name)
+            columns[name] = (column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column).to_pylist()
+        special = ("time", "sequence", "label", "end")
+        names = [n for n in columns if n not in special]
+        for i, time in enumerate(columns["time"]):
+            sequence = columns["sequence"][i] if "sequence" in columns else None
+            out.append(Occurrence(t, time, {n: columns[n][i] for n in names}, sequence))
+    return out

@@ -1,0 +1,99 @@
+"""An engine whose stage has several segments: each runs at a frontier of its own (see :mod:`occurs.plan.segments`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from occurs.engine.results import Parts, TypeRows
+from occurs.engine.state import State
+from occurs.engine.tables import concat_rows
+from occurs.operators.lasting.signals import NEVER
+from occurs.operators.rows import Rows
+from occurs.plan.segments import Segment
+from occurs.plan.stage import Stage
+
+
+class Runs(Protocol):
+    """The engine of a segment.  After a call ``handed`` has the new rows of the types that it hands on, and
+    ``complete`` up to when they are complete."""
+
+    state: State
+    handed: dict[str, Rows]
+    complete: dict[str, int]
+
+    def advance(
+        self, new: Mapping[str, Rows], frontier: int, start: int | None = None, *, closing: bool = False
+    ) -> TypeRows: ...
+
+
+@dataclass
+class Several(TypeRows):
+    """The reported rows of one call of several segments: ``of`` each type the segment's."""
+
+    of: Mapping[str, TypeRows] | None = None
+
+    def count(self, type: str) -> int:
+        found = (self.of or {}).get(type)
+        return 0 if found is None else found.count(type)
+
+    def table(self, type: str, *, label: bool = False, because: bool = False) -> pa.Table:
+        found = (self.of or {}).get(type)
+        return (found or TypeRows(self.stage, self.parts, {})).table(type, label=label, because=because)
+
+
+@dataclass
+class Chain:
+    """The engines of the segments, in order."""
+
+    stage: Stage
+    segments: Sequence[Segment]
+    engines: Sequence[Runs]
+
+    def advance(self, new: Mapping[str, Rows], frontier: int, start: int | None, closing: bool) -> TypeRows:
+        """One call: every segment goes on up to where all that it reads is complete; later rows wait."""
+        handed: dict[str, Rows] = {}
+        complete: dict[str, int] = {}
+        of: dict[str, TypeRows] = {}
+        for segment, engine in zip(self.segments, self.engines, strict=True):
+            for t in segment.stage.inputs:
+                rows = (handed if t in segment.takes else new).get(t)
+                if rows is not None and len(rows):
+                    _wait(engine.state, t, rows)
+            reach = frontier if closing else min([frontier, *(complete[t] for t in segment.takes)])
+            done = engine.state.frontier
+            if not closing and (reach == NEVER or (done is not None and reach <= done)):
+                complete |= {t: engine.complete.get(t, NEVER) for t in segment.hands}
+                continue
+            result = engine.advance(_ready(engine.state, reach), reach, start, closing=closing)
+            handed |= engine.handed
+            complete |= engine.complete
+            of |= dict.fromkeys(segment.reports, result)
+        return Several(self.stage, Parts(self.stage, [], ()), {}, of=of)
+
+
+def _wait(state: State, type: str, rows: Rows) -> None:
+    """Put rows behind those that wait; they are numbered as they come."""
+    waiting = state.waiting.get(type)
+    first = state.serials.get(f"waiting {type}", 0)
+    serial = np.arange(first, first + len(rows))
+    state.serials[f"waiting {type}"] = first + len(rows)
+    rows = replace(rows, new=0, serial=serial, cache={})
+    state.waiting[type] = rows if waiting is None or not len(waiting) else concat_rows([waiting, rows], 0)
+
+
+def _ready(state: State, frontier: int) -> dict[str, Rows]:
+    """The waiting rows up to ``frontier``, which wait no more."""
+    out = {}
+    for t, rows in list(state.waiting.items()):
+        at = int(np.searchsorted(rows.time, frontier, side="right"))
+        out[t] = replace(rows.slice(0, at), serial=None)
+        if at == len(rows):
+            del state.waiting[t]
+        else:
+            state.waiting[t] = rows.slice(at)
+    return out

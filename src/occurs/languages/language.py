@@ -1,0 +1,146 @@
+"""What a language offers to a program, and how it is found.
+
+A language is one folder beside this module.  Its ``__init__`` names its ``SUFFIXES``; its module ``define`` is a
+:class:`Language`: it reads texts and checks them, which gives a :class:`Part` of a program.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Protocol, cast
+
+import pyarrow as pa
+
+from occurs.errors import Problem
+from occurs.model.history import History
+from occurs.model.time import TimeKind
+from occurs.model.types import Schema
+from occurs.plan.definition import Definition
+from occurs.plan.graph import Node
+from occurs.plan.stage import Subscribed
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known beside the texts of a language.
+
+    ``inputs``: the types seen in the data, and the given facts (None: no data is known).  ``kind``: what times count,
+    None if not yet known.  ``foreign``: types that other languages define, or declare and this one does not define;
+    ``made``: those that they define, each with the types it is made of.  ``zone``: of calendars that name none.
+    """
+
+    inputs: Mapping[str, Schema] | None = None
+    kind: TimeKind | None = None
+    foreign: Mapping[str, Schema] = field(default_factory=dict)
+    made: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    zone: str = "UTC"
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A definition in the evaluation order of the whole program: its ``place``, and the types (of its recursive
+    component) that it sees strictly before."""
+
+    place: int
+    strict: frozenset[str] = frozenset()
+
+
+class Texts(Protocol):
+    """Parsed texts."""
+
+    @property
+    def problems(self) -> Sequence[Problem]:
+        """Of their syntax."""
+
+
+class Part(Protocol):
+    """The texts of one language, checked.  Where ``problems`` has errors only the schemas are to be looked at.
+
+    ``declared``: types of the input, as its rows must be.  ``defined``: types that definitions make.  ``schemas``: all
+    types that are known.  ``reads``: types that definitions read, or that are asked for.  ``facts``: tables without
+    time that definitions read.  ``owned``: types of which the input must have no rows.  ``assigned``: names of numeric
+    types.  ``nodes``: the definitions in the order of the text, ``at``: (number of the text, of the statement) of each.
+    """
+
+    @property
+    def problems(self) -> Sequence[Problem]: ...
+
+    @property
+    def declared(self) -> Mapping[str, Schema]: ...
+
+    @property
+    def defined(self) -> Mapping[str, Schema]: ...
+
+    @property
+    def schemas(self) -> Mapping[str, Schema]: ...
+
+    @property
+    def reads(self) -> frozenset[str]: ...
+
+    @property
+    def facts(self) -> Mapping[str, Schema]: ...
+
+    @property
+    def owned(self) -> frozenset[str]: ...
+
+    @property
+    def assigned(self) -> Mapping[int, str]: ...
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """Where its definitions run: ``local``, ``spark``."""
+
+    @property
+    def subscribed(self) -> Sequence[Subscribed]: ...
+
+    @property
+    def nodes(self) -> Sequence[Node]: ...
+
+    @property
+    def at(self) -> Sequence[tuple[int, int]]: ...
+
+    def definitions(self, kind: TimeKind, slots: Sequence[Slot], facts: Mapping[str, pa.Table]) -> list[Definition]:
+        """The compiled definitions, in the order of ``nodes``.  Raises DefinitionProblem."""
+
+    def reference(self, chosen: Sequence[int], history: History, facts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+        """What the reference semantics derives with the definitions ``chosen`` (numbers in ``nodes``): per type
+        ``time`` (int64 ticks), ``end`` of what lasts (null: open), the attributes.  ``history`` has the rows of all
+        types that they read and do not define."""
+
+    def asked(self, history: History) -> dict[str, pa.Table] | None:
+        """The rows of a history, derived ones included, that are asked for, by the reference semantics; None if
+        nothing is asked for: then all derived rows are."""
+
+
+class Language(Protocol):
+    """The module ``define`` of a language."""
+
+    def read(self, texts: Sequence[tuple[str, str | None]]) -> Texts:
+        """Parse (text, file name) pairs; all problems are kept."""
+
+    def check(self, texts: Any, known: Known) -> Part:
+        """Check texts that were read."""
+
+
+@lru_cache(maxsize=1)
+def suffixes() -> dict[str, str]:
+    """Suffix of a file to the name of its language."""
+    import occurs.languages as package
+
+    names = sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.ispkg)
+    found = [(s, n) for n in names for s in importlib.import_module(f"occurs.languages.{n}").SUFFIXES]
+    return dict(found)
+
+
+def names() -> tuple[str, ...]:
+    """The names of all languages."""
+    return tuple(dict.fromkeys(suffixes().values()))
+
+
+def language(name: str) -> Language:
+    """The language called ``name``, one of :func:`names`."""
+    return cast(Language, importlib.import_module(f"occurs.languages.{name}.define"))

@@ -1,0 +1,217 @@
+"""Phenesthe as a language of the house: texts to definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from occurs.errors import Problem
+from occurs.languages.language import Known, Slot
+from occurs.languages.phenesthe import syntax
+from occurs.languages.phenesthe.checks import Analysis, ResolvedDefinition, analyse
+from occurs.languages.phenesthe.checks_phenomenon import FACT, Phenomenon
+from occurs.languages.phenesthe.compile import compile_all
+from occurs.languages.phenesthe.parser import parse
+from occurs.languages.phenesthe.semantics import Row, evaluate
+from occurs.model.history import History
+from occurs.model.time import TimeKind
+from occurs.model.types import Schema, Type, arrow_type
+from occurs.plan.definition import Definition, NetDefinition
+from occurs.plan.graph import Node
+from occurs.plan.stage import Subscribed
+
+__all__ = ["Phenesthe", "Texts", "check", "read"]
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Parsed files with the problems of their syntax."""
+
+    files: tuple[syntax.File, ...]
+    problems: tuple[Problem, ...]
+
+
+def read(texts: Sequence[tuple[str, str | None]]) -> Texts:
+    """Parse (text, file name) pairs; all problems are kept."""
+    files, problems = [], []
+    for text, name in texts:
+        file, found = parse(text, name)
+        files.append(file)
+        problems += found
+    return Texts(tuple(files), tuple(problems))
+
+
+def check(texts: Texts, known: Known) -> Phenesthe:
+    """Check parsed files against what is known."""
+    analysis = analyse(texts.files, known.inputs, known.foreign, known.kind, foreign_reads=known.made)
+    return Phenesthe(texts, analysis)
+
+
+@dataclass(frozen=True)
+class Phenesthe:
+    """The Phenesthe part of a program: a :class:`occurs.languages.language.Part`."""
+
+    texts: Texts
+    analysis: Analysis
+
+    @property
+    def problems(self) -> list[Problem]:
+        return self.analysis.problems
+
+    @cached_property
+    def _statements(self) -> list[tuple[tuple[int, int], syntax.Statement]]:
+        return [((i, j), s) for i, f in enumerate(self.texts.files) for j, s in enumerate(f.statements)]
+
+    @cached_property
+    def _declarations(self) -> dict[str, syntax.Declaration]:
+        return {s.name.text: s for _, s in reversed(self._statements) if isinstance(s, syntax.Declaration)}
+
+    @cached_property
+    def _definitions(self) -> list[tuple[tuple[int, int], ResolvedDefinition]]:
+        """In the order of the text."""
+        resolved = {id(d.definition): d for d in self.analysis.definitions}
+        return [(at, resolved[id(s)]) for at, s in self._statements if id(s) in resolved]
+
+    @property
+    def at(self) -> list[tuple[int, int]]:
+        return [at for at, _ in self._definitions]
+
+    @property
+    def _phenomena(self) -> Mapping[str, Phenomenon]:
+        return self.analysis.phenomena
+
+    def _is_type(self, name: str) -> bool:
+        return name in self._phenomena and self._phenomena[name].sort != FACT
+
+    @cached_property
+    def declared(self) -> dict[str, Schema]:
+        out = {}
+        for name, d in self._declarations.items():
+            if d.sort != FACT:
+                known = self._phenomena[name]
+                attributes = tuple((a.name.text, known.type_of(a.name.text)) for a in d.attributes)
+                held = (("holds", Type.BOOL),) if d.changes else ()
+                lasting = known.schema.lasting and not d.changes
+                out[name] = Schema(attributes + held, True, lasting, d.changes, d.rest, loose=True)
+        return out
+
+    @cached_property
+    def defined(self) -> dict[str, Schema]:
+        return {d.name: d.schema for _, d in self._definitions}
+
+    @cached_property
+    def schemas(self) -> dict[str, Schema]:
+        return {name: p.schema for name, p in self._phenomena.items() if p.sort != FACT}
+
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        return frozenset(t for _, d in self._definitions for t in d.reads if self._is_type(t))
+
+    @cached_property
+    def facts(self) -> dict[str, Schema]:
+        """The declared ones that a definition reads."""
+        wanted = {n for _, d in self._definitions for n in d.reads} & self._declarations.keys()
+        return {n: p.schema for n, p in self._phenomena.items() if p.sort == FACT and n in wanted}
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        return frozenset({"local"})
+
+    @property
+    def owned(self) -> frozenset[str]:
+        return frozenset(self.defined)
+
+    @property
+    def assigned(self) -> Mapping[int, str]:
+        return {}
+
+    @property
+    def subscribed(self) -> Sequence[Subscribed]:
+        return ()
+
+    @cached_property
+    def nodes(self) -> list[Node]:
+        return [Node(d.name, frozenset(filter(self._is_type, d.reads)), frozenset()) for _, d in self._definitions]
+
+    def definitions(self, kind: TimeKind, slots: Sequence[Slot], facts: Mapping[str, pa.Table]) -> list[Definition]:
+        """Compiled definitions, in the order of the text."""
+        compiled = {c.name: c for c in compile_all(self.analysis, kind, facts)}
+        out: list[Definition] = []
+        for (_, d), slot in zip(self._definitions, slots, strict=True):
+            c = compiled[d.name]
+            out.append(
+                NetDefinition(
+                    dict.fromkeys((*c.inputs, *c.read), 0),
+                    frozenset(),
+                    c.columns,
+                    c.name,
+                    slot.place,
+                    f"phenesthe/{c.name}/{d.text}",
+                    d.definition.sort,
+                    c.net,
+                    c.answer,
+                    c.delay,
+                    # where the key ends below the head the rows of all keys would have to be united
+                    tuple(choice for choice in c.choices if choice.passes),
+                    tuple(f"{k.formula}: {k}, until {k.until}" for k in c.kept),
+                    c.warnings,
+                )
+            )
+        return out
+
+    def reference(self, chosen: Sequence[int], history: History, facts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+        """What the reference semantics derives: see :class:`occurs.languages.language.Part`."""
+        mine = [self._definitions[i][1] for i in chosen]
+        defined = {d.name for d in mine}
+        others = {t for d in mine for t in d.reads if self._is_type(t)} - defined
+        statements: list[syntax.Statement] = [d.definition for d in mine]
+        statements += [s for _, s in self._statements if isinstance(s, syntax.Fact)]
+        statements += [d for n, d in self._declarations.items() if d.sort == FACT]
+        statements += [self._input(t) for t in sorted(others)]
+        start, until = history.clock if history.clock is not None else (None, None)
+        rows = [r for t in sorted(others) if t in history.tables for r in _rows(t, history.tables[t])]
+        outside = {n: t.to_pylist() for n, t in facts.items()}
+        found = evaluate(statements, rows, kind=history.kind, facts=outside, start=start, until=until)
+        return {d.name: _table(self.defined[d.name], found[d.name]) for d in mine}
+
+    def asked(self, history: History) -> dict[str, pa.Table] | None:
+        """Nothing in particular."""
+        return None
+
+    def _input(self, type: str) -> syntax.Declaration:
+        """A type as input of the reference semantics, whoever defines it."""
+        known = self._phenomena[type]
+        names = tuple(syntax.Attribute(syntax.Name(n)) for n in known.names)
+        return syntax.Declaration(known.sort, syntax.Name(type), names, changes=known.changes)
+
+
+def _rows(type: str, table: pa.Table) -> list[Row]:
+    """The rows of a history; timestamps are int microseconds."""
+    plain = {}
+    for name in table.column_names:
+        column = table.column(name)
+        plain[name] = (column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column).to_pylist()
+    names = [n for n in plain if n not in ("time", "sequence", "label", "end")]
+    ends = plain.get("end", [None] * len(table))
+    return [
+        Row(type, time, {n: plain[n][i] for n in names}, ends[i]) for i, time in enumerate(plain["time"])
+    ]
+
+
+def _table(schema: Schema, found: set[Any]) -> pa.Table:
+    """Results of the reference as rows."""
+    fields = [pa.field("time", pa.int64()), *([pa.field("end", pa.int64())] if schema.lasting else [])]
+    fields += [pa.field(n, arrow_type(t)) for n, t in schema]
+    rows = []
+    for values, *when in found:
+        times = dict(zip(("time", "end"), when, strict=False))
+        rows.append({**{n: _fit(v, schema[n]) for n, v in values}, **times})
+    return pa.Table.from_pylist(rows, pa.schema(fields))
+
+
+def _fit(value: Any, of: Type) -> Any:
+    return float(value) if of is Type.FLOAT and value is not None else value
