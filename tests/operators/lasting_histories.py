@@ -168,16 +168,17 @@ def flat(answer: dict[Binding, set]) -> set[Row]:
 
 
 def random_leaf(
-    rng: random.Random, sort: str, variables: tuple[str, ...], values: int = 2, until: int = 24, most: int = 9
+    rng: random.Random, sort: str, variables: tuple[str, ...], values: int = 2, until: int = 24, most: int = 12
 ) -> Leaf:
     rows: set[Row] = set()
-    for _ in range(rng.randint(0, most)):
+    grid = rng.choice((1, 2, 4))  # a coarse one for many ties
+    for _ in range(rng.randint(most // 3, most)):
         binding = tuple(rng.randrange(values) for _ in variables)
-        start = rng.randint(0, until - 2)
+        start = rng.randrange(0, until - grid, grid)
         if sort == "event":
             rows.add((binding, start, start))
             continue
-        end = INF if rng.random() < 0.2 else rng.randint(start + 1, min(until, start + rng.choice((2, 5, 20))))
+        end = INF if rng.random() < 0.2 else start + grid * rng.randint(1, rng.choice((1, 2, 5, 20)))
         if sort == "state" and any(b == binding and s <= end and start <= e for b, s, e in rows):
             continue
         rows.add((binding, start, end))
@@ -209,6 +210,15 @@ def random_tree(rng: random.Random, depth: int, names: tuple[str, ...], **limits
         return random_leaf(rng, rng.choice(allowed), variables, **limits)
 
     return Tree(rel, side(sorts[0]), side(sorts[1]))
+
+
+def telling_tree(rng: random.Random, depth: int, names: tuple[str, ...], **limits: int) -> Tree:
+    """Most random trees of some depth have no result at all: one that has, if it is found soon."""
+    for _ in range(12):
+        tree = random_tree(rng, depth, names, **limits)
+        if any(tree.answer().values()):
+            break
+    return tree
 
 
 def random_cuts(rng: random.Random, until: int) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from lasting_histories import INF, Run, Tree, continued, flat, random_cuts, random_tree, rows_of, told
+from lasting_histories import INF, Run, Tree, continued, flat, random_cuts, rows_of, telling_tree, told
 
 UNTIL = 24
 
@@ -35,15 +35,15 @@ def check(rng: random.Random, tree: Tree, cuts: list[int]) -> None:
     assert sorted([*given, *rows_of(signal.open)]) == sorted(expected)
 
 
-@pytest.mark.parametrize("seed", range(400))
+@pytest.mark.parametrize("seed", range(300))
 def test_one_relation(seed: int) -> None:
     rng = random.Random(seed)
-    tree = random_tree(rng, 1, ("A", "B", "C")[: rng.randint(0, 3)])
+    tree = telling_tree(rng, 1, ("A", "B", "C")[: rng.randint(0, 3)])
     check(rng, tree, random_cuts(rng, UNTIL))
 
 
-@pytest.mark.parametrize("seed", range(400))
+@pytest.mark.parametrize("seed", range(300))
 def test_nested_relations(seed: int) -> None:
     rng = random.Random(seed)
-    tree = random_tree(rng, 3, ("A", "B", "C")[: rng.randint(0, 3)])
+    tree = telling_tree(rng, rng.choice((2, 2, 3)), ("A", "B", "C")[: rng.randint(0, 3)])
     check(rng, tree, random_cuts(rng, UNTIL))

@@ -241,7 +241,6 @@ def _undecided(state: dict[str, Held], left: Side, right: Side) -> list[Lag]:
         return []
     limit = earlier(y.start)
     alone = right.known.starts(right.variables, y.codes, len(y)) < limit
-    alone |= left.known.complete < limit
     whole, rest = y.take(alone), y.take(~alone)
     out = [lag(right.variables, whole.codes, len(whole), ends=earlier(whole.end))]
     limit = limit[~alone]
