@@ -1,0 +1,129 @@
+"""``occurs plot``: timelines of what ``occurs run`` has written."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from .conftest import EVENTS
+
+LINES = [
+    {"type": "moored", "time": "2024-06-01T08:00:00Z", "end": "2024-06-01T10:00:00Z", "Vessel": 1, "Port": "a"},
+    {"type": "docked", "time": "2024-06-01T08:00:00Z", "Vessel": 1, "Port": "a"},
+    {"type": "moored", "time": "2024-06-01T12:00:00Z", "end": None, "Vessel": 2, "Port": "a"},
+    {"type": "late", "time": "2024-06-01T13:00:00Z", "end": None, "Vessel": 2},
+]
+
+
+def page(text: str) -> dict:
+    """Type -> (does it last, how many rows) of every group."""
+    data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1])
+    names = [t["name"] for t in data["types"]]
+    return {
+        g["name"]: {names[lane["type"]]: (lane["lasting"], len(lane["start"])) for lane in g["lanes"]}
+        for g in data["groups"]
+    }
+
+
+@pytest.fixture
+def lines(here):
+    (here / "found.jsonl").write_text("".join(json.dumps(line) + "\n" for line in LINES))
+    return here
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet", "folder"])
+def test_what_a_run_writes_is_drawn(occurs, here, suffix):
+    name = "folder" if suffix == "folder" else f"found.{suffix}"
+    assert occurs("run", "fire.tesla", "--host", "local", "--events", "events.csv", "--out", name).status == 0
+    done = occurs("plot", name, "--out", "t.html", "--key", "Area", "--title", "Fires")
+    assert (done.status, done.out) == (0, "")
+    assert done.err == "t.html: 1 rows of 1\n"
+    text = (here / "t.html").read_text()
+    assert page(text) == {"Area kitchen": {"Fire": (False, 1)}}
+    assert "<title>Fires</title>" in text
+
+
+def test_a_picture_is_drawn(occurs, lines):
+    pytest.importorskip("matplotlib")
+    done = occurs("plot", "found.jsonl", "--out", "t.png", "--key", "vessel")
+    assert done.status == 0
+    assert (lines / "t.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_events_and_what_lasts(occurs, lines):
+    assert occurs("plot", "found.jsonl", "-o", "t.html", "--key", "Vessel").status == 0
+    assert page((lines / "t.html").read_text()) == {
+        "Vessel 1": {"moored": (True, 1), "docked": (False, 1)},
+        "Vessel 2": {"moored": (True, 1), "late": (False, 1)},
+    }
+    assert occurs("plot", "found.jsonl", "-o", "t.html", "--key", "Vessel", "--lasting", "late").status == 0
+    assert page((lines / "t.html").read_text())["Vessel 2"] == {"moored": (True, 1), "late": (True, 1)}
+
+
+def test_some_types_and_some_time(occurs, lines):
+    assert occurs("plot", "found.jsonl", "-o", "t.html", "--only", "docked,moored").status == 0
+    assert page((lines / "t.html").read_text()) == {"": {"docked": (False, 1), "moored": (True, 2)}}
+    done = occurs(
+        "plot", "found.jsonl", "-o", "t.html", "--from", "2024-06-01T09:00:00Z", "--to", "2024-06-01T11:00:00Z"
+    )
+    assert done.err == "t.html: 1 rows of 4\n"
+    assert page((lines / "t.html").read_text()) == {"": {"moored": (True, 1)}}
+
+
+def test_several_files_and_ticks(occurs, here):
+    (here / "a.csv").write_text("type,time,end,K\ns,1,5,x\ns,7,,x\n")
+    (here / "b.csv").write_text("type,time,K\ne,3,y\n")
+    assert occurs("plot", "a.csv", "b.csv", "-o", "t.html", "--key", "K", "--time-unit", "s", "--to", "6").status == 0
+    text = (here / "t.html").read_text()
+    assert page(text) == {"K x": {"s": (True, 1)}, "K y": {"e": (False, 1)}}
+    assert '"unit":"s"' in text
+
+
+def test_what_is_not_shown_is_said(occurs, lines, monkeypatch):
+    monkeypatch.setattr("occurs.plot.timeline.PAGE_ROWS", 2)
+    done = occurs("plot", "found.jsonl", "-o", "t.html")
+    assert done.status == 0
+    assert "t.html: 2 rows of 4\n" in done.err
+    assert "not all is shown: 2 of 4 rows are shown, those that begin by 2024-06-01 08:00:00" in done.err
+    assert "2 of 4 rows are shown" in (lines / "t.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (("found.jsonl", "-o", "t.svg"), 2, "none of .png .html"),
+        (("found.jsonl", "-o", "none/t.png"), 2, "no directory"),
+        (("fund.jsonl", "-o", "t.html"), 2, "did you mean `found.jsonl`?"),
+        (("found.jsonl", "-o", "t.html", "--key", "Vesel"), 2, "did you mean `Vessel`?"),
+        (("found.jsonl", "-o", "t.html", "--only", "mored"), 2, "did you mean `moored`?"),
+        (("found.jsonl", "-o", "t.html", "--lasting", "mored"), 2, "did you mean `moored`?"),
+        (("found.jsonl", "-o", "t.html", "--from", "noon"), 2, "--from 'noon'"),
+        (("found.jsonl", "-o", "t.html", "--from", "2024-06-02", "--to", "2024-06-01"), 2, "is not before"),
+        (("events.csv", "-o", "t.html", "--time-unit", "weeks"), 2, "one of us, ms, s, min, h, d"),
+        (("found.jsonl",), 2, "--out"),
+    ],
+)
+def test_wrong_options(occurs, lines, arguments, status, message):
+    done = occurs("plot", *arguments)
+    assert (done.status, done.out) == (status, "")
+    assert message in done.err
+    assert not (lines / "t.html").exists()
+
+
+def test_no_matplotlib_is_status_1(occurs, lines, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    done = occurs("plot", "found.jsonl", "--out", "t.png")
+    assert (done.status, done.out) == (1, "")
+    assert "error[not-installed]: PNG is drawn with matplotlib" in done.err
+    assert "occurs[plot]" in done.err
+
+
+def test_rows_that_cannot_be_read_are_named(occurs, here):
+    (here / "bad.csv").write_text(EVENTS.replace("2024-01-05T09:01:00Z", "at nine"))
+    done = occurs("plot", "bad.csv", "-o", "t.html")
+    assert done.status == 2
+    assert "row 2: unreadable time" in done.err
