@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pyarrow as pa
 
-from occurs.errors import InputProblem
+from occurs.errors import InputProblem, Problem
 from occurs.expr.dialect import PHENESTHE
 from occurs.expr.evaluate import select
 from occurs.expr.tree import Expr, Ref
@@ -135,12 +135,14 @@ def _of(columns: dict[str, pa.Array], leaf: Expr) -> pa.Array:
 
 def overflow(name: str, where: str) -> InputProblem:
     """A number beyond int64 hides whether a condition of a definition is satisfied."""
-    return InputProblem.of(
-        "overflow",
-        f"a number leaves the range of 64-bit integers in a condition of `{name}`, with {where}",
-        definition=name,
-        value=where,
-        hint="use floats (multiply by 1.0), or a condition that keeps such values out",
+    return InputProblem(
+        Problem(
+            "overflow",
+            f"a number leaves the range of 64-bit integers in a condition of `{name}`, with {where}",
+            definition=name,
+            value=where,
+            hint="use floats (multiply by 1.0), or a condition that keeps such values out",
+        )
     )
 
 
