@@ -117,10 +117,11 @@ def chart(
     parts = _fewer_rows(parts, most_rows, kind, notices)
     first = min((int(p.start.min()) for p in parts), default=0) if start is None else start
     last = max((int(p.end[~p.open].max(initial=p.start.max())) for p in parts), default=first) if end is None else end
-    groups = []
-    for name in sorted({g for p in parts for g in p.group}, key=_natural):
-        lanes = [_lane(p, name, key, kind, max(last, first), notices) for p in parts if name in p.group]
-        groups.append(Group(name, tuple(lanes)))
+    lanes: dict[str, list[Lane]] = {}
+    for p in parts:
+        for name, at in _members(p).items():
+            lanes.setdefault(name, []).append(_lane(p.take(at), name, key, kind, max(last, first), notices))
+    groups = [Group(name, tuple(lanes[name])) for name in sorted(lanes, key=_natural)]
     types = tuple(p.type for p in parts)
     return Chart(title, kind, first, max(last, first), types, tuple(groups), tuple(dict.fromkeys(notices)))
 
@@ -196,8 +197,15 @@ def _fewer_rows(parts: list[_Rows], most: int, kind: TimeKind, notices: list[str
     return [p for p in taken if len(p.start)]
 
 
+def _members(p: _Rows) -> dict[str, np.ndarray]:
+    """The rows of each group."""
+    found: dict[str, list[int]] = {}
+    for i, name in enumerate(p.group):
+        found.setdefault(name, []).append(i)
+    return {name: np.array(at) for name, at in found.items()}
+
+
 def _lane(p: _Rows, group: str, key: Sequence[str], kind: TimeKind, last: int, notices: list[str]) -> Lane:
-    p = p.take(np.flatnonzero([g == group for g in p.group]))
     row = _stacked(p.start, p.end) if p.lasting else np.zeros(len(p.start), np.int64)
     crowded = np.full(len(row), row.max() >= MOST_STACKED) & (row >= MOST_STACKED - 1)
     if row.max() >= MOST_STACKED:
