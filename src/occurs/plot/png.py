@@ -189,9 +189,11 @@ class _Drawing:
 
     def marks(self, lane: Lane, at: int) -> None:
         places = self.x(lane.start)
+        # of marks that stand close together there would be nothing but edges
+        edge = 0.6 if len(places) * 0.06 < self.width else 0.1
         self.axes.plot(
             places, np.full(len(places), at + 0.5), "D", markersize=5.5, color=self.colour[lane.type],
-            markeredgecolor="#222222", markeredgewidth=0.6, zorder=4,
+            markeredgecolor="#222222", markeredgewidth=edge, zorder=4,
         )  # fmt: skip
         room = np.append(lane.start[1:], self.chart.end) - lane.start
         # the mark itself takes some of the room, and so does the one behind
