@@ -289,3 +289,13 @@ def test_files_are_one_program() -> None:
         "duplicate-definition", "two.phen", 2, "one.phen",
     )  # fmt: skip
     assert analysis.definitions[0].name == "t"
+
+
+def test_negations_that_nothing_guards_though_an_event_stands_beside_them() -> None:
+    # for L there are no values to be tried
+    _, found = analysed("input event a(x), b(x), c. event e : c ∧ (a(L) ∨ ¬b(L)).")
+    assert [p.kind for p in found if p.severity == "error"] == ["unguarded-negation"]
+    # it is a(X) ∨ b(Y), and for that both sides need the same variables
+    text = "input event a(x), b(y). event e(X, Y) : a(X) ∧ b(Y) ∧ ¬(¬a(X) ∧ ¬b(Y))."
+    _, found = analysed(text)
+    assert {p.kind for p in found if p.severity == "error"} == {"unbound-variable"}

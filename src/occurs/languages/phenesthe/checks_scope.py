@@ -7,7 +7,7 @@ from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks_notices import occurring
 from occurs.languages.phenesthe.checks_phenomenon import FACT
 from occurs.languages.phenesthe.checks_sorts import place
-from occurs.languages.phenesthe.scope import Project, finite, scoped, sort, variables
+from occurs.languages.phenesthe.scope import Project, cofinite, finite, inverse, scoped, sort, variables
 from occurs.languages.phenesthe.syntax import Relation
 from occurs.languages.tesla.parser_text import Text
 
@@ -73,6 +73,8 @@ class Scopes:
                 for name in sorted(missing):
                     self._unbound(name, f"this side of `{sign}` does not bind it", place(side), hint)
             return left | right
+        if isinstance(node, syntax.Not) and cofinite(node.operand, self.sorts):
+            return self.bound(inverse(node.operand))
         if type(node) in _LEADING:
             first, second = node.parts
             return self._within(first, second, f"`{_LEADING[type(node)]}`")
@@ -142,6 +144,10 @@ class Scopes:
         """Report co-finite event formulas where a finite one is needed."""
         if self._condition(node):
             return
+        if isinstance(node, Project):
+            # also below a connective: for a variable that ends here there are no values to be tried
+            self._finite(node.operand, True)
+            return
         if needed and sort(node, self.sorts) == "event" and not finite(node, self.sorts):
             cause = self._cause(node)
             message = "this is true at infinitely many instants: nothing says when to look"
@@ -150,7 +156,7 @@ class Scopes:
             needed = False
         connective = isinstance(node, syntax.Not | syntax.And | syntax.Or)
         for part in node.parts:
-            self._finite(part, needed if isinstance(node, Project) else not connective)
+            self._finite(part, not connective)
 
     def _cause(self, node: Relation) -> Relation:
         """The smallest part of a formula that makes it co-finite."""

@@ -42,6 +42,16 @@ def _scoped(node: syntax.Relation, total: Counter[str], head: frozenset[str]) ->
     return Project(inner, frozenset(gone)) if gone else inner
 
 
+def unscoped(node: syntax.Relation) -> syntax.Relation:
+    """The formula as it was written."""
+    if isinstance(node, Project):
+        return unscoped(node.operand)
+    changes: dict[str, Any] = {
+        f.name: unscoped(part) for f in fields(node) if isinstance(part := getattr(node, f.name), syntax.Relation)
+    }
+    return replace(node, **changes) if changes else node
+
+
 def occurrences(node: syntax.Relation) -> Counter[str]:
     """How often each variable stands in a formula."""
     found: Counter[str] = Counter()
@@ -116,3 +126,15 @@ def cofinite(node: syntax.Relation, names: Mapping[str, str]) -> bool:
         case syntax.Or():
             return cofinite(node.left, names) or cofinite(node.right, names)
     return False
+
+
+def inverse(node: syntax.Relation) -> syntax.Relation:
+    """``¬φ`` with the negation inside: of a φ that is true almost always a formula of events."""
+    match node:
+        case syntax.Not():
+            return node.operand
+        case syntax.And():
+            return syntax.Or(inverse(node.left), inverse(node.right))
+        case syntax.Or():
+            return syntax.And(inverse(node.left), inverse(node.right))
+    return syntax.Not(node)

@@ -1,0 +1,112 @@
+"""From checked definitions to nets of operators (phenesthe.md, sections 4 and 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from occurs.errors import Problem
+from occurs.expr.tree import Literal
+from occurs.languages.phenesthe import syntax
+from occurs.languages.phenesthe.checks import Analysis, Phenomenon, ResolvedDefinition
+from occurs.languages.phenesthe.checks_phenomenon import FACT
+from occurs.languages.phenesthe.compile_conditions import Conditions
+from occurs.languages.phenesthe.compile_facts import FactTables
+from occurs.languages.phenesthe.compile_formula import Formulas, Read
+from occurs.languages.phenesthe.compile_net import Building, Formula, Kept
+from occurs.languages.phenesthe.compile_notes import choices, columns, warnings
+from occurs.model.time import TimeKind
+from occurs.model.types import Type
+from occurs.operators.lasting.answers import Answer, Attribute
+from occurs.operators.lasting.network import Net
+from occurs.operators.lasting.ticks import Ticks
+from occurs.plan.keys import Choice
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A definition as a net of operators.
+
+    ``net``: reads the rows of ``inputs`` and the signals of the definitions ``read``.  ``answer``: the rows it reports.
+    ``delay``: its formula is certain so many ticks behind what it reads from the input, None if that has no bound.
+    ``columns``: per type that it reads (inputs and definitions) the attributes it needs, without ``end``.  ``facts``:
+    the facts it reads.  ``choices``: the ways to split it.  ``kept``: what it keeps that lasts.  ``warnings``:
+    ``unbounded-delay``, ``unbounded-state``.
+    """
+
+    resolved: ResolvedDefinition
+    net: Net
+    answer: Answer
+    inputs: tuple[str, ...]
+    read: tuple[str, ...]
+    facts: tuple[str, ...]
+    columns: Mapping[str, frozenset[str]]
+    delay: int | None
+    choices: tuple[Choice, ...]
+    kept: tuple[Kept, ...]
+    warnings: tuple[Problem, ...]
+
+    @property
+    def name(self) -> str:
+        return self.resolved.name
+
+
+def compile_all(
+    analysis: Analysis, kind: TimeKind, facts: Mapping[str, pa.Table] | None = None, window: int | None = None
+) -> tuple[Compiled, ...]:
+    """All definitions of a program without problems, each behind those it reads.
+
+    ``kind``: what times count.  ``facts``: the rows of facts from outside.  ``window``: in window mode its length in
+    ticks, for definitions that are true almost always.  Raises DefinitionProblem.
+    """
+    tables = FactTables(analysis.phenomena, facts or {})
+    done: dict[str, Read] = {}
+    out = []
+    for resolved in analysis.definitions:
+        compiled = _compiled(resolved, analysis.phenomena, done, tables, kind, window)
+        done[resolved.name] = Read(resolved.definition.head, compiled.delay)
+        out.append(compiled)
+    return tuple(out)
+
+
+def _compiled(
+    resolved: ResolvedDefinition, phenomena: Mapping[str, Phenomenon], done: Mapping[str, Read], tables: FactTables,
+    kind: TimeKind, window: int | None,
+) -> Compiled:  # fmt: skip
+    building = Building()
+    conditions = Conditions(building, tables, resolved.name)
+    formulas = Formulas(building, phenomena, done, conditions, kind, resolved.name, resolved.file)
+    if resolved.clocked:
+        assert window is not None
+        every = Formula(building.add(Ticks(window, resolved.name)), "event", ())
+        formula = formulas.guarded(every, resolved.body)
+    else:
+        formula = formulas.formula(resolved.body)
+    net = building.net(formula, formulas.report(resolved.body, formula))
+    read = [n for n in resolved.reads if phenomena[n].sort != FACT]
+    delayed = formula.delay is None
+    return Compiled(
+        resolved,
+        net,
+        _answer(resolved, formula.variables),
+        tuple(n for n in read if n not in done),
+        tuple(n for n in read if n in done),
+        tuple(n for n in resolved.reads if phenomena[n].sort == FACT),
+        columns(resolved, phenomena),
+        formula.delay,
+        choices(resolved, phenomena),
+        tuple(building.kept),
+        tuple(warnings(resolved, delayed, building.kept, building.types)),
+    )
+
+
+def _answer(resolved: ResolvedDefinition, variables: tuple[str, ...]) -> Answer:
+    head = []
+    for argument in resolved.definition.head:
+        value = argument.value
+        type = resolved.schema.get(argument.name.text) or Type.NULL
+        place = Literal(value.value, value.type) if isinstance(value, syntax.Constant) else value.name
+        head.append(Attribute(argument.name.text, type, place))
+    return Answer(resolved.name, resolved.definition.sort != "event", variables, tuple(head))

@@ -1,0 +1,337 @@
+"""Formulas as nodes (phenesthe.md, sections 4.2 to 4.5).
+
+Every method gives the node of a formula with all its variables but those that are in ``gone`` of a projection above
+and that nothing above needs: they are pooled as early as possible.
+
+A formula that is true almost always is never a node.  It stands beside one that is not, its *guard*, and says which of
+the guard's instants are left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from occurs.errors import DefinitionProblem, Problem
+from occurs.expr.tree import Expr
+from occurs.languages.phenesthe import syntax
+from occurs.languages.phenesthe.checks_phenomenon import FACT, Phenomenon
+from occurs.languages.phenesthe.compile_atoms import Reading, taken
+from occurs.languages.phenesthe.compile_conditions import Conditions, computes, expression, has_facts, parts
+from occurs.languages.phenesthe.compile_net import Building, Formula, Kept
+from occurs.languages.phenesthe.render import render
+from occurs.languages.phenesthe.scope import Project, finite, inverse, sort, unscoped, variables
+from occurs.languages.phenesthe.syntax import Relation
+from occurs.model.time import Duration, TimeKind
+from occurs.operators.lasting.loose import Loose
+from occurs.operators.lasting.network import Node
+from occurs.operators.lasting.phenomena import LongPhenomena
+from occurs.operators.lasting.points import Both, Either, Ends, Inside, Starts, Without
+from occurs.operators.lasting.ranges import Iteration, MaximalRange, MinimalRange
+from occurs.operators.lasting.relations import Related
+from occurs.operators.lasting.sets import Common, Cut, LongSpans, United
+
+#: relations that are others with their operands exchanged
+_CONVERSE = {
+    "after": "before",
+    "met_by": "meets",
+    "overlapped_by": "overlaps",
+    "finished_by": "finishes",
+    "started_by": "starts",
+    "during": "contains",
+}
+#: what relations keep on each side, until when, and whether that may never come
+_KEPT = {
+    "before": ("one row", "a later one ends", True),
+    "meets": ("rows with the latest end", "a later one is known", False),
+    "overlaps": ("open rows and those that begin in open ones", "these end", False),
+    "starts": ("rows with the latest start", "a later one is known", False),
+    "finishes": ("open rows and those that begin in open ones", "these end", False),
+    "equals": ("open rows", "they end", False),
+    "contains": ("open rows and those that begin in open ones", "these end", False),
+}
+#: ticks of the longest duration
+_LONGEST = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Read:
+    """A definition that others read: its head, and the delay of its formula in ticks."""
+
+    head: tuple[syntax.HeadArgument, ...]
+    delay: int | None
+
+
+class Formulas:
+    """The formulas of one definition."""
+
+    def __init__(
+        self, net: Building, phenomena: Mapping[str, Phenomenon], defined: Mapping[str, Read],
+        conditions: Conditions, kind: TimeKind, name: str, file: str | None,
+    ) -> None:  # fmt: skip
+        self.net = net
+        self.phenomena = phenomena
+        self.defined = defined
+        self.conditions = conditions
+        self.kind = kind
+        self.name = name
+        self.file = file
+        self.sorts = {n: p.sort for n, p in phenomena.items()}
+
+    def formula(self, node: Relation) -> Formula:
+        """The node of a formula that is not true almost always."""
+        match node:
+            case syntax.Atom() | Project():
+                return self._chain(node)
+            case syntax.And() if FACT in (self._sort(node.left), self._sort(node.right)):
+                return self._chain(node)
+            case syntax.And():
+                first, second = (node.left, node.right) if self._finite(node.left) else (node.right, node.left)
+                return self.guarded(self.formula(first), second)
+            case syntax.Or():
+                return self._alike(Either, node, "event")
+            case syntax.Not():
+                return self.formula(inverse(node.operand))
+            case syntax.Start():
+                operand = self.formula(node.operand)
+                return self.net.made(Starts(operand.variables), "event", operand)
+            case syntax.End():
+                operand = self.formula(node.operand)
+                return self.net.made(Ends(operand.variables), "event", operand)
+            case syntax.In():
+                return self._two(Inside, node, "event")
+            case syntax.MaximalRange():
+                return self._range(MaximalRange, node)
+            case syntax.MinimalRange():
+                return self._range(MinimalRange, node)
+            case syntax.Iteration():
+                return self._iteration(node)
+            case syntax.Union():
+                return self._alike(United, node, "state")
+            case syntax.Intersection():
+                return self._two(Common, node, "state")
+            case syntax.Complement():
+                return self._two(Cut, node, "state", 1)
+            case syntax.Filter():
+                return self._filter(node)
+            case syntax.Related():
+                return self._related(node)
+        raise TypeError(f"no formula: {type(node).__name__}")
+
+    def report(self, node: Relation, formula: Formula) -> Formula:
+        """The rows of a definition as they become final; ``formula``: its node.
+
+        Of a filtered state an interval that has ended is final as soon as the state's is, earlier than it is known that
+        there are no others.
+        """
+        if isinstance(node, syntax.Filter) and self._sort(node) == "state":
+            operand = self.report(node.operand, self.formula(node.operand))
+            if operand.sort == "state":
+                operand = self.net.made(Loose(operand.variables), "dynamic", operand)
+            long = LongPhenomena(operand.variables, node.op, self.ticks(node.duration, node))
+            return self.net.made(long, "dynamic", operand)
+        return formula
+
+    def _sort(self, node: Relation) -> str:
+        return sort(node, self.sorts)
+
+    def _finite(self, node: Relation) -> bool:
+        return finite(node, self.sorts)
+
+    # --- atoms, conditions, projections --------------------------------------------------------------------------
+
+    def _chain(self, node: Relation) -> Formula:
+        """Conditions and projections around a formula.  Conditions on an atom's variables alone are tested while it is
+        read, and what only they look at goes no further."""
+        steps: list[Relation | frozenset[str]] = []
+        final, base = variables(node), node
+        while True:
+            if isinstance(base, Project):
+                steps.append(base.gone)
+                base = base.operand
+            elif isinstance(base, syntax.And) and FACT in (self._sort(base.left), self._sort(base.right)):
+                condition, base = (base.right, base.left) if self._sort(base.right) == FACT else (base.left, base.right)
+                steps.append(condition)
+            else:
+                break
+        steps.reverse()
+        reading = self._reading(base)
+        if reading is not None:
+            reading, steps = self._pushed(reading, steps)
+        needed = final.union(*(variables(s) for s in steps if isinstance(s, Relation)))
+        if reading is not None:
+            formula = reading.formula(needed, self.net, self.kind, self.name)
+        elif isinstance(base, syntax.Atom):
+            formula = self._taken(base, needed)
+        else:
+            formula = self.formula(base)
+        for step in steps:
+            if isinstance(step, Relation):
+                formula = self.conditions.conjoined(formula, step)
+            else:
+                formula = self.net.pooled(formula, frozenset(formula.variables) - step)
+        return formula
+
+    def _reading(self, node: Relation) -> Reading | None:
+        """An atom over rows."""
+        if isinstance(node, syntax.Atom) and node.name.text not in self.defined:
+            return Reading.of(node, self.phenomena[node.name.text])
+        return None
+
+    def _taken(self, atom: syntax.Atom, wanted: frozenset[str]) -> Formula:
+        """An atom over what another definition derives."""
+        read = self.defined[atom.name.text]
+        return taken(atom, self.phenomena[atom.name.text], read.head, read.delay, wanted, self.net)
+
+    @staticmethod
+    def _pushed(
+        reading: Reading, steps: list[Relation | frozenset[str]]
+    ) -> tuple[Reading, list[Relation | frozenset[str]]]:
+        """Conditions on the atom's own variables are put into the reading.  A computed one, which might overflow, is
+        not tested on rows that a condition before it or beside it leaves out."""
+        left: list[Relation | frozenset[str]] = []
+        first = True
+        for step in steps:
+            if not isinstance(step, Relation):
+                left.append(step)
+                continue
+            if not has_facts(step) and first and variables(step) <= set(reading.read):
+                reading = reading.where(expression(step))
+                continue
+            rest = []
+            for part in parts(step):
+                test: Expr | None = None if has_facts(part) else expression(part)
+                if test is not None and variables(part) <= set(reading.read) and not computes(test):
+                    reading = reading.where(test)
+                else:
+                    rest.append(part)
+            if rest:
+                first = False
+                both = rest[0]
+                for part in rest[1:]:
+                    both = syntax.And(both, part)
+                left.append(both)
+        return reading, left
+
+    # --- events ------------------------------------------------------------------------------------------------------
+
+    def guarded(self, guard: Formula, node: Relation) -> Formula:
+        """``guard ∧ φ``; if φ is true almost always, its variables are among the guard's."""
+        if self._sort(node) == FACT:
+            return self.conditions.conjoined(guard, node)
+        if self._finite(node):
+            left, right = self.net.alike(guard, self.formula(node))
+            return self.net.made(Both(left.variables, right.variables), "event", left, right)
+        match node:
+            case syntax.Not():
+                return self._without(guard, node.operand)
+            case syntax.And():
+                return self.guarded(self.guarded(guard, node.left), node.right)
+            case syntax.Or():
+                return self._either(self.guarded(guard, node.left), self.guarded(guard, node.right))
+        raise self._unguarded(node)
+
+    def _without(self, guard: Formula, node: Relation) -> Formula:
+        """``guard ∧ ¬φ``."""
+        if self._sort(node) == FACT:
+            return self._less(guard, self.conditions.conjoined(guard, node))
+        if self._finite(node):
+            return self._less(guard, self.formula(node))
+        match node:
+            case syntax.Not():
+                return self.guarded(guard, node.operand)
+            case syntax.And():
+                return self._either(self._without(guard, node.left), self._without(guard, node.right))
+            case syntax.Or():
+                return self._without(self._without(guard, node.left), node.right)
+        raise self._unguarded(node)
+
+    def _less(self, guard: Formula, formula: Formula) -> Formula:
+        left, right = self.net.alike(guard, formula)
+        return self.net.made(Without(left.variables, right.variables), "event", left, right)
+
+    def _either(self, left: Formula, right: Formula) -> Formula:
+        left, right = self.net.alike(left, right)
+        return self.net.made(Either(left.variables), "event", left, right)
+
+    # --- two operands ------------------------------------------------------------------------------------------------
+
+    def _operands(self, node: Relation) -> tuple[Formula, Formula]:
+        left, right = (self.formula(part) for part in node.parts)
+        return self.net.alike(left, right)
+
+    def _alike(self, of: Callable[[tuple[str, ...]], Node], node: Relation, sort: str) -> Formula:
+        """Of two operands with the same variables."""
+        left, right = self._operands(node)
+        if left.variables != right.variables:
+            raise self._problem("unbound-variable", "both sides need the same variables", node)
+        return self.net.made(of(left.variables), sort, left, right)
+
+    def _two(
+        self, of: Callable[[tuple[str, ...], tuple[str, ...]], Node], node: Relation, sort: str, later: int = 0
+    ) -> Formula:
+        left, right = self._operands(node)
+        if isinstance(node, syntax.Complement):
+            self.net.keeps(Kept(_words(node), "one row", left.variables, "it ends"))
+        return self.net.made(of(left.variables, right.variables), sort, left, right, later=later)
+
+    def _range(self, of: type[MaximalRange] | type[MinimalRange], node: Relation) -> Formula:
+        left, right = self._operands(node)
+        later = 0 if of is MaximalRange else None
+        self.net.keeps(Kept(_words(node), "one row", left.variables, "it is closed", True))
+        return self.net.made(of(left.variables, right.variables), "state", left, right, later=later)
+
+    def _iteration(self, node: syntax.Iteration) -> Formula:
+        operand = self.formula(node.operand)
+        ticks = self.ticks(node.duration, node)
+        later = {"<": ticks - 1, "<=": ticks, "=": ticks}.get(node.op)
+        until = "the run ends" if later is not None else "the next one"
+        self.net.keeps(Kept(_words(node), "one row", operand.variables, until, later is None))
+        return self.net.made(Iteration(operand.variables, node.op, ticks), "state", operand, later=later)
+
+    def _filter(self, node: syntax.Filter) -> Formula:
+        operand = self.formula(node.operand)
+        ticks = self.ticks(node.duration, node)
+        if operand.sort == "state":
+            return self.net.made(LongSpans(operand.variables, node.op, ticks), "state", operand, later=ticks)
+        return self.net.made(LongPhenomena(operand.variables, node.op, ticks), "dynamic", operand, later=ticks)
+
+    def _related(self, node: syntax.Related) -> Formula:
+        left, right = self.formula(node.left), self.formula(node.right)
+        if node.rel in _CONVERSE:
+            left, right = right, left
+        rel = _CONVERSE.get(node.rel, node.rel)
+        rows, until, lasts = _KEPT[rel]
+        words = _words(node)
+        for side in (left, right):
+            self.net.keeps(Kept(words, rows, side.variables, until, lasts))
+        made = Related(rel, left.sort, right.sort, left.variables, right.variables)
+        return self.net.made(made, "dynamic", left, right)
+
+    # --- durations, problems -----------------------------------------------------------------------------------------
+
+    def ticks(self, duration: Duration, node: syntax.Iteration | syntax.Filter) -> int:
+        """A duration in whole ticks."""
+        exact = self.kind.convert(duration)
+        if exact is None:
+            if self.kind.timestamp:
+                message, hint = "a bare number as a duration over timestamps", "write a unit: `5 min`, `300 s`"
+            else:
+                message = "a duration with a unit over an integer time without a unit"
+                hint = "say what the time column counts: --time-unit ms, or time_unit='ms'"
+            raise self._problem("missing-unit", message, node, hint)
+        if exact <= 0 or exact.denominator != 1:
+            raise self._problem("bad-duration", "the duration is no positive whole number of ticks", node)
+        # longer than there are ticks is as good as endless
+        return min(int(exact), _LONGEST)
+
+    def _unguarded(self, node: Relation) -> DefinitionProblem:
+        return self._problem("unguarded-negation", "this is true at infinitely many instants", node)
+
+    def _problem(self, kind: str, message: str, node: Relation, hint: str | None = None) -> DefinitionProblem:
+        span = getattr(node, "duration_span", None) or getattr(node, "span", None)
+        return DefinitionProblem(Problem(kind, f"{message} in `{self.name}`", file=self.file, span=span, hint=hint))
+
+
+def _words(node: Relation) -> str:
+    return render(unscoped(node))
