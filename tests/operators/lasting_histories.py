@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 import numpy as np
 
-from occurs.languages.phenesthe.semantics_intervals import related
+from occurs.languages.phenesthe.semantics_intervals import LENGTHS, filtered, related
 from occurs.operators.lasting.frontiers import Frontiers
+from occurs.operators.lasting.phenomena import LongPhenomena, PooledPhenomena
 from occurs.operators.lasting.relations import Related
 from occurs.operators.lasting.signals import NEVER, OPEN, Call, Intervals, Lag, Phenomena, Points, Signal, Spans
 from occurs.operators.lasting.values import Values
@@ -76,7 +77,7 @@ class Leaf:
         codes = tuple(np.array([r[k] for r in rows], np.int64) for k in range(len(variables)))
         return Lag(variables, codes, np.array(starts, np.int64), np.array(ends, np.int64))
 
-    def answer(self) -> dict[Binding, set]:
+    def answer(self, now: float = INF) -> dict[Binding, set]:
         out: dict[Binding, set] = {}
         for binding, start, end in self.rows:
             out.setdefault(binding, set()).add(start if self.sort == "event" else (start, end))
@@ -86,12 +87,13 @@ class Leaf:
 @dataclass
 class Tree:
     rel: str
-    left: Leaf | Tree
-    right: Leaf | Tree
+    left: Formula
+    right: Formula
+    sort = "dynamic"
 
     @property
-    def sort(self) -> str:
-        return "dynamic"
+    def operands(self) -> tuple[Formula, ...]:
+        return self.left, self.right
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -101,8 +103,8 @@ class Tree:
     def node(self) -> Related:
         return Related(self.rel, self.left.sort, self.right.sort, self.left.variables, self.right.variables)
 
-    def answer(self) -> dict[Binding, set]:
-        left, right = self.left.answer(), self.right.answer()
+    def answer(self, now: float = INF) -> dict[Binding, set]:
+        left, right = self.left.answer(now), self.right.answer(now)
         out: dict[Binding, set] = {}
         for a, b in product(left, right):
             mine, theirs = dict(zip(self.left.variables, a)), dict(zip(self.right.variables, b))
@@ -111,14 +113,59 @@ class Tree:
                 out.setdefault(binding, set()).update(related(self.rel, left[a], right[b]))
         return out
 
-    def leaves(self) -> list[Leaf]:
-        return [x for side in (self.left, self.right) for x in ([side] if isinstance(side, Leaf) else side.leaves())]
+
+@dataclass
+class Pooled:
+    operand: Formula
+    variables: tuple[str, ...]
+    sort = "dynamic"
+
+    @property
+    def operands(self) -> tuple[Formula, ...]:
+        return (self.operand,)
+
+    @property
+    def node(self) -> PooledPhenomena:
+        return PooledPhenomena(self.operand.variables, self.variables)
+
+    def answer(self, now: float = INF) -> dict[Binding, set]:
+        out: dict[Binding, set] = {}
+        for binding, found in self.operand.answer(now).items():
+            own = dict(zip(self.operand.variables, binding))
+            out.setdefault(tuple(own[v] for v in self.variables), set()).update(found)
+        return out
+
+
+@dataclass
+class Long:
+    operand: Formula
+    op: str
+    ticks: int
+    sort = "dynamic"
+
+    @property
+    def operands(self) -> tuple[Formula, ...]:
+        return (self.operand,)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return self.operand.variables
+
+    @property
+    def node(self) -> LongPhenomena:
+        return LongPhenomena(self.variables, self.op, self.ticks)
+
+    def answer(self, now: float = INF) -> dict[Binding, set]:
+        return {b: filtered(found, self.op, self.ticks, now) for b, found in self.operand.answer(now).items()}
+
+
+Formula = Leaf | Tree | Pooled | Long
 
 
 class Run:
     """A tree over calls; every node's state is carried along, and read anew from copies between calls."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Formula) -> None:
         self.tree = tree
         self.values = Values()
         self.states: dict[int, dict] = {}
@@ -129,10 +176,10 @@ class Run:
         self.since = frontier
         return self._signal(self.tree, call)
 
-    def _signal(self, tree: Leaf | Tree, call: Call) -> Signal:
+    def _signal(self, tree: Formula, call: Call) -> Signal:
         if isinstance(tree, Leaf):
             return tree.signal(call)
-        inputs = (self._signal(tree.left, call), self._signal(tree.right, call))
+        inputs = tuple(self._signal(operand, call) for operand in tree.operands)
         state = self.states.get(id(tree)) or tree.node.fresh()
         for table in state.values():
             for column in (*table.codes, *table.columns.values()):
@@ -193,6 +240,17 @@ def random_leaf(
     return leaf
 
 
+def random_formula(rng: random.Random, depth: int, names: tuple[str, ...], **limits: int) -> Formula:
+    """A relation; now and then pooled or filtered."""
+    kind = rng.random()
+    if kind < 0.15:
+        operand = random_formula(rng, depth, names, **limits)
+        return Pooled(operand, tuple(v for v in operand.variables if rng.random() < 0.5))
+    if kind < 0.3:
+        return Long(random_formula(rng, depth, names, **limits), rng.choice(list(LENGTHS)), rng.randint(1, 8))
+    return random_tree(rng, depth, names, **limits)
+
+
 def random_tree(rng: random.Random, depth: int, names: tuple[str, ...], **limits: int) -> Tree:
     rel = rng.choice(("before", "before", "meets", "overlaps", "finishes", "starts", "equals", "contains"))
     lasting = ("state", "dynamic")
@@ -203,22 +261,25 @@ def random_tree(rng: random.Random, depth: int, names: tuple[str, ...], **limits
         "contains": (lasting, ("event", *lasting)),
     }.get(rel, (lasting, lasting))
 
-    def side(allowed: tuple[str, ...]) -> Leaf | Tree:
+    def side(allowed: tuple[str, ...]) -> Formula:
         if depth > 1 and rng.random() < 0.6:
-            return random_tree(rng, depth - 1, names, **limits)
+            return random_formula(rng, depth - 1, names, **limits)
         variables = tuple(v for v in names if rng.random() < 0.6)
-        return random_leaf(rng, rng.choice(allowed), variables, **limits)
+        leaf = random_leaf(rng, rng.choice(allowed), variables, **limits)
+        if leaf.sort == "dynamic" and rng.random() < 0.2:
+            return Long(leaf, rng.choice(list(LENGTHS)), rng.randint(1, 8))
+        return leaf
 
     return Tree(rel, side(sorts[0]), side(sorts[1]))
 
 
-def telling_tree(rng: random.Random, depth: int, names: tuple[str, ...], **limits: int) -> Tree:
-    """Most random trees of some depth have no result at all: one that has, if it is found soon."""
+def telling(rng: random.Random, depth: int, names: tuple[str, ...], **limits: int) -> Formula:
+    """Most random formulas of some depth have no result at all: one that has, if it is found soon."""
     for _ in range(12):
-        tree = random_tree(rng, depth, names, **limits)
-        if any(tree.answer().values()):
+        formula = random_formula(rng, depth, names, **limits)
+        if any(formula.answer().values()):
             break
-    return tree
+    return formula
 
 
 def random_cuts(rng: random.Random, until: int) -> list[int]:
@@ -230,10 +291,12 @@ def random_cuts(rng: random.Random, until: int) -> list[int]:
     return sorted(rng.sample(range(-2, until + 12), rng.randint(1, until)))
 
 
-def continued(rng: random.Random, tree: Leaf | Tree, frontier: int, until: int) -> Leaf | Tree:
+def continued(rng: random.Random, tree: Formula, frontier: int, until: int) -> Formula:
     """Another history that looks the same up to ``frontier``."""
     if isinstance(tree, Tree):
-        return Tree(tree.rel, *(continued(rng, side, frontier, until) for side in (tree.left, tree.right)))
+        return Tree(tree.rel, *(continued(rng, side, frontier, until) for side in tree.operands))
+    if isinstance(tree, Pooled | Long):
+        return replace(tree, operand=continued(rng, tree.operand, frontier, until))
     now = frontier - tree.delay
     call = Call(NEVER, frontier, Values())
     signal = tree.signal(call)

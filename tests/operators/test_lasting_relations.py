@@ -5,14 +5,15 @@ from __future__ import annotations
 import random
 
 import pytest
-from lasting_histories import INF, Run, Tree, continued, flat, random_cuts, rows_of, telling_tree, told
+from lasting_histories import INF, Formula, Run, continued, flat, random_cuts, rows_of, telling, told
 
 UNTIL = 24
 
 
-def check(rng: random.Random, tree: Tree, cuts: list[int]) -> None:
+def check(rng: random.Random, tree: Formula, cuts: list[int]) -> None:
     """One history, cut at ``cuts``: what comes out, when, and what is told of the rest."""
-    expected = flat(tree.answer())
+    closing = max([UNTIL, *cuts]) + rng.choice((1, 8))
+    expected, at_the_end = flat(tree.answer()), flat(tree.answer(closing))
     run, given = Run(tree), []
     for frontier in cuts:
         signal = run.call(frontier)
@@ -28,22 +29,22 @@ def check(rng: random.Random, tree: Tree, cuts: list[int]) -> None:
                 start, end = told(signal, tree.variables, row)
                 assert row[2] > end, (frontier, row)
                 assert row[1] > start or row[:2] in begun, (frontier, row)
-    signal = run.call(max([UNTIL, *cuts]) + 1, closing=True)
+    signal = run.call(closing, closing=True)
     given += rows_of(signal.closed)
     assert len(set(given)) == len(given)
     assert all(end == INF for _, _, end in rows_of(signal.open))
-    assert sorted([*given, *rows_of(signal.open)]) == sorted(expected)
+    assert sorted([*given, *rows_of(signal.open)]) == sorted(at_the_end)
 
 
 @pytest.mark.parametrize("seed", range(300))
 def test_one_relation(seed: int) -> None:
     rng = random.Random(seed)
-    tree = telling_tree(rng, 1, ("A", "B", "C")[: rng.randint(0, 3)])
+    tree = telling(rng, 1, ("A", "B", "C")[: rng.randint(0, 3)])
     check(rng, tree, random_cuts(rng, UNTIL))
 
 
 @pytest.mark.parametrize("seed", range(300))
 def test_nested_relations(seed: int) -> None:
     rng = random.Random(seed)
-    tree = telling_tree(rng, rng.choice((2, 2, 3)), ("A", "B", "C")[: rng.randint(0, 3)])
+    tree = telling(rng, rng.choice((2, 2, 3)), ("A", "B", "C")[: rng.randint(0, 3)])
     check(rng, tree, random_cuts(rng, UNTIL))
