@@ -38,7 +38,7 @@ class World:
     def __post_init__(self) -> None:
         self.rng = random.Random(self.seed)
         self.origin = self.rng.choice(ORIGINS)
-        self.base = self.rng.choice((0, 0, 1 << 20, (1 << 31) - 8))
+        self.base = self.rng.choice((0, 0, 1 << 20, 1 << 31, 1 << 61))
 
     def variables(self, names: str = "abc", most: int = 3) -> tuple[str, ...]:
         return tuple(sorted(self.rng.sample(names, self.rng.randint(0, most))))

@@ -9,8 +9,8 @@ import numpy as np
 from occurs.operators.keycodes import IntTable
 from occurs.operators.lasting.signals import Codes
 
-#: codes below this can be put together in pairs without a table
-_HALF = 1 << 31
+#: numbers below this can stand for pairs
+_MOST = 1 << 62
 
 
 def joint(sides: Sequence[tuple[Codes, int]]) -> list[np.ndarray]:
@@ -24,11 +24,25 @@ def joint(sides: Sequence[tuple[Codes, int]]) -> list[np.ndarray]:
     if width == 1:
         return [codes[0] for codes, _ in sides]
     out = [codes[0] for codes, _ in sides]
+    many = _many(out)
     for k in range(1, width):
-        if k > 1 or any(len(o) and int(o.max()) >= _HALF for o in out):
+        more = [codes[k] for codes, _ in sides]
+        size = _many(more)
+        # numbers that stay small need no table, here or where rows are grouped by them
+        if many * size > _MOST:
             out = dense(out)
-        out = [(o << 32) | codes[k] for o, (codes, _) in zip(out, sides)]
+            many = _many(out)
+        if many * size > _MOST:
+            more = dense(more)
+            size = _many(more)
+        out = [o * size + c for o, c in zip(out, more)]
+        many *= size
     return out
+
+
+def _many(sides: Sequence[np.ndarray]) -> int:
+    """All numbers are less."""
+    return 1 + max((int(numbers.max()) for numbers in sides if len(numbers)), default=0)
 
 
 def dense(sides: Sequence[np.ndarray]) -> list[np.ndarray]:
