@@ -60,7 +60,7 @@ def type_numbers(inlets: Sequence[Inlet]) -> dict[str, int]:
 @dataclass(frozen=True)
 class Wide:
     """The columns of all reported types side by side: ``physical`` says which one an attribute of a type is in; types
-    are numbered as in ``reported``."""
+    are numbered as in ``reported``.  ``lasting``: some of them last, so there is a column ``__end``."""
 
     reported: tuple[str, ...]
     fields: tuple[tuple[str, Type], ...]
@@ -68,6 +68,7 @@ class Wide:
     kind: TimeKind
     label: bool
     because: bool
+    lasting: bool = False
 
     @classmethod
     def of(cls, stage: Stage, label: bool, because: bool) -> Wide:
@@ -77,11 +78,13 @@ class Wide:
             for name, at in stage.schemas[t]:
                 physical[(t, name)] = columns.setdefault((name, at), f"o{len(columns)}")
         fields = tuple((c, at) for (_, at), c in columns.items())
-        return cls(stage.reported, fields, physical, stage.kind, label, because)
+        lasting = any(stage.schemas[t].lasting for t in stage.reported)
+        return cls(stage.reported, fields, physical, stage.kind, label, because, lasting)
 
     @property
     def ddl(self) -> str:
-        parts = ["__type int", "__time bigint", *(f"{c} {DDL_TYPES[t]}" for c, t in self.fields)]
+        parts = ["__type int", "__time bigint", *(["__end bigint"] if self.lasting else [])]
+        parts += [f"{c} {DDL_TYPES[t]}" for c, t in self.fields]
         parts += ["__label string"] if self.label else []
         parts += [f"__because {because_ddl(self.kind)}"] if self.because else []
         return ", ".join(parts)
@@ -98,6 +101,10 @@ class Wide:
             mine = {self.physical[(t, name)]: name for name, _ in schemas[t]}
             arrays = [pa.array(np.full(n, numbers[t], np.int32)), table.column("time").cast(pa.int64())]
             names = ["__type", "__time"]
+            if self.lasting:
+                names.append("__end")
+                ends = table.column("end").cast(pa.int64()) if schemas[t].lasting else pa.nulls(n, pa.int64())
+                arrays.append(ends)
             for c, at in self.fields:
                 names.append(c)
                 if c in mine:
@@ -166,6 +173,10 @@ def _typed(inlet: Inlet, part: pa.Table, schema: Schema, labelled: bool) -> Rows
     if "__sequence" in part.column_names and not inlet.derived:
         names.append("sequence")
         arrays.append(part.column("__sequence"))
+    if schema.lasting:
+        names.append("end")
+        there = "__end" in part.column_names
+        arrays.append(part.column("__end") if there else pa.nulls(part.num_rows, pa.int64()))
     if inlet.labelled and labelled:
         names.append("label")
         arrays.append(part.column("__label"))
