@@ -21,9 +21,9 @@ from occurs.operators.lasting.values import Values
 Binding = tuple[int, ...]
 Events = dict[Binding, set[int]]
 States = dict[Binding, set[tuple[int, float]]]
-#: the first tick of histories: also such that the last ones are near the ends of int64
-ORIGINS = (0, -7, NEVER + 1, OPEN - 40)
 LENGTH = 24
+#: the first tick of histories: also the first tick of all, and such that the last one is the last but one of all
+ORIGINS = (0, -7, NEVER + 1, OPEN - 1 - LENGTH)
 
 
 @dataclass
@@ -73,7 +73,7 @@ class World:
             "one": [],
             "each": list(range(self.origin, last + 1)),
             "some": sorted(self.rng.sample(range(self.origin, last + 1), self.rng.randint(1, 6))),
-            "gaps": [self.origin - 1, *self.rng.sample(range(self.origin, last + 1), 2), last, last + 9],
+            "gaps": [self.origin - 1, *self.rng.sample(range(self.origin, last + 1), 2), last, min(last + 9, OPEN - 1)],
         }[way]
         cuts = sorted({c for c in cuts if c > NEVER})
         return [(f, False) for f in cuts] + [(max([last, *cuts]), True)]

@@ -44,7 +44,7 @@ def history(world: World, columns: tuple[str, ...] = ()) -> list[Row]:
         row["s"] = rng.choice(("u", "v", "v", None))
         if "end" in columns:
             end = start + rng.choice((0, 1, 1, 2, 4, 8, 30))
-            row["end"] = None if rng.random() < 0.1 else min(end, world.origin + LENGTH + 9)
+            row["end"] = None if rng.random() < 0.1 else min(end, world.origin + LENGTH + 9, OPEN - 1)
         if "holds" in columns:
             row["holds"] = rng.random() < 0.6
         rows += [row] * rng.choice((1, 1, 1, 2))
