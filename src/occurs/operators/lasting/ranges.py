@@ -38,15 +38,14 @@ def _marks(
 ) -> tuple[_Marks, np.ndarray]:
     """The marks of phi in this call, with a carried one (column ``start``) for each binding that has one and is
     touched by phi or psi; and booleans, the rows of ``carried`` that are touched."""
-    keys = joint([(phi.codes, len(phi)), (carried.codes, len(carried))])
-    heads = joint(
-        [
-            (pick(phi.codes, left, right), len(phi)),
-            (pick(carried.codes, left, right), len(carried)),
-            (psi.codes, len(psi)),
-        ]
-    )
-    touched = member(keys[1], keys[0]) | member(heads[1], heads[2])
+    sides = [(phi.codes, len(phi)), (carried.codes, len(carried))]
+    if left == right:
+        keys = heads = joint([*sides, (psi.codes, len(psi))])
+        touched = member(keys[1], np.concatenate([keys[0], keys[2]]))
+    else:
+        keys = joint(sides)
+        heads = joint([*((pick(codes, left, right), n) for codes, n in sides), (psi.codes, len(psi))])
+        touched = member(keys[1], keys[0]) | member(heads[1], heads[2])
     old = carried.take(touched)
     # a carried mark is older than all others of its binding and the only one, so it need not be put in order of time
     by_time = np.arange(len(phi))

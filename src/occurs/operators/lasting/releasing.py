@@ -11,10 +11,28 @@ import numpy as np
 from occurs.operators.lasting.signals import OPEN, Held, Intervals, Spans
 
 
+class _Ends:
+    """``OPEN`` as often as one likes: what is open is given in every call, so this should cost nothing."""
+
+    def __init__(self) -> None:
+        self._all = np.zeros(0, np.int64)
+
+    def __call__(self, n: int) -> np.ndarray:
+        found = self._all
+        if len(found) < n:
+            found = np.full(2 * n, OPEN)
+            found.flags.writeable = False
+            self._all = found
+        return found[:n]
+
+
+_ends = _Ends()
+
+
 def opened(held: Held) -> Intervals:
-    """A table of what has not ended (its column ``start``) as intervals."""
+    """A table of what has not ended (its column ``start``) as intervals; their ends are not to be written to."""
     start = held.columns["start"]
-    return Intervals(held.codes, start, np.broadcast_to(np.int64(OPEN), len(start)))
+    return Intervals(held.codes, start, _ends(len(start)))
 
 
 def as_ended(intervals: Intervals) -> Held:
@@ -49,7 +67,7 @@ def release(running: Intervals, ended: Intervals, soon: Held, since: int, comple
         open = running.take(running.start <= complete)
     if len(kept):
         now = kept.take(kept.start <= complete)
-        now = Intervals(now.codes, now.start, np.broadcast_to(np.int64(OPEN), len(now)))
+        now = Intervals(now.codes, now.start, _ends(len(now)))
         open = Intervals.concat([open, now])
     new = soon.columns["start"]
     spans = Spans(closed, began(closed, open, since), open, since, complete)
