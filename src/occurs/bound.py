@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -39,15 +39,13 @@ class Read:
     def problems(self) -> list[Problem]:
         return [p for texts in self.texts.values() for p in texts.problems]
 
-    def check(
-        self, inputs: Mapping[str, Schema] | None = None, kind: TimeKind | None = None, zone: str = "UTC"
-    ) -> Bound:
-        """Check all texts against the schemas and the kind of time of an input, as far as these are known.
+    def check(self, known: Known | None = None) -> Bound:
+        """Check all texts against what is known of the input.
 
         What one language defines the others may read, both ways: so all are checked again until no schema changes.
         """
         languages: dict[str, tuple[Language, Any]] = {n: (language(n), t) for n, t in self.texts.items()}
-        known = Known(inputs, kind, zone=zone)
+        known = known or Known()
         parts = {n: one.check(texts, known) for n, (one, texts) in languages.items()}
         # every round settles the types of one more definition of a chain
         rounds = sum(len(p.nodes) for p in parts.values()) + 1 if len(parts) > 1 else 0
@@ -74,7 +72,7 @@ def _seen_by(name: str, parts: Mapping[str, Part], known: Known) -> Known:
     for p in others:
         for node in p.nodes:
             made[node.defines] = made.get(node.defines, frozenset()) | node.now | node.back
-    return Known(known.inputs, known.kind, foreign, made, known.zone)
+    return replace(known, foreign=foreign, made=made)
 
 
 def _typed(declared: Schema) -> Schema:
@@ -112,7 +110,10 @@ class Bound:
         out: dict[str, Schema] = {}
         for part in self.parts.values():
             out |= {t: s for t, s in part.schemas.items() if t not in out}
-        out |= self.declared
+        for t, schema in self.declared.items():
+            # of a type with more attributes than are declared those of the data are known besides
+            more = tuple(a for a in out[t] if a[0] not in schema) if schema.rest else ()
+            out[t] = replace(schema, attributes=schema.attributes + more)
         for part in self.parts.values():
             out |= part.defined
         return out

@@ -17,6 +17,7 @@ from occurs.errors import DefinitionProblem, InputProblem, Problem, UsageProblem
 from occurs.found import Detections
 from occurs.hosts.live import Detection, Live, Time
 from occurs.hosts.local import run_history
+from occurs.languages.language import Known
 from occurs.model.facts import fact_table, schema_of_table
 from occurs.model.history import History, InputOptions, normalise
 from occurs.model.ticks import instant
@@ -24,7 +25,7 @@ from occurs.model.ticks import time_unit as unit_of
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.plan.definition import Definition
-from occurs.plan.spread import groups
+from occurs.plan.notes import notes
 from occurs.plan.stage import Stage, make_stage, stage_key
 
 __all__ = ["Detections", "Program", "run_history"]
@@ -100,14 +101,14 @@ class Program:
 
     def check(self, schemas: Mapping[str, Schema] | None = None, kind: TimeKind | None = None) -> list[Problem]:
         """All problems, with those that only the schemas of the data show, and of the plan if there are no errors."""
-        problems = list(self._read.check(self._inputs(schemas), kind).problems)
+        problems = list(self._read.check(self._known(schemas, kind)).problems)
         if any(p.severity == "error" for p in problems):
             return problems
         try:
             stage = self.plan(schemas, kind) if kind is not None else self._plan_without_data()
         except DefinitionProblem as error:
             return problems + [p for p in error.problems if p not in problems]
-        return problems + _costs(stage)
+        return problems + notes(stage)
 
     def warnings(self, schemas: Mapping[str, Schema], kind: TimeKind) -> list[Problem]:
         """What only the schemas of the data show, and is no error."""
@@ -117,17 +118,14 @@ class Program:
         """The texts checked against the schemas and the kind of time of an input.  Raises DefinitionProblem."""
         if self._latest is not None and self._latest[:2] == (schemas, kind):
             return self._latest[2]
-        bound = self._read.check(self._inputs(schemas), kind, self._zone)
+        bound = self._read.check(self._known(schemas, kind))
         raise_problems(bound.problems)
         self._judge(bound.problems)
         self._latest = (None if schemas is None else dict(schemas), kind, bound)
         return bound
 
-    def _inputs(self, schemas: Mapping[str, Schema] | None) -> Mapping[str, Schema] | None:
-        """The schemas of the data, with those of the facts."""
-        if schemas is None or not self._facts:
-            return schemas
-        return {**schemas, **{n: schema_of_table(t) for n, t in self._facts.items()}}
+    def _known(self, schemas: Mapping[str, Schema] | None, kind: TimeKind | None) -> Known:
+        return Known(schemas, kind, self._zone, {n: schema_of_table(t) for n, t in self._facts.items()})
 
     def _compiled(self, bound: Bound, kind: TimeKind) -> list[Definition]:
         return bound.definitions(kind, self._facts)
@@ -336,18 +334,6 @@ def on_spark(sample: Any) -> Callable[..., Any]:
     from occurs.hosts.spark import detect
 
     return detect
-
-
-def _costs(stage: Stage) -> list[Problem]:
-    """Warnings of a plan: what is kept, what comes late, what runs in one partition."""
-    out = [w for d in stage.definitions for w in d.warnings]
-    for group in groups(stage.definitions, stage):
-        if group.mode == "single":
-            names = ", ".join(f"`{t}`" for t in group.stage.defined)
-            text = f"{names}: on Spark this runs in one partition, as {group.why} and there is no common key"
-            hint = "equate an attribute of all events of a rule: `A(Key = $k) and last B(Key = $k) ...`"
-            out.append(Problem("global-stage", text, severity="warning", hint=hint))
-    return out
 
 
 _DETECT = [n for n in Program.detect.__annotations__ if n not in ("host", "events", "return")]

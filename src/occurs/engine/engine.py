@@ -27,7 +27,7 @@ from occurs.operators.run import Run
 from occurs.operators.sequential import Component, Waves
 from occurs.operators.timer import TimerSource
 from occurs.plan.definition import NetDefinition
-from occurs.plan.segments import segments
+from occurs.plan.segments import Segment, segments
 from occurs.plan.stage import Stage
 
 
@@ -38,12 +38,15 @@ class Engine:
     """
 
     def __init__(
-        self, stage: Stage, *, labelled: bool = False, state: State | None = None, hands: frozenset[str] = frozenset()
+        self, stage: Stage, *, labelled: bool = False, state: State | None = None, segment: Segment | None = None
     ):
-        """``hands``: types whose new rows are wanted after every call, in ``handed``."""
+        """``segment``: the stage is one of a stage that has several; the new rows of the types that it hands on are in
+        ``handed`` after every call."""
         self.stage = stage
         self.labelled = labelled
-        self.hands = hands
+        self.hands = frozenset() if segment is None else segment.hands
+        #: types whose rows come in, even where they are derived here for nets that read them so
+        self._takes = frozenset() if segment is None else segment.takes
         self.handed: dict[str, Rows] = {}
         #: up to when the types that are handed on are complete
         self.complete: dict[str, int] = {}
@@ -51,7 +54,7 @@ class Engine:
         self._nets = Nets()
         self._read_types = stage.row_types
         self._fed_back = {t for c in stage.sequential for t in c.types}
-        self._chain = self._segments(stage, labelled)
+        self._chain = self._segments(stage, labelled) if segment is None else None
         self.state = state or State({}, {}, {})
 
     @property
@@ -72,7 +75,7 @@ class Engine:
         found = segments(stage)
         if len(found) == 1:
             return None
-        return Chain(stage, found, [Engine(s.stage, labelled=labelled, hands=s.hands) for s in found])
+        return Chain(stage, found, [Engine(s.stage, labelled=labelled, segment=s) for s in found])
 
     # -- saved state -------------------------------------------------------------------------------------------------
     def save(self) -> dict[str, bytes]:
@@ -121,7 +124,7 @@ class Engine:
                 outside[t] = new.get(t) or empty_rows(t, stage.schemas.get(t, Schema()), self.labelled)
         for timer in stage.timers:
             outside[timer.name] = self._timer_rows(timer, frontier, start)
-        defined = set(stage.defined)
+        defined = set(stage.defined) - self._takes
         for t, rows in outside.items():
             if t not in defined:
                 tables[t] = self._with_past(t, rows)
@@ -147,7 +150,7 @@ class Engine:
                     made += self._pattern(unit, frame)
             found += made
             for t in completes:
-                if t in self._read_types and t not in self._fed_back:
+                if t in self._read_types and t not in self._fed_back | self._takes:
                     rows = lasting[t] if t in lasting else self._derived_rows(t, found, outside.get(t))
                     tables[t] = self._with_past(t, rows)
         for t in self.hands:

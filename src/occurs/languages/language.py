@@ -28,16 +28,18 @@ from occurs.plan.stage import Subscribed
 class Known:
     """What is known beside the texts of a language.
 
-    ``inputs``: the types seen in the data, and the given facts (None: no data is known).  ``kind``: what times count,
-    None if not yet known.  ``foreign``: types that other languages define, or declare and this one does not define;
-    ``made``: those that they define, each with the types it is made of.  ``zone``: of calendars that name none.
+    ``inputs``: the types seen in the data (None: no data is known).  ``kind``: what times count, None if not yet known.
+    ``zone``: of calendars that name none.  ``facts``: the columns of tables without time that were given.  ``foreign``:
+    types that other languages define, or declare and this one does not define; ``made``: those that they define, each
+    with the types it is made of.
     """
 
     inputs: Mapping[str, Schema] | None = None
     kind: TimeKind | None = None
+    zone: str = "UTC"
+    facts: Mapping[str, Schema] = field(default_factory=dict)
     foreign: Mapping[str, Schema] = field(default_factory=dict)
     made: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    zone: str = "UTC"
 
 
 @dataclass(frozen=True)

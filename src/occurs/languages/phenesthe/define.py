@@ -47,7 +47,8 @@ def read(texts: Sequence[tuple[str, str | None]]) -> Texts:
 
 def check(texts: Texts, known: Known) -> Phenesthe:
     """Check parsed files against what is known."""
-    analysis = analyse(texts.files, known.inputs, known.foreign, known.kind, foreign_reads=known.made)
+    seen = {**(known.inputs or {}), **known.facts}
+    analysis = analyse(texts.files, seen, known.foreign, known.kind, foreign_reads=known.made)
     return Phenesthe(texts, analysis)
 
 

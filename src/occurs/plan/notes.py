@@ -1,0 +1,43 @@
+"""What a plan costs, and what comes late: warnings (common.md, section 5)."""
+
+from __future__ import annotations
+
+from occurs.errors import Problem
+from occurs.plan.definition import NetDefinition, PatternDefinition
+from occurs.plan.spread import groups
+from occurs.plan.stage import Stage
+
+
+def notes(stage: Stage) -> list[Problem]:
+    """What definitions keep, what is known arbitrarily late, what runs in one partition."""
+    return [*(w for d in stage.definitions for w in d.warnings), *_late(stage), *_single(stage)]
+
+
+def _late(stage: Stage) -> list[Problem]:
+    """Definitions that read what another language defines and what has no bound of its delay."""
+    late = {d.output for d in stage.definitions if d.delay is None}
+    out = []
+    for d in sorted(stage.definitions, key=lambda d: d.place):
+        read = next((t for t in sorted(d.reads) if t in late), None)
+        if read is None or d.output in late:
+            continue
+        late.add(d.output)
+        info = d.pattern.rules[0] if isinstance(d, PatternDefinition) else None
+        text = f"`{d.output}` reads `{read}`, which may be known arbitrarily late"
+        file, span = (None, None) if info is None else (info.file, info.span)
+        hint = "its rows come as late as what it reads"
+        out.append(Problem("unbounded-delay", text, severity="warning", file=file, span=span, hint=hint))
+    return out
+
+
+def _single(stage: Stage) -> list[Problem]:
+    out = []
+    for group in groups(stage.definitions, stage):
+        if group.mode == "single":
+            names = ", ".join(f"`{t}`" for t in group.stage.defined)
+            text = f"{names}: on Spark this runs in one partition, as {group.why} and there is no common key"
+            hint = "equate an attribute of all events of a rule: `A(Key = $k) and last B(Key = $k) ...`"
+            if all(isinstance(d, NetDefinition) for d in group.stage.definitions):
+                hint = "let one variable stand in every atom and in the head: `state s(V) : a(V) ~> b(V).`"
+            out.append(Problem("global-stage", text, severity="warning", hint=hint))
+    return out

@@ -1,0 +1,109 @@
+"""The commands with definitions of what lasts, alone and beside rules."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+STATES = """input event stop(Vessel), go(Vessel).
+input state in_port(Vessel, Port).
+input fact kind(Vessel, Kind).
+state stopped(V)   : stop(V) ~> go(V) where kind(V, 'cargo').
+state moored(V, P) : stopped(V) ⊓ in_port(V, P).
+event mooring(V, P) : start(moored(V, P)).
+"""
+RULES = """define Quick(V, P)
+from mooring(V = $v, P = $p) and last stop(Vessel = $v) within 10 s from mooring
+where V = $v, P = $p
+"""
+EVENTS = """type,time,end,vessel,port
+stop,5,,1,
+stop,6,,2,
+in_port,8,12,1,Brest
+go,20,,1,
+in_port,30,,1,Brest
+stop,32,,1,
+in_port,33,33,1,Brest
+"""
+
+
+@pytest.fixture
+def sea(here: Path) -> Path:
+    (here / "states.phen").write_text(STATES)
+    (here / "rules.tesla").write_text("event stop(Vessel: int)\n" + RULES)
+    (here / "sea.csv").write_text(EVENTS)
+    (here / "kinds.csv").write_text("vessel,kind\n1,cargo\n2,tug\n")
+    return here
+
+
+GIVEN = ("--events", "sea.csv", "--facts", "kind=kinds.csv", "--time-unit", "s")
+
+
+def test_run_gives_what_lasts_with_its_end(occurs, sea):
+    done = occurs("run", "states.phen", "rules.tesla", *GIVEN, "--host", "local")
+    assert done.status == 0, done.err
+    rows = [json.loads(line) for line in done.out.splitlines()]
+    assert [r for r in rows if r["type"] == "moored"] == [
+        {"type": "moored", "time": 8, "end": 12, "V": 1, "P": "Brest"},
+        {"type": "moored", "time": 32, "end": None, "V": 1, "P": "Brest"},
+    ]
+    assert [r for r in rows if r["type"] == "Quick"] == [
+        {"type": "Quick", "time": 8, "V": 1, "P": "Brest"}, {"type": "Quick", "time": 32, "V": 1, "P": "Brest"},
+    ]  # fmt: skip
+    assert "left out 1 rows that end when they begin" in done.err
+
+
+def test_an_open_history_leaves_out_what_still_holds(occurs, sea):
+    done = occurs("run", "states.phen", *GIVEN, "--host", "local", "--open", "--only", "moored,stopped")
+    assert [json.loads(line)["end"] for line in done.out.splitlines()] == [20, 12]
+
+
+def test_what_lasts_into_every_kind_of_file(occurs, sea):
+    for suffix in ("jsonl", "csv", "parquet"):
+        done = occurs("run", "states.phen", *GIVEN, "--host", "local", "--out", f"found.{suffix}", "--because")
+        assert done.status == 0, done.err
+        assert (sea / f"found.{suffix}").stat().st_size > 0
+    assert '"end": null' in (sea / "found.jsonl").read_text() or '"end":null' in (sea / "found.jsonl").read_text()
+
+
+def test_check_explain_and_verify(occurs, sea):
+    done = occurs("check", "states.phen", "rules.tesla", *GIVEN)
+    assert done.status == 0, done.err
+    done = occurs("explain", "states.phen", "rules.tesla", *GIVEN)
+    assert "moored: intervals that do not overlap, by formula" in done.out
+    done = occurs("verify", "states.phen", "rules.tesla", *GIVEN)
+    assert done.status == 0, done.out + done.err
+    assert "engine and reference agree: 6 events" in done.out
+
+
+def test_spark_says_that_it_cannot(occurs, sea):
+    done = occurs("run", "states.phen", *GIVEN)
+    assert (done.status, done.out) == (2, "")
+    assert "error[unsupported]: definitions in Phenesthe do not run on Spark" in done.err
+    assert "--host local" in done.err
+
+
+def test_problems_have_their_place_in_the_file(occurs, sea):
+    (sea / "wrong.phen").write_text("input event a(X).\nstate s(X) : a(X).\n")
+    done = occurs("check", "wrong.phen")
+    assert done.status == 2
+    assert "wrong.phen:2:14: error[sort]" in done.err
+
+
+def test_facts_have_a_declared_name(occurs, sea):
+    done = occurs("run", "states.phen", "--events", "sea.csv", "--facts", "kinds=kinds.csv", "--host", "local")
+    assert (done.status, done.out) == (2, "")
+    assert "no definition of this program reads facts: `kinds`" in done.err
+    assert "did you mean `kind`?" in done.err
+
+
+def test_an_end_before_the_time_is_named(occurs, sea):
+    (sea / "sea.csv").write_text(EVENTS + "in_port,40,39,1,Brest\n")
+    done = occurs("run", "states.phen", *GIVEN, "--host", "local")
+    assert done.status == 2
+    assert "end before time" in done.err
+    done = occurs("run", "states.phen", *GIVEN, "--host", "local", "--bad-rows", "skip")
+    assert done.status == 0
+    assert "left out 1 bad rows: 1 end before time" in done.err
