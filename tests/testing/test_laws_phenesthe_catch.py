@@ -17,7 +17,7 @@ from occurs.testing.laws_phenesthe import Subject, all_laws, cutting, forgetting
 from occurs.testing.phenesthe import Line, Loaded, shown
 from occurs.testing.random_phenesthe import random_program
 
-SEEDS = range(25)
+SEEDS = range(80)
 
 
 class Slow:
@@ -70,7 +70,7 @@ def keyed(rules: str = RULES) -> LastingCase:
 
 
 def test_what_keeps_the_laws_passes():
-    for number, case in enumerate(CASES):
+    for number, case in enumerate(CASES[:25]):
         all_laws(case, Slow, random.Random(number))
     all_laws(keyed(), Slow, random.Random(0), KEY)
 
@@ -97,7 +97,7 @@ def test_cutting_notices_what_is_forgotten():
             self.rows = [r for r in self.rows if r.time > self.frontier - 5]
             return super().advance(rows, frontier)
 
-    assert caught(lambda case: cutting(Subject(case, Short), random.Random(case.name)), CASES)
+    assert caught(lambda case: cutting(Subject(case, Short), random.Random(case.rules)), CASES)
 
 
 @pytest.mark.parametrize("hasty", ["the closed rows of now", "all rows of now"])
@@ -114,7 +114,7 @@ def test_cutting_notices_what_is_not_final(hasty: str):
         def close(self) -> Iterable[Line]:
             return set(super().close()) - self.given
 
-    assert caught(lambda case: cutting(Subject(case, Hasty), random.Random(case.name)), CASES)
+    assert caught(lambda case: cutting(Subject(case, Hasty), random.Random(case.rules)), CASES)
 
 
 def test_cutting_notices_what_would_be_otherwise_if_nothing_came():
@@ -166,7 +166,7 @@ def test_forgetting_notices_what_is_kept():
         def held(self) -> int:
             return min(len(self.rows), 7)
 
-    said = [case for case in CASES if forgetting(Subject(case, Bounded))]
+    said = [case for case in CASES[:25] if forgetting(Subject(case, Bounded))]
     # that many say something: nothing is left open in them
     assert len(said) >= 3
     assert all(caught(lambda case: forgetting(Subject(case, Greedy)), [case]) for case in said)

@@ -18,7 +18,18 @@ from occurs.model.types import Type
 from occurs.testing.cases import KINDS
 from occurs.testing.lasting import LastingCase, Written
 from occurs.testing.random_phenesthe_formula import MOST, Formulas
-from occurs.testing.random_phenesthe_words import DYNAMIC, EVENT, FACT, STATE, Known, Vars, Words, kind_of, merged
+from occurs.testing.random_phenesthe_words import (
+    DYNAMIC,
+    EVENT,
+    FACT,
+    KEY,
+    STATE,
+    Known,
+    Vars,
+    Words,
+    kind_of,
+    merged,
+)
 
 #: 5 January 2024, 09:00 UTC, in microseconds
 _NINE = 1_704_445_200_000_000
@@ -90,14 +101,15 @@ class _Program:
     def inputs(self) -> None:
         """One event with everything, and some further events, states and dynamics."""
         rng, known = self.rng, self.words.known
-        known.append(Known("a", EVENT, (("k", "k"), ("l", "k"), ("n", "n"))))
+        known.append(Known("a", EVENT, (("k", "k"), ("l", "k"), ("n", "n")), key=0))
         shapes = ((), (("k", "k"),), (("k", "k"),), (("k", "k"), ("n", "n")), (("k", "k"), ("l", "k")))
-        for name in "bc"[: rng.randint(1, 2)]:
-            known.append(Known(name, EVENT, rng.choice(shapes)))
-        for name in "pq"[: rng.choice((0, 1, 1, 2))]:
-            known.append(Known(name, STATE, rng.choice(shapes), changes=self.chance(0.3)))
-        for name in "xy"[: rng.choice((0, 0, 1, 2))]:
-            known.append(Known(name, DYNAMIC, rng.choice(shapes)))
+        names = [(name, EVENT) for name in "bc"[: rng.randint(1, 2)]]
+        names += [(name, STATE) for name in "pq"[: rng.choice((0, 1, 1, 2))]]
+        names += [(name, DYNAMIC) for name in "xy"[: rng.choice((0, 0, 1, 2))]]
+        for name, sort in names:
+            shape = rng.choice(shapes)
+            changes = sort == STATE and self.chance(0.3)
+            known.append(Known(name, sort, shape, changes, key=0 if shape else None))
 
     def facts(self) -> tuple[list[syntax.Statement], list[Written]]:
         """Facts in the program, or declared with rows from outside, or both."""
@@ -157,7 +169,9 @@ class _Program:
         # constants in a head are keys
         kinds = [kind_of(a.value.name) if isinstance(a.value, syntax.Variable) else "k" for a in definition.head]
         attributes = tuple(zip((a.name.text for a in definition.head), kinds))
-        self.words.known.append(Known(definition.name.text, sort, attributes, given=False))
+        values = [a.value.name if isinstance(a.value, syntax.Variable) else None for a in definition.head]
+        key = values.index(KEY) if KEY in values else None
+        self.words.known.append(Known(definition.name.text, sort, attributes, given=False, key=key))
         return definition
 
     def definition(self, sort: str, name: str) -> syntax.Definition:
@@ -180,7 +194,7 @@ class _Program:
         names = self.rng.choice(
             ((), ("X",), ("X",), ("X",), ("X", "Y"), ("X", "N"), ("N",), ("X", "Y", "N"), ("X", "Y"))
         )
-        return merged(names)
+        return merged(names, [KEY] * self.words.keyed)
 
     def head_argument(self, variable: str, place: int) -> syntax.HeadArgument:
         name = f"r{place}" if self.chance(0.1) else variable

@@ -12,7 +12,7 @@ from fractions import Fraction
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.syntax import Relation
 from occurs.model.time import Duration, TimeKind
-from occurs.testing.random_phenesthe_words import DYNAMIC, EVENT, STATE, Vars, Words, kind_of, merged
+from occurs.testing.random_phenesthe_words import DYNAMIC, EVENT, KEY, STATE, Vars, Words, kind_of, merged
 
 #: variables of one formula
 MOST = 3
@@ -45,7 +45,9 @@ class Formulas:
         atom = self.words.atom(EVENT, variables)
         if depth <= 0:
             if atom is None:  # no event has all of them
-                return syntax.And(self.event(variables[:1], 0), self.event(variables[1:], 0))
+                key = [v for v in variables if self.is_key(v)]
+                rest = [v for v in variables if v not in key]
+                return syntax.And(self.event(merged(key, rest[:1]), 0), self.event(merged(key, rest[1:]), 0))
             return atom
         makers: list[tuple[float, Callable[[Vars, int], Relation | None]]] = [
             (2, lambda v, d: atom),
@@ -109,7 +111,7 @@ class Formulas:
         wide = self._with_local(variables, 0.3)
         left, right = [], []
         for v in wide:
-            side = 0.0 if v not in variables else self.rng.random()
+            side = 0.0 if v not in variables or self.is_key(v) else self.rng.random()
             left += [v] * (side < 0.75)
             right += [v] * (side < 0.5 or side >= 0.75)
         return merged(left), merged(right)
@@ -125,6 +127,10 @@ class Formulas:
         """A join: together the operands bind the variables."""
         one, other = self._split(variables)
         return node(left(one, depth), right(other, depth))
+
+    def is_key(self, variable: str) -> bool:
+        """Whether every operand must have a variable."""
+        return self.words.keyed and variable == KEY
 
     def _either(
         self,
@@ -184,8 +190,8 @@ class Formulas:
     ) -> tuple[Relation, Relation]:
         """A formula and a condition that is joined with it; a fact may bind one of the variables."""
         wide = self._with_local(variables, 0.35 if variables else 1.0)
-        if self.words.chance(0.2):
-            bound = self.rng.choice(wide)
+        bound = self.rng.choice(wide)
+        if self.words.chance(0.2) and not self.is_key(bound):
             rest = merged(v for v in wide if v != bound)
             keys = [v for v in rest if kind_of(v) == "k"]
             fact = self.words.fact(merged([bound], keys[:1]))

@@ -20,11 +20,14 @@ EVENT, STATE, DYNAMIC, FACT = "event", "state", "dynamic", "fact"
 COMPARE = ("<", "<=", ">", ">=", "!=", "=")
 #: sets of variables are sorted tuples: the order of a set of text is another in every process
 Vars = tuple[str, ...]
+#: in every atom of a program that can be split
+KEY = "X"
 
 
 @dataclass(frozen=True)
 class Known:
-    """A phenomenon or fact that formulas may use; ``attributes``: (name, kind)."""
+    """A phenomenon or fact that formulas may use; ``attributes``: (name, kind); ``key``: the number of that by which a
+    program can be split."""
 
     name: str
     sort: str
@@ -32,6 +35,7 @@ class Known:
     changes: bool = False
     #: comes with the input
     given: bool = True
+    key: int | None = None
 
 
 def kind_of(variable: str) -> str:
@@ -55,6 +59,8 @@ class Words:
         self.keys = names[self.key_type][: rng.choice((1, 2, 2, 3))]
         self.numbers: tuple[Any, ...] = rng.choice(((0, 1), (0, 1, 2), (0, 0.5, 1), (-1, 1), (1, 2.0, 2.5)))
         self.known: list[Known] = []
+        #: the program can be split by ``KEY``
+        self.keyed = rng.random() < 0.25
         self._fresh = 0
 
     def chance(self, probability: float) -> bool:
@@ -72,8 +78,9 @@ class Words:
         return syntax.Constant(value, self.key_type)
 
     def some(self, variables: Sequence[str], least: int = 0) -> Vars:
-        """A random part of some variables, at least so many."""
-        return merged(self.rng.sample(variables, self.rng.randint(min(least, len(variables)), len(variables))))
+        """A random part of some variables, at least so many; with the key if there is one."""
+        part = self.rng.sample(variables, self.rng.randint(min(least, len(variables)), len(variables)))
+        return merged(part, [v for v in variables if v == KEY and self.keyed])
 
     # --- atoms ------------------------------------------------------------------------------------------------------
 
@@ -87,21 +94,24 @@ class Words:
         weights = [1.0 if p.given else 1.5 for p in fit]
         return self.atom_of(self.rng.choices(fit, weights)[0], variables)
 
-    @staticmethod
-    def _fits(p: Known, variables: Vars) -> bool:
+    def _fits(self, p: Known, variables: Vars) -> bool:
+        if self.keyed and KEY in variables and p.key is None and p.sort != FACT:
+            return False
         wanted, there = [kind_of(v) for v in variables], [kind for _, kind in p.attributes]
         return all(wanted.count(kind) <= there.count(kind) for kind in "kn")
 
     def atom_of(self, p: Known, variables: Vars) -> syntax.Atom:
         """An atom of one phenomenon; ``variables`` fit its attributes."""
         rng = self.rng
-        places: dict[int, syntax.Value] = {}
+        keyed = self.keyed and KEY in variables and p.key is not None
+        places: dict[int, syntax.Value] = {p.key: syntax.Variable(KEY)} if keyed and p.key is not None else {}
         for kind in "kn":
-            free = [i for i, (_, k) in enumerate(p.attributes) if k == kind]
+            free = [i for i, (_, k) in enumerate(p.attributes) if k == kind and i not in places]
             rng.shuffle(free)
             mine = [v for v in variables if kind_of(v) == kind]
             for v in mine:
-                places[free.pop()] = syntax.Variable(v)
+                if not (keyed and v == KEY):
+                    places[free.pop()] = syntax.Variable(v)
             for i in free:
                 places[i] = self._unneeded(kind, mine)
         return syntax.Atom(syntax.Name(p.name), *self._arguments(p, places))
