@@ -266,6 +266,8 @@ def test_state_is_small(rel: str, delay: int) -> None:
         run.call(frontier)
         sizes.append(run.size())
     assert max(sizes) <= 12
+    run.call(9000)
+    assert run.size() == (2 if rel == "before" else 0)  # the last φ may be before a ψ that comes; and the last start
 
 
 def test_contains_keeps_one_row_for_each_binding_inside() -> None:
@@ -286,6 +288,18 @@ def test_before_keeps_the_last_of_each_binding() -> None:
         given += rows_of(run.call(frontier).closed)
         assert run.size() <= 10 + 15 + 3
     assert set(given) == flat(Tree("before", a, b).answer())
+
+
+def test_before_keeps_what_ended_before_an_open_row_until_it_closes() -> None:
+    a, b = event(1, 3, 7, 9), state((0, 2), (5, 50))
+    run = Run(Tree("before", a, b))
+    kept = []
+    for frontier in (4, 30, 49, 50, 51):
+        signal = run.call(frontier)
+        kept.append([table.columns["start"].tolist() for table in next(iter(run.states.values())).values()][:3])
+    # the events; the ψ rows that are not decided; the last starts
+    assert kept == [[[3], [], [0]], [[3, 9], [], [0]], [[3, 9], [], [0]], [[9], [], [5]], [[9], [], [5]]]
+    assert told(signal, (), ((), 0, 0)) == (8, 51)
 
 
 # --- pooled and filtered ----------------------------------------------------------------------------------------------

@@ -34,9 +34,9 @@ def fresh(left: tuple[str, ...], right: tuple[str, ...], variables: tuple[str, .
 
 
 def advance(
-    state: dict[str, Held], left: Side, right: Side, variables: tuple[str, ...], call: Call
+    state: dict[str, Held], left: Side, right: Side, variables: tuple[str, ...], call: Call, repeats: bool
 ) -> tuple[dict[str, Held], Phenomena]:
-    """One call of ``left before right``."""
+    """One call of ``left before right``; ``repeats``: one result can come of several pairs, or of one in two calls."""
     waits = bool(state["left"].columns["waits"].any() or state["begun"].columns["waits"].any())
     if not (len(left.new) or len(right.new) or len(state["right"]) or waits):
         return state, _signal(state, left, right, Intervals.empty(len(variables)))
@@ -44,8 +44,7 @@ def advance(
     wanted = Intervals.concat([rows_of(state["right"]), right.new])
     found = _found(state, left, right, wanted, keys, variables)
     if call.closing:
-        rows, _ = results(state["given"], found, Frontiers(OPEN), variables)
-        closed, open = split(rows)
+        closed, open = split(results(state["given"], found, Frontiers(OPEN), variables)[0] if repeats else found)
         return fresh(left.variables, right.variables, variables), Phenomena(closed, open, OPEN)
     undecided = ~_decided(wanted, left, right)
     pending = wanted.take(undecided)
@@ -57,8 +56,10 @@ def advance(
         "given": state["given"],
     }
     signal = _signal(state, left, right, found)
-    rows, state["given"] = _given(state["given"], found, pending, Frontiers(signal.complete, signal.lags), left, right)
-    return state, Phenomena(rows, signal.open, signal.complete, signal.lags)
+    if repeats:
+        known = Frontiers(signal.complete, signal.lags)
+        found, state["given"] = _given(state["given"], found, pending, known, right, variables)
+    return state, Phenomena(found, signal.open, signal.complete, signal.lags)
 
 
 class _Keys:
@@ -153,18 +154,17 @@ def _decided(y: Intervals, left: Side, right: Side) -> np.ndarray:
 
 
 def _given(
-    given: Held, found: Intervals, pending: Intervals, known: Frontiers, left: Side, right: Side
+    given: Held, found: Intervals, pending: Intervals, known: Frontiers, right: Side, variables: tuple[str, ...]
 ) -> tuple[Intervals, Held]:
     """What is given now, and what must be remembered as given: what could be derived again from what is not known
     yet, and what will be, as it is of a ψ that is not decided under all bindings."""
-    variables = tuple(sorted({*left.variables, *right.variables}))
+    rows, kept = results(given, found, known, variables)
     if not len(pending):
-        return results(given, found, known, variables)
-    all_rows = Intervals.concat([rows_of(given), found.take(unseen(rows_of(given), found))])
+        return rows, kept
+    all_rows = Intervals.concat([rows_of(given), rows])
     sides = [(variables, all_rows.codes, len(all_rows)), (right.variables, pending.codes, len(pending))]
     of_row, of_pending = groups(right.variables, sides)
     again = Sorted(of_pending, pending.end).any(of_row, all_rows.end, all_rows.end)
-    rows, kept = results(given, found, known, variables)
     extra = all_rows.take(again)
     extra = extra.take(unseen(rows_of(kept), extra))
     return rows, held(Intervals.concat([rows_of(kept), extra]))

@@ -62,14 +62,15 @@ class Related:
     ) -> tuple[dict[str, Held], Phenomena]:
         left, right = Side.of(self.left, inputs[0], call), Side.of(self.right, inputs[1], call)
         if self.rel == "before":
-            return before.advance(state, left, right, self.variables, call)
+            return before.advance(state, left, right, self.variables, call, self._repeats())
         if not (len(left.new) or len(right.new) or _waiting(state)):
             return state, self._signal(state, left, right, Intervals.empty(len(self.variables)))
         keys = _Keys(state, left, right)
         found = self._found(state, left, right, keys)
         if call.closing:
-            rows, _ = results(state["given"], found, Frontiers(OPEN), self.variables)
-            closed, open = split(rows)
+            if self._repeats():
+                found, _ = results(state["given"], found, Frontiers(OPEN), self.variables)
+            closed, open = split(found)
             return self.fresh(), Phenomena(closed, open, OPEN)
         state = {**state, "left": self._kept(state, 0, left, right, keys)}
         state["right"] = self._kept(state, 1, right, left, keys)
@@ -82,8 +83,12 @@ class Related:
         return state, signal
 
     def _repeats(self) -> bool:
-        """Whether one result can come of several pairs.  Of one state, rows differ in their starts and in their ends,
-        so only ``contains`` names one row for several others."""
+        """Whether one result can come of several pairs, or of one pair in two calls.
+
+        The rows of a state under one binding differ in their starts and in their ends, so there only ``contains``
+        names one row for several others; and a state has one frontier for all bindings, so that what comes of a row
+        becomes final under all of them in one call.
+        """
         return self.rel == "contains" or "dynamic" in (self.left_sort, self.right_sort)
 
     # --- pairs --------------------------------------------------------------------------------------------------------

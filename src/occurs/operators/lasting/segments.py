@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -38,26 +39,43 @@ def shared(left: Sequence[str], right: Sequence[str]) -> tuple[str, ...]:
 
 
 def member(values: np.ndarray, among: np.ndarray) -> np.ndarray:
-    """Which of ``values`` (n booleans) are in ``among``.  Cheap where ``among`` is short."""
-    if not len(among):
+    """Which of ``values`` (n booleans) are in ``among``; linear where the numbers lie close."""
+    if not (len(among) and len(values)):
         return np.zeros(len(values), np.bool_)
-    table = np.unique(among)
+    least, greatest = int(among.min()), int(among.max())
+    if greatest - least <= 8 * (len(among) + len(values)) + 1024:
+        table = np.zeros(greatest - least + 1, np.bool_)
+        table[among - least] = True
+        return table[np.clip(values, least, greatest) - least] & (values >= least) & (values <= greatest)
+    table = np.sort(among)
     return table[np.minimum(np.searchsorted(table, values), len(table) - 1)] == values
 
 
 class Sorted:
     """Rows in the order of (group, value), to be searched by ranges of values in a group.
 
-    ``order``: the row at every place; ``group``, ``value``: what stands there.
+    ``order``: the row at every place; ``group``, ``value``: what stands there.  Both are put into one number: as they
+    are if they fit, else by their ranks.
     """
 
     def __init__(self, group: np.ndarray, value: np.ndarray) -> None:
-        self.order = np.lexsort((value, group))
+        self._groups: np.ndarray | None = None
+        self._values: np.ndarray | None = None
+        groups, ticks = group, value
+        if len(group):
+            width = int(value.max()) - int(value.min()) + 2
+            if (int(group.max()) - int(group.min()) + 1) * width >= 1 << 62:
+                self._groups, groups = np.unique(group, return_inverse=True)
+                if len(self._groups) * width >= 1 << 62:
+                    self._values, ticks = np.unique(value, return_inverse=True)
+        self._first = int(groups.min(initial=OPEN))
+        self._last = int(groups.max(initial=NEVER))
+        self._least, self._greatest = int(ticks.min(initial=OPEN)), int(ticks.max(initial=NEVER))
+        self._width = self._greatest - self._least + 2
+        places = (groups - self._first) * self._width + (ticks - self._least) if len(group) else group
+        self.order = np.argsort(places)
+        self._places = places[self.order]
         self.group, self.value = group[self.order], value[self.order]
-        self._values, ranks = np.unique(self.value, return_inverse=True)
-        self._groups, dense = np.unique(self.group, return_inverse=True)
-        self._width = len(self._values) + 1
-        self._places = dense * self._width + ranks
 
     def range(
         self, group: np.ndarray, low: np.ndarray | None, high: np.ndarray | None
@@ -65,14 +83,28 @@ class Sorted:
         """The places of the values in [low, high] of a group, from the first to before the second; None: no limit."""
         if not len(self.order):
             return np.zeros(len(group), np.int64), np.zeros(len(group), np.int64)
-        at = np.minimum(np.searchsorted(self._groups, group), len(self._groups) - 1)
-        from_, to = at * self._width, (at + 1) * self._width
-        if low is not None:
-            from_ = from_ + np.searchsorted(self._values, low)
+        if self._groups is None:
+            there = (group >= self._first) & (group <= self._last)
+            at = np.where(there, group - self._first, 0)
+        else:
+            at = np.minimum(np.searchsorted(self._groups, group), len(self._groups) - 1)
+            there = self._groups[at] == group
+        begin = at * self._width
+        end = begin + (self._width - 1)
         if high is not None:
-            to = at * self._width + np.searchsorted(self._values, high, side="right")
-        first, last = np.searchsorted(self._places, from_), np.searchsorted(self._places, to)
-        return first, np.where(self._groups[at] == group, np.maximum(last, first), first)
+            end = begin + self._offset(high, "right")
+        if low is not None:
+            begin = begin + self._offset(low, "left")
+        first, last = np.searchsorted(self._places, begin), np.searchsorted(self._places, end)
+        return first, np.where(there, np.maximum(last, first), first)
+
+    def _offset(self, ticks: np.ndarray, side: Literal["left", "right"]) -> np.ndarray:
+        """How many steps above the least value the first is that is not less ("right": that is greater)."""
+        if self._values is not None:
+            return np.searchsorted(self._values, ticks, side=side)
+        if side == "left":
+            return np.clip(ticks, self._least, self._greatest + 1) - self._least
+        return np.clip(ticks, max(self._least - 1, NEVER), self._greatest) + 1 - self._least
 
     def any(self, group: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """Whether a group has a value in [low, high]."""
