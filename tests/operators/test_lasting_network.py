@@ -12,6 +12,7 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.lasting.answers import Answer, Attribute
+from occurs.operators.lasting.begun import Begun
 from occurs.operators.lasting.conditions import FactRows
 from occurs.operators.lasting.holding import HoldPoints
 from occurs.operators.lasting.judging import Exists, Judged, Member
@@ -224,3 +225,17 @@ def test_ticks_of_a_window() -> None:
     assert given.time.tolist() == [0, 1, 2, 3]
     _, given = Ticks(5).advance({}, (), Call(3, 20, Values(), True))
     assert (given.time.tolist(), given.complete) == ([16, 17, 18, 19, 20], OPEN)
+
+
+def test_what_has_begun_is_told_once() -> None:
+    node, call = Begun(("X",)), Call(NEVER, 9, Values())
+    none = Intervals.empty(1)
+    open = Intervals((ints(0, 0, 1),), ints(3, 3, 3), ints(OPEN, OPEN, OPEN))
+    state, new = node.advance(node.fresh(), Phenomena(none, open.take(ints(0)), 9), call)
+    assert (new.codes[0].tolist(), new.start.tolist()) == ([0], [3])
+    state, new = node.advance(state, Phenomena(none, open, 9), call)
+    assert (new.codes[0].tolist(), new.start.tolist(), len(state["told"])) == ([1], [3], 2)
+    state, new = node.advance(state, Phenomena(open.take(ints(0)), none, 9), call)
+    assert (len(new), len(state["told"])) == (0, 0)
+    _, new = node.advance(state, Phenomena(none, open, OPEN), Call(9, 9, Values(), True))
+    assert len(new) == 0

@@ -9,7 +9,8 @@ from engine_runs import checked, lines, tables
 
 from occurs.languages.phenesthe.compile import Compiled, compile_all
 from occurs.languages.phenesthe.running import Input, Running
-from occurs.operators.lasting.signals import NEVER
+from occurs.operators.lasting.begun import Begun
+from occurs.operators.lasting.signals import NEVER, Call
 from occurs.testing.lasting import LastingCase, load_lasting_cases
 from occurs.testing.phenesthe import Line, Loaded
 
@@ -111,3 +112,26 @@ def test_windows(case: LastingCase) -> None:
 def _reaches(row: Line, after: int) -> bool:
     """Whether a row (type, time, end if it lasts, attributes) reaches into the window."""
     return row[-2] is None or row[-2] > after
+
+
+@pytest.mark.parametrize("name", ["21 Update", "a filter of what is open"])
+def test_open_rows_are_told_once_and_then_ended(name: str) -> None:
+    (case,) = [c for c in CASES if c.name == name]
+    loaded = Loaded(case)
+    definitions, rows = compiled(loaded)
+    run = Running(definitions)
+    (definition,) = definitions
+    begun = Begun(definition.net.variables)
+    told, net, since = begun.fresh(), definition.net.fresh(), NEVER
+    found = {}
+    assert case.expected is not None
+    for frontier in [*range(int(rows.instants[0]), rows.now + 1), "closing"]:
+        now = rows.now if frontier == "closing" else int(frontier)
+        call = Call(since, now, run.values, frontier == "closing")
+        net, given = definition.net.advance(net, rows.between(since, now), call)
+        told, open = begun.advance(told, given.report, call)
+        both = [definition.answer.final(given.report, call), definition.answer.rows(open, call)]
+        found[frontier] = [x for part in both for x in lines({definition.name: part})]
+        since = now
+    for at, given_then in found.items():
+        same(case, loaded.lines(case.expected.get(at, ())), given_then)

@@ -46,6 +46,10 @@ class Answer:
         rows = Intervals.concat([signal.closed, signal.open]) if call.closing else signal.closed
         return self._rows(rows.codes, rows.start, rows.end, call)
 
+    def rows(self, found: Intervals, call: Call) -> Rows:
+        """Any intervals of the formula as rows, such as :class:`occurs.operators.lasting.begun.Begun` gives."""
+        return self._rows(found.codes, found.start, found.end, call)
+
     def _rows(self, codes: Codes, time: np.ndarray, end: np.ndarray | None, call: Call) -> Rows:
         columns = {}
         for attribute in self.head:

@@ -1,0 +1,39 @@
+"""The laws on random programs, each with its history: meaning, cutting, restart, splitting, forgetting."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from engine_runs import Engine, key
+
+from occurs.errors import OccursError
+from occurs.testing.laws_phenesthe import all_laws
+from occurs.testing.phenesthe import Loaded
+from occurs.testing.random_phenesthe import random_program
+from occurs.testing.random_phenesthe_shrink import text_of
+
+
+def check(seed: int) -> None:
+    case = random_program(random.Random(seed))
+    try:
+        by = key(Engine(Loaded(case)).definitions)
+    except OccursError:
+        by = None  # an answer as any other
+    try:
+        all_laws(case, Engine, random.Random(seed), by)
+    except AssertionError as error:
+        raise AssertionError(f"seed {seed}\n{text_of(case)}\n{error}") from error
+
+
+@pytest.mark.parametrize("tens", range(3))
+def test_random_programs(tens: int) -> None:
+    for seed in range(10 * tens, 10 * tens + 10):
+        check(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(20))
+def test_many_random_programs(part: int) -> None:
+    for seed in range(100 + 25 * part, 125 + 25 * part):
+        check(seed)
