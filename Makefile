@@ -4,10 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench clean
+.PHONY: demo demo-ships test lint bench clean
 
 demo: $(READY)  ## the rules over real flights, on Spark
 	$(BIN)/python examples/flights/run.py
+
+demo-ships: $(READY)  ## what lasts: ships off a coast, with a timeline of some
+	$(BIN)/python examples/maritime/run.py
 
 test: $(READY)  ## all tests; the slow ones too if CI=true
 	$(BIN)/python -m pytest
