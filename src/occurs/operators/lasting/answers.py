@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -46,11 +47,19 @@ class Answer:
         rows = Intervals.concat([signal.closed, signal.open]) if call.closing else signal.closed
         return self._rows(rows.codes, rows.start, rows.end, call)
 
+    @cached_property
+    def _nothing(self) -> dict[str, Column]:
+        """The columns of no rows."""
+        types = [(a.name, a.type) for a in self.head] + [("end", Type.TIMESTAMP)] * self.lasting
+        return {n: Column.of(pa.array([], arrow_type(t)), t) for n, t in types}
+
     def rows(self, found: Intervals, call: Call) -> Rows:
         """Any intervals of the formula as rows, such as :class:`occurs.operators.lasting.begun.Begun` gives."""
         return self._rows(found.codes, found.start, found.end, call)
 
     def _rows(self, codes: Codes, time: np.ndarray, end: np.ndarray | None, call: Call) -> Rows:
+        if not len(time):
+            return Rows(self.name, time, dict(self._nothing))
         columns = {}
         for attribute in self.head:
             if isinstance(attribute.value, Literal):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,13 +36,21 @@ class Picked:
     equal: tuple[tuple[str, Place], ...] = ()
     never: bool = False
 
+    @cached_property
+    def _as_it_is(self) -> bool:
+        """All rows, with all variables in their order, by other names perhaps."""
+        return self.places == self.operand and not self.equal and not self.never
+
     def fresh(self) -> dict[str, Held]:
         return {}
 
     def advance(
         self, state: dict[str, Held], inputs: tuple[Signal, ...], call: Call
     ) -> tuple[dict[str, Held], Signal]:
-        signal, rows = inputs[0], _Rows(self, call.values)
+        signal = inputs[0]
+        if self._as_it_is and (self.variables == self.operand or not isinstance(signal, Phenomena)):
+            return state, signal  # only lags name variables
+        rows = _Rows(self, call.values)
         if isinstance(signal, Points):
             at = rows.fitting(signal.codes, len(signal))
             time = signal.time if at is None else signal.time[at]
