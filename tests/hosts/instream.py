@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 
 import occurs
 from occurs.arguments import named
+from occurs.engine.ledger import pieces
 from occurs.engine.state import meta_from_ipc
 from occurs.hosts.spark.task import MARK
 from occurs.hosts.spark.wide import ARROW, problems_from_json
@@ -56,7 +57,7 @@ class Store:
         return self.pieces[name]
 
     def put(self, name: str, data: bytes) -> None:
-        again = name == "program" or name.endswith("/consumed")
+        again = name == "program" or name.endswith("/consumed") or "/net/" in name
         assert again or name not in self.pieces, f"{name} is written twice"
         self.pieces[name] = data
 
@@ -74,9 +75,8 @@ class Store:
         assert self.value is not None
         known = set()
         for lane, entry in meta_from_ipc(self.value)["lanes"].items():
-            known |= {f"{lane}/{p[0]}" for pieces in entry["engine"]["pasts"].values() for p in pieces}
+            known |= {f"{lane}/{name}" for name in pieces(entry["engine"])}
             known |= {f"{lane}/{name}" for name in entry["waiting"]["pieces"]}
-            known |= {f"{lane}/consumed"} if entry["engine"]["consumed"] else set()
         kept = {name for name in self.pieces if "/" in name}
         assert known == kept, f"pieces: {sorted(known ^ kept)}"
 
@@ -147,6 +147,7 @@ class InStream:
             until=until,
             delay=how.delay,
             fields={},
+            has_end=any("end" in t.column_names for t in whole.tables.values()),
         )
         parts = groups(self.stage.definitions, self.stage)
         token = uuid.uuid4().hex
@@ -157,7 +158,7 @@ class InStream:
         self.stores: dict[tuple[int, int], Store] = {}
         kinds = {c: ARROW[kind] for (_, kind), c in columns.items()}
         special = {c: pa.string() for c in ("__type", "__label", "__bad", "__data")}
-        special |= {"__time": pa.int64(), "__sequence": pa.int64(), "__state": pa.int32()}
+        special |= {"__time": pa.int64(), "__end": pa.int64(), "__sequence": pa.int64(), "__state": pa.int32()}
         self.schema = pa.schema([*special.items(), *kinds.items()])
         made = [self._wide(t, table) for t, table in whole.tables.items()]
         made += [self._unread(t, table) for t, table in given.items() if t not in whole.tables and len(table)]
@@ -167,6 +168,9 @@ class InStream:
     # -- rows ----------------------------------------------------------------------------------------------------------
     def _wide(self, type: str, table: pa.Table) -> pa.Table:
         columns = {"__time": table.column("time").cast(pa.int64())}
+        if "end" in table.column_names:
+            end, until = table.column("end"), self.source.until
+            columns["__end"] = end if until is None else pc.if_else(pc.greater(end, until), None, end)
         for special in ("sequence", "label"):
             if special in table.column_names:
                 columns[f"__{special}"] = table.column(special)
@@ -215,7 +219,8 @@ class InStream:
             found = occurrences_of(got.found)
             frontier = got.figures["frontier"]
             assert frontier is not None or not found
-            for e in found:  # each detection comes as soon as its instant is complete, and no sooner
+            # each detection comes as soon as its instant is complete, and no sooner
+            for e in found if not self.stage.nets else ():
                 assert before is None or e.time > before, (before, e)
                 assert e.time <= cast(int, frontier), (e, frontier)
             before = frontier
@@ -283,7 +288,8 @@ class InStream:
             rows = pa.concat_tables([rows, pa.Table.from_batches(list(unpacked))], promote_options="default")
         places = {f"__b{p.lane.number}": self._places(p, rows, before is None) for p in paths}
         matter = [any(row) for row in zip(*([b is not None for b in found] for found in places.values()))]
-        columns = list(dict.fromkeys(["__type", "__time", *(c for p in paths for c in p.columns)]))
+        ends = ["__end"] if before is None and self.source.has_end else []
+        columns = list(dict.fromkeys(["__type", "__time", *ends, *(c for p in paths for c in p.columns)]))
         out: dict[str, Any] = {n: rows.column(n) for n in (["__state", "__bad"] if before is None else NAMES)}
         for c in columns:
             column = rows.column(c)

@@ -27,8 +27,8 @@ class MicroBatch:
     """``found``: the detections of every reported type, as the other hosts give them, in order of time.  ``late``: JSON
     texts, a row each (if asked for).  ``bad``: reason, file, column, value, data, row.
 
-    ``figures``: rows, bad, outside, late, found; waiting, kept (rows held at the end), size (bytes of state written),
-    frontier and newest (ticks).
+    ``figures``: rows, bad, outside, empty (end = time), late, found; waiting, kept (rows held at the end), size (bytes
+    of state written), frontier and newest (ticks).
     """
 
     found: dict[str, pa.Table]
@@ -92,12 +92,13 @@ class StreamQuery:
         time = pa.timestamp("us", tz="UTC") if stage.kind.timestamp else pa.int64()
         stamp = pa.timestamp("us", tz="UTC")
         attributes = [(n, stamp if t is Type.TIMESTAMP else arrow_type(t)) for n, t in stage.schemas[type]]
-        fields = [("type", pa.string()), ("time", time), *attributes]
+        lasting = stage.schemas[type].lasting
+        fields = [("type", pa.string()), ("time", time), *([("end", time)] if lasting else []), *attributes]
         fields += [("label", pa.string())] if self.label else []
         if not parts:
             return pa.schema(fields).empty_table()
         table = pa.concat_tables(parts)
-        order = [("time", "ascending")] + [("label", "ascending")] * self.label
+        order = [("time", "ascending"), *([("end", "ascending")] * lasting), *([("label", "ascending")] * self.label)]
         table = table.take(pc.sort_indices(table, sort_keys=order))
         names = [n for n, _ in fields] + ["because"] * self.because
         # an attribute without any value travels as text
@@ -107,7 +108,7 @@ class StreamQuery:
         return pa.table(arrays, names=names)
 
 
-_SUMS = ("rows", "bad", "outside", "late", "found", "waiting", "kept", "size")
+_SUMS = ("rows", "bad", "outside", "empty", "late", "found", "waiting", "kept", "size")
 
 
 def _least(one: int | None, other: int | None) -> int | None:

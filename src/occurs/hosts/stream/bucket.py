@@ -24,6 +24,7 @@ from occurs.hosts.spark.task import BUDGET
 from occurs.hosts.spark.wide import wide_rows
 from occurs.hosts.stream.adopt import describe, fingerprint, heirs, pieces_of, renamed, take_over
 from occurs.hosts.stream.clock import Clock
+from occurs.hosts.stream.ends import last_end
 from occurs.hosts.stream.layout import Layout, Path
 from occurs.hosts.stream.records import (
     CLOCK,
@@ -41,6 +42,7 @@ from occurs.hosts.stream.records import (
 )
 from occurs.hosts.stream.replay import joined, replayed
 from occurs.hosts.stream.waiting import Waiting
+from occurs.operators.lasting.signals import OPEN
 from occurs.plan.stage import with_births
 
 #: buckets that a process remembers; beyond, the one that was not asked for longest is read anew when it is
@@ -115,7 +117,9 @@ class Bucket:
         strays: list[pa.Table] = []
         history: dict[int, list[pa.Table]] = {}
         past = Clock(0)
-        rows = bad = outside = late = found = 0
+        ends: list[bytes] = []
+        ended = clock.closed
+        rows = bad = outside = empty = late = found = 0
         for r in records:
             if r.kind in PASSED:
                 yield r
@@ -126,14 +130,18 @@ class Bucket:
             elif r.kind == REPLAY and r.blob is not None:
                 history.setdefault(r.lane, []).append(from_blob(r.blob))
             elif r.kind == REPLAY_CLOCK:
-                past.see(r.lo, r.hi)
+                past.see(r.lo, r.hi, r.last)
             elif r.kind == CLOCK:
-                clock.see(r.lo, r.hi)
-                rows, bad, outside = rows + r.rows, bad + r.bad, outside + r.outside
+                clock.see(r.lo, r.hi, r.last)
+                ends += [] if r.blob is None else [r.blob]
+                rows, bad, outside, empty = rows + r.rows, bad + r.bad, outside + r.outside, empty + r.empty
                 if r.closing:
                     clock.close()
         if past.newest is not None:
             before = self._replay(memory, {n: pa.concat_tables(found) for n, found in history.items()}, past)
+        clock.see(None, None, last_end(ends, before))
+        if ended and self.layout.nets:
+            before = OPEN  # what held was given as such, and cannot be taken back
         frontier = clock.judge()
         for table in strays:
             missed, _ = _late(table, before)
@@ -149,7 +157,7 @@ class Bucket:
                     yield from self._late_rows(missed)
                 seat.waiting.add(rest)
             if frontier is not None and clock.start is not None:
-                for blob, n in self._advance(seat, frontier, clock.start):
+                for blob, n in self._advance(seat, frontier, clock.start, clock.closed and not ended):
                     found += n
                     yield Record(FOUND, self.number, number, found=n, blob=blob)
         self._save(memory)
@@ -162,6 +170,7 @@ class Bucket:
             rows=rows,
             bad=bad,
             outside=outside,
+            empty=empty,
             late=late,
             found=found,
             waiting=sum(s.waiting.rows for s in memory.seats.values()),
@@ -170,7 +179,7 @@ class Bucket:
         )
         if self.depth + 1 < self.layout.depth and self.number == self.layout.ids[0]:
             for other in self.layout.ids:
-                yield Record(CLOCK, other, lo=clock.least, hi=clock.newest, closing=clock.closed)
+                yield Record(CLOCK, other, lo=clock.least, hi=clock.newest, last=clock.last, closing=clock.closed)
 
     def _replay(self, memory: Memory, history: Mapping[int, pa.Table], past: Clock) -> int | None:
         """Take history for definitions that are new, or for a stream that begins.  Returns the frontier before the rows
@@ -182,7 +191,7 @@ class Bucket:
         if begins:
             clock.frontier = past.newest
             clock.start = past.least if clock.start is None else clock.start
-            clock.see(past.least, past.newest)
+            clock.see(past.least, past.newest, past.last)
         frontier, start = clock.frontier, clock.start
         for number, seat in memory.seats.items():
             if frontier is None or start is None or not (begins or seat.births):
@@ -210,18 +219,20 @@ class Bucket:
         if self.layout.late and table.num_rows:
             yield Record(LATE, self.number, late=table.num_rows, blob=to_blob(table.select(["__data"])))
 
-    def _advance(self, seat: Seat, frontier: int, start: int) -> Iterator[tuple[bytes, int]]:
-        """Let the engine judge all instants up to the frontier: (detections as a blob, how many)."""
+    def _advance(self, seat: Seat, frontier: int, start: int, closing: bool) -> Iterator[tuple[bytes, int]]:
+        """Let the engine judge all instants up to the frontier, and if nothing comes any more what still holds:
+        (detections as a blob, how many)."""
         stage, engine = seat.engine.stage, seat.engine
         done = engine.state.frontier
-        if done is not None and frontier <= done:
+        closing = closing and bool(stage.nets)
+        if done is not None and frontier <= done and not closing:
             return
         ready = seat.waiting.take(frontier)
-        if ready is None and not stage.timers:
+        if ready is None and not stage.timers and not stage.nets:
             return  # nothing can happen; what is forgotten is forgotten with the next rows
         rows = wide_rows(stage, seat.path.inlets, ready, self.layout.labelled, self.layout.types)
         for until, part in calls(rows, frontier, BUDGET):
-            result = engine.advance(part, until, start)
+            result = engine.advance(part, until, start, closing=closing and until == frontier)
             for piece in seat.path.wide.batches(result, stage):
                 yield to_blob(piece), piece.num_rows
 

@@ -47,6 +47,7 @@ def lay_out(
         results.append(Result(source.frame, wide, lane.group, lane.number))
         columns = dict.fromkeys(c for i in inlets for _, _, c in i.columns if c)
         special = ["__type", "__time"]
+        special += ["__end"] if any(source.lasts(i.type) for i in inlets if not i.derived) else []
         special += ["__sequence"] if source.has_sequence and any(not i.derived for i in inlets) else []
         special += ["__label"] if labelled and any(i.labelled for i in inlets) else []
         special += ["__derived"] if any(i.derived for i in inlets) else []
@@ -107,6 +108,8 @@ def _stage_input(
     columns = dict.fromkeys(c for p in paths for c in p.columns)
     columns.setdefault("__type", None)
     columns.setdefault("__time", None)
+    if before is None and source.has_end:  # of any type: the clock goes on to the last end
+        columns.setdefault("__end", None)
     # what nobody reads crosses as nulls
     matter = reduce(lambda one, more: one | more, (F.col(f"__b{n}").isNotNull() for n in buckets))
     attributes = [c for c in columns if not c.startswith("__")]

@@ -13,32 +13,38 @@ from typing import Any
 
 @dataclass
 class Clock:
-    """``newest``, ``least``: greatest and least time of accepted rows.  ``frontier``: all instants up to here are
-    complete.  ``start``: where the clock begins; known with the first frontier that is not before it."""
+    """``newest``, ``least``: greatest and least time of accepted rows; ``last``: the greatest time or end.
+    ``frontier``: all instants up to here are complete.  ``start``: where the clock begins; known with the first
+    frontier that is not before it."""
 
     delay: int
     until: int | None = None
     start: int | None = None
     newest: int | None = None
     least: int | None = None
+    last: int | None = None
     frontier: int | None = None
     closed: bool = False
 
-    def see(self, lo: int | None, hi: int | None) -> None:
-        """Rows of these times have come."""
+    def see(self, lo: int | None, hi: int | None, last: int | None = None) -> None:
+        """Rows of these times have come, of which one ends at ``last``."""
         if lo is not None and (self.least is None or lo < self.least):
             self.least = lo
         if hi is not None and (self.newest is None or hi > self.newest):
             self.newest = hi
+        for end in (hi, last):
+            if end is not None and (self.last is None or end > self.last):
+                self.last = end
 
     def close(self) -> None:
         """Nothing comes any more."""
         self.closed = True
 
     def judge(self) -> int | None:
-        """Move the frontier as far as what was seen allows; None while nothing is complete."""
+        """Move the frontier as far as what was seen allows; None while nothing is complete.  What comes is ordered by
+        its times; only when nothing comes any more the clock goes on to the last end."""
         if self.closed:
-            until = self.newest if self.until is None else self.until
+            until = self.last if self.until is None else self.until
         else:
             until = None if self.newest is None else self.newest - self.delay - 1
         if until is None:
@@ -56,8 +62,10 @@ class Clock:
 
     def entry(self) -> dict[str, Any]:
         """Plain JSON; the delay and the end are the query's."""
-        return {n: getattr(self, n) for n in ("start", "newest", "least", "frontier", "closed")}
+        return {n: getattr(self, n) for n in ("start", "newest", "least", "last", "frontier", "closed")}
 
     def load(self, entry: Mapping[str, Any]) -> None:
         for name, value in entry.items():
             setattr(self, name, value)
+        if self.last is None:  # written before there were ends
+            self.last = self.newest

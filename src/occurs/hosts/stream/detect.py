@@ -145,8 +145,8 @@ class StreamDetections(Mapping[str, "DataFrame"]):
         return f"StreamDetections({', '.join(self)})"
 
     def together(self, *types: str) -> DataFrame:
-        """The detections of several types (none named: all) in one DataFrame: ``type``, ``time``, and every attribute
-        of any of them, null where a type has none of the name.
+        """The detections of several types (none named: all) in one DataFrame: ``type``, ``time``, if some of them last
+        ``end``, and every attribute of any of them, null where a type has none of the name.
 
         Raises UsageProblem for a type that is not reported, and if an attribute is text here and a number there.
         """
@@ -203,8 +203,9 @@ class StreamDetections(Mapping[str, "DataFrame"]):
         shown = Shown.of(layout.paths, types, self._label, self._because)
         records = observed(records_of(layout, self._source)).where(f"kind = {FOUND}")
         rows = records.mapInArrow(make_reader(shown), shown.ddl)
-        time = F.timestamp_micros("time") if self._source.kind.timestamp else F.col("time")
-        columns = [F.col("type"), time.alias("time")]
+        columns = [F.col("type")]
+        for name in ("time", "end") if shown.lasting else ("time",):
+            columns.append((F.timestamp_micros(name) if self._source.kind.timestamp else F.col(name)).alias(name))
         for n, (name, t) in enumerate(shown.attributes):
             columns.append((F.timestamp_micros(f"a{n}") if t is Type.TIMESTAMP else F.col(f"a{n}")).alias(name))
         columns += [F.col(n) for n, asked in (("label", self._label), ("because", self._because)) if asked]
@@ -216,7 +217,7 @@ def observed(frame: DataFrame) -> DataFrame:
     from pyspark.sql import functions as F
 
     figures = F.col("kind") == FIGURES
-    sums = [F.sum(F.when(figures, F.col(c))).alias(c) for c in ("rows", "bad", "outside", "late", "found")]
+    sums = [F.sum(F.when(figures, F.col(c))).alias(c) for c in ("rows", "bad", "outside", "empty", "late", "found")]
     sums += [F.sum(F.when(figures, F.col(c))).alias(c) for c in ("waiting", "kept", "size")]
     ends = [F.min(F.when(figures, F.col("lo"))).alias("frontier"), F.max(F.when(figures, F.col("hi"))).alias("newest")]
     return frame.observe("occurs", *sums, *ends)

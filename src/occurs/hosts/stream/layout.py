@@ -37,6 +37,11 @@ class Layout:
     token: str
     types: tuple[str, ...] = ()
 
+    @cached_property
+    def nets(self) -> bool:
+        """Are there definitions that what holds at the end matters to?"""
+        return any(p.lane.group.stage.nets for p in self.paths)
+
     def at(self, depth: int) -> list[Path]:
         return [p for p in self.paths if p.lane.depth == depth]
 

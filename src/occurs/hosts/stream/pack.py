@@ -14,6 +14,7 @@ from occurs.errors import InputProblem, OccursError, Problem
 from occurs.hosts.spark.task import MARK
 from occurs.hosts.spark.wide import problems_to_json
 from occurs.hosts.stream.clock import Clock
+from occurs.hosts.stream.ends import Ends
 from occurs.hosts.stream.layout import Layout, Path
 from occurs.hosts.stream.records import (
     BAD,
@@ -60,8 +61,9 @@ class _Packing:
         self.first = depth == 0
         self.clock = Clock(0)
         self.history = Clock(0)
-        self.rows = self.bad = self.outside = 0
+        self.rows = self.bad = self.outside = self.empty = 0
         self.closing = False
+        self.ends = Ends()
 
     def run(self, batches: Batches) -> Batches:
         held: list[pa.RecordBatch] = []
@@ -79,14 +81,18 @@ class _Packing:
         if self.first and (self.rows or self.closing):
             yield batch(self.clocks())
         if self.history.newest is not None:
-            lo, hi = self.history.least, self.history.newest
-            yield batch(Record(REPLAY_CLOCK, number, lo=lo, hi=hi) for number in self.layout.ids)
+            past = self.history
+            yield batch(
+                Record(REPLAY_CLOCK, number, lo=past.least, hi=past.newest, last=past.last)
+                for number in self.layout.ids
+            )
 
     def clocks(self) -> Iterator[Record]:
         """To every bucket what was seen; the counts to one."""
         for b, number in enumerate(self.layout.ids):
-            record = Record(CLOCK, number, lo=self.clock.least, hi=self.clock.newest, closing=self.closing)
-            yield record if b else replace(record, rows=self.rows, bad=self.bad, outside=self.outside)
+            counts = {n: getattr(self, n) for n in ("rows", "bad", "outside", "empty")} if b == 0 else {}
+            lo, hi, blob = self.clock.least, self.clock.newest, self.ends.blob
+            yield Record(CLOCK, number, lo=lo, hi=hi, closing=self.closing, blob=blob, **counts)
 
     def chunk(self, table: pa.Table) -> Batches:
         if "kind" in table.column_names:
@@ -114,7 +120,8 @@ class _Packing:
         """Rows of history: they move no clock but their own."""
         if table.num_rows:
             time = table.column("__time").to_numpy()
-            self.history.see(int(time.min()), int(time.max()))
+            last = pc.max(table.column("__end")).as_py() if "__end" in table.column_names else None
+            self.history.see(int(time.min()), int(time.max()), last)
             found = [replace(r, kind=REPLAY) for path in self.paths for r in self.packed(path, table)]
             if found:
                 yield batch(found)
@@ -137,6 +144,9 @@ class _Packing:
         if table.num_rows:
             time = table.column("__time").to_numpy()
             self.clock.see(int(time.min()), int(time.max()))
+            if "__end" in table.column_names:
+                self.empty += pc.sum(pc.equal(table.column("__end"), table.column("__time"))).as_py() or 0
+                self.ends.see(table)
         return table
 
     def left_out(self, bad: pa.Table) -> Batches:

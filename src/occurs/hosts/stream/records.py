@@ -23,7 +23,8 @@ class Record:
     """One record of the stream between stages; which fields mean something depends on ``kind``.
 
     bucket: where it goes.  lane: of ROWS and FOUND.  lo, hi: least and greatest time (CLOCK), frontier and newest time
-    (FIGURES).  rows, bad, outside: of the input (CLOCK, FIGURES); late, found, waiting, kept, size (bytes written):
+    (FIGURES).  last: the greatest time or end (to a later stage, of history; else the blob has the ends).  rows, bad,
+    outside, empty (end = time): of the input (CLOCK, FIGURES); late, found, waiting, kept, size (bytes written):
     FIGURES.  closing: nothing comes any more (CLOCK).
     """
 
@@ -32,9 +33,11 @@ class Record:
     lane: int = 0
     lo: int | None = None
     hi: int | None = None
+    last: int | None = None
     rows: int = 0
     bad: int = 0
     outside: int = 0
+    empty: int = 0
     late: int = 0
     found: int = 0
     waiting: int = 0

@@ -29,17 +29,23 @@ _DELAY = "spark.watermarkDelayMs"
 
 @dataclass(kw_only=True)
 class StreamSource(WideSource):
-    """The frame has two columns more: ``__state`` (0 good, 1 outside the clock, 2 bad, 3 closing, 4 history, 5 history
-    that is bad) and ``__bad``, of bad rows JSON with the reasons; if late rows are wanted also ``__data``: the row as
-    it came, as JSON.
+    """The frame has three columns more: ``__end`` (long; null, or after the clock: still holds), ``__state`` (0 good, 1
+    outside the clock, 2 bad, 3 closing, 4 history, 5 history that is bad) and ``__bad``, of bad rows JSON with the
+    reasons; if late rows are wanted also ``__data``: the row as it came, as JSON.
 
-    start, until, delay: of the clock, in ticks.  fields: the columns of the input, name to Spark type.
+    start, until, delay: of the clock, in ticks.  fields: the columns of the input, name to Spark type.  has_end: may
+    rows have ends?
     """
 
     start: int | None
     until: int | None
     delay: int
     fields: Mapping[str, Any]
+    has_end: bool = False
+
+    def lasts(self, type: str) -> bool:
+        """Do the rows of a type of the input last?"""
+        return type in self.schemas and self.schemas[type].lasting
 
 
 def read_stream(
@@ -66,9 +72,9 @@ def read_stream(
     columns, physical = reading.columns()
     start, until = reading.ends()
     for part in reading.parts:
-        _refuse_lasting(reading, part)
+        _refuse_ends(reading, part)
     pieces = [reading.piece(part, columns, start, until) for part in reading.parts]
-    wide = reduce(lambda one, more: one.unionByName(more), (_streamed(p, late) for p in pieces))
+    wide = reduce(lambda one, more: one.unionByName(more), (_streamed(p, late, until) for p in pieces))
     if replay is not None:
         wide = wide.unionByName(_history(prepare(program, replay, options), columns), allowMissingColumns=True)
     # what comes is not known: types that rules define are input only if they have a table or a declaration
@@ -90,16 +96,18 @@ def read_stream(
         until=until,
         delay=delay,
         fields=fields,
+        has_end=any(options.end in p.columns for p in reading.parts),
     )
 
 
-def _refuse_lasting(reading: Reading, part: Part) -> None:
-    """In one table for all types a row that ends is bad: no definition here reads what lasts."""
+def _refuse_ends(reading: Reading, part: Part) -> None:
+    """In one table for all types a row of a type of events that ends is bad."""
     from pyspark.sql import functions as F
 
     if part.own is None and reading.options.end in part.columns:
         column, _ = part.columns[reading.options.end]
-        read = part.type.isin(reading.reads) if reading.reads else F.lit(False)
+        events = [t for t in reading.reads if t not in reading.schemas or not reading.schemas[t].lasting]
+        read = part.type.isin(events) if events else F.lit(False)
         part.bad.append(("lasting row of a type of events", reading.options.end, column, read & part.end.isNotNull()))
 
 
@@ -110,10 +118,10 @@ def _history(reading: Reading, columns: Mapping[tuple[str, Type], str]) -> DataF
     pieces = [reading.piece(part, columns, None, None) for part in reading.parts]
     frames = [p.part.frame.select(*p.columns) for p in pieces]
     wide = reduce(lambda one, more: one.unionByName(more), frames)
-    return wide.withColumn("__state", F.when(F.col("__state") == 0, 4).otherwise(5)).drop("__end")
+    return wide.withColumn("__state", F.when(F.col("__state") == 0, 4).otherwise(5))
 
 
-def _streamed(piece: Piece, late: bool) -> DataFrame:
+def _streamed(piece: Piece, late: bool, until: int | None) -> DataFrame:
     from pyspark.sql import functions as F
 
     row = piece.part.place[1].alias("row")
@@ -121,7 +129,8 @@ def _streamed(piece: Piece, late: bool) -> DataFrame:
     columns = [*piece.columns, F.when(piece.state == 2, why).alias("__bad")]
     if late:
         columns.append(piece.data.alias("__data"))
-    return piece.part.frame.select(*columns).drop("__end")
+    out = piece.part.frame.select(*columns)
+    return out if until is None else out.withColumn("__end", F.when(F.col("__end") <= until, F.col("__end")))
 
 
 def delay_of(watermark: Any, frames: Mapping[Any, DataFrame], options: InputOptions, kind: TimeKind) -> int:

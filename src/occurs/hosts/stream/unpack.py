@@ -79,21 +79,24 @@ def make_unpacker(handed: Sequence[Handed], labelled: bool) -> Callable[[Batches
 
 @dataclass(frozen=True)
 class Shown:
-    """What users see of the detections of several types: their attributes side by side."""
+    """What users see of the detections of several types: their attributes side by side; ``lasting``: some last."""
 
     paths: tuple[Path, ...]
     types: tuple[str, ...]
     attributes: tuple[tuple[str, Type], ...]
     label: bool
     because: bool
+    lasting: bool = False
 
     @classmethod
     def of(cls, paths: Sequence[Path], types: Sequence[str], label: bool, because: bool) -> Shown:
         """Raises UsageProblem if attributes of one name are of kinds that do not go together."""
         kinds: dict[str, Type] = {}
         first: dict[str, str] = {}
+        lasting = False
         for t in types:
             schemas = next(p.lane.group.stage.schemas for p in paths if t in p.wide.reported)
+            lasting = lasting or schemas[t].lasting
             for name, kind in schemas[t]:
                 both = widen(kinds.get(name, kind), kind)
                 if both is None:
@@ -101,12 +104,13 @@ class Shown:
                     raise UsageProblem.of("bad-option", text, hint="name types that agree: together(..)")
                 kinds[name] = both
                 first.setdefault(name, t)
-        return cls(tuple(paths), tuple(types), tuple(kinds.items()), label, because)
+        return cls(tuple(paths), tuple(types), tuple(kinds.items()), label, because, lasting)
 
     @property
     def ddl(self) -> str:
         """Times as ticks, attributes numbered (names are the user's)."""
-        parts = ["type string", "time bigint", *(f"a{n} {DDL_TYPES[t]}" for n, (_, t) in enumerate(self.attributes))]
+        parts = ["type string", "time bigint", *(["end bigint"] if self.lasting else [])]
+        parts += [f"a{n} {DDL_TYPES[t]}" for n, (_, t) in enumerate(self.attributes)]
         parts += ["label string"] if self.label else []
         parts += [f"because {because_ddl(self.paths[0].wide.kind)}"] if self.because else []
         return ", ".join(parts)
@@ -123,6 +127,8 @@ class Shown:
             table, number = table.filter(pa.array(mine)), number[mine]
         n = len(table)
         found = {"type": pa.array(np.array(names, object)[number], pa.string()), "time": table.column("__time")}
+        if self.lasting:
+            found["end"] = table.column("__end") if path.wide.lasting else pa.nulls(n, pa.int64())
         for i, (name, kind) in enumerate(self.attributes):
             used = dict.fromkeys(path.wide.physical[(t, name)] for t in names if t in self.types and name in schemas[t])
             values = [table.column(c).cast(ARROW[kind]) for c in used]
