@@ -67,7 +67,11 @@ class _Drawing:
         self.colour = {t: COLOURS[i % len(COLOURS)] for i, t in enumerate(chart.types)}
         # a picture of one instant has a width, too
         self.span = max(chart.end - chart.start, 1)
-        self.ends_open = any(lane.open.any() for g in chart.groups for lane in g.lanes)
+        self.goes_on = any(
+            (lane.open | (lane.end > chart.end) | (lane.start < chart.start)).any()
+            for g in chart.groups
+            for lane in g.lanes
+        )
 
     def x(self, ticks: Any) -> Any:
         """Places on the axis: days since 1970, or ticks."""
@@ -149,8 +153,8 @@ class _Drawing:
                     Line2D([], [], marker="D", markersize=6, color="none", markerfacecolor=colour,
                            markeredgecolor="#222222", markeredgewidth=0.6, label=_plain(name))
                 )  # fmt: skip
-        if self.ends_open:
-            handles.append(Line2D([], [], marker=">", color="none", markerfacecolor="#222222", label="still holds"))
+        if self.goes_on:
+            handles.append(Line2D([], [], marker=">", color="none", markerfacecolor="#222222", label="goes on"))
         self.axes.legend(
             handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=_COLUMNS, fontsize=_PLAIN, frameon=False,
             borderaxespad=0.2, handlelength=1.4, columnspacing=1.4,
@@ -174,11 +178,13 @@ class _Drawing:
                 list(zip(self.x(low[mine]), width)), (at + row + 0.14, 0.72), facecolor=self.colour[lane.type],
                 edgecolor="#444444", linewidth=0.6, zorder=3,
             )  # fmt: skip
-        head = lane.open | (lane.end > chart.end)
-        self.axes.plot(
-            np.full(int(head.sum()), self.x(chart.end)), at + lane.row[head] + 0.5, ">", color="#222222", markersize=5,
-            zorder=5,
-        )  # fmt: skip
+        # what goes on beyond the picture, or still holds, has a head there
+        for beyond, edge, head in (
+            (lane.open | (lane.end > chart.end), chart.end, ">"),
+            (lane.start < chart.start, chart.start, "<"),
+        ):
+            x = np.full(int(beyond.sum()), self.x(edge))
+            self.axes.plot(x, at + lane.row[beyond] + 0.5, head, color="#222222", markersize=5, zorder=5)
         # where bars are drawn over one another, their labels would be, too
         for i in np.flatnonzero(self.fits(lane, high - low) & ~lane.crowded):
             self.label(self.x(low[i]), at + lane.row[i] + 0.5, lane.label[i], 3)
