@@ -180,12 +180,18 @@ class Run:
         if isinstance(tree, Leaf):
             return tree.signal(call)
         inputs = tuple(self._signal(operand, call) for operand in tree.operands)
+        self.last = call, inputs
         state = self.states.get(id(tree)) or tree.node.fresh()
         for table in state.values():
             for column in (*table.codes, *table.columns.values()):
                 column.setflags(write=False)
         self.states[id(tree)], signal = tree.node.advance(state, inputs, call)
         return signal
+
+    def certain(self) -> list[Row]:
+        """The open rows of a relation that are certain after a call."""
+        call, inputs = self.last
+        return rows_of(self.tree.node.certain(self.states[id(self.tree)], inputs, call))
 
     def size(self) -> int:
         return sum(len(table) for state in self.states.values() for table in state.values())

@@ -141,6 +141,30 @@ def test_23_held_back(end: float) -> None:
     assert closed == ([((), 2, 25)] if end == INF else [])
 
 
+# --- what is certain before it has ended ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rel", "left", "right", "expected"),
+    [
+        ("overlaps", state((1, 12)), state((8, 23)), {12: [1], 22: [1], 23: []}),
+        ("meets", state((1, 12)), state((12, 23)), {11: [], 12: [1], 22: [1], 23: []}),
+        ("starts", state((1, 12)), state((1, 23)), {11: [], 12: [1], 22: [1], 23: []}),
+        ("contains", state((1, 12)), state((3, 5), (7, 9)), {4: [], 5: [1], 11: [1], 12: []}),
+        ("contains", state((1, 12)), event(5, 7), {4: [], 5: [1], 11: [1], 12: []}),
+        ("before", state((1, 2), (3, 5)), state((7, 9)), {6: [], 7: [3], 8: [3], 9: []}),
+        ("before", dynamic((1, 5), (3, 5)), dynamic((7, 9)), {6: [], 7: [1, 3], 8: [1, 3], 9: []}),
+        ("finishes", state((3, 9)), state((1, 9)), {8: [], 9: []}),
+    ],
+)
+def test_certain_open_rows(rel: str, left: Leaf, right: Leaf, expected: dict[int, list[int]]) -> None:
+    run = Run(Tree(rel, left, right))
+    for frontier in range(25):
+        run.call(frontier)
+        if frontier in expected:
+            assert sorted(run.certain()) == [((), s, INF) for s in expected[frontier]]
+
+
 # --- when -------------------------------------------------------------------------------------------------------------
 
 
@@ -249,18 +273,18 @@ def test_keys_apart(seed: int) -> None:
 
 
 @pytest.mark.parametrize("rel", RELATIONS)
-@pytest.mark.parametrize("delay", [0, 3])
-def test_state_is_small(rel: str, delay: int) -> None:
+@pytest.mark.parametrize("delays", [(0, 0), (3, 0), (0, 3)])
+def test_state_is_small(rel: str, delays: tuple[int, int]) -> None:
     """Two states, one key, thousands of intervals: a few rows, however long it lasts."""
     rng = random.Random(7)
     sides = []
-    for d in (delay, 0):
+    for delay in delays:
         rows, at = [], 0
         while at < 6000:
             at += rng.randint(1, 4)
             rows.append(((), at, at + rng.randint(1, 6)))
             at = int(rows[-1][2])
-        sides.append(Leaf("state", (), rows, d))
+        sides.append(Leaf("state", (), rows, delay))
     run, sizes = Run(Tree(rel, *sides)), []
     for frontier in range(0, 6000, 50):
         run.call(frontier)
@@ -300,6 +324,18 @@ def test_before_keeps_what_ended_before_an_open_row_until_it_closes() -> None:
     # the events; the ψ rows that are not decided; the last starts
     assert kept == [[[3], [], [0]], [[3, 9], [], [0]], [[3, 9], [], [0]], [[9], [], [5]], [[9], [], [5]]]
     assert told(signal, (), ((), 0, 0)) == (8, 51)
+
+
+def test_before_forgets_starts_when_nothing_lags_any_more() -> None:
+    rows: list[Row] = [((0,), 5, 6), ((0,), 8, 9), ((1,), 3, 20)]
+    b = Leaf("dynamic", ("B",), rows, 0, {r: r[2] for r in rows}, dict.fromkeys(rows, INF), [()])
+    run = Run(Tree("before", event(1), b))
+    kept = []
+    for frontier in (9, 19, 20):
+        run.call(frontier)
+        (state,) = run.states.values()
+        kept.append((sorted(state["begun"].columns["start"].tolist()), state["right"].columns["start"].tolist()))
+    assert kept == [([5, 8], [5, 8]), ([5, 8], [5, 8]), ([3, 8], [])]
 
 
 # --- pooled and filtered ----------------------------------------------------------------------------------------------

@@ -3,6 +3,8 @@ another φ end nor another ψ start between them; judged per joint binding, each
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from occurs.operators.lasting.frontiers import Frontiers, lag, of_ends, of_starts, telling
@@ -121,6 +123,14 @@ def _found(
             beside = (left.variables, tuple(c[j] for c in x.codes)), (right.variables, tuple(c[k] for c in y.codes))
             parts.append(Intervals(merged(variables, *beside), x.start[j], y.end[k]))
     return Intervals.concat(parts) if parts else Intervals.empty(len(variables))
+
+
+def certain(state: dict[str, Held], left: Side, right: Side, variables: tuple[str, ...]) -> Intervals:
+    """What comes of the open ψ, as far as it is final but for their ends: as if they ended now."""
+    state = {**state, "right": Held.empty(len(right.variables), "start", "end")}
+    left = replace(left, new=Intervals.empty(len(left.variables)))
+    right = replace(right, new=right.open, open=Intervals.empty(len(right.variables)))
+    return _found(state, left, right, right.new, _Keys(state, left, right), variables)
 
 
 def _last_start(

@@ -10,7 +10,7 @@ import numpy as np
 
 from occurs.operators.lasting import before
 from occurs.operators.lasting.frontiers import Frontiers, lag, of_ends, of_starts, telling
-from occurs.operators.lasting.segments import Sorted, earlier, groups, later, member, pairs, shared
+from occurs.operators.lasting.segments import Sorted, earlier, groups, later, member, pairs, shared, unseen
 from occurs.operators.lasting.sides import Side, held, merged, results, rows_of, split
 from occurs.operators.lasting.signals import NEVER, OPEN, Call, Held, Intervals, Lag, Phenomena, Signal
 
@@ -81,6 +81,33 @@ class Related:
             )
             signal = Phenomena(rows, signal.open, signal.complete, signal.lags)
         return state, signal
+
+    def certain(self, state: dict[str, Held], inputs: tuple[Signal, ...], call: Call) -> Intervals:
+        """The open results that will be in the answer however the history goes on: to be asked for after a call, with
+        the state it gave and its inputs.
+
+        ``advance`` leaves them out, as nothing but provisional output needs them: S lags behind their rows instead.
+        A row that has not ended will end after N; it is put in place with this least end.
+        """
+        left, right = Side.of(self.left, inputs[0], call), Side.of(self.right, inputs[1], call)
+        if call.closing or self.rel in ("finishes", "equals"):
+            return Intervals.empty(len(self.variables))
+        if self.rel == "before":
+            found = before.certain(state, left, right, self.variables)
+        else:
+            x, y = (
+                (left.open, rows_of(state["right"])) if self.rel == "contains" else (rows_of(state["left"]), right.open)
+            )
+            side, open = (left, x) if self.rel == "contains" else (right, y)
+            least = later(side.known.ends(side.variables, open.codes, len(open)))
+            open = Intervals(open.codes, open.start, np.maximum(least, later(open.start)))
+            x, y = (open, y) if self.rel == "contains" else (x, open)
+            sides = [(left.variables, x.codes, len(x)), (right.variables, y.codes, len(y))]
+            x_key, y_key = groups(shared(left.variables, right.variables), sides)
+            parts = self._pairs(x, x_key, y, y_key)
+            found = Intervals.concat(parts) if parts else Intervals.empty(len(self.variables))
+        found = Intervals(found.codes, found.start, np.full(len(found), OPEN, np.int64))
+        return found.take(unseen(Intervals.empty(len(self.variables)), found))
 
     def _repeats(self) -> bool:
         """Whether one result can come of several pairs, or of one pair in two calls.
