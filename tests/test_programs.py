@@ -15,6 +15,7 @@ from occurs.engine.engine import Engine
 from occurs.errors import DefinitionProblem, InputProblem, OccursError, UsageProblem
 from occurs.hosts.local import history_rows
 from occurs.languages.language import names, suffixes
+from occurs.languages.phenesthe.define import Phenesthe
 from occurs.model.history import InputOptions
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
@@ -181,10 +182,12 @@ def test_a_defined_type_has_no_rows_in_the_input() -> None:
         mixed().detect({"Report": REPORTS, "stopped": REPORTS}, time_unit="min")
 
 
-def test_spark_is_refused_before_anything_is_read() -> None:
+def test_a_host_that_a_language_does_not_run_on_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Phenesthe, "hosts", property(lambda self: frozenset({"local"})))
     with pytest.raises(UsageProblem, match="definitions in Phenesthe do not run on Spark"):
         mixed().require("spark")
     program(tesla=TESLA).require("spark")
+    mixed().require("local")
 
 
 # -- facts -------------------------------------------------------------------------------------------------------------
@@ -315,6 +318,19 @@ def test_events_one_by_one() -> None:
     assert live.close() == [{"type": "s", "time": 2, "end": None, "V": 2}]
     with pytest.raises(UsageProblem, match="closed"):
         live.on_event("a", 9, {"V": 1})
+
+
+def test_intervals_one_by_one() -> None:
+    live = occurs.parse("input state p(V). state s(V) : p(V).", "phenesthe").live({"p": {"V": "int"}}, time_unit="s")
+    assert live.on_event("p", 1, {"V": 1, "end": 5}) == []
+    assert live.on_event("p", 3, {"V": 2, "end": 3}) == []
+    with pytest.raises(InputProblem, match="ends before it begins"):
+        live.on_event("p", 4, {"V": 2, "end": 3})
+    with pytest.raises(InputProblem, match="`s` is defined in the rules"):
+        live.on_event("s", 4, {"V": 2})
+    assert live.advance(9) == [{"type": "s", "time": 1, "end": 5, "V": 1}]
+    assert live.on_event("p", 10, {"V": 3}) == []
+    assert live.close() == [{"type": "s", "time": 10, "end": None, "V": 3}]
 
 
 def test_labels_of_a_state_are_the_same_while_it_holds() -> None:

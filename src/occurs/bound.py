@@ -134,7 +134,7 @@ class Bound:
 
     @cached_property
     def facts(self) -> dict[str, Schema]:
-        """Tables without time that definitions read."""
+        """Tables without time that are declared."""
         return {n: s for p in self.parts.values() for n, s in p.facts.items()}
 
     @cached_property

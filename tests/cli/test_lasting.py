@@ -78,13 +78,6 @@ def test_check_explain_and_verify(occurs, sea):
     assert "engine and reference agree: 6 events" in done.out
 
 
-def test_spark_says_that_it_cannot(occurs, sea):
-    done = occurs("run", "states.phen", *GIVEN)
-    assert (done.status, done.out) == (2, "")
-    assert "error[unsupported]: definitions in Phenesthe do not run on Spark" in done.err
-    assert "--host local" in done.err
-
-
 def test_problems_have_their_place_in_the_file(occurs, sea):
     (sea / "wrong.phen").write_text("input event a(X).\nstate s(X) : a(X).\n")
     done = occurs("check", "wrong.phen")

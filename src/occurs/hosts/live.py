@@ -65,6 +65,9 @@ class Live:
         ticks = self._ticks(time)
         if not isinstance(type, str) or not type:
             raise InputProblem.of("bad-value", f"an event has no type: {type!r}", value=type)
+        if type in self.stage.nets:
+            text = f"`{type}` is defined in the rules, and cannot be pushed"
+            raise InputProblem.of("conflicting-values", text, hint="give the definition, or the type, another name")
         row = self._row(type, ticks, attributes or {}, sequence, label) if type in self.stage.inputs else None
         if self.frontier is not None and ticks <= self.frontier:
             self.late += 1
@@ -72,6 +75,8 @@ class Live:
         if self.start is not None and ticks < self.start:
             return []
         out: list[Detection] = []
+        if row is not None and row.get("end") == ticks:
+            row = None  # not an interval
         if self.now is not None and ticks > self.now:
             out = self.advance(ticks - 1)
         if self.start is None:
