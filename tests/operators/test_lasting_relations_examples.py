@@ -230,6 +230,25 @@ def test_a_binding_that_lags_delays_no_other() -> None:
     assert sum(map(len, came)) == 2
 
 
+# --- near the limits of time ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("seed", range(40))
+def test_near_the_limits(seed: int, last: bool) -> None:
+    """The same history at the very beginning and at the very end of time."""
+    rng = random.Random(seed)
+    rel = rng.choice(list(RELATIONS))
+    sides = [random_leaf(rng, "state", ("A",)) for _ in range(2)]
+    ticks = [t for leaf in sides for _, s, e in leaf.rows for t in (s, e) if t != INF]
+    by = OPEN - 1 - max(ticks) if last else NEVER - min(ticks)
+    moved = [Leaf("state", ("A",), [(b, s + by, e if e == INF else int(e) + by) for b, s, e in x.rows]) for x in sides]
+    cuts = [t + by for t in (6, 9, 12, 18) if min(ticks) < t < max(ticks)]
+    expected = flat(Tree(rel, *sides).answer())
+    out = {(b, s - by, e if e == INF else e - by) for b, s, e in found(Tree(rel, *moved), max(ticks) + by, cuts)}
+    assert out == expected
+
+
 # --- keys apart -------------------------------------------------------------------------------------------------------
 
 

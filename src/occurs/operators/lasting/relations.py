@@ -95,13 +95,11 @@ class Related:
         if self.rel == "before":
             found = before.certain(state, left, right, self.variables)
         else:
-            x, y = (
-                (left.open, rows_of(state["right"])) if self.rel == "contains" else (rows_of(state["left"]), right.open)
-            )
-            side, open = (left, x) if self.rel == "contains" else (right, y)
-            least = later(side.known.ends(side.variables, open.codes, len(open)))
-            open = Intervals(open.codes, open.start, np.maximum(least, later(open.start)))
-            x, y = (open, y) if self.rel == "contains" else (x, open)
+            inside = self.rel == "contains"
+            side, kept = (left, rows_of(state["right"])) if inside else (right, rows_of(state["left"]))
+            least = later(side.known.ends(side.variables, side.open.codes, len(side.open)))
+            open = Intervals(side.open.codes, side.open.start, np.maximum(least, later(side.open.start)))
+            x, y = (open, kept) if inside else (kept, open)
             sides = [(left.variables, x.codes, len(x)), (right.variables, y.codes, len(y))]
             x_key, y_key = groups(shared(left.variables, right.variables), sides)
             parts = self._pairs(x, x_key, y, y_key)
