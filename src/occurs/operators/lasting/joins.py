@@ -145,11 +145,29 @@ def take_points(points: Points, at: np.ndarray) -> Points:
     return Points(tuple(c[at] for c in points.codes), points.time[at], points.since, points.complete)
 
 
+@njit(cache=True, nogil=True)
+def _new_instants(number: np.ndarray, time: np.ndarray, size: int) -> np.ndarray:
+    """Booleans (n): the row of the same number before has another time."""
+    before = np.full(size, -1, np.int64)
+    out = np.empty(len(number), np.bool_)
+    for i in range(len(number)):
+        row = before[number[i]]
+        out[i] = row < 0 or time[row] != time[i]
+        before[number[i]] = i
+    return out
+
+
 def distinct(points: Points) -> Points:
     """The same without repetitions."""
     if len(points) < 2:
         return points
-    return take_points(points, firsts(instants([(points.codes, points.time)])[0]))
+    if (points.time[1:] >= points.time[:-1]).all():
+        # rows in order of time: it is enough to look at the one before of the same binding
+        numbers = Numbers(joint([(points.codes, len(points))])[0])
+        new = _new_instants(numbers.given, points.time, numbers.size)
+    else:
+        new = firsts(instants([(points.codes, points.time)])[0])
+    return points if new.all() else take_points(points, new)
 
 
 # --- grouping and joining ---------------------------------------------------------------------------------------------

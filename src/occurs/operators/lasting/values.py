@@ -58,9 +58,10 @@ class _Kind:
         before = self._domain.size
         codes = self._domain.encode(column)
         if self._domain.size > before:
-            new = np.flatnonzero(codes >= before)
-            _, first = np.unique(codes[new], return_index=True)
-            self._firsts.append(column.take(new[first]))
+            new = np.flatnonzero(codes >= before)[::-1]
+            first = np.empty(self._domain.size - before, np.int64)
+            first[codes[new] - before] = new  # of equal codes the last one stays, which is the first row
+            self._firsts.append(column.take(first))
             self._sizes.append(self._domain.size)
             if len(self._firsts) > 1 and len(self._firsts[-1]) >= len(self._firsts[-2]):
                 self._merge()
