@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Mapping
 
 import pyarrow as pa
@@ -215,3 +216,12 @@ def test_a_window_of_too_many_instants() -> None:
     found = compiled("input event a. event n : ¬a.", window=10**7)
     with pytest.raises(LimitProblem, match="`n` is true almost always"):
         Running(list(found.values())).advance({}, 10**8)
+
+
+def test_definitions_at_work_can_be_sent_to_other_processes() -> None:
+    text = "input event a(k: int, n: int). fact f(1). event e(K) : a(K, N) ∧ f(K) ∧ (f(N) ∨ N > 2)."
+    found = list(compiled(text).values())
+    rows = Input(phenomena(text), {"a": [pa.table({"time": [1, 2], "k": [1, 2], "n": [3, 3]})]}).rows
+    first = Running(found).advance(rows, 2)
+    sent = pickle.loads(pickle.dumps(found))
+    assert values(Running(sent).advance(rows, 2)["e"]) == values(first["e"]) == [(1, 1)]

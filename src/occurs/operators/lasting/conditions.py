@@ -32,7 +32,7 @@ State = dict[str, Held]
 
 
 @dataclass(frozen=True)
-class _OfBindings:
+class OfBindings:
     """What maps each binding of its operand to some bindings, no two to the same one.
 
     ``sort``: event, state or dynamic.
@@ -89,7 +89,7 @@ class _OfBindings:
 
 
 @dataclass(frozen=True)
-class Where(_OfBindings):
+class Where(OfBindings):
     """Keeps the bindings that satisfy ``condition``, whose references are to variables (of no scope).
 
     ``types``: of the ``variables``.  ``name``: of the definition, for errors.  Raises InputProblem (``overflow``) if a
@@ -157,6 +157,10 @@ class FactRows:
     table: pa.Table
     _encoded: WeakKeyDictionary[Values, tuple[Codes, int]] = field(default_factory=WeakKeyDictionary, repr=False)
 
+    def __reduce__(self) -> tuple[type[FactRows], tuple[tuple[str, ...], pa.Table]]:
+        """Sent to other processes with a definition, without what this one has encoded."""
+        return FactRows, (self.variables, self.table)
+
     def encoded(self, values: Values) -> tuple[Codes, int]:
         """The rows as codes, one array per variable, and how many they are."""
         found = self._encoded.get(values)
@@ -184,7 +188,7 @@ class FactRows:
 
 
 @dataclass(frozen=True)
-class Known(_OfBindings):
+class Known(OfBindings):
     """Keeps the bindings that a row of ``fact`` agrees with, extended by the variables that only the fact has.
 
     ``variables``: all of both, sorted.
@@ -207,7 +211,7 @@ class Known(_OfBindings):
 
 
 @dataclass(frozen=True)
-class Unknown(_OfBindings):
+class Unknown(OfBindings):
     """Keeps the bindings that no row of ``fact`` agrees with; its variables are among the operand's."""
 
     operand: tuple[str, ...]

@@ -17,7 +17,7 @@ from occurs.expr.tree import Expr, Ref, Unary
 from occurs.model.time import TIMESTAMP, TimeKind
 from occurs.model.types import Type
 from occurs.operators.lasting.codes import joint
-from occurs.operators.lasting.conditions import FactRows, _OfBindings, overflow
+from occurs.operators.lasting.conditions import FactRows, OfBindings, overflow
 from occurs.operators.lasting.joins import joined, member, pairs, pick, shared
 from occurs.operators.lasting.signals import Call, Codes
 
@@ -50,7 +50,7 @@ class Exists(Expr):
 
 
 @dataclass(frozen=True)
-class Judged(_OfBindings):
+class Judged(OfBindings):
     """Keeps the bindings of which ``condition`` is true: references to variables, :class:`Member`, :class:`Exists`.
 
     ``types``: of the ``variables``.  ``name``: of the definition, for errors.
