@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import random
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 from zlib import crc32
@@ -34,7 +34,7 @@ from occurs.hosts.stream.records import NAMES, Record, batch, records
 from occurs.hosts.stream.source import StreamSource
 from occurs.hosts.stream.unpack import make_unpacker
 from occurs.languages.tesla.semantics import Occurrence
-from occurs.model.history import InputOptions
+from occurs.model.history import InputOptions, Source
 from occurs.model.types import Type
 from occurs.plan.spread import groups
 from occurs.testing.compare import occurrences_of
@@ -117,9 +117,18 @@ class Answer:
 class InStream:
     """One query over the types of ``tables``; :attr:`rows` are the wide rows of all of them, in order of time."""
 
-    def __init__(self, program: occurs.Program, tables: Mapping[str, pa.Table], options: InputOptions, how: How):
+    def __init__(
+        self,
+        program: occurs.Program,
+        tables: Mapping[str, pa.Table] | Sequence[Source],
+        options: InputOptions,
+        how: How,
+    ):
         self.how, self.rng = how, random.Random(how.seed)
-        given = cast("dict[str, pa.Table]", dict(named(dict(tables), program.assigned)))
+        given: Any = list(tables)
+        if isinstance(tables, Mapping):
+            given = named(dict(tables), program.assigned)
+        pairs = list(given.items()) if isinstance(given, Mapping) else [(s.type, s.table) for s in given]
         history = program.history(given, options)
         self.stage = program.plan(history.schemas, history.kind)
         whole = history
@@ -147,7 +156,7 @@ class InStream:
             until=until,
             delay=how.delay,
             fields={},
-            has_end=any("end" in t.column_names for t in whole.tables.values()),
+            has_end=any("end" in t.column_names for _, t in pairs),
         )
         parts = groups(self.stage.definitions, self.stage)
         token = uuid.uuid4().hex
@@ -161,16 +170,14 @@ class InStream:
         special |= {"__time": pa.int64(), "__end": pa.int64(), "__sequence": pa.int64(), "__state": pa.int32()}
         self.schema = pa.schema([*special.items(), *kinds.items()])
         made = [self._wide(t, table) for t, table in whole.tables.items()]
-        made += [self._unread(t, table) for t, table in given.items() if t not in whole.tables and len(table)]
+        made += [self._unread(t, table) for t, table in pairs if t not in whole.tables and len(table)]
         rows = pa.concat_tables([self.schema.empty_table(), *made])
         self.rows = rows.take(pc.sort_indices(rows, sort_keys=[("__time", "ascending")]))
 
     # -- rows ----------------------------------------------------------------------------------------------------------
     def _wide(self, type: str, table: pa.Table) -> pa.Table:
         columns = {"__time": table.column("time").cast(pa.int64())}
-        if "end" in table.column_names:
-            end, until = table.column("end"), self.source.until
-            columns["__end"] = end if until is None else pc.if_else(pc.greater(end, until), None, end)
+        columns |= self._ends(table)
         for special in ("sequence", "label"):
             if special in table.column_names:
                 columns[f"__{special}"] = table.column(special)
@@ -181,7 +188,13 @@ class InStream:
         return self._filled(type, columns)
 
     def _unread(self, type: str, table: pa.Table) -> pa.Table:
-        return self._filled(type, {"__time": table.column("time").cast(pa.int64())})
+        return self._filled(type, {"__time": table.column("time").cast(pa.int64()), **self._ends(table)})
+
+    def _ends(self, table: pa.Table) -> dict[str, Any]:
+        if "end" not in table.column_names:
+            return {}
+        end, until = table.column("end").cast(pa.int64()), self.source.until
+        return {"__end": end if until is None else pc.if_else(pc.greater(end, until), None, end)}
 
     def _filled(self, type: str, columns: Mapping[str, Any]) -> pa.Table:
         times = columns["__time"].to_pylist()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from occurs.plan.definition import Definition
+from occurs.plan.definition import Definition, NetDefinition
 from occurs.plan.graph import components
 from occurs.plan.stage import Stage, make_stage, stage_key
 
@@ -184,12 +184,13 @@ def _shape(part: Sequence[Definition]) -> str:
 
 
 def _atoms(part: Sequence[Definition], asked: set[str]) -> list[list[Definition]]:
-    """What no stage boundary may divide, in evaluation order: all that define one type, recursive components, and
-    readers that need the places of derived rows with those that define them."""
+    """What no stage boundary may divide, in evaluation order: all that define one type, recursive components, readers
+    that need the places of derived rows with those that define them, and readers of what rows cannot say."""
     makers: dict[str, list[int]] = {}
     for i, d in enumerate(part):
         makers.setdefault(d.output, []).append(i)
     links: list[set[int]] = [set() for _ in part]
+    late = _late(part)
     for same in makers.values():
         for i in same:
             links[i] |= {same[0]}
@@ -198,7 +199,7 @@ def _atoms(part: Sequence[Definition], asked: set[str]) -> list[list[Definition]
         for t in d.reads:
             for j in makers.get(t, ()):
                 links[i].add(j)
-                if t in d.positional or t in asked:
+                if t in d.positional or t in asked or _bound(part[j], d, late):
                     links[j].add(i)
         # the places of derived rows come from those of their constituents: whoever makes these stays, too
         waiting = [t for t in d.positional if t in makers]
@@ -218,6 +219,21 @@ def _atoms(part: Sequence[Definition], asked: set[str]) -> list[list[Definition]
     return [atoms[c] for c in sorted(atoms)]
 
 
+def _late(part: Sequence[Definition]) -> set[str]:
+    """The types whose events are known later than they happen, as they or what they are made of have a delay."""
+    late = {d.output for d in part if d.delay != 0}
+    while more := {d.output for d in part if late & set(d.reads)} - late:
+        late |= more
+    return late
+
+
+def _bound(maker: Definition, reader: Definition, late: Collection[str]) -> bool:
+    """Must ``reader`` run where ``maker`` does?  Rows do not say what still holds, nor up to when they are complete."""
+    if maker.output in late:
+        return True
+    return isinstance(maker, NetDefinition) and (maker.lasting or isinstance(reader, NetDefinition))
+
+
 def _columns_of(key: dict[str, tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
     return tuple(sorted(set(key.values())))
 
@@ -229,7 +245,10 @@ def _group(stage: Stage) -> Group:
         return Group(stage, "keyed")
     why = next((d.endless for d in stage.definitions if d.endless), "")
     if why:
-        return Group(stage, "single", why=why)
+        late = _late(stage.definitions)
+        nets = [t for t, m in stage.nets.items() if any(t in d.reads and _bound(m, d, late) for d in stage.definitions)]
+        tied = f", {', '.join(nets)} can be read only where it is made," if nets else ""
+        return Group(stage, "single", why=why + tied)
     return Group(stage, "slices", overlap=reach(stage))
 
 
