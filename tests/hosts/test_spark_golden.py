@@ -76,6 +76,7 @@ def test_many_rules_over_fewer_events(spark: Any, rules: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("size", [10_000, 5_000])
 def test_thousands_of_rules(spark: Any, size: int) -> None:
     for case in of(range(5000, 5001), size):

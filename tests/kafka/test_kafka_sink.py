@@ -13,7 +13,7 @@ from occurs.connect.kafka import KafkaPlace, KafkaSink, letters, stream
 from occurs.errors import ResourceProblem, UsageProblem
 from occurs.model.types import Type
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.long]
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 SCHEMA = "key string, value string, type string, label string"
 
@@ -137,6 +137,7 @@ def test_from_topic_to_topic_with_dead_letters(spark, kafka, place, send, topic,
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_session_without_the_connector_says_what_to_do(tmp_path):
     nowhere = tmp_path / "ivysettings.xml"
     nowhere.write_text(
