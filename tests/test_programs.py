@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 import occurs
 from occurs.engine.engine import Engine
+from occurs.engine.ledger import Ledger
 from occurs.errors import DefinitionProblem, InputProblem, OccursError, UsageProblem
 from occurs.hosts.local import history_rows
 from occurs.languages.language import names, suffixes
@@ -331,6 +333,40 @@ def test_intervals_one_by_one() -> None:
     assert live.advance(9) == [{"type": "s", "time": 1, "end": 5, "V": 1}]
     assert live.on_event("p", 10, {"V": 3}) == []
     assert live.close() == [{"type": "s", "time": 10, "end": None, "V": 3}]
+
+
+def test_what_has_not_changed_is_not_written_again() -> None:
+    rules = occurs.parse("input event a(V), b(V). state s(V) : a(V) ~> b(V). event e(V) : start(s(V)).", "phenesthe")
+    history = rules.history({t: pa.table({"time": [3], "V": [1]}) for t in "ab"}, InputOptions())
+    stage = rules.plan(history.schemas, history.kind)
+    rows = history_rows(stage, history, False)
+    engine, ledger = Engine(stage), Ledger()
+    put: list[str] = []
+    dropped: list[str] = []
+
+    def save() -> list[str]:
+        put.clear()
+        ledger.write(engine.state, engine.definitions, lambda name, table: put.append(name), dropped.append)
+        return put
+
+    engine.advance({"a": rows["a"]}, 3, 3)
+    (name,) = save()
+    assert ledger.names == [name]
+    engine.advance({}, 4, 3)
+    assert save() == []
+    assert dropped == []
+    engine.advance({"b": replace(rows["b"], time=rows["b"].time + 3)}, 6, 3)
+    assert save() == []
+    assert (dropped, ledger.names) == ([name], [])
+    assert engine.state.rows() == 0
+
+
+def test_rows_without_a_value_are_counted() -> None:
+    rules = occurs.parse("input event a(V, W). event e(V) : a(V, _). event f(W) : a(_, W).", "phenesthe")
+    table = pa.table({"time": [1, 2, 3], "V": [1, None, 2], "W": [0.5, 1.5, float("nan")]})
+    found = rules.detect({"a": table})
+    assert found.count("e") == found.count("f") == 2
+    assert {k: n for k, n in found.counts.items() if k.startswith("null")} == {"null: a.V": 1, "null: a.W": 1}
 
 
 def test_labels_of_a_state_are_the_same_while_it_holds() -> None:

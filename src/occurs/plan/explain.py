@@ -26,7 +26,8 @@ def explain(stage: Stage) -> str:
     for t in sorted(stage.inputs):
         schema = stage.schemas.get(t)
         columns = ", ".join(f"{n}: {at}" for n, at in schema) if schema is not None else "nothing is known of it"
-        lines.append(f"  {t}({columns})")
+        lasts = ", lasting" if schema is not None and schema.lasting else ""
+        lines.append(f"  {t}({columns}){lasts}")
     for timer in stage.timers:
         lines.append(f"  {timer.name}: made from the clock, from the first to the last event")
     lines.append("")
