@@ -14,7 +14,7 @@ import pytest
 import occurs
 from occurs.engine.engine import Engine
 from occurs.engine.ledger import Ledger
-from occurs.errors import DefinitionProblem, InputProblem, OccursError, UsageProblem
+from occurs.errors import CheckpointProblem, DefinitionProblem, InputProblem, OccursError, UsageProblem
 from occurs.hosts.local import history_rows
 from occurs.languages.language import names, suffixes
 from occurs.languages.phenesthe.define import Phenesthe
@@ -292,6 +292,18 @@ def test_cuts_and_restarts_change_nothing(seed: int) -> None:
     for share in (0.3, 1):
         cuts = [t for t in range(25) if rng.random() < share]
         assert answer(rules, tables, cuts, restart=True) == whole
+
+
+def test_a_state_of_other_segments_is_refused() -> None:
+    rules = delayed()
+    tables = random_tables(random.Random(0))
+    history = rules.history(tables, InputOptions())
+    stage = rules.plan(history.schemas, history.kind)
+    engine = Engine(stage)
+    engine.advance({}, 3, 0)
+    other = program(tesla=TESLA).plan(None, TimeKind(False, "min"))
+    with pytest.raises(CheckpointProblem, match="waited for one another in another way"):
+        Engine.restore(other, engine.save())
 
 
 def test_the_random_histories_reach_every_definition() -> None:

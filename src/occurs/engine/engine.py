@@ -63,6 +63,10 @@ class Engine:
 
     @state.setter
     def state(self, state: State) -> None:
+        parts = 0 if self._chain is None else len(self._chain.engines)
+        if state.frontier is not None and len(state.later) != parts:
+            text = "the state was saved by definitions that waited for one another in another way"
+            raise CheckpointProblem.of("changed-program", text, hint="start fresh, or replay from history")
         self._state = state
         if self._chain is not None:
             state.later += [State({}, {}, {}) for _ in self._chain.engines[len(state.later) :]]
