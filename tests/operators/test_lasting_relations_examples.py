@@ -323,6 +323,37 @@ def test_contains_keeps_one_row_for_each_binding_inside() -> None:
     assert run.size() == 0
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_contains_where_many_are_inside_of_many(seed: int) -> None:
+    rng = random.Random(seed)
+    starts = [(s, s + rng.randint(20, 60)) for s in range(40)]
+    x = of(("A",), "dynamic", *[((s % 2,), s, e) for s, e in starts])
+    y = of(("A", "B"), "dynamic", *{((t % 2, rng.randrange(3)), t, t + rng.randint(1, 30)) for t in range(20, 90)})
+    tree = Tree("contains", x, y)
+    assert set(found(tree, 200)) == flat(tree.answer())
+    assert len(found(tree, 200, range(0, 200, 25))) == len(flat(tree.answer()))
+
+
+@pytest.mark.parametrize(("rel", "silent"), [("meets", 1), ("overlaps", 1), ("starts", 1), ("contains", 0)])
+def test_rows_are_forgotten_when_the_other_side_is_known_to_be_silent(rel: str, silent: int) -> None:
+    sides = [state((2, 6)), Leaf("state", (), [], 10)]
+    run = Run(Tree(rel, *(sides if silent else sides[::-1])))
+    sizes = []
+    for frontier in (6, 15, 17):
+        run.call(frontier)
+        sizes.append(run.size())
+    assert sizes == [1, int(rel == "meets"), 0]  # up to 5 the other side is known at 15
+
+
+def test_before_forgets_what_a_silent_other_side_can_only_follow_later() -> None:
+    run = Run(Tree("before", state((2, 6), (7, 8)), Leaf("state", (), [], 10)))
+    sizes = []
+    for frontier in (9, 17, 18):  # ψ is known up to -1, 7 and 8
+        run.call(frontier)
+        sizes.append(run.size())
+    assert sizes == [2, 2, 1]
+
+
 def test_before_keeps_the_last_of_each_binding() -> None:
     a = of(("A", "K"), "event", *[((t % 2, t % 5), t, t) for t in range(3000)])
     b = of(("B", "K"), "state", *[((n % 3, n % 5), 10 * n, 10 * n + 5) for n in range(300)])

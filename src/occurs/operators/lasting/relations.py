@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from occurs.operators.lasting import before
 from occurs.operators.lasting.frontiers import Frontiers, lag, of_ends, of_starts, telling
-from occurs.operators.lasting.segments import Sorted, earlier, groups, later, member, pairs, shared, unseen
+from occurs.operators.lasting.segments import Sorted, containing, earlier, groups, later, member, pairs, shared, unseen
 from occurs.operators.lasting.sides import Side, held, merged, results, rows_of, split
 from occurs.operators.lasting.signals import NEVER, OPEN, Call, Held, Intervals, Lag, Phenomena, Signal
 
@@ -138,9 +138,11 @@ class Related:
         join = JOINS[self.rel]
         table = Sorted(y_key, y.end if join.by_end else y.start)
         first, last = table.range(x_key, *join.limits(x.start, x.end))
+        found: Iterator[tuple[np.ndarray, np.ndarray]] = ((i, table.order[place]) for i, place in pairs(first, last))
+        if self.rel == "contains" and int((last - first).sum()) > 4 * (len(x) + len(y)):
+            found = containing(x, x_key, y, y_key, groups(self.right, [(self.right, y.codes, len(y))])[0])
         out = []
-        for i, place in pairs(first, last):
-            j = table.order[place]
+        for i, j in found:
             true = join.true(x.start[i], x.end[i], y.start[j], y.end[j])
             i, j = i[true], j[true]
             codes = merged(
