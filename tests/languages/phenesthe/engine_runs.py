@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+from phenesthe_running import Input, Running
 
 from occurs.errors import OccursError
 from occurs.languages.phenesthe.checks import Analysis, analyse
 from occurs.languages.phenesthe.compile import Compiled, compile_all
-from occurs.languages.phenesthe.running import Input, Running
 from occurs.languages.phenesthe.semantics import Row
 from occurs.model.types import Schema, Type, arrow_type, from_arrow
 from occurs.operators.rows import Rows

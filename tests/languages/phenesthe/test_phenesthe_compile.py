@@ -7,12 +7,12 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 import pytest
+from phenesthe_running import Input, Running
 
 from occurs.errors import DefinitionProblem, LimitProblem
 from occurs.languages.phenesthe.checks import analyse
 from occurs.languages.phenesthe.compile import Compiled, compile_all
 from occurs.languages.phenesthe.parser import parse
-from occurs.languages.phenesthe.running import Input, Running
 from occurs.model.time import TimeKind
 from occurs.operators.lasting.holding import HoldPoints, HoldSpans
 from occurs.operators.lasting.judging import Judged

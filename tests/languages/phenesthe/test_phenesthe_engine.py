@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from engine_runs import checked, lines, tables
+from phenesthe_running import Input, Running
 
 from occurs.languages.phenesthe.compile import Compiled, compile_all
-from occurs.languages.phenesthe.running import Input, Running
 from occurs.operators.lasting.begun import Begun
 from occurs.operators.lasting.signals import NEVER, Call
 from occurs.testing.lasting import LastingCase, load_lasting_cases
