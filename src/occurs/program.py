@@ -71,7 +71,7 @@ class Program:
         return out
 
     def _fact_tables(self, facts: Mapping[str, Any]) -> dict[str, pa.Table]:
-        """Facts as their declarations say.  Raises UsageProblem for one that nobody reads, and InputProblem."""
+        """Facts as their declarations say.  Raises UsageProblem for one that is not declared, and InputProblem."""
         unread = [n for n in facts if n not in self._unbound.facts]
         if unread:
             text = f"no definition of this program reads facts: {', '.join(f'`{n}`' for n in unread)}"
@@ -175,12 +175,17 @@ class Program:
             external=sorted(self.external),
             options=options,
         )
-        self._refuse_owned(history)
+        self.refuse_owned(history.schemas)
         return history
 
-    def _refuse_owned(self, history: History) -> None:
-        """Raise InputProblem for rows of a type that only definitions may make."""
-        present = sorted(history.schemas.keys() & self._unbound.owned)
+    @property
+    def owned(self) -> frozenset[str]:
+        """Types of which only definitions may make rows."""
+        return self._unbound.owned
+
+    def refuse_owned(self, types: Iterable[str]) -> None:
+        """Raise InputProblem if one of the ``types`` that the input has is ``owned``."""
+        present = sorted(self.owned & set(types))
         if present:
             text = f"`{present[0]}` is defined in the rules, and the input has rows of it, too"
             raise InputProblem.of("conflicting-values", text, hint="give the definition, or the type, another name")
@@ -239,6 +244,8 @@ class Program:
         sample = sample_of(events)
         if sample is not None and kind_of(sample) == "spark":
             self.require("spark")
+            if not sample.isStreaming:
+                host["ended"] = ended
             return on_spark(sample)(
                 program, events, options, because=because, with_label=with_label or because, only=only, **host
             )

@@ -306,10 +306,10 @@ def test_an_engine_holds_the_retention_and_one_call(monkeypatch: pytest.MonkeyPa
     for size in (20_000, 80_000):
         held = [0]
 
-        def counting(self: Any, new: Any, frontier: int, start: int | None = None, held: Any = held) -> Any:
+        def counting(self: Any, new: Any, *arguments: Any, held: Any = held, **named: Any) -> Any:
             past = sum(len(rows) for rows in self.state.pasts.values())
             held[0] = max(held[0], past + sum(len(rows) for rows in new.values()))
-            return advance(self, new, frontier, start)
+            return advance(self, new, *arguments, **named)
 
         monkeypatch.setattr(task.Engine, "advance", counting)
         monkeypatch.setattr(task, "BUDGET", 1000)

@@ -95,7 +95,7 @@ def _rows(
             if before.null_count == len(before):
                 continue  # as if there were none
             columns["sequence" if expected is Type.INT else "label"] = after
-    for attribute, want, stated, column in _columns(one, schema):
+    for attribute, want, stated, column in readings(schema, one.schema, table.column_names):
         if read is not None and attribute not in read:
             continue
         spelled = stated and want is Type.STRING and column in one.source.as_text
@@ -122,22 +122,24 @@ def _rows(
     return out
 
 
-def _columns(one: Intake, schema: Schema | None) -> list[tuple[str, Type, bool, str]]:
-    """The attributes of a type in a source: (attribute, type, is it declared so?, column).
+def readings(
+    declared: Schema | None, seen: Schema, columns: Collection[str]
+) -> list[tuple[str, Type, bool, str]]:
+    """The attributes of a type in a table: (attribute, type, is it declared so?, column).
 
-    Missing columns are left out: they are a problem that :func:`schemas_of` reports.
+    ``seen``: the attributes that the table has, among its ``columns``.  Missing ones are left out.
     """
-    if schema is None:
-        return [(c, t, False, c) for c, t in one.schema]
+    if declared is None:
+        return [(c, t, False, c) for c, t in seen]
     out = []
-    for attribute, declared in schema:
-        column = column_of(attribute, one.source.table.column_names, schema.loose)
+    for attribute, stated in declared:
+        column = column_of(attribute, columns, declared.loose)
         if column is not None:
             # a type that a declaration leaves open is that of the column
-            found = declared if declared is not Type.NULL else one.schema.get(column) or Type.NULL
-            out.append((attribute, found, declared is not Type.NULL, column))
-    taken = {*(c for *_, c in out), *schema.names}
-    return out + [(c, t, False, c) for c, t in one.schema if schema.rest and c not in taken]
+            found = stated if stated is not Type.NULL else seen.get(column) or Type.NULL
+            out.append((attribute, found, stated is not Type.NULL, column))
+    taken = {*(c for *_, c in out), *declared.names}
+    return out + [(c, t, False, c) for c, t in seen if declared.rest and c not in taken]
 
 
 def schemas_of(
@@ -163,7 +165,8 @@ def schemas_of(
                 one.source.type is not None or bool((~one.end.is_null().to_numpy() & (one.codes == code)).any())
             )
             if name in declared:
-                seen[name] = _completed(declared[name], seen.get(name), one)
+                names = one.source.table.column_names
+                seen[name] = completed(declared[name], seen.get(name), one.schema, names)
                 if inputs is None or name in inputs:
                     problems += _missing(name, declared[name], one, end)
             else:
@@ -198,9 +201,9 @@ def _missing(name: str, declared: Schema, one: Intake, end: str | None) -> list[
     return out
 
 
-def _completed(declared: Schema, before: Schema | None, one: Intake) -> Schema:
-    """A declared schema; types that it leaves open are those of all tables of the type."""
-    here = Schema(tuple((a, t) for a, t, _, _ in _columns(one, declared)))
+def completed(declared: Schema, before: Schema | None, seen: Schema, columns: Collection[str]) -> Schema:
+    """A declared schema; types that it leaves open are those of all tables of the type, ``before`` and this one."""
+    here = Schema(tuple((a, t) for a, t, _, _ in readings(declared, seen, columns)))
     both = dict(_union(before, here, False).attributes)
     more = tuple((n, t) for n, t in both.items() if declared.rest and n not in declared)
     known = declared.completed(both)

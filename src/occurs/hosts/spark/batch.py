@@ -40,8 +40,12 @@ def detect(
     with_label: bool = False,
     only: list[str] | None = None,
     partitions: int = PARTITIONS,
+    ended: bool = True,
 ) -> SparkDetections:
-    """Everything that ``program`` finds in a DataFrame, or in a mapping from types to DataFrames."""
+    """Everything that ``program`` finds in a DataFrame, or in a mapping from types to DataFrames.
+
+    ``ended``: nothing comes any more, so what still holds is given, too.
+    """
     if partitions < 1:
         raise UsageProblem.of("bad-option", f"partitions: {partitions}", hint="at least 1")
     source = read(program, events, options)
@@ -52,7 +56,7 @@ def detect(
     kept: list[DataFrame] = []
     run = needed(groups(stage.definitions, stage), set(wanted))
     for number, group in enumerate(run):
-        result = run_group(group, source, results, partitions, with_label, because)
+        result = run_group(group, source, results, partitions, with_label, because, ended)
         mine = [t for t in group.stage.reported if t in wanted]
         readers = sum(1 for later in run[number + 1 :] if later.takes & group.hands)
         if len(mine) + readers > 1:
@@ -60,7 +64,8 @@ def detect(
             kept.append(result.frame)
         results.append(result)
         owners.update(dict.fromkeys(mine, result))
-    notices = [*program.warnings(source.schemas, source.kind), *source.notices]
+    costs = [w for d in stage.definitions for w in d.warnings]
+    notices = [*program.warnings(source.schemas, source.kind), *costs, *source.notices]
     return SparkDetections({t: owners[t] for t in wanted}, source.counts, notices, source.bad, kept)
 
 
@@ -118,8 +123,9 @@ class SparkDetections(Mapping[str, "DataFrame"]):
         return to_arrow(self[type])
 
     def together(self, *types: str) -> DataFrame:
-        """The detections of several types (none named: all) in one DataFrame: ``type``, ``time``, and every attribute
-        of any of them, null where a type has none of the name.  With many types much faster than one after another.
+        """The detections of several types (none named: all) in one DataFrame: ``type``, ``time``, ``end`` if one of
+        them lasts, and every attribute of any of them, null where a type has none of the name.  With many types much
+        faster than one after another.
 
         Raises UsageProblem for a type that is not reported, and if an attribute is text here and a number there.
         """

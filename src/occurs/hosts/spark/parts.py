@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from occurs.hosts.spark.columns import PLACE, POISON, convert, type_of
 from occurs.model.source import InputOptions
 from occurs.model.ticks import time_unit
 from occurs.model.time import TIMESTAMP, TimeKind
-from occurs.model.types import RESERVED_INPUT, Type
+from occurs.model.types import RESERVED_INPUT, Schema, Type
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -39,6 +39,11 @@ class Part:
     #: the file and the number of a row, null where they are not known
     place: tuple[Column, Column]
     poison: tuple[Column, Column, Column] | None = None
+
+    @property
+    def seen(self) -> Schema:
+        """The attributes that it has, under the names of their columns."""
+        return Schema(tuple(self.attributes.items()))
 
 
 def kind_of(frames: Mapping[str | None, DataFrame], options: InputOptions) -> TimeKind:
@@ -74,8 +79,11 @@ def kind_of(frames: Mapping[str | None, DataFrame], options: InputOptions) -> Ti
     return TimeKind(False, unit) if False in stamped or unit is not None else TIMESTAMP
 
 
-def part_of(frame: DataFrame, name: str | None, reads: list[str], kind: TimeKind, options: InputOptions) -> Part:
-    """A DataFrame of the input; ``name``: of its type, None if a column says it.  Raises InputProblem."""
+def part_of(
+    frame: DataFrame, name: str | None, external: Sequence[str], kind: TimeKind, options: InputOptions
+) -> Part:
+    """A DataFrame of the input; ``name``: of its type, None if a column says it.  ``external``: the types that are read
+    and that no rule defines; a table without types belongs to the only one.  Raises InputProblem."""
     from pyspark.sql import functions as F
 
     # by number, so that names that differ in case only, or contain dots, are no trouble
@@ -90,13 +98,13 @@ def part_of(frame: DataFrame, name: str | None, reads: list[str], kind: TimeKind
         poison = (text, why, why.isNotNull())
     own = name
     if name is None and options.type not in types:
-        if len(reads) > 1:
+        if len(external) > 1:
             raise InputProblem.of(
                 "missing-column",
-                f"there is no type column `{options.type}`, and the program reads several types: " + ", ".join(reads),
+                f"there is no type column `{options.type}`, and the program reads several: {', '.join(external)}",
                 hint="give one DataFrame per type, or name the column: type=...",
             )
-        own = reads[0] if reads else ""
+        own = external[0] if external else ""
     bad: list[tuple[str, str, Column, Column]] = []
     if own is not None:
         type_column: Column = F.lit(own)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,8 @@ from occurs.errors import InputProblem, Problem, UsageProblem, did_you_mean
 from occurs.hosts.spark.columns import SPARK, convert
 from occurs.hosts.spark.parts import MISFIT, Part, Piece, any_of, kind_of, left_out, part_of
 from occurs.hosts.spark.survey import Seen, survey
-from occurs.model.source import InputOptions
+from occurs.model.attributes import completed
+from occurs.model.source import InputOptions, column_of
 from occurs.model.ticks import instant
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, widen
@@ -23,12 +24,14 @@ if TYPE_CHECKING:
 
 #: bad rows that a message shows
 _SHOWN = 20
+#: a column of wide rows: attribute, type, and whether its column is found ignoring case
+Attribute = tuple[str, Type, bool]
 
 
 @dataclass(kw_only=True)
 class WideSource:
-    """The input as one wide DataFrame: ``__type``, ``__time`` (long), ``__sequence`` and ``__label`` (null where there
-    are none), and a column per attribute; ``physical`` says which one an attribute of a type is in.
+    """The input as one wide DataFrame: ``__type``, ``__time`` (long), ``__end`` (long), ``__sequence`` and ``__label``
+    (null where there are none), and a column per attribute; ``physical`` says which one an attribute of a type is in.
 
     ``labelled``: types whose rows bring their labels; ``unlabelled``: those of which only some do.
     """
@@ -65,19 +68,21 @@ def prepare(program: Program, events: Any, options: InputOptions) -> Reading:
     if options.bad_rows not in ("error", "skip"):
         raise UsageProblem.of("bad-option", f"bad rows: `{options.bad_rows}`", hint="`error` or `skip`")
     options = replace(options, type_names={str(i): n for i, n in program.assigned.items()})
-    reads = sorted(program.reads)
+    owned = program.owned
+    reads, external = sorted(program.reads - owned), sorted(program.external)
     frames: dict[str | None, DataFrame] = dict(events) if isinstance(events, Mapping) else {None: events}
     kind = kind_of(frames, options)
-    parts = [part_of(frame, name, reads, kind, options) for name, frame in frames.items()]
+    parts = [part_of(frame, name, external, kind, options) for name, frame in frames.items()]
+    program.refuse_owned([p.own for p in parts if p.own is not None])
     declared = program.declared
     schemas: dict[str, Schema] = {}
     for part in parts:
         for t in [part.own] if part.own is not None else reads:
             if t in declared:
-                schemas[t] = declared[t].completed(part.attributes)
+                schemas[t] = completed(declared[t], schemas.get(t), part.seen, part.columns)
             else:
                 schemas[t] = Schema(_union(schemas.get(t), part.attributes), ordered=part.own is not None)
-    return Reading(reads, options, kind, parts, schemas, declared, frozenset(program.external))
+    return Reading(reads, options, kind, parts, schemas, declared, frozenset(external), program.refuse_owned, owned)
 
 
 def _union(one: Schema | None, other: Mapping[str, Type]) -> tuple[tuple[str, Type], ...]:
@@ -99,6 +104,9 @@ class Reading:
     declared: Mapping[str, Schema]
     #: types that no rule defines
     external: frozenset[str]
+    #: raises InputProblem for types of which only definitions may make rows, which are ``owned``
+    refuse: Callable[[Collection[str]], None]
+    owned: frozenset[str]
 
     def source(self) -> SparkSource:
         """All parts below one another, without the rows that are bad or outside the clock."""
@@ -110,18 +118,23 @@ class Reading:
         pieces = [self.piece(part, columns, start, until) for part in self.parts]
         wide = reduce(lambda one, more: one.unionByName(more), (p.part.frame.select(*p.columns) for p in pieces))
         labels, ends = (any(name in p.columns for p in self.parts) for name in (options.label, options.end))
-        seen = survey(wide, self.reads, until, labels=labels, ends=ends)
+        seen = survey(wide, [*self.reads, *sorted(self.owned)], labels=labels, ends=ends)
         bad: DataFrame | None = None
-        counts = {"rows": seen.rows, "outside": seen.rows - seen.bad - seen.good, "empty": 0, "bad": seen.bad}
+        empty = sum(s.empty for s in seen.types.values())
+        counts = {"rows": seen.rows, "outside": seen.rows - seen.bad - seen.good, "empty": empty, "bad": seen.bad}
         if seen.bad:
             bad = reduce(lambda one, more: one.unionByName(more), (left_out(p) for p in pieces))
             self._judge(bad, counts)
+        self.refuse([t for t, s in seen.types.items() if s.good])
         notices = self.complete(seen.types)
         first = start if start is not None else seen.first
         last = until if until is not None else seen.last
         first, last = (last if first is None else first), (first if last is None else last)
+        kept = F.col("__state") == 0
+        if empty:  # what ends where it begins has no length
+            kept &= F.coalesce(F.col("__end") != F.col("__time"), F.lit(True)) | ~F.col("__type").isin(self.reads)
         return SparkSource(
-            frame=wide.where(F.col("__state") == 0).drop("__state", "__end"),
+            frame=wide.where(kept).drop("__state"),
             schemas=self.schemas,
             kind=self.kind,
             physical=physical,
@@ -134,15 +147,21 @@ class Reading:
             bad=bad,
         )
 
-    def columns(self) -> tuple[dict[tuple[str, Type], str], dict[tuple[str, str], str]]:
+    def columns(self) -> tuple[dict[Attribute, str], dict[tuple[str, str], str]]:
         """One column per (attribute, type), so that types may use one name differently; and (type, attribute) to it."""
-        columns: dict[tuple[str, Type], str] = {}
+        columns: dict[Attribute, str] = {}
         physical: dict[tuple[str, str], str] = {}
         for t, schema in self.schemas.items():
             for attribute, at in schema:
                 if at is not Type.NULL:
-                    physical[(t, attribute)] = columns.setdefault((attribute, at), f"c{len(columns)}")
+                    own = (attribute, at, self._loose(t, attribute))
+                    physical[(t, attribute)] = columns.setdefault(own, f"c{len(columns)}")
         return columns, physical
+
+    def _loose(self, type: str, attribute: str) -> bool:
+        """Is the column of an attribute found ignoring case?"""
+        declared = self.declared.get(type)
+        return declared is not None and declared.loose and attribute in declared
 
     def ends(self) -> tuple[int | None, int | None]:
         """The ends of the clock that the options give, in ticks."""
@@ -153,23 +172,28 @@ class Reading:
             raise UsageProblem.of("bad-option", f"--start {options.start} is after --until {options.until}")
         return start, until
 
-    def piece(self, part: Part, columns: Mapping[tuple[str, Type], str], start: int | None, until: int | None) -> Piece:
+    def piece(self, part: Part, columns: Mapping[Attribute, str], start: int | None, until: int | None) -> Piece:
         """The wide rows of a part, with ``__state``: 0 good, 1 outside the clock, 2 bad."""
         from pyspark.sql import functions as F
 
         misfits = [(MISFIT, name, raw, F.lit(True), lost) for name, raw, lost in part.misfit]
         values = []
         mine = [part.own] if part.own is not None else self.reads
-        for (attribute, at), name in columns.items():
-            if attribute not in part.attributes and attribute not in part.columns:
+        for (attribute, at, loose), name in columns.items():
+            column = column_of(attribute, part.columns, loose)
+            if column is None:
                 values.append(F.lit(None).cast(SPARK[at]).alias(name))
                 continue
-            raw, spark_type = part.columns[attribute]
+            raw, spark_type = part.columns[column]
             value, lost = convert(raw, spark_type, at)
             values.append(value.alias(name))
-            users = [t for t in mine if t in self.declared and self.schemas[t].get(attribute) is at]
-            if users and at is not part.attributes.get(attribute):
+            users = [t for t in mine if t in self.declared and self.declared[t].get(attribute) is at]
+            users = [t for t in users if self._loose(t, attribute) is loose]
+            if users and at is not part.attributes.get(column):
                 misfits.append((MISFIT, attribute, raw, part.type.isin(users), lost))
+            changing = [t for t in users if self.declared[t].changes and attribute == "holds"]
+            if changing:
+                misfits.append(("null holds", attribute, raw, part.type.isin(changing), value.isNull() & ~lost))
         read = part.type.isin(self.reads) if self.reads else F.lit(False)
         broken = [c for _, _, _, c in part.bad] + ([] if part.poison is None else [part.poison[2]])
         outside = F.lit(False)
@@ -184,7 +208,7 @@ class Reading:
             part.time.alias("__time"),
             part.sequence.alias("__sequence"),
             part.label.alias("__label"),
-            part.end.alias("__end"),
+            (part.end if until is None else F.when(part.end <= until, part.end)).alias("__end"),
             state.alias("__state"),
         ]
         # a row is bad for its type or time first, else for all values that do not fit
@@ -204,7 +228,7 @@ class Reading:
             return
         problems = []
         for reason, file, column, n, (row, value) in sorted(grouped, key=repr)[:_SHOWN]:
-            kind = "bad-time" if reason.endswith("time") and reason != "end before time" else "bad-value"
+            kind = "bad-time" if reason in ("null time", "unreadable time", "unreadable end") else "bad-value"
             if row is None:
                 shown = "" if value is None else f", such as {value!r}"
                 text = f"{n:,} {'row' if n == 1 else 'rows'}: {reason} in column `{column}`{shown}"
@@ -224,15 +248,11 @@ class Reading:
 
     def _complete(self, seen: Mapping[str, Seen]) -> list[Problem]:
         problems, notices = [], []
+        live = {t for t, rows in seen.items() if rows.good}
         for part in self.parts:
             for t in [part.own] if part.own is not None else self.reads:
-                if t not in self.declared or t not in self.reads or (part.own is None and t not in seen):
-                    continue
-                for column in self.declared[t].names:
-                    if column not in part.columns:
-                        hint = did_you_mean(column, part.columns, "columns")
-                        text = f"column `{column}` of `{t}` is declared, but missing"
-                        problems.append(Problem("missing-column", text, hint=hint))
+                if t in self.declared and t in self.reads and (part.own is not None or t in live):
+                    problems += self._missing(t, part)
             if self.options.end in part.columns and part.own is not None:
                 self._lasts(part.own)
         if problems:
@@ -241,11 +261,25 @@ class Reading:
             if rows.ends:
                 self._lasts(t)
         for t in self.declared:
-            given = t in seen or any(p.own == t for p in self.parts)
+            given = t in live or any(p.own == t for p in self.parts)
             if t in self.reads and not given:
-                self.schemas.setdefault(t, self.declared[t])
+                self.schemas[t] = self.declared[t]
                 notices.append(Problem("no-rows", f"there are no rows of the declared type `{t}`", severity="notice"))
         return notices
+
+    def _missing(self, type: str, part: Part) -> list[Problem]:
+        """Columns that a part with rows of a declared type must have."""
+        out, declared = [], self.declared[type]
+        for attribute in declared.names:
+            if column_of(attribute, part.columns, declared.loose) is None:
+                hint = did_you_mean(attribute, part.columns, "columns")
+                text = f"column `{attribute}` of `{type}` is declared, but missing"
+                out.append(Problem("missing-column", text, hint=hint))
+        end = self.options.end
+        if declared.lasting and end not in part.columns:
+            hint = did_you_mean(end or "end", part.columns, "columns")
+            out.append(Problem("missing-column", f"`{type}` lasts, and there is no column `{end or 'end'}`", hint=hint))
+        return out
 
     def _drop_absent(self, seen: Mapping[str, Seen]) -> None:
         """Types that rules define are input only if they have rows: else the columns of one table are not theirs."""

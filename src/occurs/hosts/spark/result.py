@@ -33,8 +33,8 @@ class Result:
         chosen = self.frame.where(F.col("__type") == self.wide.reported.index(type))
         return chosen.select(*_output(self.wide, self.group.stage.schemas[type], type))
 
-    def several(self, types: Sequence[str], kinds: Mapping[str, Type]) -> DataFrame:
-        """The detections of some types, with the attributes ``kinds``."""
+    def several(self, types: Sequence[str], kinds: Mapping[str, Type], lasting: bool) -> DataFrame:
+        """The detections of some types, with the attributes ``kinds``, and with their ends if some are ``lasting``."""
         from pyspark.sql import functions as F
 
         schemas, columns = self.group.stage.schemas, []
@@ -46,7 +46,8 @@ class Result:
         chosen = self.frame
         if set(types) != set(self.wide.reported):
             chosen = chosen.where(self._is_one_of(types))
-        return chosen.select(self._names().alias("type"), _time(self.wide), *columns, *_added(self.wide))
+        times = _times(self.wide, lasting)
+        return chosen.select(self._names().alias("type"), *times, *columns, *_added(self.wide))
 
     def handed(self, types: Sequence[str], labelled: bool) -> DataFrame:
         """The rows of ``types`` as input of a later stage."""
@@ -92,28 +93,32 @@ def side_by_side(found: Sequence[tuple[str, Result]]) -> DataFrame:
                 raise UsageProblem.of("bad-option", text, hint="name types that agree: together(..)")
             kinds[name] = both
             first.setdefault(name, type)
+    lasting = any(r.group.stage.schemas[t].lasting for t, r in found)
     frames = []
     for number in dict.fromkeys(r.number for _, r in found):
         own = [(t, r) for t, r in found if r.number == number]
-        frames.append(own[0][1].several([t for t, _ in own], kinds))
+        frames.append(own[0][1].several([t for t, _ in own], kinds, lasting))
     return reduce(lambda one, more: one.unionByName(more), frames)
 
 
 def _output(wide: Wide, schema: Schema, type: str) -> list[Column]:
     from pyspark.sql import functions as F
 
-    out = [F.lit(type).alias("type"), _time(wide)]
+    out = [F.lit(type).alias("type"), *_times(wide, schema.lasting)]
     for name, t in schema:
         column = F.col(wide.physical[(type, name)])
         out.append((F.timestamp_micros(column) if t is Type.TIMESTAMP else column).alias(name))
     return out + _added(wide)
 
 
-def _time(wide: Wide) -> Column:
+def _times(wide: Wide, lasting: bool) -> list[Column]:
+    """The time, and the end if rows may have one."""
     from pyspark.sql import functions as F
 
-    time = F.col("__time")
-    return (F.timestamp_micros(time) if wide.kind.timestamp else time).alias("time")
+    found = {"time": F.col("__time")}
+    if lasting:
+        found["end"] = F.col("__end") if wide.lasting else F.lit(None).cast("long")
+    return [(F.timestamp_micros(c) if wide.kind.timestamp else c).alias(n) for n, c in found.items()]
 
 
 def _added(wide: Wide) -> list[Column]:

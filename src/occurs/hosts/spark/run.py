@@ -26,6 +26,7 @@ def run_group(
     partitions: int,
     label: bool,
     because: bool,
+    ended: bool = True,
 ) -> Result:
     """The detections of definitions that run together: one job for all their types."""
     stage, clock, labelled = group.stage, source.clock, label or because
@@ -56,7 +57,7 @@ def run_group(
         else:
             frame = frame.repartition(1).sortWithinPartitions("__time")
     wide = Wide.of(stage, label, because)
-    task = make_engine_task(shares, wide, inlets, labelled)
+    task = make_engine_task(shares, wide, inlets, labelled, ended)
     return Result(frame.mapInArrow(task, wide.ddl), wide, group, len(earlier))
 
 
@@ -69,9 +70,8 @@ def inlets_of(group: Group, source: WideSource, earlier: Sequence[Result], label
             if labelled and t in source.unlabelled:
                 n = source.unlabelled[t]
                 raise InputProblem.of("bad-value", f"{n:,} rows of type `{t}` have no label, but others have one")
-            columns = tuple(
-                (n, at, source.physical.get((t, n), "")) for n, at in source.schemas[t] if needed is None or n in needed
-            )
+            own = [(n, at) for n, at in source.schemas[t] if needed is None or n in needed]
+            columns = tuple((n, at, "" if at is Type.NULL else source.physical.get((t, n), "")) for n, at in own)
             out.append(Inlet(t, False, labelled and t in source.labelled, columns))
         maker = _maker(t, group, earlier)
         if maker is not None:
@@ -93,6 +93,7 @@ def _input(
     handed = [inlet.type for inlet in inlets if inlet.derived]
     special = ["__type", "__time"]
     special += ["__sequence"] if source.has_sequence else []
+    special += ["__end"] if any(source.schemas[i.type].lasting for i in inlets if not i.derived) else []
     special += ["__label"] if labelled and (handed or any(i.labelled for i in inlets)) else []
     frame = source.frame.where(can_matter(group, source.physical, source.schemas, inlets)).select(*special, *columns)
     if not handed:

@@ -31,21 +31,21 @@ class Share:
 
 
 def make_engine_task(
-    shares: Sequence[Share], wide: Wide, inlets: Sequence[Inlet], labelled: bool
+    shares: Sequence[Share], wide: Wide, inlets: Sequence[Inlet], labelled: bool, ended: bool = True
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """The function that ``mapInArrow`` runs over a partition.
 
     Rows are sorted by time.  With a column ``__share`` they are sorted by it first, and it says which of ``shares`` a
-    row is for; without it there is one.
+    row is for; without it there is one.  ``ended``: behind the last row nothing comes, so what holds there is given.
     """
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         try:
             if len(shares) == 1:
-                yield from _stream(shares[0], wide, inlets, labelled, batches)
+                yield from _stream(shares[0], wide, inlets, labelled, ended, batches)
             elif shares:
                 for number, part in _by_share(batches):
-                    yield from _stream(shares[number], wide, inlets, labelled, part)
+                    yield from _stream(shares[number], wide, inlets, labelled, ended, part)
         except OccursError as error:
             # Spark hands on the text of an exception only: the problems travel in it
             raise RuntimeError(MARK + problems_to_json(error)) from error
@@ -84,12 +84,18 @@ def _by_share(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, Iterator
 
 
 def _stream(
-    share: Share, wide: Wide, inlets: Sequence[Inlet], labelled: bool, batches: Iterator[pa.RecordBatch]
+    share: Share,
+    wide: Wide,
+    inlets: Sequence[Inlet],
+    labelled: bool,
+    ended: bool,
+    batches: Iterator[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
     """Rows in time order through an engine: it holds the retention and the rows of one call."""
     engine = Engine(share.stage, labelled=labelled)
-    for frontier, table in in_calls(batches, share.clock[1]):
-        yield from _call(share, wide, inlets, labelled, engine, table, frontier)
+    until = share.clock[1]
+    for frontier, table in in_calls(batches, until):
+        yield from _call(share, wide, inlets, labelled, engine, table, frontier, ended and frontier == until)
 
 
 def in_calls(batches: Iterator[pa.RecordBatch], until: int) -> Iterator[tuple[int, pa.Table | None]]:
@@ -122,6 +128,7 @@ def _call(
     engine: Engine,
     table: pa.Table | None,
     frontier: int,
+    closing: bool,
 ) -> Iterator[pa.RecordBatch]:
     rows = wide_rows(share.stage, inlets, table, labelled)
     (start, _), emit_from, done = share.clock, share.emit_from, engine.state.frontier
@@ -131,4 +138,4 @@ def _call(
         if frontier < emit_from:
             return
         rows = {t: r.slice(int(np.searchsorted(r.time, emit_from))) for t, r in rows.items()}
-    yield from wide.batches(engine.advance(rows, frontier, start), share.stage)
+    yield from wide.batches(engine.advance(rows, frontier, start, closing=closing), share.stage)

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from occurs.errors import UsageProblem, did_you_mean
 from occurs.hosts.spark.parts import Part, Piece
-from occurs.hosts.spark.read import Reading, WideSource, prepare
+from occurs.hosts.spark.read import Attribute, Reading, WideSource, prepare
 from occurs.hosts.spark.survey import Seen
 from occurs.model.source import InputOptions
 from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration, TimeKind, ceil_ticks
-from occurs.model.types import Type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -111,7 +110,7 @@ def _refuse_ends(reading: Reading, part: Part) -> None:
         part.bad.append(("lasting row of a type of events", reading.options.end, column, read & part.end.isNotNull()))
 
 
-def _history(reading: Reading, columns: Mapping[tuple[str, Type], str]) -> DataFrame:
+def _history(reading: Reading, columns: Mapping[Attribute, str]) -> DataFrame:
     """Rows of history; they are not limited by the clock, and what is bad in them is left out."""
     from pyspark.sql import functions as F
 

@@ -114,13 +114,12 @@ class Phenesthe:
 
     @cached_property
     def facts(self) -> dict[str, Schema]:
-        """The declared ones that a definition reads."""
-        wanted = {n for _, d in self._definitions for n in d.reads} & self._declarations.keys()
-        return {n: p.schema for n, p in self._phenomena.items() if p.sort == FACT and n in wanted}
+        """The declared ones."""
+        return {n: p.schema for n, p in self._phenomena.items() if p.sort == FACT and n in self._declarations}
 
     @property
     def hosts(self) -> frozenset[str]:
-        return frozenset({"local"})
+        return frozenset({"local", "spark"})
 
     @property
     def owned(self) -> frozenset[str]:
