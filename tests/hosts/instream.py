@@ -170,7 +170,7 @@ class InStream:
         special |= {"__time": pa.int64(), "__end": pa.int64(), "__sequence": pa.int64(), "__state": pa.int32()}
         self.schema = pa.schema([*special.items(), *kinds.items()])
         made = [self._wide(t, table) for t, table in whole.tables.items()]
-        made += [self._unread(t, table) for t, table in pairs if t not in whole.tables and len(table)]
+        made += [self._unread(t, table) for t, table in pairs if t is not None and t not in whole.tables and len(table)]
         rows = pa.concat_tables([self.schema.empty_table(), *made])
         self.rows = rows.take(pc.sort_indices(rows, sort_keys=[("__time", "ascending")]))
 

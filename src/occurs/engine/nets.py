@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from occurs.engine.since import Since
+from occurs.engine.since import Since, signal_since
 from occurs.engine.state import Kept, State
 from occurs.model.labels import Labels, derived_labels
 from occurs.operators.lasting.network import Source
@@ -43,7 +43,8 @@ class NetCall:
         sources: dict[str, Source] = {}
         for name in definition.reads:
             if name in self.signals:
-                sources[name] = self.signals[name]
+                signal = self.signals[name]
+                sources[name] = signal if definition.born is None else signal_since(signal, definition.born)
             elif name in given:
                 sources[name] = given[name]
         kept = self._kept(definition)

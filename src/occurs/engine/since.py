@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
+from occurs.operators.lasting.signals import Intervals, Points, Signal, Spans
 from occurs.operators.rows import Rows
 
 
@@ -32,3 +34,21 @@ class Since(Mapping[str, Rows]):
 
     def __len__(self) -> int:
         return len(self._tables)
+
+
+def signal_since(signal: Signal, born: int) -> Signal:
+    """What of a signal happens, or begins, after ``born``; up to when it is complete stays as it is."""
+
+    def later(rows: Intervals) -> Intervals:
+        after = rows.start > born
+        return rows if after.all() else rows.take(after)
+
+    if isinstance(signal, Points):
+        after = signal.time > born
+        if after.all():
+            return signal
+        return replace(signal, codes=tuple(c[after] for c in signal.codes), time=signal.time[after])
+    if isinstance(signal, Spans):
+        began = later(signal.began)
+        return replace(signal, closed=later(signal.closed), began=began, open=later(signal.open))
+    return replace(signal, closed=later(signal.closed), open=later(signal.open))

@@ -4,12 +4,14 @@ With its state every bucket keeps a description of the program that wrote it.  A
 identity, that is by its text: unchanged ones go on as if nothing had happened, removed ones are forgotten, new ones
 (a changed one is new) see only what is later than the newest event at the change, as if the stream had begun there,
 unless they get the history before it.  What cannot be kept is refused before anything is written.
+
+A definition over instants and intervals that reads another one follows what holds there, and so begins anew with it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -18,11 +20,15 @@ import pyarrow as pa
 
 from occurs.engine.engine import Engine
 from occurs.engine.ledger import pieces
+from occurs.engine.state import State
 from occurs.errors import CheckpointProblem, Problem
 from occurs.hosts.stream.layout import Layout, Path
 from occurs.model.types import Schema
 from occurs.operators.columns import Column
 from occurs.operators.rows import Rows
+from occurs.plan.definition import NetDefinition
+from occurs.plan.segments import segments
+from occurs.plan.stage import Stage
 
 _HINT = "start with a new checkpoint (--replay-from fills its past), or go back to the rules of this one"
 
@@ -60,7 +66,29 @@ def _lane(path: Path) -> dict[str, Any]:
     inlets = [[i.type, i.derived, [[n, t.value, c] for n, t, c in i.columns]] for i in path.inlets]
     key = {t: list(names) for t, names in sorted(lane.group.stage.key.items())}
     mode = lane.group.mode if lane.split else "fixed"
-    return {"mode": mode, "key": key, "places": dict(sorted(lane.places.items())), "inlets": inlets}
+    out: dict[str, Any] = {"mode": mode, "key": key, "places": dict(sorted(lane.places.items())), "inlets": inlets}
+    nets = lane.group.stage.nets
+    if nets:
+        read = {t: sorted(nets[r].identity for r in d.reads if r in nets) for t, d in nets.items()}
+        out["nets"] = {d.identity: [_shape(d), read[t]] for t, d in sorted(nets.items())}
+    found = [segments(stage) for stage in lane.stages.values()]
+    if any(len(parts) > 1 for parts in found):
+        behind: dict[str, list[int]] = {}
+        for parts in found:
+            for number, part in enumerate(parts):
+                for d in part.stage.definitions:
+                    behind.setdefault(d.identity, []).append(number)
+        out["segments"] = dict(sorted(behind.items()))
+    return out
+
+
+def _shape(definition: NetDefinition) -> str:
+    """Equal for nets whose saved tables mean the same."""
+    net = definition.net
+    nodes = [[type(node).__name__, list(node.variables)] for node in net.nodes]
+    types = {v: t.value for v, t in net.types.items()}
+    text = json.dumps([nodes, net.inputs, sorted(net.sources.items()), types], sort_keys=True)
+    return blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def heirs(old: Mapping[str, Any], names: Mapping[str, str], layout: Layout, depth: int) -> dict[int, Heir]:
@@ -71,12 +99,13 @@ def heirs(old: Mapping[str, Any], names: Mapping[str, str], layout: Layout, dept
     new = describe(layout, depth)
     problems = [_problem(text) for text in _headers(old, new)]
     where = {d: n for n, lane in old["lanes"].items() for d in lane["places"]}
+    anew = _anew(old, new)
     following = max((int(n) for n in names.values()), default=-1) + 1
     taken: set[str] = set()
     out: dict[int, Heir] = {}
     for number, lane in new["lanes"].items():
-        known = {d: where[d] for d in lane["places"] if d in where}
-        added = tuple(d for d in lane["places"] if d not in where)
+        known = {d: where[d] for d in lane["places"] if d in where and d not in anew}
+        added = tuple(d for d in lane["places"] if d not in known)
         sources = sorted(set(known.values()))
         if not sources:
             out[int(number)] = Heir(str(following), None, added)
@@ -97,6 +126,18 @@ def heirs(old: Mapping[str, Any], names: Mapping[str, str], layout: Layout, dept
     if problems:
         raise CheckpointProblem(problems)
     return out
+
+
+def _anew(old: Mapping[str, Any], new: Mapping[str, Any]) -> set[str]:
+    """The definitions with the same text that begin anew: with another one that they read, or as what they keep has
+    another form."""
+    before, now = (
+        {d: e for lane in one["lanes"].values() for d, e in lane.get("nets", {}).items()} for one in (old, new)
+    )
+    found = {d for d, entry in now.items() if entry != before.get(d)}
+    while more := {d for d, (_, read) in now.items() if found & set(read)} - found:
+        found |= more
+    return found
 
 
 def _problem(text: str) -> Problem:
@@ -132,7 +173,14 @@ def _moved(old: Mapping[str, Any], new: Mapping[str, Any], known: Mapping[str, s
     for d in known:
         if old["places"][d] != new["places"][d]:
             out.append(f"{_shown([d])} would run in another bucket, with other definitions")
+        if _segments(old, d) != _segments(new, d):
+            out.append(f"{_shown([d])} would run at another time, as what it reads, or what reads it, is delayed")
     return out
+
+
+def _segments(lane: Mapping[str, Any], definition: str) -> list[int]:
+    found: list[int] = lane.get("segments", {}).get(definition, [0])
+    return found
 
 
 def _shown(definitions: Mapping[str, Any] | Sequence[str]) -> str:
@@ -151,6 +199,8 @@ def fitted(rows: Rows, schema: Schema, wanted: set[str] | None) -> Rows:
         if wanted is None or name in wanted:
             have = rows.columns.get(name)
             columns[name] = Column.nulls(t, len(rows)) if have is None else have.cast(t)
+    if "end" in rows.columns:
+        columns["end"] = rows.columns["end"]
     return Rows(rows.type, rows.time, columns, rows.new, rows.serial, rows.labels)
 
 
@@ -185,12 +235,31 @@ def pieces_of(entry: Mapping[str, Any]) -> list[str]:
     return [*pieces(entry["engine"]), *entry["waiting"]["pieces"]]
 
 
-def take_over(engine: Engine, path: Path) -> None:
-    """Make the state of another program that of ``engine``: what nobody reads is forgotten, columns are as wanted now.
+def take_over(engine: Engine, state: State, path: Path, new: Collection[str]) -> None:
+    """Make the state of another program that of ``engine``: what nobody reads is forgotten, and what definitions keep
+    that begin anew (``new``); columns are as wanted now.
 
     Raises CheckpointProblem.
     """
-    stage, state = engine.stage, engine.state
+    found = segments(engine.stage)
+    before = state.later or [state]
+    if len(found) == 1:
+        engine.state = before[0]
+        _take_over(engine.stage, engine.state, path, new)
+        return
+    # a segment that is new begins with nothing
+    engine.state = State({}, {}, {}, state.frontier, later=before[: len(found)])
+    for segment, own in zip(found, engine.state.later):
+        _take_over(segment.stage, own, path, new)
+
+
+def _take_over(stage: Stage, state: State, path: Path, new: Collection[str]) -> None:
+    for identity in new:
+        state.saved.pop(identity, None)
+    for t, rows in state.waiting.items():
+        if t in stage.inputs:
+            state.waiting[t] = fitted(rows, stage.schemas[t], wanted_columns(path, t))
+    state.waiting = {t: rows for t, rows in state.waiting.items() if t in stage.inputs}
     for component in stage.sequential:
         born = {p.born for p in component.patterns}
         names = [p.rules[0].definition for p in component.patterns]

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from occurs.engine.engine import Engine
 from occurs.engine.ledger import Ledger
-from occurs.engine.state import from_ipc, meta_from_ipc, meta_to_ipc, to_ipc
+from occurs.engine.state import State, from_ipc, meta_from_ipc, meta_to_ipc, to_ipc
 from occurs.hosts.local import calls
 from occurs.hosts.spark.task import BUDGET
 from occurs.hosts.spark.wide import wide_rows
@@ -278,15 +278,18 @@ class Bucket:
         memory.clock.load(meta["clock"])
         memory.version, memory.described = meta["version_of_state"], True
         for seat in memory.seats.values():
-            self._load(seat, meta["lanes"][seat.name])
+            seat.engine.state = self._load(seat, meta["lanes"][seat.name])
         return memory
 
-    def _load(self, seat: Seat, entry: Mapping[str, Any]) -> None:
+    def _load(self, seat: Seat, entry: Mapping[str, Any]) -> State:
+        """What was saved of a lane, of which the ledger and the waiting rows are those of ``seat`` now."""
+
         def get(name: str) -> pa.Table:
             return from_ipc(self.store.get(f"{seat.name}/{name}"))
 
-        seat.ledger, seat.engine.state = Ledger.read(entry["engine"], seat.engine.definitions, get)
-        seat.waiting = Waiting.read(entry["waiting"], seat.engine.state.frontier, get)
+        seat.ledger, state = Ledger.read(entry["engine"], seat.engine.definitions, get)
+        seat.waiting = Waiting.read(entry["waiting"], state.frontier, get)
+        return state
 
     def _adopt(self, meta: dict[str, Any]) -> Memory:
         """The state that another program wrote, for this one."""
@@ -309,8 +312,7 @@ class Bucket:
                 seat.engine.state.frontier = memory.clock.frontier
                 continue
             kept.add(seat.name)
-            self._load(seat, entry)
-            take_over(seat.engine, seat.path)
+            take_over(seat.engine, self._load(seat, entry), seat.path, found[number].new)
             tables = [p.table for p in seat.waiting.pieces if p.table.num_rows]
             memory.gone += [f"{seat.name}/{name}" for name in pieces_of(entry)]
             seat.ledger, seat.waiting = Ledger(number=seat.ledger.number), Waiting(number=seat.waiting.number)

@@ -44,7 +44,15 @@ def joined(old: State, engine: Engine, new: set[str]) -> State:
     Raises CheckpointProblem if the history is not that of the stream.
     """
     found = engine.state
+    if old.later or found.later:
+        text = "rules that read what is known later than it happens cannot be given the past of a stream that runs"
+        hint = "without --replay-from they see later events only; a new checkpoint takes history"
+        raise CheckpointProblem.of("unsupported", text, hint=hint)
     out = State({}, {}, dict(old.serials), old.frontier)
+    # what nets keep is known by the values of their own engine
+    out.nets = {d: kept for d, kept in found.nets.items() if d in new}
+    out.saved = {d: kept.net.saved(kept.tables, kept.values) for d, kept in old.nets.items() if d not in new}
+    out.saved |= {d: tables for d, tables in old.saved.items() if d not in new}
     names = engine.definitions
     for t, rows in found.pasts.items():
         assert rows.serial is not None
