@@ -209,7 +209,11 @@ class _Program:
         return [row for p in chosen for row in [self.row(p)] * (2 if self.chance(0.03) else 1)]
 
     def instant(self) -> int:
-        return self.rng.choice(self.popular) if self.chance(0.5) else self.rng.randint(0, self.span)
+        """Often one where more happens; some are near the end, for what is open then to have lasted a little."""
+        roll = self.rng.random()
+        if roll < 0.5:
+            return self.rng.choice(self.popular)
+        return self.rng.randint(self.span - 5 if roll > 0.88 else 0, self.span)
 
     def row(self, p: Known) -> Written:
         values = tuple(self.value(kind) for _, kind in p.attributes)

@@ -71,8 +71,8 @@ class Formulas:
             (1.5, lambda v, d: self._either(syntax.Union, self.state, v, d)),
             (1.5, lambda v, d: self._both(syntax.Intersection, self.state, self.state, v, d)),
             (1.5, lambda v, d: self._leading(syntax.Complement, self.state, v, d)),
-            (1, self._iteration),
-            (1, lambda v, d: self._filter(self.state, v, d)),
+            (2, self._iteration),
+            (1.5, lambda v, d: self._filter(self.state, v, d)),
             (1.5, lambda v, d: self._conditioned(self.state, v, d)),
         ]
         return self._one(makers, variables, depth)
@@ -100,10 +100,10 @@ class Formulas:
 
     # --- variables over operands ------------------------------------------------------------------------------------
 
-    def _with_local(self, variables: Vars, probability: float) -> Vars:
+    def _with_local(self, variables: Vars, probability: float, kinds: str = "kkn") -> Vars:
         """The variables, and perhaps one that ends at the operator."""
         if len(variables) < MOST and self.words.chance(probability):
-            return merged(variables, [self.words.fresh(self.rng.choice("kkn"))])
+            return merged(variables, [self.words.fresh(self.rng.choice(kinds))])
         return variables
 
     def _split(self, variables: Vars) -> tuple[Vars, Vars]:
@@ -189,7 +189,7 @@ class Formulas:
         self, operand: Callable[[Vars, int], Relation], variables: Vars, depth: int
     ) -> tuple[Relation, Relation]:
         """A formula and a condition that is joined with it; a fact may bind one of the variables."""
-        wide = self._with_local(variables, 0.35 if variables else 1.0)
+        wide = self._with_local(variables, 0.5 if variables else 1.0, "knn")
         bound = self.rng.choice(wide)
         if self.words.chance(0.2) and not self.is_key(bound):
             rest = merged(v for v in wide if v != bound)
@@ -202,12 +202,15 @@ class Formulas:
         return operand(wide, depth), self.words.condition(merged(local, self.words.some(wide, 1)))
 
     def _iteration(self, variables: Vars, depth: int) -> Relation:
-        op = self.rng.choice(("<", "<", "<=", "<=", "=", ">=", ">"))
-        return syntax.Iteration(self.event(variables, depth), op, self.duration(1 if op in ("=", ">") else 2, 6))
+        op = self.rng.choice(("<", "<", "<=", "=", ">=", ">"))
+        return syntax.Iteration(self.event(variables, depth), op, self.duration(2 if op == "<" else 1, 4))
 
     def _filter(self, operand: Callable[[Vars, int], Relation], variables: Vars, depth: int) -> Relation:
-        op = self.rng.choice(("less", "at_most", "equal", "at_least", "at_least", "greater"))
-        least, most = {"less": (3, 12), "at_most": (2, 12), "equal": (1, 5)}.get(op, (1, 6))
+        op = self.rng.choice(("less", "at_most", "equal", "at_least", "at_least", "at_least", "greater", "greater"))
+        least, most = {"less": (3, 12), "at_most": (2, 12), "equal": (1, 5)}.get(op, (1, 10))
+        if op in ("at_least", "greater") and operand == self.state and self.words.chance(0.5):
+            # what is often still open, and passes when it has lasted long enough
+            operand = self._range
         return syntax.Filter(operand(variables, depth), op, self.duration(least, most))
 
     def duration(self, least: int, most: int) -> Duration:

@@ -57,7 +57,7 @@ class Words:
             Type.STRING: ("u", "v", "w"), Type.INT: (1, 2, 3), Type.BOOL: (True, False)
         }  # fmt: skip
         self.keys = names[self.key_type][: rng.choice((1, 2, 2, 3))]
-        self.numbers: tuple[Any, ...] = rng.choice(((0, 1), (0, 1, 2), (0, 0.5, 1), (-1, 1), (1, 2.0, 2.5)))
+        self.numbers: tuple[Any, ...] = rng.choice(((0, 1), (0, 1, 2), (0, 0.5, 1), (-1, 0, 1), (1, 2.0, 2.5)))
         self.known: list[Known] = []
         #: the program can be split by ``KEY``
         self.keyed = rng.random() < 0.25
@@ -153,9 +153,9 @@ class Words:
         if depth and roll < 0.25:
             parts = self.condition(variables, depth - 1), self.condition(variables, depth - 1)
             return syntax.Or(*parts) if roll < 0.15 else syntax.And(*parts)
-        if depth and roll < 0.33:
+        if depth and roll < 0.4:
             return syntax.Not(self.condition(variables, depth - 1))
-        if roll < 0.48 and (fact := self.fact(self.some(variables))) is not None:
+        if roll < 0.52 and (fact := self.fact(self.some(variables))) is not None:
             return syntax.Not(fact) if self.chance(0.4) else fact
         return self.comparison(variables)
 
@@ -181,14 +181,14 @@ class Words:
     def _number(self, one: tree.Expr, other: tree.Expr) -> tree.Expr:
         """An expression over numbers, null or divided by zero at times."""
         roll = self.rng.random()
-        if roll < 0.5:
+        if roll < 0.4:
             return one
         if roll < 0.65:
             return tree.Binary("/", tree.Literal(1, Type.INT), other)
         if roll < 0.72:
             return tree.Unary("neg", one)
         if roll < 0.8:
-            return tree.Binary("mod", one, tree.Literal(2, Type.INT))
+            return tree.Binary("mod", one, self.rng.choice((other, tree.Literal(2, Type.INT))))
         return tree.Binary(self.rng.choice("+-*"), one, self.rng.choice((other, self._literal("n"))))
 
     def _literal(self, kind: str) -> tree.Expr:
