@@ -9,9 +9,11 @@ from occurs.expr.shape import as_threshold
 from occurs.expr.tree import Expr, Literal, Ref
 from occurs.model.types import Schema, Type
 from occurs.operators.aggregate import Windowed
+from occurs.operators.lasting.network import Node
+from occurs.operators.lasting.scan import Scan
 from occurs.operators.pattern import Absent, Keep, Select
 from occurs.operators.windows import Source
-from occurs.plan.definition import PatternDefinition
+from occurs.plan.definition import NetDefinition, PatternDefinition
 from occurs.plan.stage import Stage
 
 if TYPE_CHECKING:
@@ -25,6 +27,9 @@ def sources(stage: Stage) -> list[Source]:
     """Every place where the definitions of a stage read rows."""
     out = []
     for d in stage.definitions:
+        if isinstance(d, NetDefinition):
+            out += [_source(d.net.nodes[number], t) for number, t in d.net.sources.items()]
+            continue
         if not isinstance(d, PatternDefinition):
             out += [Source(t, ()) for t in d.reads]
             continue
@@ -40,6 +45,11 @@ def sources(stage: Stage) -> list[Source]:
         found += [e for _, e, _ in p.outputs]
         out += [n.source for e in found for n in e.walk() if isinstance(n, Windowed)]
     return out
+
+
+def _source(node: Node, type: str) -> Source:
+    """Where a net reads rows: what does not satisfy the conditions of a scan is as if it were not there."""
+    return Source(type, node.conditions) if isinstance(node, Scan) else Source(type, ())
 
 
 def static_filter(
