@@ -30,6 +30,7 @@ _FIXED = {
     "only": "--only",
     "start": "--start",
     "zone": "--zone",
+    "facts": "--facts",
     "special": "--time-unit or the names of columns",
     "stages": "the number of stages with different keys that the rules need",
 }

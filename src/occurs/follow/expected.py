@@ -19,7 +19,10 @@ from occurs.plan.spread import groups
 from occurs.program import Program
 
 #: the special columns of wide rows, as :class:`occurs.hosts.stream.source.StreamSource` has them
-_SPECIAL = {"__type": "string", "__time": "bigint", "__sequence": "bigint", "__label": "string", "__state": "int"}
+_SPECIAL = {
+    "__type": "string", "__time": "bigint", "__end": "bigint", "__sequence": "bigint", "__label": "string",
+    "__state": "int",
+}  # fmt: skip
 _ARROW = {"string": pa.string(), "bigint": pa.int64(), "int": pa.int32()}
 
 
@@ -27,13 +30,14 @@ _ARROW = {"string": pa.string(), "bigint": pa.int64(), "int": pa.int32()}
 class Pinned:
     """What the first look at the input has settled.
 
-    ``schemas``: of the types that the program reads; ``sequence``, ``label``: is there such a column?
+    ``schemas``: of the types that the program reads; ``sequence``, ``label``, ``end``: is there such a column?
     """
 
     schemas: Mapping[str, Schema]
     kind: TimeKind
     sequence: bool
     label: bool
+    end: bool = False
 
     @classmethod
     def of(cls, program: Program, history: History, sources: Sequence[Source], options: InputOptions) -> Pinned:
@@ -48,7 +52,8 @@ class Pinned:
             hint = f"declare them in the rules, `event {missing[0]}(Name: type, ..)`; or start when there are events"
             raise InputProblem.of("missing-schema", text, hint=hint)
         columns = {c for s in sources for c in s.table.column_names}
-        return cls(read, history.kind, options.sequence in columns, options.label in columns)
+        there = (c in columns for c in (options.sequence, options.label, options.end))
+        return cls(read, history.kind, *there)
 
     def with_more(self, schemas: Mapping[str, Schema]) -> Pinned:
         """With these schemas, too; what they leave open is as it was."""
@@ -59,19 +64,24 @@ class Pinned:
 
     def entry(self) -> dict[str, Any]:
         """Plain JSON."""
-        schemas = {t: [s.ordered, s.lasting, [[n, k.value] for n, k in s]] for t, s in self.schemas.items()}
+        schemas = {}
+        for t, s in self.schemas.items():
+            more = [[s.changes, s.rest, s.loose]] if s.changes or s.rest or s.loose else []
+            schemas[t] = [s.ordered, s.lasting, [[n, k.value] for n, k in s], *more]
         kind = [self.kind.timestamp, self.kind.unit]
-        return {"schemas": schemas, "kind": kind, "sequence": self.sequence, "label": self.label}
+        ends = {"end": True} if self.end else {}
+        return {"schemas": schemas, "kind": kind, "sequence": self.sequence, "label": self.label, **ends}
 
     @classmethod
     def load(cls, entry: Mapping[str, Any]) -> Pinned:
         """What :meth:`entry` gave.  Raises CheckpointProblem for anything else."""
         try:
             schemas = {
-                t: Schema(tuple((n, Type(k)) for n, k in attributes), ordered, lasting)
-                for t, (ordered, lasting, attributes) in entry["schemas"].items()
+                t: Schema(tuple((n, Type(k)) for n, k in attributes), ordered, lasting, *(flags[0] if flags else ()))
+                for t, (ordered, lasting, attributes, *flags) in entry["schemas"].items()
             }
-            return cls(schemas, TimeKind(*entry["kind"]), entry["sequence"], entry["label"])
+            kind, end = TimeKind(*entry["kind"]), entry.get("end", False)
+            return cls(schemas, kind, entry["sequence"], entry["label"], end)
         except (KeyError, ValueError, TypeError) as error:
             text = f"the checkpoint does not say what events look like: {error!r}"
             hint = "start with a new --checkpoint"
@@ -86,7 +96,8 @@ def _open(schema: Schema) -> bool:
 class Expected:
     """How sources become wide rows.  ``declared``: types whose columns must be there; ``reads``, ``external``: types
     that the program reads, and those of them that no rule makes; ``needed``: per type the attributes that matter (None:
-    all); ``start``, ``until``: ends of the clock in ticks; ``late``: with every row as it came, as JSON.
+    all); ``start``, ``until``: ends of the clock in ticks; ``late``: with every row as it came, as JSON; ``owned``:
+    types of which only rules make rows.
     """
 
     pinned: Pinned
@@ -98,6 +109,7 @@ class Expected:
     start: int | None = None
     until: int | None = None
     late: bool = False
+    owned: frozenset[str] = frozenset()
 
     @classmethod
     def of(
@@ -118,7 +130,8 @@ class Expected:
                 needed[t] = None if more is None or before is None else before | more
         options = replace(options, type_names={str(n): t for n, t in program.assigned.items()})
         reads, external = tuple(sorted(program.reads)), tuple(sorted(program.external))
-        return cls(pinned, frozenset(program.declared), reads, external, options, needed, *ends)
+        owned = frozenset(program.owned)
+        return cls(pinned, frozenset(program.declared), reads, external, options, needed, *ends, owned=owned)
 
     def with_late(self) -> Expected:
         return replace(self, late=True)

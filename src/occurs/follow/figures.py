@@ -38,7 +38,7 @@ class Totals:
         found = {t: len(table) for t, table in done.found.items()}
         f = done.figures
         self.found.update(found)
-        self.counts.update({n: f[n] or 0 for n in ("rows", "bad", "outside", "late")})
+        self.counts.update({n: f[n] or 0 for n in ("rows", "bad", "outside", "empty", "late")})
         reasons = [r.as_py() for r in done.bad.column("reason")]
         self.counts.update(f"bad: {r}" for r in reasons)
         self.batches += 1
@@ -47,7 +47,7 @@ class Totals:
         now = time.time()
         self._recent = [*self._recent, (now, f["rows"] or 0)][-_RECENT:]
         self.last = {"batch": batch, "wall": round(now, 3), "seconds": round(seconds, 3)}
-        self.last |= {n: f[n] for n in ("rows", "bad", "outside", "late", "waiting", "kept", "size")}
+        self.last |= {n: f[n] for n in ("rows", "bad", "outside", "empty", "late", "waiting", "kept", "size")}
         self.last |= {"frontier": frontier, "newest": newest, "lag": lag, "found": found}
         return self.last
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -171,6 +173,7 @@ class Follower:
             "only": None if asked.only is None else sorted(asked.only),
             "start": None if expected.start is None else str(options.start),
             "zone": asked.zone,
+            "facts": facts_of(self.program) or None,
             "special": [text or "" for text in special],
             "stages": depth_of(run),
             "rules": [d.identity for d in stage.definitions],
@@ -209,6 +212,15 @@ class Follower:
         )
         self._told(found.notices)
         return found
+
+
+def facts_of(program: Program) -> list[str]:
+    """What is remembered of the facts from outside: what was derived with others cannot be taken back."""
+    found = []
+    for name, table in sorted(program.facts.items()):
+        digest = hashlib.blake2b(json.dumps(table.to_pydict(), default=str).encode(), digest_size=8).hexdigest()
+        found.append(f"{name} ({len(table)} rows, {digest})")
+    return found
 
 
 def refuse_connect(session: SparkSession) -> None:

@@ -183,6 +183,7 @@ def _source(frame: DataFrame, expected: Expected, delay: int) -> StreamSource:
         until=expected.until,
         delay=delay,
         fields={},
+        has_end=pinned.end or any(s.lasting for s in pinned.schemas.values()),
     )
 
 

@@ -69,7 +69,7 @@ class Topics(Passive):
         kind = TIMESTAMP if True in stamped or (not stamped and unit is None) else TimeKind(False, unit)
         if kind.timestamp and unit is not None:
             raise UsageProblem.of("bad-option", f"time unit `{unit}` is for integer times; here are timestamps")
-        return Pinned(schemas, kind, options.sequence in seen, options.label in seen)
+        return Pinned(schemas, kind, options.sequence in seen, options.label in seen, options.end in seen)
 
     def identity(self) -> list[str]:
         return [f"{name}={place}" if name else str(place) for name, place in self._places]
@@ -89,7 +89,9 @@ class Topics(Passive):
         fields = {options.time: time}
         if name is None and options.type is not None:
             fields[options.type] = Type.STRING
+        lasting = pinned.end or any(s.lasting for t, s in pinned.schemas.items() if name in (None, t))
         for column, wanted, there in (
+            (options.end, Type.NULL if pinned.kind.timestamp else Type.INT, lasting),
             (options.sequence, Type.INT, pinned.sequence),
             (options.label, Type.STRING, pinned.label),
         ):

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from occurs.connect.writers import json_rows
-from occurs.errors import InputProblem, Problem, did_you_mean
+from occurs.errors import InputProblem, Problem
 from occurs.follow.expected import Expected
-from occurs.model.attributes import by_type
+from occurs.model.attributes import by_type, missing
 from occurs.model.badrows import BadRows
 from occurs.model.source import Intake, Source, input_problem
 from occurs.model.special import take_in, time_kind
@@ -22,6 +23,7 @@ from occurs.model.types import Type
 
 GOOD, OUTSIDE, BAD = 0, 1, 2
 _LASTING = "lasting row of a type of events"
+_OWNED = "row of a type that the rules define"
 
 
 def wide(sources: Sequence[Source], expected: Expected) -> pa.Table:
@@ -39,7 +41,7 @@ def wide(sources: Sequence[Source], expected: Expected) -> pa.Table:
             source, number, expected.pinned.schemas, expected.reads, expected.external, options, bad, problems
         )
         if one is not None:
-            _complete(one, expected, problems)
+            problems += _complete(one, expected)
             intakes.append(one)
     if problems:
         raise InputProblem(problems)
@@ -51,17 +53,12 @@ def wide(sources: Sequence[Source], expected: Expected) -> pa.Table:
     return pa.concat_tables(parts)
 
 
-def _complete(one: Intake, expected: Expected, problems: list[Problem]) -> None:
+def _complete(one: Intake, expected: Expected) -> Iterator[Problem]:
     """Columns of declared types that are not there."""
-    known = one.source.table.column_names
     live = set(np.unique(one.codes).tolist())
     for code, name in enumerate(one.types):
         if name in expected.declared and name in expected.reads and (code in live or one.source.type is not None):
-            for column, _ in expected.pinned.schemas[name]:
-                if column not in known:
-                    hint = did_you_mean(column, known, "columns")
-                    text = f"column `{column}` of `{name}` is declared, but missing"
-                    problems.append(input_problem("missing-column", text, one.source, hint))
+            yield from missing(name, expected.pinned.schemas[name], one, expected.options.end)
 
 
 def _same_kind(intakes: list[Intake], expected: Expected) -> None:
@@ -77,11 +74,15 @@ def _same_kind(intakes: list[Intake], expected: Expected) -> None:
 
 def _rows(one: Intake, expected: Expected, bad: BadRows) -> Iterator[pa.Table]:
     """The rows of one source that are not bad; those that are, are noted."""
-    options = expected.options
+    options, schemas = expected.options, expected.pinned.schemas
+    owned = np.flatnonzero(np.isin(one.codes, [c for c, t in enumerate(one.types) if t in expected.owned]))
+    bad.add(one.number, _OWNED, "bad-value", options.type or "", owned)
+    one.codes[owned] = -1
     if one.end is not None and one.source.type is None:
-        read = np.isin(one.codes, [c for c, t in enumerate(one.types) if t in expected.reads])
+        events = [t for t in expected.reads if t not in schemas or not schemas[t].lasting]
+        read = np.isin(one.codes, [c for c, t in enumerate(one.types) if t in events])
         lasting = np.flatnonzero(read & ~one.end.is_null().to_numpy())
-        bad.add(one.number, _LASTING, "bad-value", options.end, lasting)
+        bad.add(one.number, _LASTING, "bad-value", options.end or "", lasting)
         one.codes[lasting] = -1
     outside = np.zeros(len(one.time), np.bool_)
     if expected.start is not None:
@@ -92,8 +93,8 @@ def _rows(one: Intake, expected: Expected, bad: BadRows) -> Iterator[pa.Table]:
     if outside.any():
         yield _table(expected, one, np.flatnonzero(outside), {}, OUTSIDE)
         one.codes[outside] = -1
-    columns = {t: [n for n in s.names if (t, n) in expected.physical] for t, s in expected.pinned.schemas.items()}
-    found = by_type(one, expected.pinned.schemas, expected.reads, columns, options, bad, None)
+    columns = {t: [n for n in s.names if (t, n) in expected.physical] for t, s in schemas.items()}
+    found = by_type(one, schemas, expected.reads, columns, options, bad, expected.until)
     for name, table in found.items():
         codes = [c for c, t in enumerate(one.types) if t == name]  # two ids may have one name
         at = np.concatenate([np.flatnonzero(one.codes == c) for c in codes])
@@ -102,7 +103,8 @@ def _rows(one: Intake, expected: Expected, bad: BadRows) -> Iterator[pa.Table]:
     strange = [c for c, t in enumerate(one.types) if t not in found]
     others = np.flatnonzero(np.isin(one.codes, strange))
     if len(others):
-        yield _table(expected, one, others, {}, GOOD)
+        ends = {} if one.end is None else {"__end": _until(one.end.take(pa.array(others)), expected.until)}
+        yield _table(expected, one, others, ends, GOOD)
 
 
 def _refuse_unknown(one: Intake, name: str, at: np.ndarray, expected: Expected) -> None:
@@ -125,8 +127,13 @@ def _values(name: str, table: pa.Table, expected: Expected) -> dict[str, pa.Chun
             values = table.column(column)
             stamp = pa.types.is_timestamp(values.type)
             out[physical] = values.cast(pa.timestamp("us", tz="UTC")).cast(pa.int64()) if stamp else values
-    out |= {f"__{c}": table.column(c) for c in ("sequence", "label") if c in table.column_names}
+    out |= {f"__{c}": table.column(c) for c in ("end", "sequence", "label") if c in table.column_names}
     return out
+
+
+def _until(end: pa.ChunkedArray, until: int | None) -> pa.ChunkedArray:
+    """What ends after the clock still holds."""
+    return end if until is None else pc.if_else(pc.greater(end, until), None, end)
 
 
 def _table(expected: Expected, one: Intake, at: np.ndarray, values: dict[str, pa.ChunkedArray], state: int) -> pa.Table:

@@ -168,7 +168,7 @@ def schemas_of(
                 names = one.source.table.column_names
                 seen[name] = completed(declared[name], seen.get(name), one.schema, names)
                 if inputs is None or name in inputs:
-                    problems += _missing(name, declared[name], one, end)
+                    problems += missing(name, declared[name], one, end)
             else:
                 seen[name] = _union(seen.get(name), one.schema, lasting)
         if one.source.type is None and not one.schema.ordered:
@@ -185,7 +185,7 @@ def schemas_of(
     return seen, notices
 
 
-def _missing(name: str, declared: Schema, one: Intake, end: str | None) -> list[Problem]:
+def missing(name: str, declared: Schema, one: Intake, end: str | None) -> list[Problem]:
     """Columns that a source of a declared type must have."""
     out = []
     known = one.source.table.column_names

@@ -71,7 +71,7 @@ def read_stream(
     columns, physical = reading.columns()
     start, until = reading.ends()
     for part in reading.parts:
-        _refuse_ends(reading, part)
+        _refuse_rows(reading, part)
     pieces = [reading.piece(part, columns, start, until) for part in reading.parts]
     wide = reduce(lambda one, more: one.unionByName(more), (_streamed(p, late, until) for p in pieces))
     if replay is not None:
@@ -99,8 +99,8 @@ def read_stream(
     )
 
 
-def _refuse_ends(reading: Reading, part: Part) -> None:
-    """In one table for all types a row of a type of events that ends is bad."""
+def _refuse_rows(reading: Reading, part: Part) -> None:
+    """In one table for all types a row of a type of events that ends is bad, and one of a type that is defined."""
     from pyspark.sql import functions as F
 
     if part.own is None and reading.options.end in part.columns:
@@ -108,6 +108,9 @@ def _refuse_ends(reading: Reading, part: Part) -> None:
         events = [t for t in reading.reads if t not in reading.schemas or not reading.schemas[t].lasting]
         read = part.type.isin(events) if events else F.lit(False)
         part.bad.append(("lasting row of a type of events", reading.options.end, column, read & part.end.isNotNull()))
+    if part.own is None and reading.owned:
+        found = part.type.isin(sorted(reading.owned))
+        part.bad.append(("row of a type that the rules define", str(reading.options.type), part.type, found))
 
 
 def _history(reading: Reading, columns: Mapping[Attribute, str]) -> DataFrame:
