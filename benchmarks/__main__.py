@@ -7,17 +7,18 @@ import platform
 import time as clock
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import click
 import pyarrow as pa
 from rich.console import Console
 
-from benchmarks import growth, local
+from benchmarks import growth, lasting, local
 from benchmarks.history import parquet
 from benchmarks.report import Report
 
-PARTS = ("local", "growth", "spark", "streaming")
+PARTS = ("local", "growth", "lasting", "spark", "streaming")
 FOLDER = Path("out") / "benchmarks"
 
 
@@ -58,7 +59,17 @@ def streaming_part(quick: bool) -> Iterator[Report]:
         spark.stop()
 
 
-RUN = {"local": local_part, "growth": growth_part, "spark": spark_part, "streaming": streaming_part}
+def lasting_part(quick: bool, ships: Path | None = None) -> Iterator[Report]:
+    yield from lasting.reports(quick, ships, FOLDER)
+
+
+RUN = {
+    "local": local_part,
+    "growth": growth_part,
+    "lasting": lasting_part,
+    "spark": spark_part,
+    "streaming": streaming_part,
+}
 
 
 @contextmanager
@@ -75,8 +86,14 @@ def one_thread() -> Iterator[None]:
 @click.command()
 @click.option("--quick", is_flag=True, help="Fewer families, events and repetitions: a few minutes.")
 @click.option("--part", "parts", type=click.Choice(PARTS), multiple=True, help="Only this part (may be repeated).")
+@click.option(
+    "--brest",
+    "ships",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Real ships for the part `lasting`: CSV with columns type, time (seconds), vessel, area.",
+)
 @click.option("--json", "path", type=click.Path(dir_okay=False, path_type=Path), help="Keep the tables here as JSON.")
-def main(quick: bool, parts: tuple[str, ...], path: Path | None) -> None:
+def main(quick: bool, parts: tuple[str, ...], ships: Path | None, path: Path | None) -> None:
     """Ratios against a bare script, against Spark doing nothing, growth, and streams."""
     console = Console()
     if not console.is_terminal:
@@ -85,7 +102,8 @@ def main(quick: bool, parts: tuple[str, ...], path: Path | None) -> None:
     with one_thread():
         for part in parts or PARTS:
             start = clock.perf_counter()
-            for report in RUN[part](quick):
+            run = RUN[part] if part != "lasting" else partial(lasting_part, ships=ships)
+            for report in run(quick):
                 report.show(console)
                 tables.append(report.plain())
             console.print(f"[dim]{part}: {clock.perf_counter() - start:.0f} s[/dim]\n")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from benchmarks import __main__ as command
-from benchmarks import growth, history, local, sparkjob, workload
+from benchmarks import growth, history, lasting, local, sparkjob, workload
 from benchmarks.report import Report, ratio
 from benchmarks.timing import Timing, alternate, stopwatch
 from click.testing import CliRunner
@@ -93,6 +94,66 @@ def test_sequential_rules_on_few_events() -> None:
         ["recursion", 5, 200],
     ]
     assert all(row[3] > 0 for row in table.rows)
+
+
+SHIPS = {"vessels": 12, "days": 0.5, "every": 600}
+
+
+def test_what_lasts_is_found_by_pandas_and_by_the_reference_too() -> None:
+    ships = lasting.ships(**SHIPS)
+    table = lasting.rates(ships, 1, sample=300)
+    lines = {row[0]: row for row in table.rows}
+    assert lines["engine"][1] == lasting.size(ships) > 500
+    assert lines["engine"][2] > lines["pandas, four of them"][2] > 50
+    assert lines["reference semantics"][2] == lines["engine, few events"][2] > 0
+    assert all(row[4] > 0 for row in table.rows)
+
+
+def test_sort_and_shift() -> None:
+    begin = pd.DataFrame({"time": [1, 3, 10, 12, 20, 30], "k": "v"})
+    end = pd.DataFrame({"time": [5, 7, 12, 14, 20, 25], "k": "v"})
+    found = lasting.sort_and_shift(begin, end, ("k",))
+    assert found["time"].tolist() == [1, 10, 20, 30]
+    assert found["end"].tolist()[:3] == [5, 14, 25]
+    assert found["end"].isna().tolist() == [False, False, False, True]
+
+
+def test_another_number_of_intervals_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lasting, "sort_and_shift", lambda begin, end, key: begin)
+    with pytest.raises(AssertionError, match="pandas finds"):
+        lasting.rates(lasting.ships(**SHIPS), 1, sample=300)
+
+
+def test_real_ships_come_from_a_file(tmp_path: Path) -> None:
+    lines = ["type,time,vessel,area", "fast,10,7,", "slow,60,7,", "entersPort,70,7,north", "other,80,7,"]
+    (tmp_path / "ships.csv").write_text("\n".join(lines) + "\n")
+    ships = lasting.from_file(tmp_path / "ships.csv")
+    assert lasting.size(ships) == 3
+    assert ships["entersPort"].to_pylist() == [{"time": 70, "vessel": 7, "area": "north"}]
+    assert lasting.Ready.of(ships).found()["underway"] == 1
+
+
+def test_growth_of_what_lasts_on_few_events() -> None:
+    ships = lasting.ships(**SHIPS)
+    half = lasting.part(ships, lasting.size(ships) // 2)
+    assert 0.45 < lasting.size(half) / lasting.size(ships) < 0.55
+    table = lasting.by_history([("half", half), ("whole", ships)], 1, budget=200)
+    assert [row[0] for row in table.rows] == ["one call", "calls of 200 events"]
+    calls = lasting.by_call(ships, [200], 1)
+    assert [row[0] for row in calls.rows] == ["one call", "200 events a call", "nothing to do"]
+    assert calls.rows[1][1] > 2
+    assert all(row[2] > 0 for row in calls.rows)
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_what_lasts_on_spark_on_few_events(spark: object, tmp_path: Path) -> None:
+    path = lasting.parquet(tmp_path, lasting.ships(**SHIPS), "few")
+    stamp = path.stat().st_mtime_ns
+    assert lasting.parquet(tmp_path, {}, "few").stat().st_mtime_ns == stamp
+    table = lasting.on_spark(spark, path, 1)  # type: ignore[arg-type]
+    assert len(table.rows) == 3
+    assert all(row[1] > 0 for row in table.rows)
 
 
 def test_the_history_is_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
