@@ -333,8 +333,8 @@ def on_spark(spark: SparkSession, path: Path, repetitions: int) -> Report:
         [("job", ""), ("seconds", ".2f"), ("events/s", ",.0f"), ("to identity", ".2f"), ("spread", ".2f")],
         notes=[
             f"The identity kernel gets the rows by vessel and in order of time, as the definitions do, and returns "
-            f"them all; the definitions give {sum(counts.values()):,} rows, those that the local host gives. {PARTITIONS} "
-            "partitions, two cores.",
+            f"them all; the definitions give {sum(counts.values()):,} rows, those that the local host gives. "
+            f"{PARTITIONS} partitions, two cores.",
         ],
     )
     names = {
