@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from occurs.connect.tables import like
 from occurs.engine.results import Parts, TypeRows
 from occurs.errors import UsageProblem, did_you_mean
+from occurs.hosts.counts import counts as input_counts
 from occurs.model.history import History
 from occurs.model.source import Instant
 from occurs.model.types import Schema
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 class Detections(Mapping[str, Any]):
     """What was found: type -> table, in evaluation order; types without detections are there with their schema.
 
-    ``counts``: rows read, bad, outside the clock.., ``null: TYPE.ATTRIBUTE``; ``bad``: the rows left out, with reasons;
-    ``notices``.
+    ``counts``: rows read, bad, outside the clock.., those of :func:`occurs.hosts.counts.counts`;
+    ``bad``: the rows left out, with reasons; ``notices``.
     """
 
     def __init__(
@@ -45,7 +46,7 @@ class Detections(Mapping[str, Any]):
         self._because = because
         self._types = chosen(stage.reported, only)
         self._tables: dict[str, Any] = {}
-        self.counts = {**history.counts, **_nulls(stage, history)}
+        self.counts = {**history.counts, **input_counts(stage, history)}
         self.bad = None if history.bad is None else self._like(history.bad)
         self.late = None
         self.notices = list(history.notices)
@@ -102,18 +103,6 @@ class Detections(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"Detections({', '.join(f'{t}: {self.count(t)}' for t in self)})"
-
-
-def _nulls(stage: Stage, history: History) -> dict[str, int]:
-    """How many rows of the input have no value of an attribute that a formula looks at: such rows bind nothing."""
-    out = {}
-    for d in stage.nets.values():
-        for type, names in d.columns.items():
-            table = history.tables.get(type, pa.table({}))
-            for name in sorted(names & set(table.column_names)):
-                if table.column(name).null_count:
-                    out[f"null: {type}.{name}"] = table.column(name).null_count
-    return out
 
 
 def _in_order(table: pa.Table, schema: Schema) -> pa.Table:

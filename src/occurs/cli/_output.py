@@ -96,6 +96,9 @@ def left_out(counts: Mapping[str, int]) -> None:
         click.echo(f"left out {counts['outside']:,} rows outside the clock (--start, --until)", err=True)
     if counts.get("empty"):
         click.echo(f"left out {counts['empty']:,} rows that end when they begin", err=True)
+    for name, n in counts.items():
+        if name.startswith("coalesced: "):
+            click.echo(f"put together {n:,} rows of {name.removeprefix('coalesced: ')} with earlier ones", err=True)
     nulls = {k.removeprefix("null: "): n for k, n in counts.items() if k.startswith("null: ")}
     if nulls:
         click.echo(f"rows without a value, which no formula finds: {', '.join(f'{k} {n:,}' for k, n in nulls.items())}",
