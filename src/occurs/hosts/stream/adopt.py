@@ -248,7 +248,8 @@ def take_over(engine: Engine, state: State, path: Path, new: Collection[str]) ->
         _take_over(engine.stage, engine.state, path, new)
         return
     # a segment that is new begins with nothing
-    engine.state = State({}, {}, {}, state.frontier, later=before[: len(found)])
+    begins = [State({}, {}, {}) for _ in found[len(before) :]]
+    engine.state = State({}, {}, {}, state.frontier, later=[*before[: len(found)], *begins])
     for segment, own in zip(found, engine.state.later):
         _take_over(segment.stage, own, path, new)
 
