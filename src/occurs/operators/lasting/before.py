@@ -39,8 +39,7 @@ def advance(
     state: dict[str, Held], left: Side, right: Side, variables: tuple[str, ...], call: Call, repeats: bool
 ) -> tuple[dict[str, Held], Phenomena]:
     """One call of ``left before right``; ``repeats``: one result can come of several pairs, or of one in two calls."""
-    waits = bool(state["left"].columns["waits"].any() or state["begun"].columns["waits"].any())
-    if not (len(left.new) or len(right.new) or len(state["right"]) or waits):
+    if not (len(left.new) or len(right.new)) and _unchanged(state, left, right):
         return state, _signal(state, left, right, Intervals.empty(len(variables)))
     keys = _Keys(state, left, right)
     wanted = Intervals.concat([rows_of(state["right"]), right.new])
@@ -62,6 +61,20 @@ def advance(
         known = Frontiers(signal.complete, signal.lags)
         found, state["given"] = _given(state["given"], found, pending, known, right, variables)
     return state, Phenomena(found, signal.open, signal.complete, signal.lags)
+
+
+def _unchanged(state: dict[str, Held], left: Side, right: Side) -> bool:
+    """Whether a call without new rows decides nothing: S of ψ has not come as far as any row that waits for it.
+
+    A ψ for which N of φ alone is waited for is looked at in every call."""
+    known, y = right.known, rows_of(state["right"])
+    if len(y) and (known.starts(right.variables, y.codes, len(y)) >= earlier(y.start)).any():
+        return False
+    for side, table, column in ((left, state["left"], "end"), (right, state["begun"], "start")):
+        rows = table.take(np.flatnonzero(table.columns["waits"]))
+        if len(rows) and (known.starts(side.variables, rows.codes, len(rows)) >= rows.columns[column]).any():
+            return False
+    return True
 
 
 class _Keys:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from occurs.operators.lasting.joins import Numbers
 from occurs.operators.lasting.segments import groups, pick, shared
 from occurs.operators.lasting.signals import OPEN, Codes, Lag
 
@@ -52,12 +53,10 @@ class Frontiers:
             theirs = tuple(c[less] for c in pick(common, lag.variables, lag.codes))
             sides = [(variables, codes, rows), (common, theirs, len(less))]
             mine, behind = groups(common, sides)
-            table, back = np.unique(mine, return_inverse=True)
-            at = np.minimum(np.searchsorted(table, behind), len(table) - 1)
-            hit = table[at] == behind
-            least = np.full(len(table), OPEN, np.int64)
-            np.minimum.at(least, at[hit], values[hit])
-            np.minimum(out, least[back], out=out)
+            numbers = Numbers(mine)
+            least = np.full(numbers.size + 1, OPEN, np.int64)  # one more, for the number -1
+            np.minimum.at(least, numbers.of(behind), values)
+            np.minimum(out, least[numbers.given], out=out)
         return out
 
 

@@ -9,6 +9,8 @@ from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.keycodes import Domain
 
+#: columns of so many values are copied rather than kept apart
+_SHORT = 1 << 13
 _NUMBERS = (Type.INT, Type.FLOAT, Type.DURATION)
 
 
@@ -63,13 +65,12 @@ class _Kind:
             first[codes[new] - before] = new  # of equal codes the last one stays, which is the first row
             self._firsts.append(column.take(first))
             self._sizes.append(self._domain.size)
-            if len(self._firsts) > 1 and len(self._firsts[-1]) >= len(self._firsts[-2]):
-                self._merge()
+            self._merge()
         return codes
 
     def _merge(self) -> None:
-        """Put together columns of like size, so that there are few."""
-        while len(self._firsts) > 1 and len(self._firsts[-1]) >= len(self._firsts[-2]):
+        """Put together columns that are short or of like size, so that there are few: to decode is to look at all."""
+        while len(self._firsts) > 1 and len(self._firsts[-2]) <= max(len(self._firsts[-1]), _SHORT):
             if self._firsts[-1].type is not self._firsts[-2].type:
                 return
             last = self._firsts.pop()
@@ -79,9 +80,9 @@ class _Kind:
     def decode(self, codes: np.ndarray, type: Type) -> Column:
         if not len(codes):
             return Column.nulls(type, 0) if type is not Type.STRING else Column.of(pa.array([], pa.string()), type)
-        part = np.searchsorted(np.array(self._sizes), codes, side="right")
         if len(self._firsts) == 1:
             return _as(self._firsts[0].take(codes), type)
+        part = np.searchsorted(np.array(self._sizes), codes, side="right")
         pieces, order = [], []
         for number in np.unique(part):
             at = np.flatnonzero(part == number)
