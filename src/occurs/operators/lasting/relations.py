@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from occurs.operators.lasting import before
 from occurs.operators.lasting.frontiers import Frontiers, lag, of_ends, of_starts, telling
 from occurs.operators.lasting.segments import Sorted, containing, earlier, groups, later, member, pairs, shared, unseen
+from occurs.operators.lasting.settled import settle, unchanged
 from occurs.operators.lasting.sides import Side, held, merged, results, rows_of, split
 from occurs.operators.lasting.signals import NEVER, OPEN, Call, Held, Intervals, Lag, Phenomena, Signal
 
@@ -38,7 +40,7 @@ class Related:
     left: tuple[str, ...]
     right: tuple[str, ...]
 
-    @property
+    @cached_property
     def variables(self) -> tuple[str, ...]:
         return tuple(sorted({*self.left, *self.right}))
 
@@ -61,9 +63,22 @@ class Related:
         self, state: dict[str, Held], inputs: tuple[Signal, ...], call: Call
     ) -> tuple[dict[str, Held], Phenomena]:
         left, right = Side.of(self.left, inputs[0], call), Side.of(self.right, inputs[1], call)
+        if call.closing:
+            return self._advance(state, left, right, call)
+        known = unchanged(state, left, right, len(self.variables))
+        if known is not None:
+            return state, known
+        state, signal = self._advance(state, left, right, call)
+        settle(state, left, right, signal.lags)
+        return state, signal
+
+    def _advance(
+        self, state: dict[str, Held], left: Side, right: Side, call: Call
+    ) -> tuple[dict[str, Held], Phenomena]:
+        """A call in which something may change."""
         if self.rel == "before":
             return before.advance(state, left, right, self.variables, call, self._repeats())
-        if not (len(left.new) or len(right.new) or _waiting(state)):
+        if not (len(left.new) or len(right.new)) and self._unchanged(state, left, right):
             return state, self._signal(state, left, right, Intervals.empty(len(self.variables)))
         keys = _Keys(state, left, right)
         found = self._found(state, left, right, keys)
@@ -81,6 +96,24 @@ class Related:
             )
             signal = Phenomena(rows, signal.open, signal.complete, signal.lags)
         return state, signal
+
+    def _unchanged(self, state: dict[str, Held], left: Side, right: Side) -> bool:
+        """Whether a call without new rows decides nothing: S and N have not come as far as any row that waits for
+        them.  (A row that an open one keeps is looked at in every call if N of the other side matters to it.)"""
+        for which, side, other in ((0, left, right), (1, right, left)):
+            table = state[("left", "right")[which]]
+            at = np.flatnonzero(table.columns["waits"])
+            if not len(at):
+                continue
+            rows = rows_of(table).take(at)
+            limits = PARTNERS[self.rel][which](rows.start, rows.end)
+            if (other.known.starts(side.variables, rows.codes, len(rows)) >= limits.start).any():
+                return False
+            if limits.end is None:
+                continue
+            if (other.known.ends(side.variables, rows.codes, len(rows)) >= limits.end).any():
+                return False
+        return True
 
     def certain(self, state: dict[str, Held], inputs: tuple[Signal, ...], call: Call) -> Intervals:
         """The open results that will be in the answer however the history goes on: to be asked for after a call, with
@@ -212,10 +245,6 @@ class _Keys:
         ]
         of = groups(common, sides)
         self.old, self.new, self.open = (of[0], of[3]), (of[1], of[4]), (of[2], of[5])
-
-
-def _waiting(state: dict[str, Held]) -> bool:
-    return bool(state["left"].columns["waits"].any() or state["right"].columns["waits"].any())
 
 
 def _latest(table: Held, first_new: int, other: Side, variables: tuple[str, ...]) -> Held:

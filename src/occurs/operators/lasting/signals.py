@@ -134,10 +134,13 @@ Signal = Points | Spans | Phenomena
 @dataclass
 class Held:
     """A table of an operator's state: a binding and some int64 columns per row.  All that outlives a call is in such
-    tables, so that it can be saved, measured and forgotten alike."""
+    tables, so that it can be saved, measured and forgotten alike.
+
+    ``note``: what an operator has worked out of these very rows and can work out again; it is not saved."""
 
     codes: Codes
     columns: dict[str, np.ndarray] = field(default_factory=dict)
+    note: object = field(default=None, compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()))) if self.columns else 0
