@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 import occurs as occurs_package
+from occurs.cli.follow import _summary
 from occurs.connect.files import read_sources
 from occurs.errors import InputProblem
 from occurs.follow.expected import Expected, Pinned
+from occurs.follow.figures import Totals
 from occurs.follow.wide import wide
 from occurs.model.history import InputOptions
 
@@ -91,6 +93,17 @@ def test_what_only_definitions_make_and_events_that_end_are_bad(sea):
     ]  # fmt: skip
     with pytest.raises(InputProblem, match="row of a type that the rules define"):
         wide(sources, replace(rows, options=replace(rows.options, bad_rows="error")))
+
+
+def test_late_rows_may_be_those_that_are_delivered_at_their_ends(capsys):
+    totals = Totals()
+    totals.counts["late"] = 3
+    _summary(totals, 1.0, ["in_port"])
+    told = capsys.readouterr().err
+    assert "left out 3 rows that came too late" in told
+    assert "a row of `in_port` comes at its time" in told
+    _summary(totals, 1.0, [])
+    assert "hint" not in capsys.readouterr().err
 
 
 @pytest.mark.slow

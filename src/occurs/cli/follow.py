@@ -124,7 +124,8 @@ def command(
     if not went:
         click.echo(f"{checkpoint}: this stream has been read to its end; a new --checkpoint begins anew", err=True)
         return
-    _summary(follower.totals, time.monotonic() - began)
+    lasting = sorted(t for t in program.external if t in program.declared and program.declared[t].lasting)
+    _summary(follower.totals, time.monotonic() - began, lasting)
 
 
 def _is_topic(text: str) -> bool:
@@ -141,8 +142,8 @@ def _session(topics: bool) -> SparkSession:
     return local_session()
 
 
-def _summary(totals: Totals, seconds: float) -> None:
-    """How many of each type in this run, and what was left out, on stderr."""
+def _summary(totals: Totals, seconds: float, lasting: list[str]) -> None:
+    """How many of each type in this run, and what was left out, on stderr.  ``lasting``: types of input that last."""
     found = ", ".join(f"{name} {n:,}" for name, n in totals.found.items()) or "nothing"
     rows, batches = totals.counts["rows"], totals.batches
     many = "micro-batch" if batches == 1 else "micro-batches"
@@ -150,3 +151,7 @@ def _summary(totals: Totals, seconds: float) -> None:
     left_out(totals.counts)
     if totals.counts["late"]:
         click.echo(f"left out {totals.counts['late']:,} rows that came too late (--watermark, --late)", err=True)
+        if lasting:
+            names = ", ".join(f"`{t}`" for t in lasting)
+            text = f"a row of {names} comes at its time: delivered when it ends it is late by its length"
+            click.echo(f"hint: {text}; declare it `as changes`, or give a longer --watermark", err=True)

@@ -75,7 +75,9 @@ def found_in(
     source = read(False)
     stage = program.plan(source.schemas, source.kind)
     reported = chosen(stage.reported, only)
-    notices = [*program.warnings(source.schemas, source.kind), *source.notices, *_prepare(source.frame, partitions)]
+    costs = [w for d in stage.definitions for w in d.warnings]
+    notices = [*program.warnings(source.schemas, source.kind), *costs, *source.notices]
+    notices += _prepare(source.frame, partitions)
     return StreamDetections(
         source, partial(read, True), stage, reported, notices, partitions, with_label, because, skip
     )
