@@ -13,10 +13,12 @@ import pyarrow as pa
 from occurs.arguments import named, sample_of, schema_of, sources_of, split_options
 from occurs.bound import Bound, Read
 from occurs.connect.tables import kind_of, to_arrow
+from occurs.engine.results import TypeRows
 from occurs.errors import DefinitionProblem, InputProblem, Problem, UsageProblem, did_you_mean, raise_problems
 from occurs.found import Detections
 from occurs.hosts.live import Detection, Live, Time
 from occurs.hosts.local import run_history
+from occurs.hosts.windows import Window, run_windows, unsupported
 from occurs.languages.language import Known
 from occurs.model.facts import fact_table, schema_of_table
 from occurs.model.history import History, InputOptions, normalise
@@ -43,18 +45,21 @@ class Program:
         raise_problems([*self._read.problems, *self.problems])
         self._zone, self._strict, self._require_bounds = "UTC", False, False
         self._facts: dict[str, pa.Table] = {}
+        #: length and step of windows, as they were given
+        self._window: tuple[Any, Any] | None = None
         #: the latest binding: planning asks for it several times
         self._latest: tuple[dict[str, Schema] | None, TimeKind, Bound] | None = None
 
     # -- planning ----------------------------------------------------------------------------------------------------
     def adjusted(
         self, *, zone: str = "UTC", facts: Mapping[str, Any] | None = None, strict: bool = False,
-        require_bounds: bool = False,
+        require_bounds: bool = False, window: Any = None, step: Any = None,
     ) -> Program:  # fmt: skip
         """This program with other options of its plan.
 
         ``zone``: where the calendar of timers that name none is read.  ``facts``: tables without time, name to table.
-        ``strict``: warnings are errors.  ``require_bounds``: state that grows without bound is one.
+        ``strict``: warnings are errors.  ``require_bounds``: state that grows without bound is one.  ``window``,
+        ``step``: in window mode the length of the windows and how far they are apart, as durations.
 
         Raises UsageProblem, and DefinitionProblem for warnings that ``strict`` makes errors.
         """
@@ -66,7 +71,7 @@ class Program:
         tables = self._fact_tables(facts or {})
         out = copy.copy(self)
         out._zone, out._strict, out._require_bounds, out._latest = zone, strict, require_bounds, None
-        out._facts = tables
+        out._facts, out._window = tables, self._windows(window, step)
         out._judge(self.problems)
         return out
 
@@ -80,6 +85,20 @@ class Program:
                 hint = did_you_mean(unread[0], self._unbound.facts, "facts")
             raise UsageProblem.of("unsupported", text, hint=hint)
         return {n: fact_table(n, to_arrow(t, n), self._unbound.facts[n]) for n, t in facts.items()}
+
+    def _windows(self, window: Any, step: Any) -> tuple[Any, Any] | None:
+        """The options of window mode, None in every other.  Raises UsageProblem."""
+        if window is None and step is None:
+            return None
+        if window is None or step is None:
+            there, missing = ("--window", "--step") if step is None else ("--step", "--window")
+            raise UsageProblem.of("bad-option", f"{there} without {missing}", hint="windows need both")
+        others = [n for n, part in self._unbound.parts.items() if part.nodes and not part.windows]
+        if others:
+            text = f"--window: there are definitions in {', '.join(n.upper() for n in others)}"
+            hint = "windows are for programs of definitions in Phenesthe only"
+            raise UsageProblem.of("unsupported", text, hint=hint)
+        return window, step
 
     def require(self, host: str) -> None:
         """Raise UsageProblem if there are definitions that do not run on ``host`` (``local``, ``spark``)."""
@@ -125,7 +144,9 @@ class Program:
         return bound
 
     def _known(self, schemas: Mapping[str, Schema] | None, kind: TimeKind | None) -> Known:
-        return Known(schemas, kind, self._zone, {n: schema_of_table(t) for n, t in self._facts.items()})
+        length = None if self._window is None or kind is None else Window.of(*self._window, kind).length
+        facts = {n: schema_of_table(t) for n, t in self._facts.items()}
+        return Known(schemas, kind, self._zone, facts, window=length)
 
     def _compiled(self, bound: Bound, kind: TimeKind) -> list[Definition]:
         return bound.definitions(kind, self._facts)
@@ -212,6 +233,8 @@ class Program:
         facts: Mapping[str, Any] | None = None,
         strict: bool = False,
         require_bounds: bool = False,
+        window: Any = None,
+        step: Any = None,
         **host: Any,
     ) -> Any:
         """Find everything that the program defines in ``events``.
@@ -224,11 +247,15 @@ class Program:
         count (us, ms, s, min, h, d).  ``start``, ``until``: the ends of the clock.  ``ended``: nothing comes any more,
         so what still holds is given, too (TESLA has nothing that waits for it).  ``because``: add the columns ``label``
         and ``because``; ``with_label``: only ``label``.  ``bad_rows``: "error" or "skip".  ``only``: report these
-        types.  For ``zone`` to ``require_bounds`` see :meth:`adjusted`.  ``host``: options of Spark (``partitions``).
+        types.  For ``zone`` to ``require_bounds`` see :meth:`adjusted`.  ``window``, ``step``: window mode, the answer
+        over what has come by each query, as far as it reaches into the window; durations such as "2 h", or ticks.
+        ``host``: options of Spark (``partitions``).
 
         Raises DefinitionProblem, InputProblem, UsageProblem.
         """
-        program = self.adjusted(zone=zone, facts=facts, strict=strict, require_bounds=require_bounds)
+        program = self.adjusted(
+            zone=zone, facts=facts, strict=strict, require_bounds=require_bounds, window=window, step=step
+        )
         options = InputOptions(
             type,
             time,
@@ -244,6 +271,8 @@ class Program:
         sample = sample_of(events)
         if sample is not None and kind_of(sample) == "spark":
             self.require("spark")
+            if program._window is not None:
+                raise unsupported("on Spark")
             if not sample.isStreaming:
                 host["ended"] = ended
             return on_spark(sample)(
@@ -254,7 +283,13 @@ class Program:
             raise UsageProblem.of("bad-option", f"unknown options: {', '.join(sorted(host))}", hint=hint)
         history = program.history(events, options)
         stage = program.plan(history.schemas, history.kind)
-        done = run_history(stage, history, labelled=because or with_label, ended=ended)
+        done: list[TypeRows]
+        if program._window is None:
+            done = run_history(stage, history, labelled=because or with_label, ended=ended)
+        else:
+            windows = Window.of(*program._window, history.kind)
+            started = start is not None
+            done = [run_windows(stage, history, windows, started=started, labelled=because or with_label)]
         found = Detections(stage, done, history, sample, because or with_label, because, only)
         costs = [w for d in stage.definitions for w in d.warnings]
         found.notices = [*program.warnings(history.schemas, history.kind), *costs, *history.notices]

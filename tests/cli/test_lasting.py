@@ -100,3 +100,18 @@ def test_an_end_before_the_time_is_named(occurs, sea):
     done = occurs("run", "states.phen", *GIVEN, "--host", "local", "--bad-rows", "skip")
     assert done.status == 0
     assert "left out 1 bad rows: 1 end before time" in done.err
+
+
+def test_windows(occurs, sea):
+    given = ("run", "states.phen", *GIVEN, "--only", "moored,stopped", "--window", "20s", "--step", "10")
+    done = occurs(*given, "--host", "local")
+    assert done.status == 0, done.err
+    rows = [json.loads(line) for line in done.out.splitlines()]
+    assert [(r["query"], r["type"], r["time"], r["end"]) for r in rows] == [
+        (10, "stopped", 5, None), (10, "moored", 8, None), (20, "stopped", 5, 20), (20, "moored", 8, 12),
+        (30, "stopped", 5, 20), (30, "moored", 8, 12),
+        (40, "stopped", 32, None), (40, "moored", 32, None),
+    ]  # fmt: skip
+    for refused in ((*given, "--host", "spark"), ("run", "states.phen", "rules.tesla", *given[2:], "--host", "local")):
+        done = occurs(*refused)
+        assert (done.status, "error[unsupported]" in done.err) == (2, True), done.err

@@ -29,6 +29,13 @@ def severity(command: Decorated) -> Decorated:
     return command
 
 
+def windows(command: Decorated) -> Decorated:
+    """The window mode of Phenesthe."""
+    step = click.option("--step", metavar="DURATION", help="With --window: from one query to the next.")
+    text = "Give at every query what reaches into the last DURATION (Phenesthe only): 2h, or ticks."
+    return click.option("--window", metavar="DURATION", help=text)(step(command))
+
+
 _HISTORY = ("PATH|TYPE=PATH", "CSV, JSON lines or Parquet, or a directory of them; may be repeated.")
 _STREAM = (
     "DIR|TYPE=DIR|FILE|kafka://..",

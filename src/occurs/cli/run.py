@@ -12,6 +12,7 @@ from occurs.cli._progress import detecting
 from occurs.connect.tables import to_arrow
 from occurs.connect.writers import in_order, write_rows
 from occurs.errors import UsageProblem
+from occurs.hosts.windows import unsupported
 
 
 @click.command("run")
@@ -25,6 +26,7 @@ from occurs.errors import UsageProblem
 @click.option("--late", metavar="PATH", help="Write the rows that came too late: a history has none.")
 @click.option("--never", metavar="PATH", help="Write the triggers that can never fire any more (FTL, PTL).")
 @click.option("--timeouts", metavar="PATH", help="Write the partial matches that ran out of time (EPL).")
+@_options.windows
 @click.option("--only", metavar="TYPE,..", help="Report these types only.")
 def command(
     given: _options.Input,
@@ -40,6 +42,8 @@ def command(
     never: str | None,
     timeouts: str | None,
     only: str | None,
+    window: str | None,
+    step: str | None,
 ) -> None:
     """Find everything that RULES define in the events.
 
@@ -54,8 +58,12 @@ def command(
     program = _input.load(rules, language, strict=strict, require_bounds=require_bounds)
     keywords = _input.arguments(given, skip=bad is not None)
     keywords |= {"strict": strict, "require_bounds": require_bounds}
-    program.adjusted(zone=given.zone, facts=keywords.get("facts"))  # refuses before anything is read
+    # refuses before anything is read
+    program.adjusted(zone=given.zone, facts=keywords.get("facts"), window=window, step=step)
     program.require(given.host)
+    if window is not None and given.host == "spark":
+        raise unsupported("on Spark")
+    keywords |= {"window": window, "step": step}
     chosen = [t.strip() for t in only.split(",")] if only is not None else None
     history = None
     if given.host == "spark":

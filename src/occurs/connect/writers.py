@@ -174,8 +174,11 @@ def _text(lines: pa.ChunkedArray) -> Iterator[str]:
 
 
 def _by_time(tables: list[pa.Table]) -> pa.Array:
-    """The order of all rows by time; stable, so rows of one time stay in evaluation order."""
-    return pc.sort_indices(pa.chunked_array([c for t in tables for c in t["time"].chunks]))
+    """The order of all rows by time, before that by query where there are queries; stable, so rows of one time stay in
+    evaluation order."""
+    keys = [k for k in ("query", "time") if all(k in t.column_names for t in tables)]
+    columns = {k: pa.chunked_array([c for t in tables for c in t[k].chunks]) for k in keys}
+    return pc.sort_indices(pa.table(columns), sort_keys=[(k, "ascending") for k in keys])
 
 
 def _columns(tables: Tables) -> list[str]:

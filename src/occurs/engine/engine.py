@@ -165,6 +165,15 @@ class Engine:
         self.state.frontier = frontier
         return gather(stage, found, outside, lasting)
 
+    def peek(self, frontier: int, start: int | None = None) -> TypeRows:
+        """What closing at ``frontier``, the last one, would give; the state stays as it is."""
+        kept = self.state
+        self.state = kept.copy()
+        try:
+            return self.advance({}, frontier, start, closing=True)
+        finally:
+            self.state = kept
+
     def _new_rows(
         self, type: str, tables: Mapping[str, Rows], found: Sequence[Found], outside: Mapping[str, Rows]
     ) -> Rows:

@@ -77,7 +77,7 @@ class Found:
             types = self._types()
             table = None
             if types is not None:
-                table = _table(types, self.time, self.columns, schema, kind, self.labels if label else None, None)
+                table = table_of(types, self.time, self.columns, schema, kind, self.labels if label else None, None)
             self.sheets[label] = (schema, table)
         made, table = self.sheets[label]
         return table if made is schema or made == schema else None
@@ -129,7 +129,7 @@ class Found:
         return pa.ListArray.from_arrays(pa.array(np.arange(n + 1, dtype=np.int32) * m), struct)
 
 
-def _nothing(n: int, kind: TimeKind) -> pa.Array:
+def no_reasons(n: int, kind: TimeKind) -> pa.Array:
     """No constituents, ``n`` times."""
     return pa.array([[]] * n, because_type(kind))
 
@@ -206,8 +206,8 @@ class TypeRows:
         kind = self.stage.kind
         if type in self.rows:
             rows = self.rows[type]
-            reasons = _nothing(len(rows), kind) if because else None
-            return _table(type, rows.time, rows.columns, schema, kind, rows.labels if label else None, reasons)
+            reasons = no_reasons(len(rows), kind) if because else None
+            return table_of(type, rows.time, rows.columns, schema, kind, rows.labels if label else None, reasons)
         alone = None if because or type in self.outside else self.parts.alone(type)
         if alone is not None:
             at = alone[0].rows_of(alone[1])
@@ -218,10 +218,11 @@ class TypeRows:
         if type in self.outside:
             rows = self.outside[type]
             reasons = pa.nulls(len(rows), because_type(kind)) if because else None
-            tables.append(_table(type, rows.time, rows.columns, schema, kind, rows.labels if label else None, reasons))
+            labels = rows.labels if label else None
+            tables.append(table_of(type, rows.time, rows.columns, schema, kind, labels, reasons))
         for f in self.parts.get(type, ()):
             reasons = f.because(kind) if because else None
-            tables.append(_table(type, f.time, f.columns, schema, kind, f.labels if label else None, reasons))
+            tables.append(table_of(type, f.time, f.columns, schema, kind, f.labels if label else None, reasons))
         if not tables:
             return _empty_table(schema, kind, label, because)
         table = pa.concat_tables(tables).combine_chunks() if len(tables) > 1 else tables[0]
@@ -247,7 +248,7 @@ def _empty_table(schema: Schema, kind: TimeKind, label: bool, because: bool) -> 
     return pa.schema(fields).empty_table()
 
 
-def _table(
+def table_of(
     type: str | pa.Array,
     time: np.ndarray,
     columns: Mapping[str, Column],
@@ -256,6 +257,7 @@ def _table(
     labels: Labels | None,
     reasons: pa.Array | None,
 ) -> pa.Table:
+    """Rows with the columns of the output (common.md, section 4)."""
     n = len(time)
     names = ["type", "time", *(["end"] if schema.lasting else []), *schema.names]
     arrays = [pa.repeat(pa.scalar(type), n) if isinstance(type, str) else type, time_array(time, kind)]

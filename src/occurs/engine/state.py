@@ -43,6 +43,13 @@ class State:
     waiting: dict[str, Rows] = field(default_factory=dict)
     later: list[State] = field(default_factory=list)
 
+    def copy(self) -> State:
+        """The same state, which a call may go on from while this one stays as it is (rows and tables never change)."""
+        return State(
+            dict(self.pasts), dict(self.consumed), dict(self.serials), self.frontier, dict(self.nets),
+            dict(self.saved), dict(self.waiting), [s.copy() for s in self.later],
+        )  # fmt: skip
+
     def rows(self) -> int:
         """How many rows the state holds."""
         nets = sum(k.net.rows(k.tables) for k in self.nets.values())

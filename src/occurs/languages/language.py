@@ -31,7 +31,7 @@ class Known:
     ``inputs``: the types seen in the data (None: no data is known).  ``kind``: what times count, None if not yet known.
     ``zone``: of calendars that name none.  ``facts``: the columns of tables without time that were given.  ``foreign``:
     types that other languages define, or declare and this one does not define; ``made``: those that they define, each
-    with the types it is made of.
+    with the types it is made of.  ``window``: in window mode its length in ticks.
     """
 
     inputs: Mapping[str, Schema] | None = None
@@ -40,6 +40,7 @@ class Known:
     facts: Mapping[str, Schema] = field(default_factory=dict)
     foreign: Mapping[str, Schema] = field(default_factory=dict)
     made: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    window: int | None = None
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,10 @@ class Part(Protocol):
     @property
     def hosts(self) -> frozenset[str]:
         """Where its definitions run: ``local``, ``spark``."""
+
+    @property
+    def windows(self) -> bool:
+        """Do its definitions run in window mode?"""
 
     @property
     def subscribed(self) -> Sequence[Subscribed]: ...

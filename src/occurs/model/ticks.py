@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
+from fractions import Fraction
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from occurs.errors import UsageProblem
-from occurs.model.time import UNIT_MICROSECONDS, TimeKind
+from occurs.errors import UsageProblem, did_you_mean
+from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration, TimeKind
 
 #: ISO 8601 as people and tools write it; Arrow's parser is the judge, this only keeps it from failing on whole columns
 _ISO = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d{1,9})?)?)?\s?(Z|[+-]\d\d(:?\d\d)?)?$"
@@ -138,6 +141,38 @@ def instant(value: int | str | dt.datetime | dt.date, kind: TimeKind, option: st
             return int(parsed)
     wanted = "a timestamp such as 2024-01-05T09:00:00Z" if kind.timestamp else "a whole number, as the time column is"
     raise UsageProblem.of("bad-time", f"{option} {value!r}: expected {wanted}")
+
+
+def duration(value: Any, kind: TimeKind, option: str) -> Fraction:
+    """The ticks of a duration that an option gives: text such as "10 minutes" or "90s", a timedelta, or a number of
+    ticks.  Raises UsageProblem, naming ``option``."""
+    found: Duration | None = None
+    if isinstance(value, bool):
+        pass
+    elif isinstance(value, dt.timedelta):
+        micros = value.days * 86_400_000_000 + value.seconds * 1_000_000 + value.microseconds
+        found = Duration(Fraction(micros))
+    elif isinstance(value, int):
+        found = Duration(Fraction(value), ticks=True)
+    elif isinstance(value, str) and (m := re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([^\W\d]*)\s*", value)):
+        amount, unit = Fraction(m[1]), m[2]
+        name = UNITS.get(unit) or UNITS.get(unit.lower())
+        if unit and name is None:
+            hint = did_you_mean(unit, list(UNITS), "units")
+            raise UsageProblem.of("unknown-unit", f"{option} `{value}`: unknown unit `{unit}`", hint=hint)
+        ticks = not unit or name == "tick"
+        found = Duration(amount if ticks else amount * UNIT_MICROSECONDS[str(name)], ticks=ticks)
+    if found is None or found.amount < 0:
+        hint = 'such as "10 s" or "5 min"'
+        raise UsageProblem.of("bad-duration", f"{option}: a duration was expected, not {value!r}", hint=hint)
+    if found.amount == 0:
+        return Fraction(0)
+    exact = kind.convert(found)
+    if exact is None:
+        hint = 'give it a unit, such as "10 s"' if kind.timestamp else "say what integer times count: time_unit=.."
+        text = f"{option} {value!r} has no meaning for the times of this input"
+        raise UsageProblem.of("missing-unit", text, hint=hint)
+    return exact
 
 
 def time_unit(unit: str | None) -> str | None:

@@ -3,20 +3,19 @@ clock is found row by row, on the way."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from fractions import Fraction
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from occurs.errors import UsageProblem, did_you_mean
+from occurs.errors import UsageProblem
 from occurs.hosts.spark.parts import Part, Piece
 from occurs.hosts.spark.read import Attribute, Reading, WideSource, prepare
 from occurs.hosts.spark.survey import Seen
 from occurs.model.source import InputOptions
-from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration, TimeKind, ceil_ticks
+from occurs.model.ticks import duration
+from occurs.model.time import TimeKind, ceil_ticks
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -150,30 +149,4 @@ def delay_of(watermark: Any, frames: Mapping[Any, DataFrame], options: InputOpti
 
 def ticks_of(value: Any, kind: TimeKind, option: str) -> int:
     """A duration as ticks: text such as "10 minutes" or "90s", a timedelta, or a number of ticks."""
-    duration: Duration | None = None
-    if isinstance(value, bool):
-        pass
-    elif isinstance(value, timedelta):
-        micros = value.days * 86_400_000_000 + value.seconds * 1_000_000 + value.microseconds
-        duration = Duration(Fraction(micros))
-    elif isinstance(value, int):
-        duration = Duration(Fraction(value), ticks=True)
-    elif isinstance(value, str) and (m := re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([^\W\d]*)\s*", value)):
-        amount, unit = Fraction(m[1]), m[2]
-        name = UNITS.get(unit) or UNITS.get(unit.lower())
-        if unit and name is None:
-            hint = did_you_mean(unit, list(UNITS), "units")
-            raise UsageProblem.of("unknown-unit", f"{option} `{value}`: unknown unit `{unit}`", hint=hint)
-        ticks = not unit or name == "tick"
-        duration = Duration(amount if ticks else amount * UNIT_MICROSECONDS[str(name)], ticks=ticks)
-    if duration is None or duration.amount < 0:
-        hint = 'such as "10 s" or "5 min"'
-        raise UsageProblem.of("bad-duration", f"{option}: a duration was expected, not {value!r}", hint=hint)
-    if duration.amount == 0:
-        return 0
-    found = kind.convert(duration)
-    if found is None:
-        hint = 'give it a unit, such as "10 s"' if kind.timestamp else "say what integer times count: time_unit=.."
-        text = f"{option} {value!r} has no meaning for the times of this input"
-        raise UsageProblem.of("missing-unit", text, hint=hint)
-    return ceil_ticks(found)
+    return ceil_ticks(duration(value, kind, option))

@@ -75,8 +75,8 @@ def analyse(
 
     ``inputs``: the types seen in the data, whose columns complete the declarations.  ``foreign``: types that other
     languages define (lasting ones count as dynamic phenomena), ``foreign_reads``: what each of them reads.  ``kind``:
-    what times count, None if not yet known.  ``windows``: the program runs in window mode, where over integer times a
-    definition may be true almost always.
+    what times count, None if not yet known.  ``windows``: the program runs, or may run, in window mode, where over
+    integer times a definition may be true almost always.
     """
     sources = [Text(f.text, f.name) for f in files]
     statements = [(s, t) for s, f in zip(sources, files) for t in f.statements]
@@ -89,7 +89,7 @@ def analyse(
     used = {name for _, d in definitions for name in reads(d)}
     resolved = []
     for source, d in ordered:
-        clocked = windows and kind is not None and not kind.timestamp and _may_be_clocked(d, used)
+        clocked = windows and (kind is None or not kind.timestamp) and _may_be_clocked(d, used)
         sorts = Sorts(d, source, catalogue)
         sorts.check()
         check_durations(d, source, kind)

@@ -48,16 +48,20 @@ def read(texts: Sequence[tuple[str, str | None]]) -> Texts:
 def check(texts: Texts, known: Known) -> Phenesthe:
     """Check parsed files against what is known."""
     seen = {**(known.inputs or {}), **known.facts}
-    analysis = analyse(texts.files, seen, known.foreign, known.kind, foreign_reads=known.made)
-    return Phenesthe(texts, analysis)
+    # as long as it is not known what times count it is not known either whether there will be windows
+    windows = known.kind is None or known.window is not None
+    analysis = analyse(texts.files, seen, known.foreign, known.kind, foreign_reads=known.made, windows=windows)
+    return Phenesthe(texts, analysis, known.window)
 
 
 @dataclass(frozen=True)
 class Phenesthe:
-    """The Phenesthe part of a program: a :class:`occurs.languages.language.Part`."""
+    """The Phenesthe part of a program: a :class:`occurs.languages.language.Part`.  ``window``: its length in
+    ticks, in window mode."""
 
     texts: Texts
     analysis: Analysis
+    window: int | None = None
 
     @property
     def problems(self) -> list[Problem]:
@@ -122,6 +126,10 @@ class Phenesthe:
         return frozenset({"local", "spark"})
 
     @property
+    def windows(self) -> bool:
+        return True
+
+    @property
     def owned(self) -> frozenset[str]:
         return frozenset(self.defined)
 
@@ -139,7 +147,7 @@ class Phenesthe:
 
     def definitions(self, kind: TimeKind, slots: Sequence[Slot], facts: Mapping[str, pa.Table]) -> list[Definition]:
         """Compiled definitions, in the order of the text."""
-        compiled = {c.name: c for c in compile_all(self.analysis, kind, facts)}
+        compiled = {c.name: c for c in compile_all(self.analysis, kind, facts, self.window)}
         out: list[Definition] = []
         for (_, d), slot in zip(self._definitions, slots, strict=True):
             c = compiled[d.name]

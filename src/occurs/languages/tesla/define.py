@@ -109,6 +109,10 @@ class Tesla:
         return frozenset({"local", "spark"})
 
     @property
+    def windows(self) -> bool:
+        return False
+
+    @property
     def owned(self) -> frozenset[str]:
         return frozenset()
 

@@ -15,7 +15,8 @@ MOST = 1_000_000
 
 @dataclass(frozen=True)
 class Ticks:
-    """The ticks t >= 0 of (frontier - ``window``, frontier], each once.  Raises LimitProblem if they are too many."""
+    """The ticks t >= 0 of (frontier - ``window``, frontier], each in one call.  Raises LimitProblem if they are too
+    many."""
 
     window: int
     name: str = ""
@@ -30,13 +31,13 @@ class Ticks:
     def advance(
         self, state: dict[str, Held], inputs: tuple[Signal, ...], call: Call
     ) -> tuple[dict[str, Held], Points]:
-        first = max(call.since, call.frontier - self.window, -1) + 1
-        count = max(call.frontier - first + 1, 0)
+        before = max(call.frontier - self.window, -1)
+        count = call.frontier - before
         if count > MOST:
             raise LimitProblem.of(
                 "too-many-instants",
                 f"`{self.name}` is true almost always, and the window has {count} ticks",
                 hint=f"at most {MOST} ticks are listed: join the negation with an event, or take a smaller window",
             )
-        time = np.arange(first, first + count, dtype=np.int64)
+        time = np.arange(max(call.since, before) + 1, call.frontier + 1, dtype=np.int64)
         return state, Points((), time, call.since, call.complete)

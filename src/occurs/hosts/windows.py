@@ -1,0 +1,195 @@
+"""Window mode: at every query the answer over what has come by then, as far as it reaches into the window
+(phenesthe.md, section 5).
+
+The engine goes from query to query and gives what became final; a look at what closing would give there, after which it
+goes on as if nobody had looked, gives the rest.  So a query costs what has come since the one before and what still
+holds, however long the window is; that rows are repeated costs only where they are written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from occurs.engine.engine import Engine
+from occurs.engine.results import Parts, TypeRows, no_reasons, table_of, time_array
+from occurs.engine.tables import concat_rows
+from occurs.errors import LimitProblem, OccursError, UsageProblem
+from occurs.hosts.local import history_rows
+from occurs.model.history import History
+from occurs.model.ticks import duration
+from occurs.model.time import TimeKind
+from occurs.model.types import Schema
+from occurs.operators.lasting.signals import OPEN
+from occurs.operators.rows import Rows
+from occurs.plan.stage import Stage
+
+#: as many queries are made of a history
+MOST = 1_000_000
+#: between any two ticks there are at most so many
+_LONGEST = 2**64 - 1
+
+
+@dataclass(frozen=True)
+class Window:
+    """``length`` of what is looked at and ``step`` from query to query, in ticks."""
+
+    length: int
+    step: int
+
+    @classmethod
+    def of(cls, length: Any, step: Any, kind: TimeKind) -> Window:
+        """From the options.  Raises UsageProblem."""
+        made = cls(_ticks(length, kind, "--window"), _ticks(step, kind, "--step"))
+        if made.length < made.step:
+            text = f"--window {length} is shorter than --step {step}: what is between windows would be lost"
+            raise UsageProblem.of("bad-option", text, hint="a window at least as long as the step")
+        return made
+
+    def queries(self, clock: tuple[int, int], started: bool) -> range:
+        """When it is looked: a step after the beginning of the clock (if it was ``started`` on purpose, else from the
+        first multiple of the step that is not before it), then at every step up to the first query that is not before
+        the end of the clock.  Raises LimitProblem and UsageProblem."""
+        first = clock[0] + self.step if started else -(-clock[0] // self.step) * self.step
+        count = max(0, -(-(clock[1] - first) // self.step)) + 1
+        if count > MOST:
+            text = f"--step {self.step} makes {count} queries of this history"
+            raise LimitProblem.of("too-many-queries", text, hint=f"at most {MOST}: take a longer step")
+        last = first + (count - 1) * self.step
+        if last >= OPEN:
+            raise UsageProblem.of("bad-option", f"--step {self.step}: the last query is later than the last tick")
+        return range(first, last + 1, self.step)
+
+
+def unsupported(where: str) -> OccursError:
+    """A UsageProblem: where there are no windows."""
+    text = f"--window: windows do not run {where}"
+    hint = "run them over a history in this process: --host local (Python: pandas, Arrow or Polars tables)"
+    return UsageProblem.of("unsupported", text, hint=hint)
+
+
+def _ticks(value: Any, kind: TimeKind, option: str) -> int:
+    exact = duration(value, kind, option)
+    if exact <= 0 or exact.denominator != 1:
+        text = f"{option} {value}: no positive whole number of ticks"
+        raise UsageProblem.of("bad-duration", text, hint="times are whole ticks of what they count")
+    return int(exact)
+
+
+def run_windows(stage: Stage, history: History, window: Window, *, started: bool, labelled: bool = False) -> WindowRows:
+    """The answers of all queries over a history; ``started``: the start of its clock was given.
+
+    All definitions of the stage are nets.
+    """
+    found = WindowRows(stage, Parts(stage, [], ()), {}, window=window)
+    if history.clock is None:
+        return found
+    found.queries = window.queries(history.clock, started)
+    rows = history_rows(stage, history, labelled)
+    times = np.array(found.queries, np.int64)
+    cuts = {t: [0, *np.searchsorted(r.time, times, side="right").tolist()] for t, r in rows.items()}
+    engine = Engine(stage, labelled=labelled)
+    for number, at in enumerate(found.queries):
+        new = {t: r.slice(cuts[t][number], cuts[t][number + 1]) for t, r in rows.items()}
+        found.put(found.final, number, engine.advance(new, at, history.clock[0]))
+        found.put(found.held, number, engine.peek(at, history.clock[0]))
+    return found
+
+
+@dataclass
+class Given:
+    """Rows of one type with the number of the query at which they were known first."""
+
+    parts: list[Rows] = field(default_factory=list)
+    query: list[int] = field(default_factory=list)
+
+    def numbers(self) -> np.ndarray:
+        """The number of the query of every row."""
+        return np.repeat(np.array(self.query, np.int64), np.array([len(p) for p in self.parts], np.int64))
+
+
+@dataclass
+class WindowRows(TypeRows):
+    """The reported rows of all queries, per type: those that are ``final`` stand in the answer of the query at which
+    they became so and of all later ones whose windows they reach into, the others, ``held``, in that of one query."""
+
+    window: Window = Window(1, 1)
+    queries: range = range(0)
+    final: dict[str, Given] = field(default_factory=dict)
+    held: dict[str, Given] = field(default_factory=dict)
+
+    def put(self, given: dict[str, Given], number: int, found: TypeRows) -> None:
+        """Add what a call has found at a query."""
+        for type, rows in found.rows.items():
+            if len(rows):
+                one = given.setdefault(type, Given())
+                one.parts.append(rows)
+                one.query.append(number)
+
+    def count(self, type: str) -> int:
+        rows, first, final = self._all(type)
+        return 0 if rows is None else int(self._times(type, rows, first, final).sum())
+
+    def table(self, type: str, *, label: bool = False, because: bool = False) -> pa.Table:
+        """The answers in the order of the queries, each in key order, with the column ``query``."""
+        schema, kind = self.stage.schemas[type], self.stage.kind
+        rows, first, final = self._all(type)
+        if rows is None:
+            table = TypeRows(self.stage, Parts(self.stage, [], ()), {}).table(type, label=label, because=because)
+            return self._with_queries(table, np.zeros(0, np.int64), schema)
+        reasons = no_reasons(len(rows), kind) if because else None
+        table = table_of(type, rows.time, rows.columns, schema, kind, rows.labels if label else None, reasons)
+        by = _in_order(table, schema)
+        times = self._times(type, rows, first, final)[by]
+        at = np.repeat(np.arange(len(by)), times)
+        number = np.repeat(first[by], times) + np.arange(len(at)) - np.repeat(np.cumsum(times) - times, times)
+        order = np.argsort(number, kind="stable")
+        table = table.take(pa.array(by[at[order]]))
+        return self._with_queries(table, self._queries[number[order]], schema)
+
+    @cached_property
+    def _queries(self) -> np.ndarray:
+        return np.array(self.queries, np.int64)
+
+    def _with_queries(self, table: pa.Table, queries: np.ndarray, schema: Schema) -> pa.Table:
+        place = 2 + schema.lasting + len(schema.names)
+        return table.add_column(place, "query", time_array(queries, self.stage.kind))
+
+    def _all(self, type: str) -> tuple[Rows | None, np.ndarray, np.ndarray]:
+        """All rows of a type, each with the number of its first query; and whether they are final."""
+        given = [g for g in (self.final.get(type), self.held.get(type)) if g is not None]
+        if not given:
+            return None, np.zeros(0, np.int64), np.zeros(0, np.bool_)
+        numbers = [g.numbers() for g in given]
+        final = np.repeat([g is self.final.get(type) for g in given], [len(n) for n in numbers])
+        return concat_rows([p for g in given for p in g.parts], 0), np.concatenate(numbers), final
+
+    def _times(self, type: str, rows: Rows, first: np.ndarray, final: np.ndarray) -> np.ndarray:
+        """In how many answers each row stands."""
+        length, step, last = self.window.length, self.window.step, len(self.queries) - 1
+        end, known = rows.time, np.ones(len(rows), np.bool_)
+        if self.stage.schemas[type].lasting:
+            column = rows.columns["end"]
+            end, known = column.values, column.is_valid()
+        # what is known at a query is not later; so the difference fits, and the sum in which it is used
+        ago = self._queries[first].astype(np.uint64) - np.where(known, end, self._queries[first]).astype(np.uint64)
+        left = np.uint64(min(length - 1, _LONGEST))
+        more = np.minimum((left - np.minimum(ago, left)) // np.uint64(min(step, _LONGEST)), np.uint64(last))
+        latest = np.where(final, np.minimum(first + more.astype(np.int64), last), first)
+        return np.where(ago <= left, latest - first + 1, 0)
+
+
+def _in_order(table: pa.Table, schema: Schema) -> np.ndarray:
+    """Row numbers in the order of time, end (what has none is last) and attributes (nulls first)."""
+    keys: dict[str, pa.ChunkedArray] = {"time": table.column("time")}
+    if schema.lasting:
+        keys["open"], keys["end"] = table.column("end").is_null(), table.column("end")
+    for number, name in enumerate(schema.names):
+        keys[f"valid {number}"], keys[f"value {number}"] = table.column(name).is_valid(), table.column(name)
+    by = pc.sort_indices(pa.table(keys), sort_keys=[(name, "ascending") for name in keys])
+    return by.to_numpy().astype(np.int64)
