@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from occurs.operators.lasting.joins import Numbers
+from occurs.operators.kernels.intervals import lower
 from occurs.operators.lasting.segments import groups, pick, shared
 from occurs.operators.lasting.signals import OPEN, Codes, Lag
 
@@ -42,21 +42,14 @@ class Frontiers:
         if not rows:
             return out
         for lag, values in zip(self.lags, ticks):
-            less = np.flatnonzero(values < self.complete)
-            if not len(less):
-                continue
             common = shared(lag.variables, variables)
-            values = values[less]
             if not common:
-                np.minimum(out, values.min(), out=out)
+                if len(values):
+                    np.minimum(out, values.min(), out=out)
                 continue
-            theirs = tuple(c[less] for c in pick(common, lag.variables, lag.codes))
-            sides = [(variables, codes, rows), (common, theirs, len(less))]
-            mine, behind = groups(common, sides)
-            numbers = Numbers(mine)
-            least = np.full(numbers.size + 1, OPEN, np.int64)  # one more, for the number -1
-            np.minimum.at(least, numbers.of(behind), values)
-            np.minimum(out, least[numbers.given], out=out)
+            theirs = pick(common, lag.variables, lag.codes)
+            mine, behind = groups(common, [(variables, codes, rows), (common, theirs, len(values))])
+            lower(out, mine, behind, values)
         return out
 
 

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
 import numpy as np
 
+from occurs.operators.kernels.intervals import following, member, ranges, sorted_few
+from occurs.operators.kernels.sorting import range_of
 from occurs.operators.lasting.codes import joint
 from occurs.operators.lasting.signals import NEVER, OPEN, Codes, Intervals
 
+__all__ = [
+    "Sorted", "containing", "earlier", "groups", "later", "member", "pairs", "pick", "shared", "unseen",
+]  # fmt: skip
+
 #: pairs that are looked at together, at most (unless one row alone has more)
 BLOCK = 1 << 22
+#: rows that are put in order by insertion, at most
+_FEW = 48
+_UNLIMITED = np.zeros(0, np.int64)
 
 
 def earlier(ticks: np.ndarray) -> np.ndarray:
@@ -38,73 +46,22 @@ def shared(left: Sequence[str], right: Sequence[str]) -> tuple[str, ...]:
     return tuple(v for v in left if v in right)
 
 
-def member(values: np.ndarray, among: np.ndarray) -> np.ndarray:
-    """Which of ``values`` (n booleans) are in ``among``; linear where the numbers lie close."""
-    if not (len(among) and len(values)):
-        return np.zeros(len(values), np.bool_)
-    least, greatest = int(among.min()), int(among.max())
-    if greatest - least <= 8 * (len(among) + len(values)) + 1024:
-        table = np.zeros(greatest - least + 1, np.bool_)
-        table[among - least] = True
-        return table[np.clip(values, least, greatest) - least] & (values >= least) & (values <= greatest)
-    table = np.sort(among)
-    return table[np.minimum(np.searchsorted(table, values), len(table) - 1)] == values
-
-
 class Sorted:
     """Rows in the order of (group, value), to be searched by ranges of values in a group.
 
-    ``order``: the row at every place; ``group``, ``value``: what stands there.  Both are put into one number: as they
-    are if they fit, else by their ranks.
+    ``order``: the row at every place; ``group``, ``value``: what stands there.
     """
 
     def __init__(self, group: np.ndarray, value: np.ndarray) -> None:
-        self._groups: np.ndarray | None = None
-        self._values: np.ndarray | None = None
-        groups, ticks = group, value
-        if len(group):
-            width = int(value.max()) - int(value.min()) + 2
-            if (int(group.max()) - int(group.min()) + 1) * width >= 1 << 62:
-                self._groups, groups = np.unique(group, return_inverse=True)
-                if len(self._groups) * width >= 1 << 62:
-                    self._values, ticks = np.unique(value, return_inverse=True)
-        self._first = int(groups.min(initial=OPEN))
-        self._last = int(groups.max(initial=NEVER))
-        self._least, self._greatest = int(ticks.min(initial=OPEN)), int(ticks.max(initial=NEVER))
-        self._width = self._greatest - self._least + 2
-        places = (groups - self._first) * self._width + (ticks - self._least) if len(group) else group
-        self.order = np.argsort(places)
-        self._places = places[self.order]
+        self.order = _order(group, value)
         self.group, self.value = group[self.order], value[self.order]
 
     def range(
         self, group: np.ndarray, low: np.ndarray | None, high: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
         """The places of the values in [low, high] of a group, from the first to before the second; None: no limit."""
-        if not len(self.order):
-            return np.zeros(len(group), np.int64), np.zeros(len(group), np.int64)
-        if self._groups is None:
-            there = (group >= self._first) & (group <= self._last)
-            at = np.where(there, group - self._first, 0)
-        else:
-            at = np.minimum(np.searchsorted(self._groups, group), len(self._groups) - 1)
-            there = self._groups[at] == group
-        begin = at * self._width
-        end = begin + (self._width - 1)
-        if high is not None:
-            end = begin + self._offset(high, "right")
-        if low is not None:
-            begin = begin + self._offset(low, "left")
-        first, last = np.searchsorted(self._places, begin), np.searchsorted(self._places, end)
-        return first, np.where(there, np.maximum(last, first), first)
-
-    def _offset(self, ticks: np.ndarray, side: Literal["left", "right"]) -> np.ndarray:
-        """How many steps above the least value the first is that is not less ("right": that is greater)."""
-        if self._values is not None:
-            return np.searchsorted(self._values, ticks, side=side)
-        if side == "left":
-            return np.clip(ticks, self._least, self._greatest + 1) - self._least
-        return np.clip(ticks, max(self._least - 1, NEVER), self._greatest) + 1 - self._least
+        low, high = _UNLIMITED if low is None else low, _UNLIMITED if high is None else high
+        return ranges(self.group, self.value, group, low, high)
 
     def any(self, group: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """Whether a group has a value in [low, high]."""
@@ -113,13 +70,19 @@ class Sorted:
 
     def following(self) -> np.ndarray:
         """For every place the next greater value of the group, ``OPEN`` behind the last."""
-        n = len(self.order)
-        out = np.full(n, OPEN, np.int64)
-        step = np.flatnonzero((self._places[1:] != self._places[:-1]) & (self.group[1:] == self.group[:-1]))
-        out[step] = self.value[step + 1]
-        heads = np.flatnonzero(np.concatenate([[True], self._places[1:] != self._places[:-1]])) if n else step
-        ends = np.append(heads[1:], n) - 1
-        return np.repeat(out[ends], ends - heads + 1) if n else out
+        return following(self.group, self.value)
+
+
+def _order(group: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """The rows in the order of (group, value)."""
+    if len(group) <= _FEW:
+        return sorted_few(group, value)
+    (first, last), (least, greatest) = range_of(group), range_of(value)
+    width = greatest - least + 1
+    if (last - first + 1) * width < 1 << 63:
+        # both in one number, if that is possible
+        return np.argsort((group - first) * width + (value - least))
+    return np.lexsort((value, group))
 
 
 def pairs(first: np.ndarray, last: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
