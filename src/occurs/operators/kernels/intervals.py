@@ -150,3 +150,45 @@ def following(groups: np.ndarray, ticks: np.ndarray) -> np.ndarray:
         else:
             out[i] = out[i + 1]
     return out
+
+
+@njit(_FLAGS(_INTS, _INTS, _INTS), cache=True, nogil=True)
+def dominated(group: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Of rows in the order of (group, start): which have another one in their group that starts no earlier and ends no
+    later; of equal ones the first has not."""
+    out = np.ones(len(group), np.bool_)
+    least = 0
+    last = len(group) - 1
+    while last >= 0:
+        # all rows of one start: only the first to end can matter
+        first = last
+        best = last
+        while first > 0 and group[first - 1] == group[last] and start[first - 1] == start[last]:
+            first -= 1
+            if end[first] <= end[best]:
+                best = first
+        if last == len(group) - 1 or group[last + 1] != group[last] or end[best] < least:
+            out[best] = False
+            least = end[best]
+        last = first - 1
+    return out
+
+
+@njit(_OUT(_INTS, _INTS), cache=True, nogil=True)
+def combined(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """One number >= 0 per row, equal where both are; none at all if they would not be small enough."""
+    n = len(left)
+    if n == 0:
+        return np.empty(0, np.int64)
+    least, greatest, low, high = left[0], left[0], right[0], right[0]
+    for i in range(n):
+        least, greatest = min(least, left[i]), max(greatest, left[i])
+        low, high = min(low, right[i]), max(high, right[i])
+    rows, size = np.uint64(greatest) - np.uint64(least), np.uint64(high) - np.uint64(low)
+    if np.float64(rows + np.uint64(1)) * np.float64(size + np.uint64(1)) >= 2.0**62 or max(rows, size) >= 1 << 62:
+        return np.empty(0, np.int64)
+    step = np.int64(size) + 1
+    out = np.empty(n, np.int64)
+    for i in range(n):
+        out[i] = (left[i] - least) * step + (right[i] - low)
+    return out

@@ -70,11 +70,7 @@ def _unchanged(state: dict[str, Held], left: Side, right: Side) -> bool:
     known, y = right.known, rows_of(state["right"])
     if len(y) and (known.starts(right.variables, y.codes, len(y)) >= earlier(y.start)).any():
         return False
-    for side, table, column in ((left, state["left"], "end"), (right, state["begun"], "start")):
-        rows = table.take(np.flatnonzero(table.columns["waits"]))
-        if len(rows) and (known.starts(side.variables, rows.codes, len(rows)) >= rows.columns[column]).any():
-            return False
-    return True
+    return not (len(_come(state["left"], "end", left, right)) or len(_come(state["begun"], "start", right, right)))
 
 
 class _Keys:
@@ -104,6 +100,8 @@ def _found(
     state: dict[str, Held], left: Side, right: Side, wanted: Intervals, keys: _Keys, variables: tuple[str, ...]
 ) -> Intervals:
     """The results of all closed ψ in ``wanted``, as far as they are final."""
+    if not len(wanted):
+        return Intervals.empty(len(variables))
     y_key, y_group = np.concatenate([keys.key[1], keys.key[4]]), np.concatenate([keys.right[0], keys.right[1]])
     known = right.known.starts(right.variables, wanted.codes, len(wanted)) >= earlier(wanted.start)
     at = np.flatnonzero(known & member(y_key, np.concatenate([keys.key[0], keys.key[2]])))
@@ -196,9 +194,19 @@ def _given(
 # --- what is kept -----------------------------------------------------------------------------------------------------
 
 
+def _come(table: Held, column: str, side: Side, right: Side) -> np.ndarray:
+    """The rows that have waited for S of ψ and need not any more.  Of those that still do nothing is new: S is before
+    them and before what follows them."""
+    at = np.flatnonzero(table.columns["waits"])
+    if not len(at):
+        return at
+    known = right.known.starts(side.variables, tuple(c[at] for c in table.codes), len(at))
+    return at[known >= table.columns[column][at]]
+
+
 def _ends(old: Held, left: Side, right: Side, pending: Intervals, pending_key: np.ndarray, keys: _Keys) -> Held:
     """``left`` after the call."""
-    late = keys.left[0][old.columns["waits"] == 1]
+    late = keys.left[0][_come(old, "end", left, right)]
     again = member(keys.left[0], np.concatenate([late, keys.left[1]]))
     again |= member(keys.key[0], np.concatenate([keys.key[1], keys.key[4]]))
     rows = Intervals.concat([rows_of(old).take(again), left.new])
@@ -219,7 +227,7 @@ def _ends(old: Held, left: Side, right: Side, pending: Intervals, pending_key: n
 
 def _starts(old: Held, right: Side, pending: Intervals, pending_group: np.ndarray, keys: _Keys) -> Held:
     """``begun`` after the call."""
-    late = keys.right[3][old.columns["waits"] == 1]
+    late = keys.right[3][_come(old, "start", right, right)]
     again = member(keys.right[3], np.concatenate([late, keys.right[0], keys.right[1]]))
     kept = old.take(again)
     codes = tuple(np.concatenate(c) for c in zip(kept.codes, right.new.codes))

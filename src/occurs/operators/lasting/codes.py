@@ -6,11 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from occurs.operators.kernels.intervals import combined
 from occurs.operators.keycodes import IntTable
 from occurs.operators.lasting.signals import Codes
-
-#: numbers below this can stand for pairs
-_MOST = 1 << 62
 
 
 def joint(sides: Sequence[tuple[Codes, int]]) -> list[np.ndarray]:
@@ -23,26 +21,22 @@ def joint(sides: Sequence[tuple[Codes, int]]) -> list[np.ndarray]:
         return [np.zeros(n, np.int64) for _, n in sides]
     if width == 1:
         return [codes[0] for codes, _ in sides]
-    out = [codes[0] for codes, _ in sides]
-    many = _many(out)
+    out = np.concatenate([codes[0] for codes, _ in sides])
     for k in range(1, width):
-        more = [codes[k] for codes, _ in sides]
-        size = _many(more)
+        more = np.concatenate([codes[k] for codes, _ in sides])
         # numbers that stay small need no table, here or where rows are grouped by them
-        if many * size > _MOST:
-            out = dense(out)
-            many = _many(out)
-        if many * size > _MOST:
-            more = dense(more)
-            size = _many(more)
-        out = [o * size + c for o, c in zip(out, more)]
-        many *= size
-    return out
-
-
-def _many(sides: Sequence[np.ndarray]) -> int:
-    """All numbers are less."""
-    return 1 + max((int(numbers.max()) for numbers in sides if len(numbers)), default=0)
+        both = combined(out, more)
+        if len(both) < len(out):
+            (few,) = dense([out])
+            both = combined(few, more)
+            if len(both) < len(out):
+                both = combined(few, dense([more])[0])
+        out = both
+    parts, at = [], 0
+    for codes, _ in sides:
+        parts.append(out[at : at + len(codes[0])])
+        at += len(codes[0])
+    return parts
 
 
 def dense(sides: Sequence[np.ndarray]) -> list[np.ndarray]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from occurs.operators.kernels.intervals import lower
+from occurs.operators.lasting.releasing import all_open
 from occurs.operators.lasting.segments import groups, pick, shared
 from occurs.operators.lasting.signals import OPEN, Codes, Lag
 
@@ -61,19 +62,30 @@ def lag(
     ends: np.ndarray | None = None,
 ) -> Lag:
     """A table that says something of starts, of ends, or of both."""
-    starts = np.full(rows, OPEN, np.int64) if starts is None else starts
-    ends = np.full(rows, OPEN, np.int64) if ends is None else ends
-    return Lag(variables, codes, starts, ends)
+    return Lag(variables, codes, all_open(rows) if starts is None else starts, all_open(rows) if ends is None else ends)
 
 
 def of_starts(lags: Iterable[Lag]) -> list[Lag]:
     """What they say of starts."""
-    return [lag(x.variables, x.codes, len(x.starts), starts=x.starts) for x in lags if (x.starts < OPEN).any()]
+    return [
+        x if _silent(x.ends) else lag(x.variables, x.codes, len(x.starts), starts=x.starts)
+        for x in lags
+        if not _silent(x.starts)
+    ]
 
 
 def of_ends(lags: Iterable[Lag]) -> list[Lag]:
     """What they say of ends."""
-    return [lag(x.variables, x.codes, len(x.ends), ends=x.ends) for x in lags if (x.ends < OPEN).any()]
+    return [
+        x if _silent(x.starts) else lag(x.variables, x.codes, len(x.ends), ends=x.ends)
+        for x in lags
+        if not _silent(x.ends)
+    ]
+
+
+def _silent(ticks: np.ndarray) -> bool:
+    """Whether they say nothing."""
+    return not (ticks < OPEN).any()
 
 
 def telling(lags: Iterable[Lag]) -> tuple[Lag, ...]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from occurs.operators.kernels.intervals import dominated
 from occurs.operators.lasting import before
 from occurs.operators.lasting.frontiers import Frontiers, lag, of_ends, of_starts, telling
 from occurs.operators.lasting.segments import Sorted, containing, earlier, groups, later, member, pairs, shared, unseen
@@ -257,21 +258,11 @@ def _latest(table: Held, first_new: int, other: Side, variables: tuple[str, ...]
     rows, group = table.take(at), group[at]
     start, end = rows.columns["start"], rows.columns["end"]
     end = np.maximum(end, other.known.ends(variables, rows.codes, len(rows)))  # what may come ends later than that
-    order = np.lexsort((end, ~start, group))  # the latest start first
+    by_start = Sorted(group, start)
+    order = by_start.order
     keep = np.ones(len(table), np.bool_)
-    keep[at[order[~_dominated(group[order], end[order])]]] = True
-    keep[at[order[_dominated(group[order], end[order])]]] = False
+    keep[at[order]] = ~dominated(by_start.group, by_start.value, end[order])
     return table.take(keep)
-
-
-def _dominated(group: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Which rows have a row before them in their group with an end no later."""
-    head = np.concatenate([[True], group[1:] != group[:-1]])
-    number = np.cumsum(head)
-    _, rank = np.unique(end, return_inverse=True)
-    # a running least per group: later groups rank below all earlier ones
-    least = np.minimum.accumulate(rank - number * (len(rank) + 1))
-    return ~head & (np.concatenate([[0], least[:-1]]) <= rank - number * (len(rank) + 1))
 
 
 # --- the relations as arithmetic on columns ---------------------------------------------------------------------------

@@ -26,13 +26,14 @@ class _Ends:
         return found[:n]
 
 
-_ends = _Ends()
+#: ``OPEN`` so many times; not to be written to
+all_open = _Ends()
 
 
 def opened(held: Held) -> Intervals:
     """A table of what has not ended (its column ``start``) as intervals; their ends are not to be written to."""
     start = held.columns["start"]
-    return Intervals(held.codes, start, _ends(len(start)))
+    return Intervals(held.codes, start, all_open(len(start)))
 
 
 def as_ended(intervals: Intervals) -> Held:
@@ -67,7 +68,7 @@ def release(running: Intervals, ended: Intervals, soon: Held, since: int, comple
         open = running.take(running.start <= complete)
     if len(kept):
         now = kept.take(kept.start <= complete)
-        now = Intervals(now.codes, now.start, _ends(len(now)))
+        now = Intervals(now.codes, now.start, all_open(len(now)))
         open = Intervals.concat([open, now])
     new = soon.columns["start"]
     spans = Spans(closed, began(closed, open, since), open, since, complete)

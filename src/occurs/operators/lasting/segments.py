@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -39,10 +40,17 @@ def groups(variables: Sequence[str], sides: Sequence[tuple[tuple[str, ...], Code
 
 def pick(variables: Sequence[str], own: Sequence[str], codes: Codes) -> Codes:
     """The codes of some of the variables."""
-    return tuple(codes[own.index(v)] for v in variables)
+    return codes if variables == own else tuple([codes[at] for at in _places(tuple(variables), tuple(own))])
 
 
-def shared(left: Sequence[str], right: Sequence[str]) -> tuple[str, ...]:
+@cache
+def _places(variables: tuple[str, ...], own: tuple[str, ...]) -> tuple[int, ...]:
+    return tuple(own.index(v) for v in variables)
+
+
+@cache
+def shared(left: tuple[str, ...], right: tuple[str, ...]) -> tuple[str, ...]:
+    """The variables of ``left`` that are among those of ``right``."""
     return tuple(v for v in left if v in right)
 
 

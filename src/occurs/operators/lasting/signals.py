@@ -75,6 +75,7 @@ class Intervals:
 
     @staticmethod
     def concat(parts: Sequence[Intervals]) -> Intervals:
+        parts = [p for p in parts if len(p)] or parts[:1]
         if len(parts) == 1:
             return parts[0]
         codes = tuple(np.concatenate(c) for c in zip(*(p.codes for p in parts)))
@@ -155,6 +156,9 @@ class Held:
 
     @staticmethod
     def concat(parts: Sequence[Held]) -> Held:
+        parts = [p for p in parts if len(p)] or parts[:1]
+        if len(parts) == 1:
+            return parts[0]
         codes = tuple(np.concatenate(c) for c in zip(*(p.codes for p in parts)))
         names = parts[0].columns
         return Held(codes, {n: np.concatenate([p.columns[n] for p in parts]) for n in names})
