@@ -10,11 +10,13 @@ next.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from occurs.errors import OccursError, Problem, UsageProblem
 from occurs.found import chosen
+from occurs.hosts.spark.counts import counts
 from occurs.hosts.spark.read import read
 from occurs.hosts.spark.result import Result, side_by_side
 from occurs.hosts.spark.run import run_group
@@ -66,7 +68,8 @@ def detect(
         owners.update(dict.fromkeys(mine, result))
     costs = [w for d in stage.definitions for w in d.warnings]
     notices = [*program.warnings(source.schemas, source.kind), *costs, *source.notices]
-    return SparkDetections({t: owners[t] for t in wanted}, source.counts, notices, source.bad, kept)
+    look = partial(counts, stage, source)
+    return SparkDetections({t: owners[t] for t in wanted}, source.counts, look, notices, source.bad, kept)
 
 
 def needed(all_groups: list[Group], wanted: set[str]) -> list[Group]:
@@ -83,13 +86,14 @@ class SparkDetections(Mapping[str, "DataFrame"]):
     """What was found: type -> DataFrame, in evaluation order.  Evaluated when an action asks for it; the detections of
     definitions that run together are computed once and cached until :meth:`unpersist`.
 
-    ``counts``: rows read, bad, outside the clock..; ``bad``: the rows left out, with reasons (None: there are none).
+    ``bad``: the rows left out, with reasons (None: there are none).
     """
 
     def __init__(
         self,
         owners: Mapping[str, Result],
-        counts: dict[str, int],
+        counted: dict[str, int],
+        look: Callable[[], dict[str, int]],
         notices: list[Problem],
         bad: DataFrame | None,
         kept: list[DataFrame],
@@ -97,10 +101,17 @@ class SparkDetections(Mapping[str, "DataFrame"]):
         self._owners = owners
         self._tables: dict[str, DataFrame] = {}
         self._kept = kept
-        self.counts = counts
+        self._counted = counted
+        self._look = look
         self.notices = notices
         self.bad = bad
         self.late = None
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """Rows read, bad, outside the clock..; where formulas read what has no value or overlaps, it is looked for when
+        this is asked for."""
+        return {**self._counted, **self._look()}
 
     def __getitem__(self, type: str) -> DataFrame:
         if type not in self._tables:
