@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -303,11 +304,14 @@ def parquet(folder: Path, tables: Tables, name: str) -> Path:
 
 def on_spark(spark: SparkSession, path: Path, repetitions: int) -> Report:
     """``detect`` and write of all definitions beside rows that are read, brought together by vessel and written."""
+    from pyspark.sql import functions as F
+
     from benchmarks.sparkjob import identity, sink
     from occurs.hosts.spark import PARTITIONS
 
     program = occurs.load(DEFINITIONS)
-    local = Ready.of({t: _of_type(path, t, key) for a, b, key in RANGES.values() for t in (a, b)})
+    types = {t: key for a, b, key in RANGES.values() for t in (a, b)}
+    local = Ready.of({t: _of_type(path, t, key) for t, key in types.items()})
 
     def found() -> DataFrame:
         together: Any = program.detect(spark.read.parquet(str(path)), time_unit="s")
@@ -315,7 +319,9 @@ def on_spark(spark: SparkSession, path: Path, repetitions: int) -> Report:
         return frame
 
     def idle(share: float) -> DataFrame:
-        frame = spark.read.parquet(str(path)).repartition(PARTITIONS, "vessel").sortWithinPartitions("time")
+        number = reduce(lambda n, t: n.when(F.col("type") == t[1], t[0]), enumerate(types), F)
+        frame = spark.read.parquet(str(path)).withColumn("type", number.cast("short"))
+        frame = frame.repartition(PARTITIONS, "vessel").sortWithinPartitions("time")
         return frame.mapInArrow(identity(share), frame.schema)
 
     counts = {row["type"]: row["count"] for row in found().groupBy("type").count().collect()}
@@ -334,7 +340,7 @@ def on_spark(spark: SparkSession, path: Path, repetitions: int) -> Report:
         f"What lasts on Spark: {events:,} events in Parquet, all eight definitions, noop sink",
         [("job", ""), ("seconds", ".2f"), ("events/s", ",.0f"), ("to identity", ".2f"), ("spread", ".2f")],
         notes=[
-            "The identity kernel gets the rows by vessel and in order of time, as the definitions do, and returns as "
+            "The identity kernel gets the rows by vessel and in order of time, types as small numbers, and returns as "
             f"many as they: {sum(counts.values()):,}, those that the local host gives. {PARTITIONS} partitions, two "
             "cores.",
         ],
