@@ -47,19 +47,22 @@ class Program:
         self._facts: dict[str, pa.Table] = {}
         #: length and step of windows, as they were given
         self._window: tuple[Any, Any] | None = None
+        #: are rows that still hold told before they have ended?
+        self.provisional = False
         #: the latest binding: planning asks for it several times
         self._latest: tuple[dict[str, Schema] | None, TimeKind, Bound] | None = None
 
     # -- planning ----------------------------------------------------------------------------------------------------
     def adjusted(
         self, *, zone: str = "UTC", facts: Mapping[str, Any] | None = None, strict: bool = False,
-        require_bounds: bool = False, window: Any = None, step: Any = None,
+        require_bounds: bool = False, window: Any = None, step: Any = None, provisional: bool = False,
     ) -> Program:  # fmt: skip
         """This program with other options of its plan.
 
         ``zone``: where the calendar of timers that name none is read.  ``facts``: tables without time, name to table.
         ``strict``: warnings are errors.  ``require_bounds``: state that grows without bound is one.  ``window``,
-        ``step``: in window mode the length of the windows and how far they are apart, as durations.
+        ``step``: in window mode the length of the windows and how far they are apart, as durations.  ``provisional``:
+        on a stream rows that still hold are told before they have ended.
 
         Raises UsageProblem, and DefinitionProblem for warnings that ``strict`` makes errors.
         """
@@ -72,6 +75,7 @@ class Program:
         out = copy.copy(self)
         out._zone, out._strict, out._require_bounds, out._latest = zone, strict, require_bounds, None
         out._facts, out._window = tables, self._windows(window, step)
+        out.provisional = provisional
         out._judge(self.problems)
         return out
 
@@ -149,7 +153,8 @@ class Program:
         return Known(schemas, kind, self._zone, facts, window=length)
 
     def _compiled(self, bound: Bound, kind: TimeKind) -> list[Definition]:
-        return bound.definitions(kind, self._facts)
+        found = bound.definitions(kind, self._facts)
+        return [d.telling() for d in found] if self.provisional else found
 
     def _judge(self, problems: list[Problem]) -> None:
         """Raise DefinitionProblem if an option makes errors of warnings."""
@@ -235,6 +240,7 @@ class Program:
         require_bounds: bool = False,
         window: Any = None,
         step: Any = None,
+        provisional: bool = False,
         **host: Any,
     ) -> Any:
         """Find everything that the program defines in ``events``.
@@ -249,13 +255,15 @@ class Program:
         and ``because``; ``with_label``: only ``label``.  ``bad_rows``: "error" or "skip".  ``only``: report these
         types.  For ``zone`` to ``require_bounds`` see :meth:`adjusted`.  ``window``, ``step``: window mode, the answer
         over what has come by each query, as far as it reaches into the window; durations such as "2 h", or ticks.
+        ``provisional``: on a stream rows that still hold are told before they have ended, with the column ``final``.
         ``host``: options of Spark (``partitions``).
 
         Raises DefinitionProblem, InputProblem, UsageProblem.
         """
         program = self.adjusted(
-            zone=zone, facts=facts, strict=strict, require_bounds=require_bounds, window=window, step=step
-        )
+            zone=zone, facts=facts, strict=strict, require_bounds=require_bounds, window=window, step=step,
+            provisional=provisional,
+        )  # fmt: skip
         options = InputOptions(
             type,
             time,
@@ -269,11 +277,15 @@ class Program:
         )
         events = named(events, self.assigned)
         sample = sample_of(events)
+        streaming = sample is not None and kind_of(sample) == "spark" and sample.isStreaming
+        if provisional and not streaming:
+            hint = "a history has nothing to wait for: what still holds at its end is given with no end"
+            raise UsageProblem.of("bad-option", "rows are told before they are final on a stream only", hint=hint)
         if sample is not None and kind_of(sample) == "spark":
             self.require("spark")
             if program._window is not None:
                 raise unsupported("on Spark")
-            if not sample.isStreaming:
+            if not streaming:
                 host["ended"] = ended
             return on_spark(sample)(
                 program, events, options, because=because, with_label=with_label or because, only=only, **host

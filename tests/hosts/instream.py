@@ -161,8 +161,9 @@ class InStream:
         parts = groups(self.stage.definitions, self.stage)
         token = uuid.uuid4().hex
         self.layout = lay_out(
-            parts, self.source, how.buckets, token, label=how.because, because=how.because, late=how.late, skip=how.skip
-        )
+            parts, self.source, how.buckets, token, label=how.because, because=how.because, late=how.late,
+            skip=how.skip, final=program.provisional,
+        )  # fmt: skip
         self.query = StreamQuery(cast(Any, None), self.layout, self.stage.reported, how.because, how.because)
         self.stores: dict[tuple[int, int], Store] = {}
         kinds = {c: ARROW[kind] for (_, kind), c in columns.items()}

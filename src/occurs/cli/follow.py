@@ -18,6 +18,7 @@ from occurs.follow.follower import Asked, Follower
 from occurs.follow.outputs import Outputs
 from occurs.follow.places import source_of
 from occurs.follow.sinks import SUFFIXES, Files, Lines, Shown, Sink, Topic
+from occurs.hosts.windows import unsupported
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,7 +41,9 @@ if TYPE_CHECKING:
 @click.option("--bad", metavar="DIR", help="Write the rows left out, with reason and place (implies --bad-rows skip).")
 @click.option("--because", is_flag=True, help="Add the label and the constituents of every detection.")
 @click.option("--label", is_flag=True, help="Add the label of every detection.")
+@click.option("--provisional", is_flag=True, help="Tell what still holds before it has ended, too (column final).")
 @click.option("--only", metavar="TYPE,..", help="Report these types only.")
+@_options.windows
 @click.option("--buckets", type=int, default=4, show_default=True, help="Parts of the state; fixed for a checkpoint.")
 @click.option(
     "--replay-from", multiple=True, metavar="PATH|TYPE=PATH", help="Recorded events, for the past of new rules."
@@ -62,9 +65,12 @@ def command(
     bad: str | None,
     because: bool,
     label: bool,
+    provisional: bool,
     only: str | None,
     buckets: int,
     replay_from: tuple[str, ...],
+    window: str | None,
+    step: str | None,
 ) -> None:
     """Find what RULES define in events while they come.
 
@@ -72,6 +78,8 @@ def command(
     current micro-batch; the same command goes on from there.
     """
     began = time.monotonic()
+    if window is not None or step is not None:
+        raise unsupported("on a stream")
     program = _input.load(rules, language, strict=strict, require_bounds=require_bounds)
     targets = {"--out": None if out == "-" else out, "--late": late, "--bad": bad}
     check_targets({o: None if t and _is_topic(t) else t for o, t in targets.items()}, given.events)
@@ -80,7 +88,9 @@ def command(
         if target and not _is_topic(target):
             source.refuse_inside(option, target)
     facts = _input.facts(given)
-    program = program.adjusted(zone=given.zone, facts=facts, strict=strict, require_bounds=require_bounds)
+    program = program.adjusted(
+        zone=given.zone, facts=facts, strict=strict, require_bounds=require_bounds, provisional=provisional
+    )
     asked = Asked(
         source,
         given.options(skip=bad is not None),

@@ -41,9 +41,10 @@ class Several(TypeRows):
         found = (self.of or {}).get(type)
         return 0 if found is None else found.count(type)
 
-    def table(self, type: str, *, label: bool = False, because: bool = False) -> pa.Table:
+    def table(self, type: str, *, label: bool = False, because: bool = False, final: bool = False) -> pa.Table:
         found = (self.of or {}).get(type)
-        return (found or TypeRows(self.stage, self.parts, {})).table(type, label=label, because=because)
+        found = found or TypeRows(self.stage, self.parts, {})
+        return found.table(type, label=label, because=because, final=final)
 
 
 @dataclass

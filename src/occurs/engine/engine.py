@@ -11,7 +11,7 @@ import pyarrow as pa
 from occurs.engine.chain import Chain
 from occurs.engine.ledger import Ledger
 from occurs.engine.nets import Nets
-from occurs.engine.results import Found, TypeRows, gather
+from occurs.engine.results import Found, TypeRows, gather, with_begun
 from occurs.engine.since import Since
 from occurs.engine.state import State, from_ipc, meta_from_ipc, meta_to_ipc, to_ipc
 from occurs.engine.tables import concat_rows, empty_rows
@@ -134,13 +134,16 @@ class Engine:
                 tables[t] = self._with_past(t, rows)
         found: list[Found] = []
         lasting: dict[str, Rows] = {}
+        begun: dict[str, Rows] = {}
         nets = self._nets.call(self.state, frontier, closing)
         frames: dict[int | None, Frame] = {None: Frame(tables, self.codes, stage.domains, stage.kind)}
         for level, completes in zip(stage.levels, stage.completes):
             made: list[Found] = []
             for unit in level:
                 if isinstance(unit, NetDefinition):
-                    lasting[unit.output] = nets.run(unit, tables, self.labelled)
+                    lasting[unit.output], open = nets.run(unit, tables, self.labelled)
+                    if open is not None:
+                        begun[unit.output] = open
                     continue
                 if unit.born not in frames:
                     assert unit.born is not None
@@ -163,7 +166,7 @@ class Engine:
             self.handed[t] = lasting[t] if t in lasting else self._new_rows(t, tables, found, outside)
         self._keep(tables, frontier)
         self.state.frontier = frontier
-        return gather(stage, found, outside, lasting)
+        return gather(stage, found, outside, {t: with_begun(r, begun.get(t)) for t, r in lasting.items()})
 
     def peek(self, frontier: int, start: int | None = None) -> TypeRows:
         """What closing at ``frontier``, the last one, would give; the state stays as it is."""

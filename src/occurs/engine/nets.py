@@ -31,29 +31,40 @@ class Nets:
 
 @dataclass
 class NetCall:
-    """One call of an engine; ``signals``: what the definitions of earlier levels gave in it."""
+    """One call of an engine; ``signals``: what the definitions of earlier levels gave in it, ``certain``: the same with
+    all open rows that are certain, of those that tell them."""
 
     state: State
     call: Call
     signals: dict[str, Signal] = field(default_factory=dict)
+    certain: dict[str, Signal] = field(default_factory=dict)
 
-    def run(self, definition: NetDefinition, tables: Mapping[str, Rows], labelled: bool) -> Rows:
-        """The rows of a definition that are final now; its new state is in the engine's."""
+    def run(self, definition: NetDefinition, tables: Mapping[str, Rows], labelled: bool) -> tuple[Rows, Rows | None]:
+        """The rows of a definition that are final now, and open ones that are told before, if it tells them; its new
+        state is in the engine's."""
         given = tables if definition.born is None else Since(tables, definition.born)
         sources: dict[str, Source] = {}
+        certain: dict[str, Signal] = {}
         for name in definition.reads:
             if name in self.signals:
                 signal = self.signals[name]
-                sources[name] = signal if definition.born is None else signal_since(signal, definition.born)
+                sources[name] = _since(signal, definition.born)
+                if name in self.certain:
+                    certain[name] = _since(self.certain[name], definition.born)
             elif name in given:
                 sources[name] = given[name]
         kept = self._kept(definition)
-        after, found = kept.net.advance(kept.tables, sources, self.call)
+        after, found = kept.net.advance(kept.tables, sources, self.call, certain)
         self.state.nets[definition.identity] = Kept(kept.net, kept.values, after)
         self.signals[definition.output] = found.signal
+        if found.certain is not None:
+            self.certain[definition.output] = found.certain
         rows = definition.answer.final(found.report, self.call)
-        rows.labels = labels_of(definition, rows) if labelled else None
-        return rows
+        begun = None if found.begun is None else definition.answer.rows(found.begun, self.call)
+        for part in (rows, begun):
+            if part is not None and labelled:
+                part.labels = labels_of(definition, part)
+        return rows, begun
 
     def _kept(self, definition: NetDefinition) -> Kept:
         """The state of a definition: of the call before, restored, or fresh."""
@@ -62,6 +73,10 @@ class NetCall:
             tables = net.restored(self.state.saved.pop(identity), self.call.values)
             return Kept(net, self.call.values, tables)
         return self.state.nets.get(identity) or Kept(net, self.call.values, net.fresh())
+
+
+def _since(signal: Signal, born: int | None) -> Signal:
+    return signal if born is None else signal_since(signal, born)
 
 
 def labels_of(definition: NetDefinition, rows: Rows) -> Labels:

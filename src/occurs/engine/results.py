@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 
+from occurs.engine.tables import concat_rows
 from occurs.errors import InputProblem
 from occurs.expr.evaluate import select
 from occurs.model.labels import Labels
 from occurs.model.time import TimeKind
-from occurs.model.types import Schema
+from occurs.model.types import Schema, Type
 from occurs.operators.columns import Column
 from occurs.operators.frame import own_column
 from occurs.operators.kernels.repeating import repeated
@@ -187,7 +188,7 @@ class Parts(Mapping[str, "list[Found]"]):
 @dataclass
 class TypeRows:
     """The reported rows of one call: per defined type its parts, in evaluation order, or the ``rows`` of its net, and
-    the subscribed input."""
+    the subscribed input.  Rows of a net that are not all final have a column ``final``."""
 
     stage: Stage
     parts: Parts
@@ -200,8 +201,18 @@ class TypeRows:
         given = len(self.outside[type]) if type in self.outside else 0
         return given + sum(len(f.matches) for f in self.parts.get(type, ()))
 
-    def table(self, type: str, *, label: bool = False, because: bool = False) -> pa.Table:
-        """The reported events of a type, in key order: type, time, attributes, then label and because if asked for."""
+    def table(self, type: str, *, label: bool = False, because: bool = False, final: bool = False) -> pa.Table:
+        """The reported events of a type, in key order: type, time, attributes, then final (is a row, or does it still
+        hold?), label and because if asked for."""
+        table = self._table(type, label, because)
+        if not final:
+            return table
+        schema, n = self.stage.schemas[type], len(table)
+        told = self.rows[type].columns.get("final") if type in self.rows else None
+        known = pa.array(np.ones(n, np.bool_)) if told is None else told.arrow
+        return table.add_column(2 + schema.lasting + len(schema.names), "final", known)
+
+    def _table(self, type: str, label: bool, because: bool) -> pa.Table:
         schema = self.stage.schemas[type]
         kind = self.stage.kind
         if type in self.rows:
@@ -274,6 +285,18 @@ def table_of(
         names.append("because")
         arrays.append(reasons)
     return pa.table(arrays, names=names)
+
+
+def with_begun(rows: Rows, begun: Rows | None) -> Rows:
+    """Rows that are final and open ones that are told before, in the order of time and end, with a column ``final``."""
+    if begun is None or not len(begun):
+        return rows
+    both = concat_rows([rows, begun], 0)
+    final = np.arange(len(both)) < len(rows)
+    end = both.columns["end"]
+    order = np.lexsort((end.values, ~end.is_valid(), both.time))
+    both = replace(both, columns={**both.columns, "final": Column(Type.BOOL, final, None)})
+    return both.take(order)
 
 
 def gather(

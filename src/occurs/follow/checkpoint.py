@@ -27,6 +27,7 @@ _FIXED = {
     "events": "--events",
     "buckets": "--buckets",
     "labelled": "--because or --label",
+    "provisional": "--provisional",
     "only": "--only",
     "start": "--start",
     "zone": "--zone",

@@ -135,7 +135,7 @@ class WindowRows(TypeRows):
         rows, first, final = self._all(type)
         return 0 if rows is None else int(self._times(type, rows, first, final).sum())
 
-    def table(self, type: str, *, label: bool = False, because: bool = False) -> pa.Table:
+    def _table(self, type: str, label: bool, because: bool) -> pa.Table:
         """The answers in the order of the queries, each in key order, with the column ``query``."""
         schema, kind = self.stage.schemas[type], self.stage.kind
         rows, first, final = self._all(type)

@@ -87,6 +87,10 @@ class Definition(ABC):
     def after(self, born: int) -> Definition:
         """The same, seeing rows after the tick ``born`` only."""
 
+    def telling(self) -> Definition:
+        """The same, with rows that still hold before they have ended."""
+        return self
+
 
 @dataclass(frozen=True)
 class PatternDefinition(Definition):
@@ -207,3 +211,6 @@ class NetDefinition(Definition):
 
     def after(self, born: int) -> NetDefinition:
         return replace(self, since=born)
+
+    def telling(self) -> NetDefinition:
+        return replace(self, net=self.net.telling()) if self.lasting else self

@@ -60,7 +60,8 @@ def type_numbers(inlets: Sequence[Inlet]) -> dict[str, int]:
 @dataclass(frozen=True)
 class Wide:
     """The columns of all reported types side by side: ``physical`` says which one an attribute of a type is in; types
-    are numbered as in ``reported``.  ``lasting``: some of them last, so there is a column ``__end``."""
+    are numbered as in ``reported``.  ``lasting``: some of them last, so there is a column ``__end``.  ``final``: some
+    rows are told before they are, so there is a column ``__final``."""
 
     reported: tuple[str, ...]
     fields: tuple[tuple[str, Type], ...]
@@ -69,9 +70,10 @@ class Wide:
     label: bool
     because: bool
     lasting: bool = False
+    final: bool = False
 
     @classmethod
-    def of(cls, stage: Stage, label: bool, because: bool) -> Wide:
+    def of(cls, stage: Stage, label: bool, because: bool, final: bool = False) -> Wide:
         columns: dict[tuple[str, Type], str] = {}
         physical = {}
         for t in stage.reported:
@@ -79,12 +81,13 @@ class Wide:
                 physical[(t, name)] = columns.setdefault((name, at), f"o{len(columns)}")
         fields = tuple((c, at) for (_, at), c in columns.items())
         lasting = any(stage.schemas[t].lasting for t in stage.reported)
-        return cls(stage.reported, fields, physical, stage.kind, label, because, lasting)
+        return cls(stage.reported, fields, physical, stage.kind, label, because, lasting, final)
 
     @property
     def ddl(self) -> str:
         parts = ["__type int", "__time bigint", *(["__end bigint"] if self.lasting else [])]
         parts += [f"{c} {DDL_TYPES[t]}" for c, t in self.fields]
+        parts += ["__final boolean"] if self.final else []
         parts += ["__label string"] if self.label else []
         parts += [f"__because {because_ddl(self.kind)}"] if self.because else []
         return ", ".join(parts)
@@ -96,7 +99,7 @@ class Wide:
         for t in stage.reported:
             if found.count(t) == 0:
                 continue
-            table = found.table(t, label=self.label, because=self.because)
+            table = found.table(t, label=self.label, because=self.because, final=self.final)
             n = len(table)
             mine = {self.physical[(t, name)]: name for name, _ in schemas[t]}
             arrays = [pa.array(np.full(n, numbers[t], np.int32)), table.column("time").cast(pa.int64())]
@@ -112,6 +115,9 @@ class Wide:
                     arrays.append(column if column.type == ARROW[at] else column.cast(ARROW[at]))
                 else:
                     arrays.append(pa.nulls(n, ARROW[at]))
+            if self.final:
+                names.append("__final")
+                arrays.append(table.column("final"))
             if self.label:
                 names.append("__label")
                 arrays.append(table.column("label"))

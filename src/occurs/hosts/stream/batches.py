@@ -94,6 +94,7 @@ class StreamQuery:
         attributes = [(n, stamp if t is Type.TIMESTAMP else arrow_type(t)) for n, t in stage.schemas[type]]
         lasting = stage.schemas[type].lasting
         fields = [("type", pa.string()), ("time", time), *([("end", time)] if lasting else []), *attributes]
+        fields += [("final", pa.bool_())] if path.wide.final else []
         fields += [("label", pa.string())] if self.label else []
         if not parts:
             return pa.schema(fields).empty_table()

@@ -35,14 +35,15 @@ def lay_out(
     because: bool = False,
     late: bool = False,
     skip: bool = False,
+    final: bool = False,
 ) -> Layout:
-    """The layout of a query over ``source``."""
+    """The layout of a query over ``source``.  ``final``: do rows say whether they are final?"""
     labelled = label or because
     results: list[Result] = []
     found = lanes(groups, buckets)
     paths = []
     for lane in found:
-        wide = Wide.of(lane.group.stage, label, because)
+        wide = Wide.of(lane.group.stage, label, because, final)
         inlets = inlets_of(lane.group, source, results, labelled)
         results.append(Result(source.frame, wide, lane.group, lane.number))
         columns = dict.fromkeys(c for i in inlets for _, _, c in i.columns if c)

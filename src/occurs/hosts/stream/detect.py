@@ -79,8 +79,9 @@ def found_in(
     notices = [*program.warnings(source.schemas, source.kind), *costs, *source.notices]
     notices += _prepare(source.frame, partitions)
     return StreamDetections(
-        source, partial(read, True), stage, reported, notices, partitions, with_label, because, skip
-    )
+        source, partial(read, True), stage, reported, notices, partitions, with_label, because, skip,
+        program.provisional,
+    )  # fmt: skip
 
 
 def _prepare(frame: DataFrame, buckets: int) -> list[Problem]:
@@ -119,13 +120,14 @@ class StreamDetections(Mapping[str, "DataFrame"]):
         label: bool,
         because: bool,
         skip: bool,
+        final: bool,
     ):
         self._source = source
         self._late_source = late_source
         self._reported = reported
         self._groups = groups(stage.definitions, stage)
         self._buckets = buckets
-        self._label, self._because, self._skip = label, because, skip
+        self._label, self._because, self._skip, self._final = label, because, skip, final
         self._tables: dict[str, DataFrame] = {}
         self.notices = notices
         self.counts: dict[str, int] = {}
@@ -196,7 +198,9 @@ class StreamDetections(Mapping[str, "DataFrame"]):
         run = needed(self._groups, set(types))
         token = uuid.uuid4().hex
         label, because, skip = self._label, self._because, self._skip
-        return lay_out(run, source, self._buckets, token, label=label, because=because, late=late, skip=skip)
+        return lay_out(
+            run, source, self._buckets, token, label=label, because=because, late=late, skip=skip, final=self._final
+        )
 
     def _shown(self, types: tuple[str, ...]) -> DataFrame:
         from pyspark.sql import functions as F
@@ -210,7 +214,8 @@ class StreamDetections(Mapping[str, "DataFrame"]):
             columns.append((F.timestamp_micros(name) if self._source.kind.timestamp else F.col(name)).alias(name))
         for n, (name, t) in enumerate(shown.attributes):
             columns.append((F.timestamp_micros(f"a{n}") if t is Type.TIMESTAMP else F.col(f"a{n}")).alias(name))
-        columns += [F.col(n) for n, asked in (("label", self._label), ("because", self._because)) if asked]
+        asked_for = ("final", self._final), ("label", self._label), ("because", self._because)
+        columns += [F.col(n) for n, asked in asked_for if asked]
         return rows.select(*columns)
 
 

@@ -79,7 +79,8 @@ def make_unpacker(handed: Sequence[Handed], labelled: bool) -> Callable[[Batches
 
 @dataclass(frozen=True)
 class Shown:
-    """What users see of the detections of several types: their attributes side by side; ``lasting``: some last."""
+    """What users see of the detections of several types: their attributes side by side; ``lasting``: some last;
+    ``final``: they say whether they are."""
 
     paths: tuple[Path, ...]
     types: tuple[str, ...]
@@ -87,6 +88,7 @@ class Shown:
     label: bool
     because: bool
     lasting: bool = False
+    final: bool = False
 
     @classmethod
     def of(cls, paths: Sequence[Path], types: Sequence[str], label: bool, because: bool) -> Shown:
@@ -104,13 +106,14 @@ class Shown:
                     raise UsageProblem.of("bad-option", text, hint="name types that agree: together(..)")
                 kinds[name] = both
                 first.setdefault(name, t)
-        return cls(tuple(paths), tuple(types), tuple(kinds.items()), label, because, lasting)
+        return cls(tuple(paths), tuple(types), tuple(kinds.items()), label, because, lasting, paths[0].wide.final)
 
     @property
     def ddl(self) -> str:
         """Times as ticks, attributes numbered (names are the user's)."""
         parts = ["type string", "time bigint", *(["end bigint"] if self.lasting else [])]
         parts += [f"a{n} {DDL_TYPES[t]}" for n, (_, t) in enumerate(self.attributes)]
+        parts += ["final boolean"] if self.final else []
         parts += ["label string"] if self.label else []
         parts += [f"because {because_ddl(self.paths[0].wide.kind)}"] if self.because else []
         return ", ".join(parts)
@@ -133,6 +136,7 @@ class Shown:
             used = dict.fromkeys(path.wide.physical[(t, name)] for t in names if t in self.types and name in schemas[t])
             values = [table.column(c).cast(ARROW[kind]) for c in used]
             found[f"a{i}"] = pc.coalesce(*values) if values else pa.nulls(n, ARROW[kind])
+        found |= {"final": table.column("__final")} if self.final else {}
         found |= {"label": table.column("__label")} if self.label else {}
         found |= {"because": table.column("__because")} if self.because else {}
         return pa.table(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,7 +11,9 @@ import pyarrow as pa
 
 from occurs.model.types import Type
 from occurs.operators.columns import Column
-from occurs.operators.lasting.signals import Call, Held, Signal
+from occurs.operators.lasting.begun import Begun
+from occurs.operators.lasting.certainty import Certainty
+from occurs.operators.lasting.signals import Call, Held, Intervals, Signal
 from occurs.operators.lasting.values import Values
 from occurs.operators.rows import Rows
 
@@ -37,10 +39,13 @@ class Node(Protocol):
 @dataclass(frozen=True)
 class Given:
     """What a net gives in a call: ``signal`` for those who read the definition, ``report`` for those who want its rows
-    (a filter knows them sooner than it knows that there are no others)."""
+    (a filter knows them sooner than it knows that there are no others), ``begun`` for those who want to be told of open
+    ones; ``certain`` is the signal with all open rows that are certain."""
 
     signal: Signal
     report: Signal
+    begun: Intervals | None = None
+    certain: Signal | None = None
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,8 @@ class Net:
     """The nodes of a definition.
 
     ``inputs``: per node the numbers of those it reads; ``sources``: the input type or the definition that a node reads
-    instead.  ``output``, ``report``: numbers of nodes, see :class:`Given`.  ``types``: of all variables.
+    instead.  ``output``, ``report``: numbers of nodes, see :class:`Given`.  ``types``: of all variables.  ``begun``:
+    tells open rows, too; its tables are kept behind those of the nodes.
     """
 
     nodes: tuple[Node, ...]
@@ -57,6 +63,7 @@ class Net:
     output: int
     report: int
     types: Mapping[str, Type]
+    begun: Begun | None = None
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -65,11 +72,18 @@ class Net:
 
     def fresh(self) -> State:
         """The state before the first call."""
-        return {number: tables for number, node in enumerate(self.nodes) if (tables := node.fresh())}
+        found = {number: tables for number, node in enumerate(self.nodes) if (tables := node.fresh())}
+        return found if self.begun is None else {**found, len(self.nodes): self.begun.fresh()}
 
-    def advance(self, state: State, sources: Mapping[str, Source], call: Call) -> tuple[State, Given]:
+    def telling(self) -> Net:
+        """The same net, which also tells of open rows."""
+        return replace(self, begun=Begun(self.nodes[self.report].variables))
+
+    def advance(
+        self, state: State, sources: Mapping[str, Source], call: Call, certain: Mapping[str, Signal] | None = None
+    ) -> tuple[State, Given]:
         """One call.  ``sources``: the rows of every input type, the signal of every definition that is read, by name;
-        a type that is not there has no rows."""
+        a type that is not there has no rows.  ``certain``: see :class:`Given`, of definitions that are read."""
         signals: list[Signal] = []
         after: State = {}
         for number, node in enumerate(self.nodes):
@@ -83,7 +97,17 @@ class Net:
             if tables:
                 after[number] = tables
             signals.append(signal)
-        return after, Given(signals[self.output], signals[self.report])
+        report = signals[self.report]
+        if self.begun is None:
+            return after, Given(signals[self.output], report)
+        last = len(self.nodes)
+        told = state.get(last) or self.begun.fresh()
+        signal = signals[self.output]
+        if not call.closing:
+            known = Certainty(self.nodes, self.inputs, self.sources, signals, after, certain or {}, call)
+            signal, report = known.of(self.output), known.of(self.report)
+        after[last], begun = self.begun.advance(told, report, call)
+        return after, Given(signals[self.output], signals[self.report], begun, signal)
 
     # --- the state as tables ----------------------------------------------------------------------------------------
 
@@ -111,7 +135,8 @@ class Net:
 
     def _variables(self, number: int, name: str, table: Held) -> tuple[str, ...]:
         """The variables of the bindings in a table."""
-        node = self.nodes[number]
+        node = self.nodes[number] if number < len(self.nodes) else self.begun
+        assert node is not None
         told: Mapping[str, tuple[str, ...]] = getattr(node, "tables", {})
         return told.get(name, node.variables if table.codes else ())
 
