@@ -206,7 +206,7 @@ def final(tree: Tree, frontier: int) -> set[Row]:
     return out
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", range(50))
 def test_results_come_as_soon_as_they_are_final(seed: int) -> None:
     rng = random.Random(seed)
     while True:
@@ -262,7 +262,7 @@ def part(formula: Formula, value: int) -> Formula:
     return type(formula)(part(formula.operand, value), *list(vars(formula).values())[1:])
 
 
-@pytest.mark.parametrize("seed", range(120))
+@pytest.mark.parametrize("seed", range(40))
 def test_keys_apart(seed: int) -> None:
     rng = random.Random(seed)
 

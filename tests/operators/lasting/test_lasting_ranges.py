@@ -8,7 +8,7 @@ from lasting_checks import World, agrees, back, event, restricted
 from occurs.languages.phenesthe.semantics_intervals import iteration, maximal_range, minimal_range
 from occurs.operators.lasting.ranges import Iteration, MaximalRange, MinimalRange
 
-SEEDS = range(200)
+SEEDS = range(50)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -44,7 +44,7 @@ def test_minimal_range(seed: int) -> None:
 
 
 @pytest.mark.parametrize("op", ["<", "<=", "=", ">=", ">"])
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", range(25))
 def test_iteration(seed: int, op: str) -> None:
     world = World(seed)
     v = world.variables()
