@@ -192,3 +192,24 @@ def combined(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     for i in range(n):
         out[i] = (left[i] - least) * step + (right[i] - low)
     return out
+
+
+@njit(types.UniTuple(types.int64, 2)(_INTS), cache=True, nogil=True)
+def extremes(ticks: np.ndarray) -> tuple[int, int]:
+    """The least and the greatest; of nothing 0 and -1."""
+    if len(ticks) == 0:
+        return 0, -1
+    least = greatest = ticks[0]
+    for i in range(len(ticks)):
+        least = min(least, ticks[i])
+        greatest = max(greatest, ticks[i])
+    return least, greatest
+
+
+@njit(types.boolean(_INTS), cache=True, nogil=True)
+def ascending(ticks: np.ndarray) -> bool:
+    """Whether none is less than the one before."""
+    for i in range(1, len(ticks)):  # noqa: SIM110 - numba
+        if ticks[i] < ticks[i - 1]:
+            return False
+    return True

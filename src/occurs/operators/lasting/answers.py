@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from occurs.expr.tree import Literal
 from occurs.model.types import Type, arrow_type
 from occurs.operators.columns import Column
+from occurs.operators.kernels.intervals import ascending
 from occurs.operators.lasting.signals import OPEN, Call, Codes, Intervals, Points, Signal
 from occurs.operators.rows import Rows
 
@@ -60,6 +61,10 @@ class Answer:
     def _rows(self, codes: Codes, time: np.ndarray, end: np.ndarray | None, call: Call) -> Rows:
         if not len(time):
             return Rows(self.name, time, dict(self._nothing))
+        if len(time) > 1 and not ascending(time):
+            by_time = np.argsort(time, kind="stable")
+            codes, time = tuple(c[by_time] for c in codes), time[by_time]
+            end = None if end is None else end[by_time]
         columns = {}
         for attribute in self.head:
             if isinstance(attribute.value, Literal):
@@ -81,23 +86,20 @@ def _constant(literal: Literal, type: Type, n: int) -> Column:
 
 
 def _order(time: np.ndarray, end: np.ndarray | None, columns: Sequence[Column]) -> np.ndarray | None:
-    """Row numbers in the order of (time, end, values); None if there is nothing to order."""
-    if len(time) < 2:
+    """Row numbers in the order of (time, end, values), of rows in the order of time; None if they are in it."""
+    equal = time[1:] == time[:-1]
+    if not equal.any():
         return None
-    order = np.argsort(time, kind="stable")
     tied = np.zeros(len(time), np.bool_)
-    equal = time[order[1:]] == time[order[:-1]]
     tied[1:] |= equal
     tied[:-1] |= equal
-    if not tied.any():
-        return order
-    place = np.flatnonzero(tied)
-    at = order[place]
+    at = tied.nonzero()[0]
     keys = {"time": pa.array(time[at])}
     if end is not None:
         keys["end"] = pa.array(end[at])
     for number, column in enumerate(columns):
         keys[str(number)] = column.take(at).arrow
     by = pc.sort_indices(pa.table(keys), sort_keys=[(name, "ascending") for name in keys])
-    order[place] = at[by.to_numpy(zero_copy_only=False)]
+    order = np.arange(len(time))
+    order[at] = at[by.to_numpy(zero_copy_only=False)]
     return order

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from occurs.operators.lasting.frontiers import Frontiers, lag, of_ends, of_starts, telling
-from occurs.operators.lasting.segments import Sorted, earlier, groups, later, member, pairs, shared, unseen
+from occurs.operators.lasting.segments import Sorted, earlier, groups, later, member, pairs, places, shared, unseen
 from occurs.operators.lasting.sides import Side, held, merged, results, rows_of, split
 from occurs.operators.lasting.signals import NEVER, OPEN, Call, Codes, Held, Intervals, Lag, Phenomena
 
@@ -104,18 +104,18 @@ def _found(
         return Intervals.empty(len(variables))
     y_key, y_group = np.concatenate([keys.key[1], keys.key[4]]), np.concatenate([keys.right[0], keys.right[1]])
     known = right.known.starts(right.variables, wanted.codes, len(wanted)) >= earlier(wanted.start)
-    at = np.flatnonzero(known & member(y_key, np.concatenate([keys.key[0], keys.key[2]])))
+    at = places(known & member(y_key, np.concatenate([keys.key[0], keys.key[2]])))
     if not len(at):
         return Intervals.empty(len(variables))
     y, y_key = wanted.take(at), y_key[at]
     last = _last_start(state, right, wanted, y, y_group, y_group[at], keys)
 
-    near = np.flatnonzero(member(keys.key[0], y_key)), np.flatnonzero(member(keys.key[2], y_key))
+    near = places(member(keys.key[0], y_key)), places(member(keys.key[2], y_key))
     x = Intervals.concat([rows_of(state["left"]).take(near[0]), left.new.take(near[1])])
     x_key = np.concatenate([keys.key[0][near[0]], keys.key[2][near[1]]])
     table = Sorted(np.concatenate([keys.left[0][near[0]], keys.left[1][near[1]]]), x.end)
     # one row per φ-binding: its number, its key, N
-    heads = np.flatnonzero(np.concatenate([[True], table.group[1:] != table.group[:-1]])) if len(x) else table.order
+    heads = places(np.concatenate([[True], table.group[1:] != table.group[:-1]])) if len(x) else table.order
     binding, of = table.group[heads], table.order[heads]
     final = left.known.ends(left.variables, tuple(c[of] for c in x.codes), len(of))
     bindings = Sorted(x_key[of], binding)
@@ -169,7 +169,7 @@ def _decided(y: Intervals, left: Side, right: Side) -> np.ndarray:
     """Whether all results of a closed ψ are final, under every binding."""
     limit = earlier(y.start)
     out = right.known.starts(right.variables, y.codes, len(y)) >= limit
-    at = np.flatnonzero(out)
+    at = places(out)
     out[at] = left.known.ends(right.variables, tuple(c[at] for c in y.codes), len(at)) >= limit[at]
     return out
 
@@ -197,7 +197,7 @@ def _given(
 def _come(table: Held, column: str, side: Side, right: Side) -> np.ndarray:
     """The rows that have waited for S of ψ and need not any more.  Of those that still do nothing is new: S is before
     them and before what follows them."""
-    at = np.flatnonzero(table.columns["waits"])
+    at = places(table.columns["waits"])
     if not len(at):
         return at
     known = right.known.starts(side.variables, tuple(c[at] for c in table.codes), len(at))
@@ -279,7 +279,7 @@ def _undecided(state: dict[str, Held], left: Side, right: Side) -> list[Lag]:
         common = shared(behind.variables, right.variables)
         sides = [(right.variables, rest.codes, len(rest)), (behind.variables, behind.codes, len(behind.ends))]
         key, theirs = groups(common, sides)
-        near = np.flatnonzero(member(theirs, key))
+        near = places(member(theirs, key))
         table = Sorted(theirs[near], behind.ends[near])
         first, last = table.range(key, None, earlier(limit))
         variables = tuple(sorted({*right.variables, *behind.variables}))

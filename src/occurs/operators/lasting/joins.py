@@ -10,6 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 from numba import njit
 
+from occurs.operators.kernels.intervals import ascending, extremes
+from occurs.operators.kernels.intervals import member as member
 from occurs.operators.kernels.sorting import find_ranges, group_rows
 from occurs.operators.keycodes import IntTable, _slot
 from occurs.operators.lasting.codes import dense, joint
@@ -84,7 +86,7 @@ class Numbers:
 
     def __init__(self, keys: np.ndarray) -> None:
         self._table: IntTable | None = None
-        low, high = (int(keys.min()), int(keys.max())) if len(keys) else (0, -1)
+        low, high = extremes(keys)
         if low >= 0 and high < 4 * len(keys) + 256:
             # small keys are their own numbers; not every number has a row then
             self.given, self.size = keys, high + 1
@@ -107,11 +109,6 @@ def find(keys: np.ndarray, among: np.ndarray) -> np.ndarray:
     row = np.full(numbers.size + 1, -1, np.int64)  # one more, for the number -1
     row[numbers.given] = np.arange(len(among))
     return row[numbers.of(keys)]
-
-
-def member(keys: np.ndarray, among: np.ndarray) -> np.ndarray:
-    """Booleans (n): is the key among the others?"""
-    return find(keys, among) >= 0
 
 
 def firsts(keys: np.ndarray) -> np.ndarray:
@@ -161,7 +158,7 @@ def distinct(points: Points) -> Points:
     """The same without repetitions."""
     if len(points) < 2:
         return points
-    if (points.time[1:] >= points.time[:-1]).all():
+    if ascending(points.time):
         # rows in order of time: it is enough to look at the one before of the same binding
         numbers = Numbers(joint([(points.codes, len(points))])[0])
         new = _new_instants(numbers.given, points.time, numbers.size)
@@ -183,7 +180,7 @@ class Groups:
     def __init__(self, key: np.ndarray, time: np.ndarray) -> None:
         self._numbers = Numbers(key)
         self.number = self._numbers.given
-        if len(time) > 1 and (time[1:] < time[:-1]).any():
+        if not ascending(time):
             by_time = np.argsort(time, kind="stable")
             order, self.start = group_rows(self.number[by_time], self._numbers.size, _ALL)
             self.order = by_time[order]

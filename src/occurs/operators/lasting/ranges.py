@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from occurs.operators.kernels.intervals import ascending
 from occurs.operators.lasting.codes import joint
 from occurs.operators.lasting.joins import Groups, as_points, member, pick, shifted
 from occurs.operators.lasting.releasing import as_intervals, opened, release
@@ -49,7 +50,7 @@ def _marks(
     old = carried.take(touched)
     # a carried mark is older than all others of its binding and the only one, so it need not be put in order of time
     by_time = np.arange(len(phi))
-    if len(phi) > 1 and (phi.time[1:] < phi.time[:-1]).any():
+    if not ascending(phi.time):
         by_time = np.argsort(phi.time, kind="stable")
     key = np.concatenate([keys[1][touched], keys[0][by_time]])
     head = np.concatenate([heads[1][touched], heads[0][by_time]])

@@ -12,7 +12,18 @@ import numpy as np
 from occurs.operators.kernels.intervals import dominated
 from occurs.operators.lasting import before
 from occurs.operators.lasting.frontiers import Frontiers, lag, of_ends, of_starts, telling
-from occurs.operators.lasting.segments import Sorted, containing, earlier, groups, later, member, pairs, shared, unseen
+from occurs.operators.lasting.segments import (
+    Sorted,
+    containing,
+    earlier,
+    groups,
+    later,
+    member,
+    pairs,
+    places,
+    shared,
+    unseen,
+)
 from occurs.operators.lasting.settled import settle, unchanged
 from occurs.operators.lasting.sides import Side, held, merged, results, rows_of, split
 from occurs.operators.lasting.signals import NEVER, OPEN, Call, Held, Intervals, Lag, Phenomena, Signal
@@ -103,7 +114,7 @@ class Related:
         them.  (A row that an open one keeps is looked at in every call if N of the other side matters to it.)"""
         for which, side, other in ((0, left, right), (1, right, left)):
             table = state[("left", "right")[which]]
-            at = np.flatnonzero(table.columns["waits"])
+            at = places(table.columns["waits"])
             if not len(at):
                 continue
             rows = rows_of(table).take(at)
@@ -157,11 +168,11 @@ class Related:
         old_left, old_right = rows_of(state["left"]), rows_of(state["right"])
         parts = []
         if len(left.new):
-            near = np.flatnonzero(member(keys.old[1], keys.new[0]))
+            near = places(member(keys.old[1], keys.new[0]))
             others = Intervals.concat([old_right.take(near), right.new])
             parts += self._pairs(left.new, keys.new[0], others, np.concatenate([keys.old[1][near], keys.new[1]]))
         if len(right.new) and len(old_left):
-            near = np.flatnonzero(member(keys.old[0], keys.new[1]))
+            near = places(member(keys.old[0], keys.new[1]))
             parts += self._pairs(old_left.take(near), keys.old[0][near], right.new, keys.new[1])
         return Intervals.concat(parts) if parts else Intervals.empty(len(self.variables))
 
@@ -202,12 +213,12 @@ class Related:
         if limits.end is not None:
             possible = other.known.ends(side.variables, rows.codes, len(rows)) < limits.end
         unknown = possible.copy()
-        at = np.flatnonzero(possible)
+        at = places(possible)
         starts = other.known.starts(side.variables, tuple(c[at] for c in rows.codes), len(at))
         unknown[at] = starts < limits.start[at]
-        at = np.flatnonzero(possible & ~unknown)
+        at = places(possible & ~unknown)
         if len(at) and len(other.open):
-            near = np.flatnonzero(member(keys.open[1 - which], key[at]))
+            near = places(member(keys.open[1 - which], key[at]))
             begun = Sorted(keys.open[1 - which][near], other.open.start[near])
             possible[at] = begun.any(key[at], limits.first[at], limits.last[at])
         else:
@@ -254,7 +265,7 @@ def _latest(table: Held, first_new: int, other: Side, variables: tuple[str, ...]
     if first_new == len(table):
         return table
     (group,) = groups(variables, [(variables, table.codes, len(table))])
-    at = np.flatnonzero(member(group, group[first_new:]))
+    at = places(member(group, group[first_new:]))
     rows, group = table.take(at), group[at]
     start, end = rows.columns["start"], rows.columns["end"]
     end = np.maximum(end, other.known.ends(variables, rows.codes, len(rows)))  # what may come ends later than that

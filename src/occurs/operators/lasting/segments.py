@@ -7,13 +7,12 @@ from functools import cache
 
 import numpy as np
 
-from occurs.operators.kernels.intervals import following, member, ranges, sorted_few
-from occurs.operators.kernels.sorting import range_of
+from occurs.operators.kernels.intervals import extremes, following, member, ranges, sorted_few
 from occurs.operators.lasting.codes import joint
 from occurs.operators.lasting.signals import NEVER, OPEN, Codes, Intervals
 
 __all__ = [
-    "Sorted", "containing", "earlier", "groups", "later", "member", "pairs", "pick", "shared", "unseen",
+    "Sorted", "containing", "earlier", "groups", "later", "member", "pairs", "pick", "places", "shared", "unseen",
 ]  # fmt: skip
 
 #: pairs that are looked at together, at most (unless one row alone has more)
@@ -31,6 +30,11 @@ def earlier(ticks: np.ndarray) -> np.ndarray:
 def later(ticks: np.ndarray) -> np.ndarray:
     """The tick after, as long as there is one."""
     return np.minimum(ticks, OPEN - 1) + 1
+
+
+def places(flags: np.ndarray) -> np.ndarray:
+    """The rows that have the flag."""
+    return flags.nonzero()[0]
 
 
 def groups(variables: Sequence[str], sides: Sequence[tuple[tuple[str, ...], Codes, int]]) -> list[np.ndarray]:
@@ -85,7 +89,7 @@ def _order(group: np.ndarray, value: np.ndarray) -> np.ndarray:
     """The rows in the order of (group, value)."""
     if len(group) <= _FEW:
         return sorted_few(group, value)
-    (first, last), (least, greatest) = range_of(group), range_of(value)
+    (first, last), (least, greatest) = extremes(group), extremes(value)
     width = greatest - least + 1
     if (last - first + 1) * width < 1 << 63:
         # both in one number, if that is possible
@@ -115,7 +119,7 @@ def containing(
     """For every x and every group of y of the same key, the y of the group that starts after x and ends first (row
     numbers): if x contains any of them, then that one.  As many pairs as x meet groups, however many y there are."""
     table = Sorted(y_group, y.start)
-    heads = np.flatnonzero(np.concatenate([[True], table.group[1:] != table.group[:-1]]))
+    heads = places(np.concatenate([[True], table.group[1:] != table.group[:-1]]))
     first_end = _first_to_end(table, y.end)
     of_key = Sorted(y_key[table.order[heads]], np.arange(len(heads)))
     for i, place in pairs(*of_key.range(x_key, None, None)):

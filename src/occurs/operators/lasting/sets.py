@@ -103,10 +103,10 @@ class Common:
         """Of all pairs that overlap the common part: either y begins within x, or x within y after y's start."""
         key, other = joint([(pick(x.codes, self.left, on), len(x)), (pick(y.codes, self.right, on), len(y))])
         if len(x) < len(y):
-            near = np.flatnonzero(member(other, key))
+            near = member(other, key).nonzero()[0]
             y, other = y.take(near), other[near]
         else:
-            near = np.flatnonzero(member(key, other))
+            near = member(key, other).nonzero()[0]
             x, key = x.take(near), key[near]
         starts = Groups(other, y.start)
         i, place = expand(*starts.between(key, x.start, x.end - 1))

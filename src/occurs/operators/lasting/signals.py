@@ -144,7 +144,9 @@ class Held:
     note: object = field(default=None, compare=False, repr=False)
 
     def __len__(self) -> int:
-        return len(next(iter(self.columns.values()))) if self.columns else 0
+        for column in self.columns.values():
+            return len(column)
+        return 0
 
     @staticmethod
     def empty(variables: int, *columns: str) -> Held:
