@@ -22,7 +22,7 @@ SEEDS = range(500)
 #: programs that must tell
 LEAST = 1
 #: the rest of a minute
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 Patch = Callable[[pytest.MonkeyPatch], None]
 
 
