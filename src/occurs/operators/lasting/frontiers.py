@@ -43,10 +43,11 @@ class Frontiers:
         if not rows:
             return out
         for lag, values in zip(self.lags, ticks):
+            if not len(values) or (values[0] == OPEN and _silent(values)):
+                continue
             common = shared(lag.variables, variables)
             if not common:
-                if len(values):
-                    np.minimum(out, values.min(), out=out)
+                np.minimum(out, values.min(), out=out)
                 continue
             theirs = pick(common, lag.variables, lag.codes)
             mine, behind = groups(common, [(variables, codes, rows), (common, theirs, len(values))])

@@ -142,8 +142,8 @@ def _first_to_end(table: Sorted, end: np.ndarray) -> np.ndarray:
 
 def unseen(given: Intervals, rows: Intervals) -> np.ndarray:
     """The rows that are not among ``given``, every one once: their numbers."""
-    if not len(rows):
-        return np.zeros(0, np.int64)
+    if len(rows) < 2 and not len(given):
+        return np.arange(len(rows))
     binding = np.concatenate(joint([(given.codes, len(given)), (rows.codes, len(rows))]))
     start, end = np.concatenate([given.start, rows.start]), np.concatenate([given.end, rows.end])
     order = np.lexsort((end, start, binding))  # stable: what was given comes before its like

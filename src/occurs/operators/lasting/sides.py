@@ -64,6 +64,8 @@ def results(given: Held, rows: Intervals, known: Frontiers, variables: tuple[str
     A row can be derived again only from something that is not known yet, hence only as long as something can still
     appear under its binding at its start and at its end.
     """
+    if not (len(given) or len(rows)):
+        return rows, given
     before = rows_of(given)
     rows = rows.take(unseen(before, rows))
     kept = Intervals.concat([before, rows])
