@@ -129,3 +129,24 @@ def test_two_languages_until_the_end(occurs, sea, spark):
     done = occurs(*follow)
     assert done.status == 2
     assert "--facts must stay what it was: kind (2 rows" in done.err
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_what_still_holds_is_told_beforehand(occurs, sea, spark):
+    rules = ("states.phen", "quick.tesla")
+    follow = ("follow", *rules, *GIVEN, "--events", "in", "--checkpoint", "cp", "--out", "out", "--ended")
+    done = occurs(*follow, "--provisional")
+    assert (done.status, done.out) == (0, ""), done.err
+    found = [json.loads(line) for p in sorted((sea / "out").glob("*.jsonl")) for line in p.read_text().splitlines()]
+    final = [{n: v for n, v in row.items() if n != "final"} for row in found if row["final"]]
+    done = occurs("run", *rules, *GIVEN, "--events", "in", "--host", "local")
+    assert sorted(map(repr, final)) == sorted(map(repr, map(json.loads, done.out.splitlines())))
+    assert {(row["type"], row["time"], row["end"]) for row in found if not row["final"]} == {
+        ("stopped", 32, None), ("moored", 32, None),
+    }  # fmt: skip
+    os.remove(sea / "cp" / "closed")
+    done = occurs(*follow)
+    assert (done.status, "--provisional must stay what it was" in done.err) == (2, True), done.err
+    done = occurs(*follow, "--window", "10", "--step", "10")
+    assert (done.status, "error[unsupported]" in done.err) == (2, True), done.err

@@ -1,0 +1,66 @@
+"""Rows that still hold, told before they have ended, on Structured Streaming."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from filestream import Folder, collected, follow
+
+import occurs
+
+pytestmark = pytest.mark.spark
+PROGRAM = "input event a(K), b(K). state s(K) : a(K) ~> b(K). event e(K) : end(s(K))."
+ROWS = {"type": ["a", "a", "b", "a"], "time": [1, 2, 5, 9], "K": [1, 2, 1, 1]}
+#: the instant of the newest row may not be over
+TOLD = [(1, None, 1, False), (2, None, 2, False), (1, 5, 1, True)]
+
+
+@pytest.fixture
+def live(quick: Any) -> Iterator[Any]:
+    """The session, with as many partitions as there are buckets."""
+    before = quick.conf.get("spark.sql.shuffle.partitions")
+    quick.conf.set("spark.sql.shuffle.partitions", "2")
+    yield quick
+    quick.conf.set("spark.sql.shuffle.partitions", before)
+
+
+def parts() -> list[pa.Table]:
+    whole = pa.table(ROWS)
+    return [whole.slice(0, 2), whole.slice(2, 2)]
+
+
+def test_in_one_query_and_as_frames(live: Any, tmp_path: Path) -> None:
+    program = occurs.parse(PROGRAM, "phenesthe")
+    got = follow(live, program, parts(), tmp_path, time_unit="s", provisional=True, partitions=2, with_label=True)
+    rows = [r for _, b in sorted(got.batches.items()) for r in b.found["s"].to_pylist()]
+    assert list(rows[0]) == ["type", "time", "end", "K", "final", "label"]
+    told = sorted(((r["time"], r["end"], r["K"], r["final"]) for r in rows), key=repr)
+    assert told == sorted([*TOLD, (2, None, 2, True), (9, None, 1, True)], key=repr)
+    assert len({r["label"] for r in rows}) == 3
+
+    folder = Folder(tmp_path / "again")
+    for part in parts():
+        folder.put(part)
+    found = program.detect(
+        folder.stream(live, pa.table(ROWS).schema), time_unit="s", provisional=True, partitions=2
+    )
+    both = collected(live, found.together(), tmp_path)
+    assert both.column_names == ["type", "time", "end", "K", "final"]
+    rows = [tuple(r.values()) for r in both.to_pylist()]
+    assert sorted(rows, key=repr) == sorted([*(("s", *r) for r in TOLD), ("e", 5, None, 1, True)], key=repr)
+
+
+def test_no_windows_on_spark(live: Any, tmp_path: Path) -> None:
+    folder = Folder(tmp_path / "in")
+    folder.put(pa.table(ROWS))
+    stream = folder.stream(live, pa.table(ROWS).schema)
+    for frame in (stream, live.createDataFrame(pa.table(ROWS))):
+        with pytest.raises(occurs.UsageProblem) as raised:
+            occurs.parse(PROGRAM, "phenesthe").detect(frame, time_unit="s", window=10, step=10)
+        assert raised.value.kind == "unsupported"
+    with pytest.raises(occurs.UsageProblem, match="stream only"):
+        occurs.parse(PROGRAM, "phenesthe").detect(frame, time_unit="s", provisional=True)
