@@ -77,9 +77,10 @@ class Related:
         left, right = Side.of(self.left, inputs[0], call), Side.of(self.right, inputs[1], call)
         if call.closing:
             return self._advance(state, left, right, call)
-        known = unchanged(state, left, right, len(self.variables))
-        if known is not None:
-            return state, known
+        lags = unchanged(state, left, right)
+        if lags is not None:
+            nothing = Intervals.empty(len(self.variables))
+            return state, Phenomena(nothing, nothing, self._complete(left, right), lags)
         state, signal = self._advance(state, left, right, call)
         settle(state, left, right, signal.lags)
         return state, signal
@@ -241,8 +242,12 @@ class Related:
         lags.append(lag(from_start.variables, kept.codes, len(kept), starts=earlier(kept.start)))
         kept = rows_of(state["left" if result == "x" else "right"])
         lags.append(lag(from_end.variables, kept.codes, len(kept), ends=earlier(kept.end)))
-        complete = min(from_start.known.complete, from_end.known.complete)
-        return Phenomena(rows, Intervals.empty(len(self.variables)), complete, telling(lags))
+        return Phenomena(rows, Intervals.empty(len(self.variables)), self._complete(left, right), telling(lags))
+
+    def _complete(self, left: Side, right: Side) -> int:
+        """Up to where starts and ends are known that do not lag: as those of the sides that give them."""
+        result = "hull" if self.rel == "before" else JOINS[self.rel].result
+        return min(side.known.complete for side, other in ((left, "y"), (right, "x")) if result != other)
 
 
 class _Keys:

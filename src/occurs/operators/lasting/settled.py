@@ -15,7 +15,7 @@ import numpy as np
 
 from occurs.operators.lasting.frontiers import Frontiers
 from occurs.operators.lasting.sides import Side
-from occurs.operators.lasting.signals import NEVER, Held, Intervals, Lag, Phenomena
+from occurs.operators.lasting.signals import NEVER, Held, Intervals, Lag
 
 _KEPT_BY = "left"
 
@@ -49,16 +49,15 @@ def settle(state: Mapping[str, Held], left: Side, right: Side, lags: tuple[Lag, 
     state[_KEPT_BY].note = Settled(_others(state), *seen, lags)
 
 
-def unchanged(state: Mapping[str, Held], left: Side, right: Side, variables: int) -> Phenomena | None:
-    """What a call gives that changes nothing; None if it might change something."""
+def unchanged(state: Mapping[str, Held], left: Side, right: Side) -> tuple[Lag, ...] | None:
+    """What a call that changes nothing says of its lags; None if it might change something."""
     note = state[_KEPT_BY].note
     if len(left.new) or len(right.new) or not isinstance(note, Settled):
         return None
     same = all(a is b for a, b in zip(note.tables, _others(state)))
     if not (same and note.latest(state) <= note.complete and _seen(note.left, left) and _seen(note.right, right)):
         return None
-    nothing = Intervals.empty(variables)
-    return Phenomena(nothing, nothing, min(left.known.complete, right.known.complete), note.lags)
+    return note.lags
 
 
 def _others(state: Mapping[str, Held]) -> tuple[Held, ...]:
