@@ -37,12 +37,17 @@ def windows(
 def queries(history: Sequence[Row], step: int, start: int | None) -> Iterator[int]:
     """``start`` + step, ``start`` + 2 step, ... up to the first that is not before the last time or end.
 
-    By default the first query is the first multiple of the step that is not before the first time.
+    By default the first query is the first multiple of the step that is not before the first time.  Rows before
+    ``start`` are no part of the history.
     """
-    if not history:
+    if start is not None:
+        history = [r for r in history if r.time >= start]
+        query = last = start + step
+    elif history:
+        query = last = -(-min(r.time for r in history) // step) * step
+    else:
         return
-    last = max(t for r in history for t in (r.time, r.end) if t is not None)
-    query = -(-min(r.time for r in history) // step) * step if start is None else start + step
+    last = max((t for r in history for t in (r.time, r.end) if t is not None), default=last)
     yield query
     while query < last:
         query += step
