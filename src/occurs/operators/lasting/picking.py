@@ -44,9 +44,7 @@ class Picked:
     def fresh(self) -> dict[str, Held]:
         return {}
 
-    def advance(
-        self, state: dict[str, Held], inputs: tuple[Signal, ...], call: Call
-    ) -> tuple[dict[str, Held], Signal]:
+    def advance(self, state: dict[str, Held], inputs: tuple[Signal, ...], call: Call) -> tuple[dict[str, Held], Signal]:
         signal = inputs[0]
         if self._as_it_is and (self.variables == self.operand or not isinstance(signal, Phenomena)):
             return state, signal  # only lags name variables

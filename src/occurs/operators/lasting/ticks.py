@@ -28,9 +28,7 @@ class Ticks:
     def fresh(self) -> dict[str, Held]:
         return {}
 
-    def advance(
-        self, state: dict[str, Held], inputs: tuple[Signal, ...], call: Call
-    ) -> tuple[dict[str, Held], Points]:
+    def advance(self, state: dict[str, Held], inputs: tuple[Signal, ...], call: Call) -> tuple[dict[str, Held], Points]:
         before = max(call.frontier - self.window, -1)
         count = call.frontier - before
         if count > MOST:
