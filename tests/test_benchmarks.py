@@ -147,6 +147,7 @@ def test_growth_of_what_lasts_on_few_events() -> None:
 
 @pytest.mark.slow
 @pytest.mark.spark
+@pytest.mark.long
 def test_what_lasts_on_spark_on_few_events(spark: object, tmp_path: Path) -> None:
     path = lasting.parquet(tmp_path, lasting.ships(**SHIPS), "few")
     stamp = path.stat().st_mtime_ns
@@ -193,6 +194,7 @@ def test_the_command_prints_and_keeps_its_tables(tmp_path: Path, monkeypatch: py
 
 @pytest.mark.slow
 @pytest.mark.spark
+@pytest.mark.long
 def test_the_spark_part_on_few_events(spark: object, tmp_path: Path) -> None:
     table = sparkjob.report(spark, history.parquet(tmp_path, 20_000), 1)  # type: ignore[arg-type]
     assert len(table.rows) == 6
@@ -201,6 +203,7 @@ def test_the_spark_part_on_few_events(spark: object, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.spark
+@pytest.mark.long
 def test_the_memory_of_the_workers_is_seen(tmp_path: Path) -> None:
     table = sparkjob.memory(tmp_path, [5_000])
     assert [row[0] for row in table.rows] == [5_000]

@@ -63,8 +63,12 @@ def test_the_engine_finds_what_the_table_says(case: Golden) -> None:
     case.check(*case.measure(occurs.parse(case.text).detect(case.table, time_unit="ms")))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("case", [g for g in GOLDEN if g.rules > 100], ids=lambda g: g.name)
+def _many(case: Golden) -> object:
+    marks = [pytest.mark.slow] if case.rules < 5000 else [pytest.mark.slow, pytest.mark.long]
+    return pytest.param(case, marks=marks, id=case.name)
+
+
+@pytest.mark.parametrize("case", [_many(g) for g in GOLDEN if g.rules > 100])
 def test_the_engine_with_thousands_of_rules(case: Golden) -> None:
     case.check(*case.measure(occurs.parse(case.text).detect(case.table, time_unit="ms")))
 

@@ -96,7 +96,7 @@ def test_worked_examples(quick: Any, partitions: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("partitions", [1, 8])
+@pytest.mark.parametrize("partitions", [pytest.param(1, marks=pytest.mark.long), 8])
 def test_other_cases(quick: Any, partitions: int) -> None:
     for one in in_programs()[0]:
         if not one.worked:
@@ -104,7 +104,7 @@ def test_other_cases(quick: Any, partitions: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[] if n in FAST else pytest.mark.slow) for n in ALONE if n != TABLES],
+    "name", [pytest.param(n, marks=[] if n in FAST else pytest.mark.long) for n in ALONE if n != TABLES]
 )
 def test_a_case_alone(quick: Any, name: str) -> None:
     (case,) = [c for c in in_programs()[1] if c.name == name]

@@ -40,7 +40,7 @@ def test_cases_as_one_program(live: Any, tmp_path: Path) -> None:
     assert (got.total("rows"), got.total("late"), len(got.batches)) == (len(table), 0, 2)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_languages_with_labels(live: Any, tmp_path: Path) -> None:
     """Rules that run behind what is delayed."""
     tables = random_tables(1)
