@@ -21,9 +21,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 _LIVE = ("tests/kafka/", "tests/cli/test_follow", "tests/hosts/test_stream_")
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks for groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
-        if "spark" in item.keywords:
+        if "spark" in item.keywords or item.nodeid.startswith("tests/kafka/"):
             live = item.nodeid.startswith(_LIVE)
             item.add_marker(pytest.mark.xdist_group("live" if live else "spark"))
     if not config.getoption("--long"):
