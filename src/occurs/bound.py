@@ -167,7 +167,10 @@ class Bound:
 
     @cached_property
     def turns(self) -> list[tuple[str, list[int]]]:
-        """Language by language the definitions that can be evaluated in turn: (language, their numbers in its part)."""
+        """Language by language the definitions that can be evaluated in turn: (language, their numbers in its part).
+
+        The numbers of a turn ascend: the order of the text, which decides ties of the evaluation order.
+        """
         nodes = [node for _, _, node in self.entries]
         levels = order(nodes).levels
         out: list[tuple[str, list[int]]] = []
@@ -180,7 +183,7 @@ class Bound:
                 out.append((name, [number]))
             else:
                 out[since][1].append(number)
-        return out
+        return [(name, sorted(numbers)) for name, numbers in out]
 
     def _made(self, turns: Sequence[tuple[str, list[int]]]) -> set[str]:
         return {self.parts[name].nodes[i].defines for name, numbers in turns for i in numbers}

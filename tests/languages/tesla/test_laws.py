@@ -33,7 +33,7 @@ def test_laws_on_random_programs(block: int) -> None:
 
 
 #: seeds of programs that once were wrong
-FOUND = (5, 30787, 30861, 209385)
+FOUND = (5, 192, 322, 30787, 30861, 209385)
 
 
 @pytest.mark.parametrize("seed", FOUND)
