@@ -22,7 +22,7 @@ from occurs.plan.stage import Subscribed
 class Read:
     """The parsed texts of a program by language; ``numbers``: of each text among all."""
 
-    texts: Mapping[str, Texts]
+    texts: Mapping[str, Texts[Any]]
     numbers: Mapping[str, tuple[int, ...]]
 
     @classmethod

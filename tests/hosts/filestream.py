@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import occurs
 from occurs.connect.tables import to_arrow
 from occurs.hosts.stream.batches import MicroBatch
-from occurs.languages.tesla.semantics import Occurrence
+from occurs.model.occurrence import Occurrence
 from occurs.testing.compare import occurrences_of
 
 #: of the oldest file; those written later are a second younger each, as the age decides the order

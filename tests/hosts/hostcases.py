@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import occurs
 from occurs.connect.tables import to_arrow
 from occurs.errors import OccursError
-from occurs.languages.tesla.semantics import Occurrence
+from occurs.model.occurrence import Occurrence
 from occurs.model.types import Type, arrow_type
 from occurs.testing.cases import Case, load_cases
 from occurs.testing.compare import difference, occurrences_of

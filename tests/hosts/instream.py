@@ -33,8 +33,8 @@ from occurs.hosts.stream.pack import make_packer
 from occurs.hosts.stream.records import NAMES, Record, batch, records
 from occurs.hosts.stream.source import StreamSource
 from occurs.hosts.stream.unpack import make_unpacker
-from occurs.languages.tesla.semantics import Occurrence
 from occurs.model.history import InputOptions, Source
+from occurs.model.occurrence import Occurrence
 from occurs.model.types import Type
 from occurs.plan.spread import groups
 from occurs.testing.compare import occurrences_of

@@ -15,8 +15,8 @@ from instream import Answer, How, InStream
 import occurs
 from occurs.errors import CheckpointProblem
 from occurs.hosts.stream.layout import Path
-from occurs.languages.tesla.semantics import Occurrence
 from occurs.model.history import InputOptions
+from occurs.model.occurrence import Occurrence
 from occurs.testing.compare import occurrences_of
 
 OPTIONS = InputOptions(time_unit="ms")

@@ -16,8 +16,8 @@ from instream import How, as_stream
 
 import occurs
 from occurs.errors import OccursError
-from occurs.languages.tesla.semantics import Occurrence
 from occurs.model.history import InputOptions
+from occurs.model.occurrence import Occurrence
 from occurs.model.types import Schema, Type
 from occurs.testing.cases import Case
 from occurs.testing.compare import difference

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from occurs.languages.tesla.semantics import Occurrence
+from occurs.model.occurrence import Occurrence
 from occurs.model.types import Schema, Type
 from occurs.testing.cases import KINDS, Case, load_cases, parse_events, parse_time
 from occurs.testing.compare import difference, occurrences_of

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Protocol, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 import pyarrow as pa
 
@@ -52,12 +52,23 @@ class Slot:
     strict: frozenset[str] = frozenset()
 
 
-class Texts(Protocol):
-    """Parsed texts."""
+File = TypeVar("File", covariant=True)
 
-    @property
-    def problems(self) -> Sequence[Problem]:
-        """Of their syntax."""
+
+@dataclass(frozen=True)
+class Texts(Generic[File]):
+    """The parsed files of one language, with the problems of their syntax."""
+
+    files: tuple[File, ...]
+    problems: tuple[Problem, ...]
+
+    @classmethod
+    def read(
+        cls, texts: Sequence[tuple[str, str | None]], parse: Callable[[str, str | None], tuple[File, Sequence[Problem]]]
+    ) -> Texts[File]:
+        """Parse (text, file name) pairs; all problems are kept."""
+        parsed = [parse(text, name) for text, name in texts]
+        return cls(tuple(file for file, _ in parsed), tuple(p for _, found in parsed for p in found))
 
 
 class Part(Protocol):
@@ -126,7 +137,7 @@ class Part(Protocol):
 class Language(Protocol):
     """The module ``define`` of a language."""
 
-    def read(self, texts: Sequence[tuple[str, str | None]]) -> Texts:
+    def read(self, texts: Sequence[tuple[str, str | None]]) -> Texts[Any]:
         """Parse (text, file name) pairs; all problems are kept."""
 
     def check(self, texts: Any, known: Known) -> Part:

@@ -27,17 +27,17 @@ A time is a number of ticks, numbers with units (``1m30s``, ``-5s``; here ``m`` 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from occurs.languages.tesla.semantics import Occurrence
+from occurs.model.occurrence import Occurrence
 from occurs.model.time import UNIT_MICROSECONDS, UNITS, TimeKind
 from occurs.model.types import Schema, Type, arrow_type, widen
 
@@ -214,14 +214,21 @@ def _parse_value(match: re.Match[str]) -> Any:
 
 def load_cases(path: str | Path) -> list[Case]:
     """All cases of a Markdown file, or of every ``*.md`` in a directory; ValueError names file and line."""
-    path = Path(path)
+    return read_cases(Path(path), _case)
+
+
+C = TypeVar("C")
+
+
+def read_cases(path: Path, case: Callable[[str, str, dict[str, str], str, int], C]) -> list[C]:
+    """``case`` of every section (heading, prose, blocks, file, line) with blocks; ValueError names file and line."""
     if path.is_dir():
-        return [case for file in sorted(path.glob("*.md")) for case in load_cases(file)]
+        return [c for file in sorted(path.glob("*.md")) for c in read_cases(file, case)]
     cases = []
     for name, line, text, blocks in sections(path.read_text(encoding="utf-8")):
         if blocks:
             try:
-                cases.append(_case(name, text, blocks, str(path), line))
+                cases.append(case(name, text, blocks, str(path), line))
             except ValueError as problem:
                 raise ValueError(f"{path}:{line}: {problem}") from problem
     return cases

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from occurs.languages.tesla.semantics import Occurrence
+from occurs.model.occurrence import Occurrence
 
 RELATIVE = 1e-9
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from occurs.languages.tesla.semantics import Occurrence
+from occurs.model.occurrence import Occurrence
 from occurs.model.types import Schema, Type
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import Any
 
 from occurs.model.time import TimeKind
-from occurs.testing.cases import KINDS, Time, parse_time, sections
+from occurs.testing.cases import KINDS, Time, parse_time, read_cases
 
 MODES = ("batch", "window", "append", "update")
 CLOCK = ("start", "until", "window", "step")
@@ -163,17 +163,7 @@ def _placed(row: Written, place: re.Match[str], kind: TimeKind) -> Written:
 
 def load_lasting_cases(path: str | Path) -> list[LastingCase]:
     """All cases of a Markdown file, or of every ``*.md`` in a directory; ValueError names file and line."""
-    path = Path(path)
-    if path.is_dir():
-        return [case for file in sorted(path.glob("*.md")) for case in load_lasting_cases(file)]
-    cases = []
-    for name, line, text, blocks in sections(path.read_text(encoding="utf-8")):
-        if blocks:
-            try:
-                cases.append(_case(name, text, blocks, str(path), line))
-            except ValueError as problem:
-                raise ValueError(f"{path}:{line}: {problem}") from problem
-    return cases
+    return read_cases(Path(path), _case)
 
 
 def _case(name: str, text: str, blocks: dict[str, str], file: str, line: int) -> LastingCase:

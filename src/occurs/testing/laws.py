@@ -16,9 +16,9 @@ from occurs.engine.engine import Engine
 from occurs.engine.results import TypeRows
 from occurs.errors import OccursError
 from occurs.hosts.local import history_rows
-from occurs.languages.tesla.semantics import Occurrence
 from occurs.loading import parse
 from occurs.model.history import History, InputOptions
+from occurs.model.occurrence import Occurrence
 from occurs.operators.rows import Rows
 from occurs.plan.stage import Stage
 from occurs.program import Program

@@ -9,7 +9,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from occurs.languages.tesla.semantics import Occurrence
+from occurs.model.occurrence import Occurrence
 from occurs.model.types import Schema
 from occurs.testing.cases import KINDS, Case
 from occurs.testing.histories import random_history, shifted

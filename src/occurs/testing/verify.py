@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from occurs.errors import LimitProblem
-from occurs.languages.tesla.semantics import Occurrence
 from occurs.model.history import History, InputOptions
+from occurs.model.occurrence import Occurrence
 from occurs.program import Detections, Program, run_history
 from occurs.testing.compare import difference, occurrences_of
 

@@ -15,7 +15,7 @@ from occurs.languages.phenesthe.checks_scope import Scopes, whole
 from occurs.languages.phenesthe.checks_sorts import Sorts
 from occurs.languages.phenesthe.checks_types import Types, check_durations
 from occurs.languages.phenesthe.render import render
-from occurs.languages.tesla.parser_text import Text
+from occurs.languages.text import Text
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 

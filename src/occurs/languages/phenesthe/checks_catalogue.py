@@ -8,7 +8,7 @@ from dataclasses import replace
 from occurs.errors import Place, did_you_mean
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks_phenomenon import FACT, Phenomenon, article, count
-from occurs.languages.tesla.parser_text import Text
+from occurs.languages.text import Text
 from occurs.model.types import RESERVED_INPUT, RESERVED_OUTPUT, Schema, Type, widen
 
 

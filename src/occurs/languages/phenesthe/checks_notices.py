@@ -11,7 +11,7 @@ from occurs.languages.phenesthe.parser_ported import is_bare, operator_text
 from occurs.languages.phenesthe.render import render
 from occurs.languages.phenesthe.scope import occurrences
 from occurs.languages.phenesthe.syntax import Relation
-from occurs.languages.tesla.parser_text import Text
+from occurs.languages.text import Text
 
 
 def occurring(node: Relation) -> list[tuple[str, Span | None]]:

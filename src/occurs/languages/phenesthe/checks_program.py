@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from occurs.errors import Place
 from occurs.languages.phenesthe import syntax
-from occurs.languages.tesla.parser_text import Text
+from occurs.languages.text import Text
 
 Defined = tuple[Text, syntax.Definition]
 

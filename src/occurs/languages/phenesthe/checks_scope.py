@@ -9,7 +9,7 @@ from occurs.languages.phenesthe.checks_phenomenon import FACT
 from occurs.languages.phenesthe.checks_sorts import place
 from occurs.languages.phenesthe.scope import Project, cofinite, finite, inverse, scoped, sort, variables
 from occurs.languages.phenesthe.syntax import Relation
-from occurs.languages.tesla.parser_text import Text
+from occurs.languages.text import Text
 
 _LEADING: dict[type[Relation], str] = {
     syntax.MaximalRange: "↣",

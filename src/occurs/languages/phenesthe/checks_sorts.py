@@ -8,7 +8,7 @@ from occurs.languages.phenesthe.checks_catalogue import Catalogue
 from occurs.languages.phenesthe.checks_phenomenon import FACT, Phenomenon, article, count
 from occurs.languages.phenesthe.scope import Project
 from occurs.languages.phenesthe.syntax import Relation
-from occurs.languages.tesla.parser_text import Text
+from occurs.languages.text import Text
 
 E, S, D, C = "event", "state", "dynamic", FACT
 _LASTING, _ANY = (S, D), (E, S, D)

@@ -7,7 +7,7 @@ from occurs.expr.tree import Expr, Ref
 from occurs.expr.typing import infer
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks_catalogue import Catalogue
-from occurs.languages.tesla.parser_text import Text
+from occurs.languages.text import Text
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Type, widen
 

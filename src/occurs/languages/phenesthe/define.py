@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from occurs.errors import Problem
-from occurs.languages.language import Known, Slot
+from occurs.languages.language import Known, Slot, Texts
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks import Analysis, ResolvedDefinition, analyse
 from occurs.languages.phenesthe.checks_phenomenon import FACT, Phenomenon
@@ -24,28 +24,15 @@ from occurs.plan.definition import Definition, NetDefinition
 from occurs.plan.graph import Node
 from occurs.plan.stage import Subscribed
 
-__all__ = ["Phenesthe", "Texts", "check", "read"]
+__all__ = ["Phenesthe", "check", "read"]
 
 
-@dataclass(frozen=True)
-class Texts:
-    """Parsed files with the problems of their syntax."""
-
-    files: tuple[syntax.File, ...]
-    problems: tuple[Problem, ...]
-
-
-def read(texts: Sequence[tuple[str, str | None]]) -> Texts:
+def read(texts: Sequence[tuple[str, str | None]]) -> Texts[syntax.File]:
     """Parse (text, file name) pairs; all problems are kept."""
-    files, problems = [], []
-    for text, name in texts:
-        file, found = parse(text, name)
-        files.append(file)
-        problems += found
-    return Texts(tuple(files), tuple(problems))
+    return Texts.read(texts, parse)
 
 
-def check(texts: Texts, known: Known) -> Phenesthe:
+def check(texts: Texts[syntax.File], known: Known) -> Phenesthe:
     """Check parsed files against what is known."""
     seen = {**(known.inputs or {}), **known.facts}
     # as long as it is not known what times count it is not known either whether there will be windows
@@ -59,7 +46,7 @@ class Phenesthe:
     """The Phenesthe part of a program: a :class:`occurs.languages.language.Part`.  ``window``: its length in
     ticks, in window mode."""
 
-    texts: Texts
+    texts: Texts[syntax.File]
     analysis: Analysis
     window: int | None = None
 

@@ -17,11 +17,11 @@ from lark import Lark
 from lark.exceptions import UnexpectedInput
 
 from occurs.errors import Problem
+from occurs.languages.expressions import Refused
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.parser_build import Builder
 from occurs.languages.phenesthe.parser_words import explain
-from occurs.languages.tesla.parser_expr import Refused
-from occurs.languages.tesla.parser_text import Text
+from occurs.languages.text import Text
 
 
 @lru_cache(maxsize=1)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from lark import Token
 
 from occurs.errors import did_you_mean
+from occurs.languages.expressions import Node, Refused, plain
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.parser_formula import FormulaBuilder
 from occurs.languages.phenesthe.parser_ported import check_chains
-from occurs.languages.tesla.parser_expr import Node, Refused, plain
 from occurs.model.types import TYPE_NAMES, Type
 
 _SUFFIX = "_phenomenon"

@@ -12,9 +12,9 @@ from lark import Token
 from occurs.errors import did_you_mean
 from occurs.expr import tree as core
 from occurs.expr.tree import Expr
+from occurs.languages.expressions import DEEPEST, ExpressionBuilder, Node, Refused, plain
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.syntax import Relation
-from occurs.languages.tesla.parser_expr import DEEPEST, ExpressionBuilder, Node, Refused, plain
 from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration
 from occurs.model.types import Type
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.syntax import Relation
-from occurs.languages.tesla.parser_text import Text
+from occurs.languages.text import Text
 
 _SETS = (syntax.Union, syntax.Intersection, syntax.Complement)
 _WORDS: dict[type[Relation], str] = {syntax.Union: "⊔", syntax.Intersection: "⊓", syntax.Complement: "\\"}

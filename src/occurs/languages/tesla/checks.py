@@ -14,8 +14,8 @@ from occurs.languages.tesla.checks_program import check_cycles, warn_external, w
 from occurs.languages.tesla.checks_rule import RuleChecks, check_type
 from occurs.languages.tesla.checks_timer import check_timer
 from occurs.languages.tesla.checks_types import RuleTypes, types_read
-from occurs.languages.tesla.parser_text import Text
 from occurs.languages.tesla.render import render
+from occurs.languages.text import Text
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from occurs.errors import Place, Span
 from occurs.languages.tesla import syntax
-from occurs.languages.tesla.parser_text import Text
+from occurs.languages.text import Text
 from occurs.model.types import RESERVED_INPUT, RESERVED_OUTPUT, Schema, Type, widen
 
 TIMER = "Timer"

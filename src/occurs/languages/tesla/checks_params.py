@@ -9,7 +9,7 @@ from occurs.errors import did_you_mean
 from occurs.expr.tree import Annotated, Binary, Expr, Param, Ref, conjuncts, rewrite
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks_catalogue import TIMER, Catalogue
-from occurs.languages.tesla.parser_text import Text
+from occurs.languages.text import Text
 
 
 def bindings(rule: syntax.Rule) -> dict[str, tuple[int, str]]:

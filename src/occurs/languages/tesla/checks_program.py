@@ -10,7 +10,7 @@ from occurs.expr.tree import Binary, Expr, Param, Ref
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks_catalogue import Catalogue
 from occurs.languages.tesla.checks_params import bindings
-from occurs.languages.tesla.parser_text import Text
+from occurs.languages.text import Text
 
 
 def check_cycles(rules: Sequence[tuple[Text, syntax.Rule]]) -> None:

@@ -9,7 +9,7 @@ from occurs.expr.tree import Expr, Param, Ref
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks_catalogue import TIMER, Catalogue
 from occurs.languages.tesla.checks_params import bindings
-from occurs.languages.tesla.parser_text import Text
+from occurs.languages.text import Text
 from occurs.model.types import RESERVED_INPUT
 
 LASTING_HINT = "make an event of its start: `event s_start(V) : start(s(V)).` in a .phen file"

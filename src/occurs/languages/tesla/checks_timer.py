@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from occurs.errors import did_you_mean
 from occurs.expr.tree import COMPARISONS, Binary, Expr, Literal, Param, Ref, conjuncts
 from occurs.languages.tesla import syntax
-from occurs.languages.tesla.parser_text import Text
+from occurs.languages.text import Text
 from occurs.model.types import Type
 
 FIELDS = ("Y", "MO", "DM", "D", "H", "M", "S", "MS")

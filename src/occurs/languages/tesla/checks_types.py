@@ -12,7 +12,7 @@ from occurs.languages.tesla.checks_catalogue import TIMER, Catalogue
 from occurs.languages.tesla.checks_params import bindings
 from occurs.languages.tesla.checks_timer import FIELDS
 from occurs.languages.tesla.functions import FUNCTIONS
-from occurs.languages.tesla.parser_text import Text
+from occurs.languages.text import Text
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Type, widen
 

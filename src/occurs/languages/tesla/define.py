@@ -10,42 +10,30 @@ import pyarrow as pa
 
 from occurs.errors import Problem
 from occurs.expr.tree import Binary, Literal, Ref
-from occurs.languages.language import Known, Slot
+from occurs.languages.language import Known, Slot, Texts
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks import Analysis, ResolvedRule, analyse
 from occurs.languages.tesla.checks_timer import ZONE
 from occurs.languages.tesla.compile import TIMER, compile_rule, looked_back
 from occurs.languages.tesla.parser import parse
-from occurs.languages.tesla.semantics import Occurrence, derive, evaluate
+from occurs.languages.tesla.semantics import derive, evaluate
 from occurs.model.history import History
+from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, arrow_type
 from occurs.plan.definition import Definition, PatternDefinition
 from occurs.plan.graph import Node
 from occurs.plan.stage import Subscribed
 
-__all__ = ["Tesla", "Texts", "check", "occurrences", "read"]
+__all__ = ["Tesla", "check", "occurrences", "read"]
 
 
-@dataclass(frozen=True)
-class Texts:
-    """Parsed files with the problems of their syntax."""
-
-    files: tuple[syntax.File, ...]
-    problems: tuple[Problem, ...]
-
-
-def read(texts: Sequence[tuple[str, str | None]]) -> Texts:
+def read(texts: Sequence[tuple[str, str | None]]) -> Texts[syntax.File]:
     """Parse (text, file name) pairs; all problems are kept."""
-    files, problems = [], []
-    for text, name in texts:
-        file, found = parse(text, name)
-        files.append(file)
-        problems += found
-    return Texts(tuple(files), tuple(problems))
+    return Texts.read(texts, parse)
 
 
-def check(texts: Texts, known: Known) -> Tesla:
+def check(texts: Texts[syntax.File], known: Known) -> Tesla:
     """Check parsed files against what is known."""
     analysis = analyse(texts.files, inputs=known.inputs, foreign=known.foreign, kind=known.kind)
     at = [(i, j) for i, f in enumerate(texts.files) for j, t in enumerate(f.statements) if isinstance(t, syntax.Rule)]

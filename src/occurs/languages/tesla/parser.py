@@ -17,8 +17,8 @@ from lark.exceptions import UnexpectedInput
 from occurs.errors import Problem
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.parser_build import Builder, Refused
-from occurs.languages.tesla.parser_text import Text
 from occurs.languages.tesla.parser_words import explain
+from occurs.languages.text import Text
 
 
 @lru_cache(maxsize=1)

@@ -9,8 +9,9 @@ from typing import Any
 from lark import Token, Tree
 
 from occurs.errors import Span, did_you_mean
+from occurs.languages.expressions import Node, Refused
 from occurs.languages.tesla import syntax
-from occurs.languages.tesla.parser_expr import ExpressionBuilder, Node, Refused
+from occurs.languages.tesla.parser_expr import RuleExpressions
 from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration
 from occurs.model.types import TYPE_NAMES, Type
 
@@ -19,7 +20,7 @@ __all__ = ["Builder", "Refused"]
 SECOND_EVENT = "write `each`, `first` or `last` before it: `and each B() within 5 min from A`"
 
 
-class Builder(ExpressionBuilder):
+class Builder(RuleExpressions):
     """Builds one statement; ``self.offset`` is where it begins in the text."""
 
     def statement(self, tree: Node) -> syntax.Statement:

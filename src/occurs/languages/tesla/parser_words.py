@@ -5,11 +5,12 @@ from __future__ import annotations
 import difflib
 import re
 
-from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+from lark.exceptions import UnexpectedInput
 
 from occurs.errors import Problem, did_you_mean
+from occurs.languages.complaints import LOOK_BACK, expected_terminals, found_at
 from occurs.languages.tesla.functions import AGGREGATES
-from occurs.languages.tesla.parser_text import Text
+from occurs.languages.text import Text
 
 #: terminals in the order in which they are listed to the user
 _WORDS = {
@@ -29,8 +30,6 @@ _ARITHMETIC = {"PLUS", "MINUS", "STAR", "SLASH", "PERCENT"}
 
 _POLICIES = ("each", "first", "last", "not")
 
-#: how many characters before a mistake are looked at
-LOOK_BACK = 4000
 BOOLEAN_IN_WHERE = "in `where`, a comparison or other boolean value needs parentheses: `Hot = (T.Val > 45)`"
 
 
@@ -44,30 +43,6 @@ def explain(error: UnexpectedInput, piece: str, offset: int, source: Text) -> Pr
     else:
         kind, message, hint = "syntax", f"{found}: expected {words(expected)}", None
     return source.problem(kind, message, source.span(offset + start, offset + end), hint)
-
-
-def expected_terminals(error: UnexpectedInput) -> set[str]:
-    """The terminals that could stand where the parser stopped."""
-    parser = getattr(error, "interactive_parser", None)
-    if parser is not None:
-        return set(parser.accepts())
-    found = getattr(error, "allowed", None) or getattr(error, "expected", None)
-    return set(found or ())
-
-
-def found_at(error: UnexpectedInput, piece: str) -> tuple[int, int, str]:
-    """Start and end in the statement, and how to name what stands there."""
-    if isinstance(error, UnexpectedToken) and error.token.type != "$END":
-        token = error.token
-        start = token.start_pos or 0
-        return start, token.end_pos or start + len(token), f"unexpected `{token}`"
-    if isinstance(error, UnexpectedCharacters):
-        start = error.pos_in_stream or 0
-        match = re.compile(r"\w+|.", re.DOTALL).match(piece, start)
-        text = match.group() if match else ""
-        return start, start + max(1, len(text)), f"unexpected `{text}`"
-    # the caret goes right behind the last thing of the statement
-    return len(piece), len(piece) + 1, "the statement ends too early"
 
 
 def words(expected: set[str]) -> str:

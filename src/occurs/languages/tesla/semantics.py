@@ -7,7 +7,7 @@ time quadratic and worse, keeps everything, and shares nothing with the engine.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -18,24 +18,9 @@ from occurs.languages.tesla.semantics_expr import OVERFLOW, Undecided, clean, co
 from occurs.languages.tesla.semantics_expr import evaluate as value_of
 from occurs.languages.tesla.semantics_rule import TIMER, Constraint, Reading, evaluation_order, read, strict_types
 from occurs.languages.tesla.semantics_timer import unit_starts
+from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
-
-
-@dataclass(frozen=True)
-class Occurrence:
-    """An event: its type, time (ticks), attributes and identity.
-
-    ``label`` is the number of the input row, ``(rule index, labels of the constituents)`` of a derived event, or
-    ``("Timer", time)``.  Input need not set it.
-    """
-
-    type: str
-    time: int
-    attributes: Mapping[str, Any] = field(default_factory=dict)
-    sequence: int | None = None
-    label: tuple[Any, ...] = ()
-    constituents: tuple[Occurrence, ...] = ()
 
 
 def evaluate(

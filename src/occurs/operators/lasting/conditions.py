@@ -100,7 +100,6 @@ class Where(OfBindings):
     types: tuple[Type, ...]
     condition: Expr
     name: str
-    kind: TimeKind = TIMESTAMP
 
     @property
     def _width(self) -> int:
@@ -118,8 +117,9 @@ class Where(OfBindings):
         for name in self._used:
             place = self.variables.index(name)
             columns[name] = call.values.decode(codes[place][rows], self.types[place]).arrow
+        # conditions of the language have no durations, so it does not matter what times count
         passed, undecided = select(
-            self.condition, lambda leaf: _of(columns, leaf), len(rows), kind=self.kind, dialect=PHENESTHE
+            self.condition, lambda leaf: _of(columns, leaf), len(rows), kind=TIMESTAMP, dialect=PHENESTHE
         )
         if undecided is not None:
             found = {name: column[int(undecided[0])].as_py() for name, column in columns.items()}

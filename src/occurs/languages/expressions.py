@@ -1,0 +1,217 @@
+"""Expressions of one statement, whatever the language: lark's tree to the shared expression tree."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeAlias
+
+from lark import Token
+
+from occurs.errors import Span
+from occurs.expr import tree as core
+from occurs.expr.tree import Expr
+from occurs.languages.text import Text
+from occurs.model.time import Duration
+from occurs.model.types import Type
+
+#: a tree of lark's, whose children's types (tree, token, None) only the grammar knows
+Node: TypeAlias = Any
+
+#: how deep parentheses, `not` and minus signs may nest: far below what Python's stack allows
+DEEPEST = 150
+#: chains of `and` and `or` longer than this are built as balanced trees, so that none is deep
+LONG = 64
+
+_OPERATORS = {"==": "=", "=>": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">="}
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
+_ESCAPES = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "t": "\t"}
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Refused(Exception):
+    """A statement whose problem has been reported."""
+
+
+class ExpressionBuilder(ABC):
+    """Expressions and places; ``offset`` is where the statement begins in ``source``.
+
+    A grammar names the alternatives of an expression as the methods ``x_..`` here; it need not have all of them.
+    """
+
+    def __init__(self, source: Text, offset: int):
+        self.source = source
+        self.offset = offset
+        self.depth = 0
+
+    def span(self, node: Node) -> Span:
+        """The place of a tree or token."""
+        at: Any = node if isinstance(node, Token) else node.meta
+        return self.source.span(self.offset + at.start_pos, self.offset + at.end_pos)
+
+    token_span = span
+
+    def expr(self, tree: Node) -> Expr:
+        """An expression; reports and raises Refused if it is nested too deeply."""
+        self.depth += 1
+        if self.depth > DEEPEST:
+            self.source.report("syntax", f"nested more than {DEEPEST} levels deep", self.span(tree))
+            raise Refused
+        built: Expr = getattr(self, f"x_{tree.data}")(tree)
+        self.depth -= 1
+        return built
+
+    # --- operators ---------------------------------------------------------------------------------------------------
+
+    def x_or_(self, tree: Node) -> Expr:
+        return self._connected("or", [self.expr(c) for c in tree.children], tree)
+
+    def x_and_(self, tree: Node) -> Expr:
+        return self._connected("and", [self.expr(c) for c in tree.children], tree)
+
+    def _connected(self, op: str, parts: Sequence[Expr], tree: Node) -> Expr:
+        if len(parts) > LONG:
+            half = len(parts) // 2
+            left, right = self._connected(op, parts[:half], tree), self._connected(op, parts[half:], tree)
+            return core.Binary(op, left, right, span=self.span(tree))
+        out = parts[0]
+        for part in parts[1:]:
+            out = core.Binary(op, out, part, span=self.span(tree))
+        return out
+
+    def x_not_(self, tree: Node) -> Expr:
+        return core.Unary("not", self.expr(tree.children[0]), span=self.span(tree))
+
+    def x_compare(self, tree: Node) -> Expr:
+        left, op, right = tree.children
+        sign = str(op.children[0])
+        return core.Binary(_OPERATORS.get(sign, sign), self.expr(left), self.expr(right), span=self.span(tree))
+
+    def x_is_null(self, tree: Node) -> Expr:
+        return core.IsNull(self.expr(tree.children[0]), span=self.span(tree))
+
+    def x_is_not_null(self, tree: Node) -> Expr:
+        return core.IsNull(self.expr(tree.children[0]), True, span=self.span(tree))
+
+    def x_chain(self, tree: Node) -> Expr:
+        if len(tree.children) // 2 + self.depth > DEEPEST:
+            self.source.report("syntax", f"more than {DEEPEST} operands in a row", self.span(tree))
+            raise Refused
+        out = self.expr(tree.children[0])
+        for op, right in zip(tree.children[1::2], tree.children[2::2]):
+            out = core.Binary(str(op), out, self.expr(right), span=self.source.span(
+                self.offset + tree.meta.start_pos, self.offset + end_of(right)))  # fmt: skip
+        return out
+
+    def x_negative(self, tree: Node) -> Expr:
+        inner = tree.children[0]
+        arg = self._number(inner, negative=True) if inner.data == "number" else self.expr(inner)
+        value = arg.value if isinstance(arg, core.Literal) and arg.type.numeric else None
+        if isinstance(arg, core.Literal) and isinstance(value, int | float) and value != -(2**63):
+            return core.Literal(-value, arg.type, span=self.span(tree))
+        return core.Unary("neg", arg, span=self.span(tree))
+
+    # --- atoms -------------------------------------------------------------------------------------------------------
+
+    def x_group(self, tree: Node) -> Expr:
+        return self.expr(tree.children[0])
+
+    def x_dotted(self, tree: Node) -> Expr:
+        scope, name = tree.children
+        return core.Ref(plain(scope), plain(name), span=self.span(tree))
+
+    def x_bare(self, tree: Node) -> Expr:
+        return core.Ref(None, plain(tree.children[0]), span=self.span(tree))
+
+    def x_annotated(self, tree: Node) -> Expr:
+        kind, arg = tree.children
+        return core.Annotated(self.type(kind) or Type.NULL, self.expr(arg), span=self.span(tree))
+
+    @abstractmethod
+    def type(self, token: Token) -> Type | None:
+        """The type a name stands for; reports an unknown one."""
+
+    def x_param(self, tree: Node) -> Expr:
+        return core.Param(str(tree.children[0])[1:], span=self.span(tree))
+
+    def x_number(self, tree: Node) -> Expr:
+        return self._number(tree, negative=False)
+
+    def _number(self, tree: Node, negative: bool) -> Expr:
+        text = str(tree.children[0])
+        if not text.isdecimal():
+            return core.Literal(float(text), Type.FLOAT, span=self.span(tree))
+        digits = text.lstrip("0") or "0"
+        # compared by length first: Python refuses to read thousands of digits
+        if len(digits) > 19 or int(digits) > 2**63 - (not negative):
+            self.source.report("syntax", "this integer does not fit into 64 bits", self.span(tree),
+                               "write it with a point to make it a float")  # fmt: skip
+            raise Refused
+        return core.Literal(int(digits), Type.INT, span=self.span(tree))
+
+    @abstractmethod
+    def duration(self, parts: Sequence[Any]) -> Duration:
+        """The duration of numbers and units."""
+
+    def x_duration_value(self, tree: Node) -> Expr:
+        return core.DurationLiteral(self.duration(tree.children), span=self.span(tree))
+
+    def x_string(self, tree: Node) -> Expr:
+        return core.Literal(self._unquoted(tree.children[0]), Type.STRING, span=self.span(tree))
+
+    def _unquoted(self, token: Token) -> str:
+        def replace(match: re.Match[str]) -> str:
+            code = match.group(1)
+            if code in _ESCAPES:
+                return _ESCAPES[code]
+            if len(code) == 5:
+                return chr(int(code[1:], 16))
+            start = self.offset + (token.start_pos or 0) + 1 + match.start()
+            hint = r"escapes are \\ \' \" \n \t and \uXXXX; a backslash itself is written \\"
+            self.source.report("syntax", f"unknown escape \\{code}", self.source.span(start, start + 2), hint)
+            return ""
+
+        text = _ESCAPE.sub(replace, token[1:-1])
+        try:
+            # a pair of surrogates is one character; half of one is none
+            return text.encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError:
+            self.source.report("syntax", r"half of a surrogate pair (\uD800 to \uDFFF) is no character",
+                               self.span(token))  # fmt: skip
+            return ""
+
+    def x_timestamp(self, tree: Node) -> Expr:
+        text = self._unquoted(tree.children[0]).strip()
+        try:
+            at = datetime.fromisoformat(text)
+            at = at.replace(tzinfo=UTC) if at.tzinfo is None else at
+            value = (at - _EPOCH) // timedelta(microseconds=1)
+        except (ValueError, OverflowError):
+            hint = 'write it as `timestamp "2024-01-05T09:00:00Z"`'
+            self.source.report("syntax", f"`{text}` is no point in time", self.span(tree), hint)
+            value = 0
+        return core.Literal(value, Type.TIMESTAMP, span=self.span(tree))
+
+    def x_true(self, tree: Node) -> Expr:
+        return core.Literal(True, Type.BOOL, span=self.span(tree))
+
+    def x_false(self, tree: Node) -> Expr:
+        return core.Literal(False, Type.BOOL, span=self.span(tree))
+
+    def x_null(self, tree: Node) -> Expr:
+        return core.Literal(None, Type.NULL, span=self.span(tree))
+
+    def x_call(self, tree: Node) -> Expr:
+        args = tuple(self.expr(c) for c in tree.children[1:] if c is not None)
+        return core.Call(plain(tree.children[0]).lower(), args, span=self.span(tree))
+
+def plain(token: Token | str) -> str:
+    """A name without its backquotes."""
+    return token[1:-1] if token.startswith("`") else str(token)
+
+
+def end_of(node: Any) -> int:
+    at: Any = node if isinstance(node, Token) else node.meta
+    return int(at.end_pos)
