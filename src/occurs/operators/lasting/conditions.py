@@ -18,7 +18,7 @@ from occurs.errors import InputProblem, Problem
 from occurs.expr.dialect import PHENESTHE
 from occurs.expr.evaluate import select
 from occurs.expr.tree import Expr, Ref
-from occurs.model.time import TIMESTAMP, TimeKind
+from occurs.model.time import TIMESTAMP
 from occurs.model.types import Type, from_arrow
 from occurs.operators.columns import Column
 from occurs.operators.keycodes import IntTable
