@@ -13,7 +13,7 @@ demo-ships: $(READY)  ## what lasts: ships off a coast, with a timeline of some
 	$(BIN)/python examples/maritime/run.py
 
 test: $(READY)  ## all tests; the slow ones too if CI=true
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 3 --dist loadgroup
 
 lint: $(READY)  ## style and types
 	$(BIN)/python -m ruff check src tests benchmarks examples

@@ -1,6 +1,7 @@
 """What all tests share: slow ones are left out unless CI=true or --slow; one Spark session per process.
 
-With ``-n 2 --dist loadgroup`` (pytest-xdist) one process has all tests of streams, the other those of Spark in batch.
+With ``--dist loadgroup`` (pytest-xdist) one process has all tests of streams, another those of Spark in batch, a third
+those with a broker.
 """
 
 from __future__ import annotations
@@ -18,13 +19,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 #: tests that take long on Spark because something is live
-_LIVE = ("tests/kafka/", "tests/cli/test_follow", "tests/hosts/test_stream_")
+_LIVE = ("tests/cli/test_follow", "tests/hosts/test_stream_")
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks for groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
-        if "spark" in item.keywords or item.nodeid.startswith("tests/kafka/"):
+        if item.nodeid.startswith("tests/kafka/"):
+            item.add_marker(pytest.mark.xdist_group("kafka"))
+        elif "spark" in item.keywords:
             live = item.nodeid.startswith(_LIVE)
             item.add_marker(pytest.mark.xdist_group("live" if live else "spark"))
     if not config.getoption("--long"):

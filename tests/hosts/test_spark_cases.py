@@ -16,7 +16,6 @@ pytestmark = pytest.mark.spark
 BATCHES, ALONE = combined(all_cases())
 #: of those that run alone, the ones that are also in the fast run
 FAST = {"W16 Timer", "W23 nulls", "an empty history", "undecided in a role", "a clock without events"}
-PARTITIONS = (1, 8)
 NOTHING = pa.table({"type": pa.array([], pa.string()), "time": pa.array([], pa.int64()), "V": pa.array([], pa.int64())})
 
 
@@ -55,7 +54,7 @@ def test_many_cases(quick: Any, number: int, partitions: int, because: bool) -> 
 @pytest.mark.parametrize(
     "case", [pytest.param(c, marks=[] if c.name in FAST else pytest.mark.slow, id=c.name) for c in ALONE]
 )
-@pytest.mark.parametrize("partitions", PARTITIONS)
+@pytest.mark.parametrize("partitions", [pytest.param(1, marks=pytest.mark.long), 8])
 def test_one_case(quick: Any, case: Case, partitions: int) -> None:
     program, options = occurs.parse(case.rules), keywords(case)
     tables: Any = case.tables() or NOTHING

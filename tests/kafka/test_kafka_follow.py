@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from occurs.cli import main
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.long]
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 RULES = """event Smoke(Area: string)
 event Temp(Area: string, Value: int)

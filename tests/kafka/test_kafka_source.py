@@ -14,7 +14,7 @@ from occurs.errors import InputProblem, ResourceProblem, UsageProblem
 from occurs.hosts.spark.columns import PLACE
 from occurs.model.types import Type
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.long]
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 FIELDS = {
     "type": Type.STRING,
