@@ -106,11 +106,12 @@ class DurationLiteral(_Leaf):
 class Ref(_Leaf):
     """An attribute: of the role, tag or variable ``scope``, or (None) of the event at hand.
 
-    ``time`` as name is the occurrence time.
+    ``time`` as name is the occurrence time.  ``index``: which of the events (from 0) that a repeated tag has.
     """
 
     scope: str | None
     name: str
+    index: int | None = None
     span: Span | None = _span()
 
 

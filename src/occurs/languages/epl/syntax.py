@@ -1,0 +1,278 @@
+"""The tree of an EPL text (epl-and-nets.md, section 2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from occurs.errors import Span
+from occurs.expr.tree import Expr, _span
+from occurs.model.time import Duration
+from occurs.model.types import Type
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name as written (without backquotes), with its place."""
+
+    text: str
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+# --- expressions that only this language has (the others are in occurs.expr.tree) -----------------------------------
+
+
+@dataclass(frozen=True)
+class Between(Expr):
+    """``arg between low and high``; the ends may be exchanged, as in Esper."""
+
+    arg: Expr
+    low: Expr
+    high: Expr
+    negated: bool = False
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True)
+class InRange(Expr):
+    """``arg in [low:high)``; ``closed``: are the ends part of it?"""
+
+    arg: Expr
+    low: Expr
+    high: Expr
+    closed: tuple[bool, bool] = (True, True)
+    negated: bool = False
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True)
+class Case(Expr):
+    """``case when c then v .. [else v] end``: ``parts`` are c, v, c, v .. and, if there is an else, its value."""
+
+    parts: tuple[Expr, ...]
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True)
+class Concat(Expr):
+    """``left || right``: texts."""
+
+    left: Expr
+    right: Expr
+    span: Span | None = _span()
+
+
+# --- patterns -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Any pattern."""
+
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    @property
+    def children(self) -> tuple[Pattern, ...]:
+        return ()
+
+
+@dataclass(frozen=True)
+class Filter(Pattern):
+    """``tag=Type(conditions)@consume(level)``.  ``consume``: 0 if there is no ``@consume``."""
+
+    type: Name
+    tag: Name | None = None
+    conditions: tuple[Expr, ...] = ()
+    consume: int = 0
+
+
+@dataclass(frozen=True)
+class _Unary(Pattern):
+    operand: Pattern
+
+    @property
+    def children(self) -> tuple[Pattern, ...]:
+        return (self.operand,)
+
+
+@dataclass(frozen=True)
+class Every(_Unary):
+    """``every p``."""
+
+
+@dataclass(frozen=True)
+class EveryDistinct(_Unary):
+    """``every-distinct(keys, expiry) p``."""
+
+    keys: tuple[Expr, ...] = ()
+    expiry: Duration | None = None
+
+
+@dataclass(frozen=True)
+class Not(_Unary):
+    """``not p``."""
+
+
+@dataclass(frozen=True)
+class Repeat(_Unary):
+    """``[count] p``."""
+
+    count: int = 1
+
+
+@dataclass(frozen=True)
+class Until(Pattern):
+    """``[low:high] p until end``; a bound that is not written is None; ``[n] p until q`` has both n."""
+
+    low: int | None
+    high: int | None
+    operand: Pattern
+    end: Pattern
+
+    @property
+    def children(self) -> tuple[Pattern, ...]:
+        return (self.operand, self.end)
+
+
+@dataclass(frozen=True)
+class _Nary(Pattern):
+    operands: tuple[Pattern, ...]
+
+    @property
+    def children(self) -> tuple[Pattern, ...]:
+        return self.operands
+
+
+@dataclass(frozen=True)
+class And(_Nary):
+    """``p and q ..``: two operands or more, none of them an And without parentheses of its own."""
+
+
+@dataclass(frozen=True)
+class Or(_Nary):
+    """``p or q ..``."""
+
+
+@dataclass(frozen=True)
+class Followed(_Nary):
+    """``p -> q -[k]> r``; ``limits``: of the arrow behind each operand but the last, None for ``->``."""
+
+    limits: tuple[int | None, ...] = ()
+
+
+@dataclass(frozen=True)
+class Within(_Unary):
+    """``p where timer:within(duration)``; with ``count``: ``timer:withinmax(duration, count)``."""
+
+    duration: Duration
+    count: int | None = None
+
+
+@dataclass(frozen=True)
+class While(_Unary):
+    """``p while (condition)``."""
+
+    condition: Expr
+
+
+@dataclass(frozen=True)
+class Interval(Pattern):
+    """``timer:interval(duration)``."""
+
+    duration: Duration
+
+
+@dataclass(frozen=True)
+class Cron:
+    """A field of ``timer:at``: ``kind`` any (``*``), at (``n``), step (``*/n``), range (``low:high``), or list."""
+
+    kind: str
+    low: int = 0
+    high: int = 0
+    items: tuple[Cron, ...] = ()
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True)
+class At(Pattern):
+    """``timer:at(minute, hour, day of month, month, day of week [, second])``."""
+
+    fields: tuple[Cron, ...]
+
+
+# --- statements -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """``@Name('x')`` has the value ``x``; ``@Tag(name='a', value='b')`` has arguments; else neither."""
+
+    name: Name
+    value: str | int | float | bool | None = None
+    arguments: tuple[tuple[str, str | int | float | bool | None], ...] = ()
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A column of a schema."""
+
+    name: Name
+    type: Type
+    #: as it is written: ``long`` stays ``long``
+    written: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True)
+class CreateSchema:
+    """``create schema Name (attributes) inherits Parent``; ``form``: ``map``, ``objectarray`` or empty."""
+
+    name: Name
+    attributes: tuple[Attribute, ...]
+    inherits: tuple[Name, ...] = ()
+    form: str = ""
+    annotations: tuple[Annotation, ...] = ()
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True)
+class Item:
+    """``expr as name``, ``tag.*`` (``all_of``), or ``*`` (neither expression nor ``all_of``)."""
+
+    expr: Expr | None = None
+    name: Name | None = None
+    all_of: Name | None = None
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True)
+class Query:
+    """``insert into Name select items from pattern [..] where condition``.
+
+    ``pattern`` is a Filter with ``simple`` for ``from Type(conditions) as tag``.  ``suppress``, ``discard``:
+    ``@SuppressOverlappingMatches``, ``@DiscardPartialsOnMatch``.
+    """
+
+    items: tuple[Item, ...]
+    pattern: Pattern
+    into: Name | None = None
+    where: Expr | None = None
+    simple: bool = False
+    suppress: bool = False
+    discard: bool = False
+    annotations: tuple[Annotation, ...] = ()
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+Statement = CreateSchema | Query
+
+
+@dataclass(frozen=True)
+class File:
+    """A parsed text: its statements in order."""
+
+    statements: tuple[Statement, ...]
+    file: str | None = None
+    text: str = ""

@@ -1,0 +1,161 @@
+"""A pattern as its operator sees it: names resolved, conditions taken apart, durations in ticks (epl-and-nets.md, 4A).
+
+Expressions name the event at hand by ``Ref(None, attribute)``, an earlier one by ``Ref(tag, attribute)`` or, of a tag
+that has several, ``Ref(tag, attribute, index)``; they have no nodes but those of :mod:`occurs.expr.tree`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from occurs.expr.tree import Expr
+
+
+@dataclass(frozen=True)
+class Node:
+    """Any pattern; equal nodes in two places of a tree are two nodes."""
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return ()
+
+
+@dataclass(frozen=True)
+class Atom(Node):
+    """Waits for the first event of one of ``types`` (one, or several that inherit the first) that fits.
+
+    ``tag``: every atom has one, of its own; atoms that are not named in the text have one like ``#3``.  ``own``:
+    conditions on the event alone.  ``equal``: (attribute of the event, tag, attribute of that tag's one event): equal
+    and not null, of equal types.  ``others``: all other conditions on earlier events.  ``level``: of ``@consume``.
+    """
+
+    types: tuple[str, ...]
+    tag: str
+    own: tuple[Expr, ...] = ()
+    equal: tuple[tuple[str, str, str], ...] = ()
+    others: tuple[Expr, ...] = ()
+    level: int = 0
+
+
+@dataclass(frozen=True)
+class _Unary(Node):
+    operand: Node
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return (self.operand,)
+
+
+@dataclass(frozen=True)
+class Every(_Unary):
+    """``every``; with ``keys`` (expressions on what the operand binds) ``every-distinct``; ``expiry`` in ticks."""
+
+    keys: tuple[Expr, ...] = ()
+    expiry: int | None = None
+
+
+@dataclass(frozen=True)
+class Not(_Unary):
+    """Absence."""
+
+
+@dataclass(frozen=True)
+class Repeat(_Unary):
+    """``[count] p``."""
+
+    count: int
+
+
+@dataclass(frozen=True)
+class Until(Node):
+    """``[low:high] p until end``; ``low`` 0, ``high`` None: without bound."""
+
+    low: int
+    high: int | None
+    operand: Node
+    end: Node
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return (self.operand, self.end)
+
+
+@dataclass(frozen=True)
+class _Nary(Node):
+    operands: tuple[Node, ...]
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return self.operands
+
+
+@dataclass(frozen=True)
+class And(_Nary):
+    """All, in any order."""
+
+
+@dataclass(frozen=True)
+class Or(_Nary):
+    """Any."""
+
+
+@dataclass(frozen=True)
+class Followed(_Nary):
+    """One after the other; ``limits``: how many instances of the next step may live, per arrow (None: any number)."""
+
+    limits: tuple[int | None, ...]
+
+
+@dataclass(frozen=True)
+class Within(_Unary):
+    """``timer:within(ticks)``, with ``count`` ``timer:withinmax(ticks, count)``."""
+
+    ticks: int
+    count: int | None = None
+
+
+@dataclass(frozen=True)
+class While(_Unary):
+    """``while (condition)``: a condition on what the operand binds."""
+
+    condition: Expr
+
+
+@dataclass(frozen=True)
+class Interval(Node):
+    """True ``ticks`` after its start."""
+
+    ticks: int
+
+
+@dataclass(frozen=True)
+class At(Node):
+    """True at the next instant of a calendar strictly after its start.
+
+    ``fields``: the numbers allowed for second, minute, hour, day of month, month, day of week (0: Sunday), ascending;
+    None: all.  ``tick``: microseconds per tick, counted from 1970-01-01 (``zone``).
+    """
+
+    fields: tuple[tuple[int, ...] | None, ...]
+    tick: int
+    zone: str = "UTC"
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """The pattern of one statement.
+
+    ``name``: of the statement, for errors.  ``root``: its pattern.  ``tags``: the tags of all atoms in pattern order,
+    with True for those below a repetition, which have lists.  ``columns``: per tag the attributes that anything reads
+    (conditions, keys, the select) of its events.  ``where``: filters matches only.  ``outputs``: (name, expression) of
+    the columns of the derived event.  ``suppress``, ``discard``: the annotations.
+    """
+
+    name: str
+    root: Node
+    tags: tuple[tuple[str, bool], ...]
+    columns: tuple[tuple[str, frozenset[str]], ...]
+    where: Expr | None
+    outputs: tuple[tuple[str, Expr], ...]
+    suppress: bool = False
+    discard: bool = False
