@@ -1,0 +1,77 @@
+"""``timer:at`` in the reference semantics of EPL: the next calendar instant after a start (section 4A).
+
+Fields: minute, hour, day of month, month, day of week (0 is Sunday), second (0 if it is not written).  Readings after
+Esper: ``*/n`` are the multiples of n in the field's range; if both the day of the month and the day of the week are
+restricted, either will do; a range ``low:high`` includes its ends.  An instant of a local time that the zone skips does
+not exist; one that it repeats is two instants.  Only instants at whole ticks count.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from itertools import product
+from zoneinfo import ZoneInfo
+
+from occurs.languages.epl import syntax
+
+RANGES = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6), (0, 59))
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+#: after so many days every date and day of the week has met (the calendar repeats after 400 years)
+DAYS = 146_097
+
+
+def numbers(field: syntax.Cron, low: int, high: int) -> set[int] | None:
+    """The numbers that a field allows; None for ``*``."""
+    match field.kind:
+        case "any":
+            return None
+        case "at":
+            return {field.low}
+        case "step":
+            return {n for n in range(low, high + 1) if n % field.low == 0}
+        case "range":
+            return set(range(field.low, field.high + 1))
+    found = [numbers(item, low, high) for item in field.items]
+    return None if None in found else {n for some in found if some is not None for n in some}
+
+
+def next_instant(fields: tuple[syntax.Cron, ...], after: int, tick: int, zone: str) -> int | None:
+    """The first tick strictly after ``after`` that fits; ticks of ``tick`` microseconds since 1970; None: never."""
+    allowed = [numbers(f, *r) for f, r in zip(fields, RANGES, strict=False)]
+    minute, hour, month_day, month, week_day = allowed[:5]
+    second = allowed[5] if len(allowed) > 5 else {0}
+    where = ZoneInfo(zone)
+    start = EPOCH + timedelta(microseconds=after * tick)
+    times = [_all(hour, RANGES[1]), _all(minute, RANGES[0]), _all(second, RANGES[5])]
+    # clocks are put back by less than this: no local time further on can come first
+    slack = timedelta(hours=3)
+    earliest = start.astimezone(where).replace(tzinfo=None) - slack
+    found: int | None = None
+    latest = earliest
+    for number in range(DAYS):
+        day = earliest.date() + timedelta(days=number)
+        if (month is not None and day.month not in month) or not _fits(day, month_day, week_day):
+            continue
+        for h, m, s in product(*times):
+            local = datetime(day.year, day.month, day.day, h, m, s)
+            if found is not None and local > latest:
+                return found
+            for fold in (0, 1) if local >= earliest else ():
+                at = local.replace(fold=fold, tzinfo=where).astimezone(UTC)
+                exists = at.astimezone(where).replace(tzinfo=None) == local
+                micros = (at - EPOCH) // timedelta(microseconds=1)
+                if exists and at > start and micros % tick == 0 and (found is None or micros // tick < found):
+                    found, latest = micros // tick, local + slack
+    return found
+
+
+def _all(some: set[int] | None, bounds: tuple[int, int]) -> list[int]:
+    return sorted(some) if some is not None else list(range(bounds[0], bounds[1] + 1))
+
+
+def _fits(day: date, month_day: set[int] | None, week_day: set[int] | None) -> bool:
+    of_month = month_day is not None and day.day in month_day
+    of_week = week_day is not None and day.isoweekday() % 7 in week_day
+    if month_day is None:
+        return week_day is None or of_week
+    return of_month or of_week

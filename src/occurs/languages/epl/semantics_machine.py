@@ -1,0 +1,258 @@
+"""One statement in the reference semantics of EPL: its instances, the order inside one event, its matches (section 4A).
+
+Readings where the specification is silent: matches of one event (or one timer instant) are suppressed and discarded
+before ``where`` is asked; two matches share an event also if a filter without tag matched it; of lists that begin alike
+the shorter comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from occurs.errors import DefinitionProblem, InputProblem, Problem
+from occurs.expr import tree
+from occurs.languages.epl import syntax
+from occurs.languages.epl.semantics_calendar import next_instant
+from occurs.languages.epl.semantics_expr import Undecided, conjunction, evaluate
+from occurs.languages.epl.semantics_nodes import (
+    KINDS,
+    Binding,
+    Bound,
+    Filter,
+    Instance,
+    Parent,
+    Timer,
+    Within,
+    events_of,
+)
+from occurs.model.occurrence import Occurrence
+from occurs.model.time import Duration, TimeKind
+from occurs.model.types import Schema, Type
+
+
+@dataclass(frozen=True)
+class World:
+    """What all statements share: kind of time, zone, schemas, and per type all types whose events are of it."""
+
+    kind: TimeKind
+    zone: str
+    schemas: Mapping[str, Schema]
+    kinds: Mapping[str, frozenset[str]]
+    #: the place of an event in the total order
+    position: Callable[[Occurrence], int]
+
+
+@dataclass(frozen=True)
+class Timeout:
+    """A guard ended what had not ended: the statement, when, what its instance was started with and, of everything
+    that waited below it, the longest bindings."""
+
+    statement: str
+    time: int
+    binding: Mapping[str, Bound]
+    waiting: tuple[Mapping[str, Bound], ...]
+
+
+def named(pattern: syntax.Pattern) -> tuple[syntax.Pattern, list[syntax.Filter]]:
+    """The pattern with a tag for every filter (``#0``, ``#1`` .. in pattern order), and the filters in that order."""
+    filters: list[syntax.Filter] = []
+
+    def walk(p: Any) -> Any:
+        if isinstance(p, syntax.Filter):
+            one = replace(p, tag=p.tag or syntax.Name(f"#{len(filters)}"))
+            filters.append(one)
+            return one
+        if isinstance(p, syntax.Until):
+            return replace(p, operand=walk(p.operand), end=walk(p.end))
+        if isinstance(p, syntax.And | syntax.Or | syntax.Followed):
+            return replace(p, operands=tuple(walk(o) for o in p.operands))
+        return replace(p, operand=walk(p.operand)) if p.children else p
+
+    return walk(pattern), filters
+
+
+class Machine(Parent):
+    """The running pattern of one statement."""
+
+    def __init__(self, name: str, query: syntax.Query, world: World, start: int) -> None:
+        self.name, self.query, self.world = name, query, world
+        self.pattern, self.leaves = named(query.pattern)
+        if query.simple:
+            self.pattern = syntax.Every(self.pattern)
+        self.tags = [f.tag.text for f in self.leaves if f.tag is not None]
+        self.types = {f.tag.text: f.type.text for f in self.leaves if f.tag is not None}
+        self.now = start
+        self.count = 0
+        #: everything that was ever started, in order; what has ended is not live
+        self.filters: list[Filter] = []
+        self.timers: list[Timer] = []
+        self.found: list[Binding] = []
+        self.timeouts: list[Timeout] = []
+        self.root: Instance = KINDS[type(self.pattern)](self, self, self.pattern, {}, 2)
+        self.root.start()
+
+    def reads(self, type_: str) -> bool:
+        return any(type_ in self.world.kinds.get(t, {t}) for t in self.types.values())
+
+    # --- what instances ask --------------------------------------------------------------------------------------
+
+    def next_number(self) -> int:
+        self.count += 1
+        return self.count
+
+    def ticks(self, duration: Duration) -> int:
+        exact = self.world.kind.convert(duration)
+        if exact is None:
+            raise DefinitionProblem.of("missing-unit", "a duration and the time of the events have no common unit")
+        if exact.denominator != 1 or exact <= 0:
+            raise DefinitionProblem.of("bad-duration", f"{exact} ticks are no positive whole number")
+        return int(exact)
+
+    def next_instant(self, fields: tuple[syntax.Cron, ...]) -> int | None:
+        if self.world.kind.tick is None:
+            raise DefinitionProblem.of("missing-unit", "a calendar needs a time with a unit")
+        return next_instant(fields, self.now, self.world.kind.tick, self.world.zone)
+
+    def accepts(self, pattern: syntax.Filter, binding: Binding, event: Occurrence) -> bool:
+        if event.type not in self.world.kinds.get(pattern.type.text, {pattern.type.text}):
+            return False
+        assert pattern.tag is not None
+        place = Place(self, {**binding, pattern.tag.text: event}, pattern.tag.text)
+        return self.decided(conjunction(evaluate(c, place) for c in pattern.conditions))
+
+    def holds(self, condition: tree.Expr, binding: Binding) -> bool:
+        return self.decided(evaluate(condition, Place(self, binding, self.only)))
+
+    def decided(self, outcome: Any) -> bool:
+        """True only if true; an overflow is an error only where it hides whether it is."""
+        if isinstance(outcome, Undecided) and True in outcome.outcomes:
+            raise self.overflow("a condition")
+        return outcome is True
+
+    def value(self, expr: tree.Expr, binding: Binding, what: str) -> Any:
+        value = evaluate(expr, Place(self, binding, self.only))
+        if isinstance(value, Undecided):
+            raise self.overflow(what)
+        return value
+
+    def key(self, expr: tree.Expr, binding: Binding) -> Any:
+        """A value by which keys are equal; false is not 0."""
+        value = self.value(expr, binding, "a key")
+        return (isinstance(value, bool), value)
+
+    def overflow(self, what: str) -> InputProblem:
+        message = f"overflow of int64 in {what} of {self.name} at {self.now}"
+        return InputProblem(Problem("overflow", message, definition=self.name))
+
+    @property
+    def only(self) -> str | None:
+        """The tag whose attributes may be named alone outside the filters: that of ``from Type(..)``."""
+        return self.tags[0] if self.query.simple else None
+
+    # --- what instances tell -------------------------------------------------------------------------------------
+
+    def child_true(self, child: Instance, binding: Binding, over: bool) -> None:
+        self.found.append(binding)
+
+    def child_false(self, child: Instance) -> None:
+        """The pattern has ended."""
+
+    def timed_out(self, guard: Within) -> None:
+        waiting = [leaf.binding for leaf in _leaves(guard)]
+        longest = [b for i, b in enumerate(waiting) if not _extended(b, waiting, i)]
+        self.timeouts.append(Timeout(self.name, self.now, guard.binding, tuple(longest)))
+
+    # --- one event, one instant of timers ------------------------------------------------------------------------
+
+    def due(self) -> int | None:
+        """When the next timer is due."""
+        self.timers = [t for t in self.timers if t.live]
+        return min((t.due for t in self.timers if t.due is not None), default=None)
+
+    def instant(self, now: int) -> list[Binding]:
+        """Fires all timers that are due now, in the order in which they were started; the matches in their order."""
+        self.now = now
+        for timer in sorted((t for t in self.timers if t.due == now), key=lambda t: t.number):
+            if timer.live:
+                timer.fire()
+        return self.matches()
+
+    def event(self, event: Occurrence) -> list[Binding]:
+        """Informs all waiting filters that accept the event; the matches that it completes in their order."""
+        self.now = event.time
+        self.filters = [f for f in self.filters if f.live]
+        accepting = [f for f in self.filters if f.accepts(event)]
+        level = max((f.pattern.consume for f in accepting), default=0)
+        chosen = [f for f in accepting if f.pattern.consume == level]
+        for f in sorted(chosen, key=lambda f: (f.group, f.number)):
+            if f.live:
+                f.inform(event)
+        return self.matches()
+
+    def matches(self) -> list[Binding]:
+        """What was found since, in the order of emission, after suppressing and discarding."""
+        found, self.found = sorted(self.found, key=self.rank), []
+        kept = found
+        if self.query.suppress:
+            kept = []
+            taken: set[int] = set()
+            for binding in found:
+                events = {id(e) for e in events_of(binding)}
+                if not events & taken:
+                    kept.append(binding)
+                    taken |= events
+        if self.query.discard and found and self.root.live:
+            self.root.discard({id(e) for binding in found for e in events_of(binding)})
+        where = self.query.where
+        return [b for b in kept if where is None or self.holds(where, b)]
+
+    def rank(self, binding: Binding) -> list[tuple[Any, ...]]:
+        """Tag by tag in pattern order, earlier events first, unbound last."""
+        out: list[tuple[Any, ...]] = []
+        for tag in self.tags:
+            bound = binding.get(tag)
+            events = () if bound is None else bound if isinstance(bound, tuple) else (bound,)
+            out.append((bound is None, [self.world.position(e) for e in events]))
+        return out
+
+
+def _leaves(instance: Instance) -> list[Instance]:
+    return [leaf for c in instance.children for leaf in ([c] if not c.children else _leaves(c))]
+
+
+def _extended(binding: Binding, others: list[Binding], at: int) -> bool:
+    """Is there a longer one that contains it, or an earlier one that is the same?"""
+    for i, other in enumerate(others):
+        if i != at and all(other.get(k) is v for k, v in binding.items()) and (len(other) > len(binding) or i < at):
+            return True
+    return False
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an expression stands: a statement, what is bound, and the tag whose attributes need no tag."""
+
+    machine: Machine
+    binding: Binding
+    own: str | None
+
+    def value(self, ref: tree.Ref) -> Any:
+        tag = ref.scope if ref.scope is not None else self.own
+        assert tag is not None
+        bound = self.binding.get(tag)
+        if isinstance(bound, tuple):
+            at = ref.index or 0
+            bound = bound[at] if at < len(bound) else None
+        if bound is None:
+            return None
+        return bound.time if ref.name == "time" else bound.attributes.get(ref.name)
+
+    def type_of(self, ref: tree.Ref) -> Type | None:
+        kind = self.machine.world.kind
+        if ref.name == "time":
+            return Type.TIMESTAMP if kind.timestamp else Type.INT
+        tag = ref.scope if ref.scope is not None else self.own
+        schema = self.machine.world.schemas.get(self.machine.types.get(tag or "", ""))
+        return None if schema is None else schema.get(ref.name)
