@@ -11,7 +11,9 @@ import pyarrow as pa
 from occurs.engine.chain import Chain
 from occurs.engine.ledger import Ledger
 from occurs.engine.nets import Nets
-from occurs.engine.results import Found, TypeRows, gather, with_begun
+from occurs.engine.order import INSTANT, placed
+from occurs.engine.results import Derived, Found, TypeRows, gather, with_begun
+from occurs.engine.sequences import Call, Sequences
 from occurs.engine.since import Since
 from occurs.engine.state import State, from_ipc, meta_from_ipc, meta_to_ipc, to_ipc
 from occurs.engine.tables import concat_rows, empty_rows
@@ -28,6 +30,7 @@ from occurs.operators.sequential import Component, Waves
 from occurs.operators.timer import TimerSource
 from occurs.plan.definition import NetDefinition
 from occurs.plan.segments import Segment, segments
+from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Stage
 
 
@@ -52,6 +55,9 @@ class Engine:
         self.complete: dict[str, int] = {}
         self.codes = KeyCodes()
         self._nets = Nets()
+        self._sequences = Sequences()
+        #: types handed on whose rows need a place within their instant
+        self._placed = frozenset() if segment is None else segment.placed
         self._read_types = stage.row_types
         self._fed_back = {t for c in stage.sequential for t in c.types}
         self._chain = self._segments(stage, labelled) if segment is None else None
@@ -117,10 +123,12 @@ class Engine:
         ``start``: where the clock begins, for timers; known from the first call with rows on.  ``closing``: nothing
         comes any more: what still holds is given, too.
         """
+        stage = self.stage
+        if stage.placed:
+            new = self._with_places(new)
         if self._chain is not None:
             self.state.frontier = frontier
             return self._chain.advance(new, frontier, start, closing)
-        stage = self.stage
         tables: dict[str, Rows] = {}
         outside: dict[str, Rows] = {}
         for t in sorted(stage.inputs | set(stage.defined)):
@@ -132,14 +140,19 @@ class Engine:
         for t, rows in outside.items():
             if t not in defined:
                 tables[t] = self._with_past(t, rows)
-        found: list[Found] = []
+        found: list[Derived] = []
         lasting: dict[str, Rows] = {}
         begun: dict[str, Rows] = {}
         nets = self._nets.call(self.state, frontier, closing)
         frames: dict[int | None, Frame] = {None: Frame(tables, self.codes, stage.domains, stage.kind)}
         for level, completes in zip(stage.levels, stage.completes):
-            made: list[Found] = []
+            made: list[Derived] = []
             for unit in level:
+                if isinstance(unit, SequenceDefinition):
+                    given = {t: self._placed_rows(t, tables, found, outside) for t in unit.reads}
+                    call = Call(start, frontier, stage.schemas, stage.kind, self.labelled)
+                    made.append(self._sequences.run(unit, given, self.state, call))
+                    continue
                 if isinstance(unit, NetDefinition):
                     lasting[unit.output], open = nets.run(unit, tables, self.labelled)
                     if open is not None:
@@ -159,11 +172,15 @@ class Engine:
             for t in completes:
                 if t in self._read_types and t not in self._fed_back | self._takes:
                     rows = lasting[t] if t in lasting else self._derived_rows(t, found, outside.get(t))
+                    if t in stage.placed and rows.at is None:
+                        rows = self._of_the_instant(t, rows)
                     tables[t] = self._with_past(t, rows)
         for t in self.hands:
             signal = nets.signals.get(t)
             self.complete[t] = frontier if signal is None else min(frontier, signal.complete)
             self.handed[t] = lasting[t] if t in lasting else self._new_rows(t, tables, found, outside)
+            if t in self._placed and self.handed[t].at is None:
+                self.handed[t] = self._of_the_instant(t, self.handed[t])
         self._keep(tables, frontier)
         self.state.frontier = frontier
         return gather(stage, found, outside, {t: with_begun(r, begun.get(t)) for t, r in lasting.items()})
@@ -178,12 +195,32 @@ class Engine:
             self.state = kept
 
     def _new_rows(
-        self, type: str, tables: Mapping[str, Rows], found: Sequence[Found], outside: Mapping[str, Rows]
+        self, type: str, tables: Mapping[str, Rows], found: Sequence[Derived], outside: Mapping[str, Rows]
     ) -> Rows:
         """All rows of a defined type in this call."""
         if type in tables:
             return tables[type].slice(tables[type].new)
         return self._derived_rows(type, found, outside.get(type))
+
+    def _placed_rows(
+        self, type: str, tables: Mapping[str, Rows], found: Sequence[Derived], outside: Mapping[str, Rows]
+    ) -> Rows:
+        """The new rows of a type, with their places within an instant."""
+        if type in self._fed_back - self._takes:  # what feeds itself has lost them
+            return self._derived_rows(type, found, outside.get(type))
+        return tables[type].slice(tables[type].new)
+
+    def _with_places(self, new: Mapping[str, Rows]) -> dict[str, Rows]:
+        """The rows that come in, with their places within an instant where those are asked for."""
+        asked = {t: r for t, r in new.items() if t in self.stage.placed and r.at is None}
+        return {**new, **placed(asked)}
+
+    def _of_the_instant(self, type: str, rows: Rows) -> Rows:
+        """Rows that are derived when their instant is complete."""
+        place = min((d.place for d in self.stage.definitions if d.output == type), default=-1)
+        return replace(
+            rows, at=np.full(len(rows), INSTANT, np.int64), derived=np.full(len(rows), place, np.int32), cache={}
+        )
 
     def _timer_rows(self, timer: TimerSource, frontier: int, start: int | None) -> Rows:
         done = self.state.frontier
@@ -258,17 +295,28 @@ class Engine:
                 hi[at], lo[at] = got.hi, got.lo
         return Labels(hi, lo)
 
-    def _derived_rows(self, type: str, found: Sequence[Found], outside: Rows | None) -> Rows:
-        """All rows of a defined type in this call: input rows first, then rule by rule; stable by time."""
+    def _derived_rows(self, type: str, found: Sequence[Derived], outside: Rows | None) -> Rows:
+        """All rows of a defined type in this call: input rows first, then rule by rule; stable by time, and by their
+        place within the instant if they have one."""
         schema = self.stage.schemas[type]
-        parts = [f.rows(type, schema) for f in sorted_by_place(found, type)]
+        parts = [self._rows_of(f, type, schema) for f in sorted_by_place(found, type)]
         if outside is not None and len(outside):
             parts.insert(0, outside)
         if not parts:
             return self._empty(type)
         rows = concat_rows(parts, 0)
+        if rows.at is not None:
+            return rows.take(np.lexsort((rows.at, rows.time)))
         order = np.argsort(rows.time, kind="stable")
         return rows.take(order)
+
+    def _rows_of(self, part: Derived, type: str, schema: Schema) -> Rows:
+        """Derived events as rows, with a place within their instant if it is asked for."""
+        rows = part.rows(type, schema)
+        if type not in self.stage.placed | self._placed or rows.at is not None:
+            return rows
+        at, derived = np.full(len(rows), INSTANT, np.int64), np.full(len(rows), part.place, np.int32)
+        return replace(rows, at=at, derived=derived, cache={})
 
     def _keep(self, tables: Mapping[str, Rows], frontier: int) -> None:
         """Forget what no later terminator can look at (closed windows: ages up to the retention)."""
@@ -288,10 +336,10 @@ class Engine:
                 self.state.consumed[(place, t)] = serials[np.isin(serials, past.serial)]
 
 
-def sorted_by_place(found: Sequence[Found], type: str) -> list[Found]:
+def sorted_by_place(found: Sequence[Derived], type: str) -> list[Derived]:
     """The parts of ``found`` that define ``type``, one rule each, in evaluation order."""
     parts = [part for f in found if type in f.outputs for part in f.parts(type)]
-    return sorted(parts, key=lambda f: f.pattern.rules[0].place)
+    return sorted(parts, key=lambda f: f.place)
 
 
 def timer_labels(times: np.ndarray) -> Labels:

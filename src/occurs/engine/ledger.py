@@ -41,19 +41,22 @@ class Piece:
 @dataclass
 class Ledger:
     """Which pieces hold a state.  ``number``: of the next piece; ``consumed``: is there a piece of that name?
-    ``nets``: per definition the tables of its net that have a piece, as they were written."""
+    ``nets``: per definition the tables of its net that have a piece, as they were written; ``sequences``: the same of
+    patterns over the order of events."""
 
     pasts: dict[str, list[Piece]] = field(default_factory=dict)
     number: int = 0
     consumed: bool = False
     nets: dict[str, dict[str, Held | None]] = field(default_factory=dict)
     later: list[Ledger] = field(default_factory=list)
+    sequences: dict[str, dict[str, pa.Table | None]] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
         """Of all pieces."""
         out = [p.name for found in self.pasts.values() for p in found] + (["consumed"] if self.consumed else [])
         out += [net_piece(d, name) for d, found in self.nets.items() for name in found]
+        out += [sequence_piece(d, name) for d, found in self.sequences.items() for name in found]
         return out + [f"{n}/{name}" for n, own in enumerate(self.later) for name in own.names]
 
     def write(self, state: State, definitions: Mapping[int, str], put: Put, drop: Drop) -> dict[str, Any]:
@@ -77,6 +80,7 @@ class Ledger:
             drop("consumed")
         self.consumed = bool(names)
         self._nets(state, put, drop)
+        self._sequences(state, put, drop)
         pieces = {t: [[p.name, p.first, p.last, p.rows] for p in found] for t, found in self.pasts.items()}
         return {
             "pasts": pieces,
@@ -86,6 +90,7 @@ class Ledger:
             "serials": state.serials,
             "frontier": state.frontier,
             **({"nets": {d: sorted(found) for d, found in self.nets.items()}} if self.nets else {}),
+            **({"sequences": {d: sorted(found) for d, found in self.sequences.items()}} if self.sequences else {}),
             **({"later": self._later(state, definitions, put, drop)} if state.later else {}),
         }
 
@@ -124,6 +129,21 @@ class Ledger:
                 elif written.get(name) is not table:
                     (saved,) = kept.net.saved({number: {held[0]: table}}, kept.values).values()
                     put(net_piece(definition, name), saved)
+                    written[name] = table
+
+    def _sequences(self, state: State, put: Put, drop: Drop) -> None:
+        """Write the tables of sequences that have changed."""
+        for definition in set(self.sequences) - set(state.sequences):
+            for name in self.sequences.pop(definition):
+                drop(sequence_piece(definition, name))
+        for definition, tables in state.sequences.items():
+            written = self.sequences.setdefault(definition, {})
+            for name in written.keys() - tables.keys():
+                del written[name]
+                drop(sequence_piece(definition, name))
+            for name, table in tables.items():
+                if written.get(name) is not table:
+                    put(sequence_piece(definition, name), table)
                     written[name] = table
 
     def _past(self, type: str, rows: Rows, put: Put, drop: Drop) -> int:
@@ -178,7 +198,15 @@ class Ledger:
         saved: dict[str, Mapping[str, pa.Table]] = {
             d: {n: get(net_piece(d, n)) for n in found} for d, found in nets if d in known
         }
-        state = State(rows, consumed, dict(entry["serials"]), entry["frontier"], saved=saved, waiting=waiting)
+        sequences: dict[str, Mapping[str, pa.Table]] = {}
+        for d, names_of in entry.get("sequences", {}).items():
+            ledger.sequences[d] = dict.fromkeys(names_of)
+            if d in known:
+                sequences[d] = {n: get(sequence_piece(d, n)) for n in names_of}
+                ledger.sequences[d] = dict(sequences[d])
+        state = State(
+            rows, consumed, dict(entry["serials"]), entry["frontier"], saved=saved, waiting=waiting, sequences=sequences
+        )
         for number, own in enumerate(entry.get("later", ())):
 
             def get_own(name: str, prefix: str = f"{number}/") -> pa.Table:
@@ -195,9 +223,15 @@ def pieces(entry: Mapping[str, Any]) -> list[str]:
     out = [piece[0] for found in entry["pasts"].values() for piece in found]
     out += ["consumed"] if entry["consumed"] else []
     out += [net_piece(d, name) for d, found in entry.get("nets", {}).items() for name in found]
+    out += [sequence_piece(d, name) for d, found in entry.get("sequences", {}).items() for name in found]
     return out + [f"{n}/{name}" for n, own in enumerate(entry.get("later", ())) for name in pieces(own)]
 
 
 def net_piece(definition: str, table: str) -> str:
     """The name of the piece with a table of a net."""
     return f"net/{blake2b(definition.encode(), digest_size=12).hexdigest()}/{table}"
+
+
+def sequence_piece(definition: str, table: str) -> str:
+    """The name of the piece with a table of a pattern over the order of events."""
+    return f"sequence/{blake2b(definition.encode(), digest_size=12).hexdigest()}/{table}"

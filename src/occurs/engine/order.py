@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -57,8 +60,11 @@ def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column
 
 
-def input_rows(type: str, table: pa.Table, schema: Schema, labelled: bool) -> Rows:
-    """A table of the intake as rows in the total order; labels of the input are computed from all its attributes."""
+def input_rows(type: str, table: pa.Table, schema: Schema, labelled: bool, *, numbered: bool = False) -> Rows:
+    """A table of the intake as rows in the total order; labels of the input are computed from all its attributes.
+
+    ``numbered``: with a column ``sequence`` if there is one, for the order over several types (:func:`placed`).
+    """
     order = sorted_rows(table)
     if order is not None:
         table = table.take(pa.array(order))
@@ -75,6 +81,64 @@ def input_rows(type: str, table: pa.Table, schema: Schema, labelled: bool) -> Ro
     columns = {n: Column.of(table.column(n), t) for n, t in schema if n in table.column_names}
     if schema.lasting:  # ticks; null: still holds
         columns["end"] = Column.of(table.column("end"), Type.TIMESTAMP)
+    if numbered and "sequence" in table.column_names:
+        columns["sequence"] = Column.of(table.column("sequence"), Type.INT)
     return Rows(type, time, columns, 0, None, labels)
 
 
+
+
+#: the place of a row within its instant: due to a timer; from 1 on rows of the input; derived when the instant is
+#: complete (common.md, section 2: phases 0, 1 and 2)
+DUE, INSTANT = 0, 1 << 62
+
+
+def placed(rows: Mapping[str, Rows]) -> dict[str, Rows]:
+    """Input rows of several types, each type in the total order, with ``at``: 1, 2, .. within each instant in the order
+    over all types (sequence, null least; name of the type; attribute values).  A column ``sequence`` is used up."""
+    types = sorted(t for t, r in rows.items() if len(r))
+    out = {t: _with_places(r, np.ones(len(r), np.int64)) for t, r in rows.items()}
+    if not types:
+        return out
+    time = np.concatenate([rows[t].time for t in types])
+    order = None if is_sorted(time) else np.argsort(time, kind="stable")
+    ticks = time if order is None else time[order]
+    new = np.ones(len(ticks), np.bool_)
+    new[1:] = ticks[1:] != ticks[:-1]
+    if new.all():
+        return out
+    number = np.arange(len(ticks))
+    if any("sequence" in rows[t].columns for t in types):
+        order = number if order is None else order
+        tied = ~new
+        tied[:-1] |= ~new[1:]
+        among = order[tied]
+        sequence, known = _sequences([rows[t] for t in types])
+        order = order.copy()
+        order[tied] = among[np.lexsort((sequence[among], known[among], time[among]))]
+    place = number - np.maximum.accumulate(np.where(new, number, 0)) + 1
+    at = place
+    if order is not None:
+        at = np.empty(len(time), np.int64)
+        at[order] = place
+    first = 0
+    for t in types:
+        out[t] = _with_places(rows[t], at[first : first + len(rows[t])])
+        first += len(rows[t])
+    return out
+
+
+def _with_places(rows: Rows, at: np.ndarray) -> Rows:
+    columns = {n: c for n, c in rows.columns.items() if n != "sequence"}
+    return replace(rows, columns=columns, at=at, derived=np.full(len(rows), -1, np.int32), cache={})
+
+
+def _sequences(parts: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray]:
+    """The sequence numbers of rows (0 where there is none), and whether there is one."""
+    values, known = [], []
+    for rows in parts:
+        column = rows.columns.get("sequence")
+        valid = np.zeros(len(rows), np.bool_) if column is None else column.is_valid()
+        values.append(np.zeros(len(rows), np.int64) if column is None else np.where(valid, column.values, 0))
+        known.append(valid)
+    return np.concatenate(values), np.concatenate(known)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
+from occurs.engine.order import INSTANT
 from occurs.engine.tables import concat_rows
 from occurs.errors import InputProblem
 from occurs.expr.evaluate import select
@@ -19,6 +21,7 @@ from occurs.operators.frame import own_column
 from occurs.operators.kernels.repeating import repeated
 from occurs.operators.pattern import Matches, Pattern
 from occurs.operators.rows import Rows
+from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Stage
 
 
@@ -33,6 +36,21 @@ class Found:
     labels: Labels | None = None
     cuts: list[int] | None = None
     sheets: dict[bool, tuple[Schema, pa.Table | None]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.matches)
+
+    @property
+    def unit(self) -> Pattern:
+        return self.pattern
+
+    @property
+    def place(self) -> int:
+        return self.pattern.rules[0].place
+
+    @property
+    def at(self) -> np.ndarray | None:
+        return None
 
     @property
     def outputs(self) -> set[str]:
@@ -141,22 +159,62 @@ def time_array(ticks: np.ndarray, kind: TimeKind, null: np.ndarray | None = None
     return array.cast(pa.timestamp("us", tz="UTC")) if kind.timestamp else array
 
 
-class Parts(Mapping[str, "list[Found]"]):
+class Derived(Protocol):
+    """What a unit of definitions found in a call, in the order of time, place within the instant and rank.  ``unit``: a
+    pattern of the stage, or a sequence; ``place``: of its first definition; ``at``: per event (None: derived when the
+    instant was complete)."""
+
+    columns: dict[str, Column]
+    labels: Labels | None
+
+    def __len__(self) -> int: ...
+
+    @property
+    def unit(self) -> Pattern | SequenceDefinition: ...
+
+    @property
+    def place(self) -> int: ...
+
+    @property
+    def outputs(self) -> set[str]: ...
+
+    @property
+    def time(self) -> np.ndarray: ...
+
+    @property
+    def at(self) -> np.ndarray | None: ...
+
+    def parts(self, type: str) -> Sequence[Derived]: ...
+
+    def part(self, rule: int) -> Derived | None: ...
+
+    def rows_of(self, rule: int) -> slice: ...
+
+    def sheet(self, schema: Schema, kind: TimeKind, label: bool) -> pa.Table | None: ...
+
+    def take(self, at: np.ndarray) -> Derived: ...
+
+    def rows(self, type: str, schema: Schema) -> Rows: ...
+
+    def because(self, kind: TimeKind) -> pa.Array: ...
+
+
+class Parts(Mapping[str, "list[Derived]"]):
     """Found templates by type: cut when a type is asked for, as there may be thousands of types."""
 
-    def __init__(self, stage: Stage, found: Sequence[Found], types: Collection[str]):
+    def __init__(self, stage: Stage, found: Sequence[Derived], types: Collection[str]):
         self._stage = stage
         self._types = types
-        made = {id(f.pattern): f for f in found}
-        self._found = [made.get(id(p)) for p in stage.patterns]
-        self._cut: dict[str, list[Found]] = {}
+        made = {id(f.unit): f for f in found}
+        self._found = [made.get(id(u)) for u in (*stage.patterns, *stage.sequences)]
+        self._cut: dict[str, list[Derived]] = {}
 
-    def _makers(self, type: str) -> list[tuple[Found, int]]:
+    def _makers(self, type: str) -> list[tuple[Derived, int]]:
         """What the rules that define a type found: (template, number of the rule)."""
         places = self._stage.makers.get(type, ())
         return [(found, number) for at, number in places if (found := self._found[at]) is not None]
 
-    def __getitem__(self, type: str) -> list[Found]:
+    def __getitem__(self, type: str) -> list[Derived]:
         if type not in self._types:
             raise KeyError(type)
         if type not in self._cut:
@@ -166,7 +224,7 @@ class Parts(Mapping[str, "list[Found]"]):
             self._cut[type] = parts
         return self._cut[type]
 
-    def alone(self, type: str) -> tuple[Found, int] | None:
+    def alone(self, type: str) -> tuple[Derived, int] | None:
         """The template and the number of the one rule that defines ``type``, if nobody filters what it finds."""
         place = self._stage.sole.get(type)
         if place is None or type not in self._types:
@@ -174,7 +232,7 @@ class Parts(Mapping[str, "list[Found]"]):
         found = self._found[place[0]]
         return None if found is None else (found, place[1])
 
-    def _subscribed(self, type: str, part: Found) -> Found:
+    def _subscribed(self, type: str, part: Derived) -> Derived:
         chosen = subscribed(self._stage, type, part.rows(type, self._stage.schemas[type]))
         return part if chosen is None else part.take(chosen)
 
@@ -199,7 +257,7 @@ class TypeRows:
         if type in self.rows:
             return len(self.rows[type])
         given = len(self.outside[type]) if type in self.outside else 0
-        return given + sum(len(f.matches) for f in self.parts.get(type, ()))
+        return given + sum(len(f) for f in self.parts.get(type, ()))
 
     def table(self, type: str, *, label: bool = False, because: bool = False, final: bool = False) -> pa.Table:
         """The reported events of a type, in key order: type, time, attributes, then final (is a row, or does it still
@@ -225,21 +283,28 @@ class TypeRows:
             sheet = alone[0].sheet(schema, kind, label)
             if sheet is not None:
                 return sheet.slice(at.start, at.stop - at.start)
-        tables = []
+        tables, places = [], []
         if type in self.outside:
             rows = self.outside[type]
             reasons = pa.nulls(len(rows), because_type(kind)) if because else None
             labels = rows.labels if label else None
             tables.append(table_of(type, rows.time, rows.columns, schema, kind, labels, reasons))
+            places.append(rows.at)
         for f in self.parts.get(type, ()):
             reasons = f.because(kind) if because else None
             tables.append(table_of(type, f.time, f.columns, schema, kind, f.labels if label else None, reasons))
+            places.append(f.at)
         if not tables:
             return _empty_table(schema, kind, label, because)
         table = pa.concat_tables(tables).combine_chunks() if len(tables) > 1 else tables[0]
         if len(tables) > 1:
             ticks = table.column("time").cast(pa.int64()).to_numpy()
-            table = table.take(pa.array(np.argsort(ticks, kind="stable")))
+            if type in self.stage.placed:
+                sizes = zip(places, map(len, tables), strict=True)
+                place = np.concatenate([np.full(n, INSTANT, np.int64) if p is None else p for p, n in sizes])
+                table = table.take(pa.array(np.lexsort((place, ticks))))
+            else:
+                table = table.take(pa.array(np.argsort(ticks, kind="stable")))
         return table
 
 
@@ -277,7 +342,7 @@ def table_of(
         arrays.append(time_array(end.values, kind, None if end.valid is None else ~end.valid))
     for name, t in schema:
         column = columns.get(name)
-        arrays.append((Column.nulls(t, n) if column is None else column.cast(t)).output())
+        arrays.append(pa.nulls(n, schema.arrow_of(name, t)) if column is None else column.cast(t).output())
     if labels is not None:
         names.append("label")
         arrays.append(labels.hex())
@@ -300,7 +365,7 @@ def with_begun(rows: Rows, begun: Rows | None) -> Rows:
 
 
 def gather(
-    stage: Stage, found: Sequence[Found], outside: Mapping[str, Rows], derived: Mapping[str, Rows]
+    stage: Stage, found: Sequence[Derived], outside: Mapping[str, Rows], derived: Mapping[str, Rows]
 ) -> TypeRows:
     """Cut what was found into types, and leave out what nobody subscribed to; ``derived``: the rows of nets."""
     parts = Parts(stage, found, stage.derived)

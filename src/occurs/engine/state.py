@@ -32,7 +32,8 @@ class State:
     of rows in ``pasts`` that the rule has consumed.  ``serials``: the next serial number per type.  ``frontier``: all
     instants up to here are done.  ``nets``: what nets keep, by the identity of the definition; ``saved``: the same of
     those that have not run since it was read, as tables.  ``waiting``: rows that are later than the frontier;
-    ``later``: the states of the segments of a stage that has several."""
+    ``later``: the states of the segments of a stage that has several.  ``sequences``: tables of patterns over the order
+    of events, by the identity of the definition."""
 
     pasts: dict[str, Rows]
     consumed: dict[tuple[int, str], np.ndarray]
@@ -42,18 +43,19 @@ class State:
     saved: dict[str, Mapping[str, pa.Table]] = field(default_factory=dict)
     waiting: dict[str, Rows] = field(default_factory=dict)
     later: list[State] = field(default_factory=list)
+    sequences: dict[str, Mapping[str, pa.Table]] = field(default_factory=dict)
 
     def copy(self) -> State:
         """The same state, which a call may go on from while this one stays as it is (rows and tables never change)."""
         return State(
             dict(self.pasts), dict(self.consumed), dict(self.serials), self.frontier, dict(self.nets),
-            dict(self.saved), dict(self.waiting), [s.copy() for s in self.later],
+            dict(self.saved), dict(self.waiting), [s.copy() for s in self.later], dict(self.sequences),
         )  # fmt: skip
 
     def rows(self) -> int:
         """How many rows the state holds."""
         nets = sum(k.net.rows(k.tables) for k in self.nets.values())
-        saved = sum(len(t) for tables in self.saved.values() for t in tables.values())
+        saved = sum(len(t) for tables in (*self.saved.values(), *self.sequences.values()) for t in tables.values())
         waiting = sum(len(r) for r in self.waiting.values())
         return sum(len(r) for r in self.pasts.values()) + nets + saved + waiting + sum(s.rows() for s in self.later)
 
@@ -94,6 +96,9 @@ def past_table(rows: Rows) -> pa.Table:
     if rows.labels is not None:
         fields += [pa.field("hi", pa.uint64()), pa.field("lo", pa.uint64())]
         arrays += [pa.array(rows.labels.hi), pa.array(rows.labels.lo)]
+    if rows.at is not None and rows.derived is not None:
+        fields += [pa.field("at", pa.int64()), pa.field("derived", pa.int32())]
+        arrays += [pa.array(rows.at), pa.array(rows.derived)]
     for name, column in rows.columns.items():
         array = column.arrow
         fields.append(pa.field("." + name, array.type, metadata={"type": column.type.value}))
@@ -112,7 +117,9 @@ def rows_of_table(type: str, table: pa.Table) -> Rows:
     if "hi" in present:
         labels = Labels(table.column("hi").to_numpy(), table.column("lo").to_numpy())
     serial = table.column("serial").to_numpy() if "serial" in present else None
-    return Rows(type, table.column("time").to_numpy(), columns, 0, serial, labels)
+    at = table.column("at").to_numpy() if "at" in present else None
+    derived = table.column("derived").to_numpy() if "derived" in present else None
+    return Rows(type, table.column("time").to_numpy(), columns, 0, serial, labels, derived, at)
 
 
 def to_ipc(table: pa.Table) -> bytes:

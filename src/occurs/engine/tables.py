@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 
+from occurs.engine.order import INSTANT
 from occurs.model.labels import Labels
-from occurs.model.types import Schema
+from occurs.model.types import Schema, Type
 from occurs.operators.columns import Column
 from occurs.operators.rows import Rows
 
@@ -33,9 +35,17 @@ def concat_rows(parts: Sequence[Rows], new: int) -> Rows:
     labels = None
     if all(p.labels is not None for p in parts):
         labels = Labels.concat([p.labels for p in parts if p.labels is not None])
-    return Rows(first.type, np.concatenate([p.time for p in parts]), columns, new, serial, labels)
+    at = derived = None
+    if any(p.at is not None for p in parts):
+        # what has no place of its own was derived when its instant was complete
+        at = np.concatenate([np.full(len(p), INSTANT, np.int64) if p.at is None else p.at for p in parts])
+    if any(p.derived is not None for p in parts):
+        derived = np.concatenate([np.full(len(p), -1, np.int32) if p.derived is None else p.derived for p in parts])
+    return Rows(first.type, np.concatenate([p.time for p in parts]), columns, new, serial, labels, derived, at)
 
 
 def _like(rows: Rows, name: str, column: Column) -> Column:
     found = rows.columns.get(name)
+    if found is None and column.type is Type.RECORD:
+        return Column(column.type, None, None, pa.nulls(len(rows), column.arrow.type))
     return Column.nulls(column.type, len(rows)) if found is None else found.cast(column.type)

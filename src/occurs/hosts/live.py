@@ -169,7 +169,8 @@ class Live:
             fields.append(pa.field("sequence", pa.int64()))
         if all(r["label"] is not None for r in rows):
             fields.append(pa.field("label", pa.string()))
-        return input_rows(type, pa.Table.from_pylist(rows, schema=pa.schema(fields)), schema, self.labelled)
+        table = pa.Table.from_pylist(rows, schema=pa.schema(fields))
+        return input_rows(type, table, schema, self.labelled, numbered=type in self.stage.placed)
 
 
 def _fit(type: str, name: str, value: Any, want: Type) -> Any:

@@ -181,6 +181,22 @@ def derived_labels(
     return state.finish()
 
 
+def bound_labels(
+    definition: str | bytes, offsets: np.ndarray, parts: Labels, time: np.ndarray, due: np.ndarray
+) -> Labels:
+    """The labels of n derived events whose constituents are lists, as :func:`derived_labels` gives them.
+
+    Those of event i are ``parts[offsets[i]:offsets[i + 1]]`` (offsets: n + 1), and its ``time`` where it is ``due``
+    to a timer (booleans, n).
+    """
+    state = Mixer("derived", len(time))
+    state.text(definition)
+    state.word(np.diff(offsets))
+    mixing.absorb_lists(state.hi, state.lo, offsets, parts.hi, parts.lo)
+    state.value("time", pa.array(time, pa.int64(), mask=~due))
+    return state.finish()
+
+
 def chained_labels(
     definitions: Sequence[str], kind: np.ndarray, parts: np.ndarray, roles: np.ndarray, made: np.ndarray, pool: Labels
 ) -> Labels:

@@ -95,6 +95,17 @@ def chain(
 
 
 @njit(cache=True, nogil=True)
+def absorb_lists(
+    hi: np.ndarray, lo: np.ndarray, offsets: np.ndarray, part_hi: np.ndarray, part_lo: np.ndarray
+) -> None:
+    """Row i absorbs the labels ``offsets[i]`` to ``offsets[i + 1]``, each its hi, then its lo, in place."""
+    for i in range(len(hi)):
+        for k in range(offsets[i], offsets[i + 1]):
+            hi[i] = mix_hi(mix_hi(hi[i], part_hi[k]), part_lo[k])
+            lo[i] = mix_lo(mix_lo(lo[i], part_hi[k]), part_lo[k])
+
+
+@njit(cache=True, nogil=True)
 def absorb_values(
     hi: np.ndarray,
     lo: np.ndarray,

@@ -19,6 +19,8 @@ class Type(Enum):
     TIMESTAMP = "timestamp"
     DURATION = "duration"
     NULL = "null"
+    #: a value with parts, or a list of such: only given out, never read
+    RECORD = "record"
 
     def __str__(self) -> str:
         return self.value
@@ -97,6 +99,7 @@ class Schema:
 
     How rows of the input are read: ``changes``: the boolean ``holds`` says what begins and what ends (never null);
     ``rest``: there may be more attributes than these; ``loose``: columns are found ignoring case if one only fits.
+    ``records``: the Arrow types of the attributes that are records.
     """
 
     attributes: tuple[tuple[str, Type], ...] = ()
@@ -105,6 +108,7 @@ class Schema:
     changes: bool = False
     rest: bool = False
     loose: bool = False
+    records: tuple[tuple[str, pa.DataType], ...] = ()
 
     def __iter__(self) -> Iterator[tuple[str, Type]]:
         return iter(self.attributes)
@@ -133,4 +137,8 @@ class Schema:
         return replace(self, attributes=tuple(found))
 
     def arrow(self) -> pa.Schema:
-        return pa.schema([(n, arrow_type(t)) for n, t in self.attributes])
+        return pa.schema([(n, self.arrow_of(n, t)) for n, t in self.attributes])
+
+    def arrow_of(self, name: str, type: Type) -> pa.DataType:
+        """The Arrow type that an attribute has in tables that come in and go out."""
+        return arrow_type(type) if type is not Type.RECORD else dict(self.records)[name]

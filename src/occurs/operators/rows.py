@@ -19,7 +19,9 @@ class Rows:
 
     time: int64 (n).  serial: int64 (n), the number of the row among all rows of the type since the beginning: how state
     that outlives a call names a row.  ``labels`` only if wanted.  ``derived``: int32 place of the definition, -1 for
-    input.  ``cache`` holds what operators of one call share (codes, indexes, masks).
+    input.  ``at``: int64 (n), the place of the row within its instant over all types (see
+    :func:`occurs.engine.order.placed`); None where nobody asks.  ``cache`` holds what operators of one call share
+    (codes, indexes, masks).
     """
 
     type: str
@@ -29,6 +31,7 @@ class Rows:
     serial: np.ndarray | None = None
     labels: Labels | None = None
     derived: np.ndarray | None = None
+    at: np.ndarray | None = None
     cache: dict[Any, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -52,6 +55,7 @@ class Rows:
             None if self.serial is None else self.serial[part],
             None if self.labels is None else self.labels.take(np.arange(len(self.time))[part]),
             None if self.derived is None else self.derived[part],
+            None if self.at is None else self.at[part],
         )
 
     def take(self, rows: np.ndarray, new: int = 0) -> Rows:
@@ -63,4 +67,5 @@ class Rows:
             None if self.serial is None else self.serial[rows],
             None if self.labels is None else self.labels.take(rows),
             None if self.derived is None else self.derived[rows],
+            None if self.at is None else self.at[rows],
         )

@@ -7,6 +7,7 @@ from occurs.operators.pattern import Absent, Pattern, Select
 from occurs.operators.sequential import Component
 from occurs.plan.definition import NetDefinition
 from occurs.plan.lanes import Lane, lanes
+from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.spread import Group, connected, groups
 from occurs.plan.stage import Stage, Unit
 
@@ -40,12 +41,12 @@ def explain(stage: Stage) -> str:
     kept = {t: back for t, back in sorted(stage.retention.items()) if back > 0}
     for t, back in kept.items():
         lines.append(f"  {t}: {duration(back, stage.kind)}, as the longest window over it reaches so far back")
-    for d in stage.nets.values():
-        lines += [f"  {d.output}: {words}" for words in d.kept]
-    if not kept and not any(d.kept for d in stage.nets.values()):
+    lasting = [d for d in stage.definitions if isinstance(d, NetDefinition | SequenceDefinition) and d.kept]
+    lines += [f"  {d.output}: {words}" for d in lasting for words in d.kept]
+    if not kept and not lasting:
         lines.append("  nothing: every definition looks at single events")
     state = f"window {duration(max(kept.values()), stage.kind)}" if kept else "constant"
-    if any(d.kept for d in stage.nets.values()):
+    if lasting:
         state = "per binding of the above" + (f", and {state}" if kept else "")
     lines += [f"  state: {state}", "", "On Spark:"]
     parts = groups(stage.definitions, stage)
@@ -61,6 +62,8 @@ def explain(stage: Stage) -> str:
 def _unit(unit: Unit) -> str:
     if isinstance(unit, NetDefinition):
         return f"{unit.output}: {_NETS[unit.sort]}, whole columns at once"
+    if isinstance(unit, SequenceDefinition):
+        return f"{unit.output}: a pattern over {', '.join(sorted(unit.reads))} in their order"
     if isinstance(unit, Component):
         names = ", ".join(dict.fromkeys(p.rules[0].output for p in unit.patterns))
         why = "feeds itself" if unit.types else "consumes events"

@@ -19,13 +19,14 @@ class Segment:
 
     ``stage``: they, and before them those of earlier segments that their nets read as they are derived.  ``reports``:
     the types that it reports.  ``takes``: types whose rows come from earlier segments; ``hands``: those whose rows go
-    to later ones.
+    to later ones.  ``placed``: types whose rows need a place within their instant in any of the segments.
     """
 
     stage: Stage
     reports: frozenset[str]
     takes: frozenset[str]
     hands: frozenset[str]
+    placed: frozenset[str] = frozenset()
 
 
 def segments(stage: Stage) -> tuple[Segment, ...]:
@@ -46,7 +47,7 @@ def segments(stage: Stage) -> tuple[Segment, ...]:
         reports = frozenset(t for t in stage.reported if t in own | outside)
         hands = own & frozenset(t for later in takes[k + 1 :] for t in later)
         one = make_stage(part, stage.schemas, stage.kind, subscribed, stage.key)
-        out.append(Segment(one, reports, takes[k], hands))
+        out.append(Segment(one, reports, takes[k], hands, stage.placed))
     return tuple(out)
 
 

@@ -17,10 +17,11 @@ from occurs.operators.windows import KeyPart
 from occurs.plan.definition import Definition, NetDefinition, PatternDefinition
 from occurs.plan.graph import Order, order
 from occurs.plan.keys import common_key
+from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.templates import fuse
 
 #: what is evaluated at once
-Unit = Pattern | Component | NetDefinition
+Unit = Pattern | Component | NetDefinition | SequenceDefinition
 
 
 @dataclass(frozen=True)
@@ -88,8 +89,23 @@ class Stage:
     def patterns(self) -> tuple[Pattern, ...]:
         """Everything that finds something: templates, and the rules of components."""
         units = [u for level in self.levels for u in level]
-        found = [u.patterns if isinstance(u, Component) else (u,) for u in units if not isinstance(u, NetDefinition)]
+        found = [u.patterns if isinstance(u, Component) else (u,) for u in units if isinstance(u, Component | Pattern)]
         return tuple(p for patterns in found for p in patterns)
+
+    @cached_property
+    def sequences(self) -> tuple[SequenceDefinition, ...]:
+        """The patterns over the order of events."""
+        return tuple(d for d in self.definitions if isinstance(d, SequenceDefinition))
+
+    @cached_property
+    def placed(self) -> frozenset[str]:
+        """Types whose rows need a place within their instant over all types."""
+        return frozenset(t for d in self.sequences for t in (*d.reads, d.output))
+
+    @cached_property
+    def moved_by_clock(self) -> bool:
+        """Can something happen where no row is?"""
+        return bool(self.timers or self.nets) or any(d.timed for d in self.sequences)
 
     @cached_property
     def nets(self) -> Mapping[str, NetDefinition]:
@@ -100,16 +116,19 @@ class Stage:
     def row_types(self) -> frozenset[str]:
         """Types that definitions read as rows: what a net defines another one reads as it is derived."""
         return frozenset(
-            t for d in self.definitions for t in d.reads if t not in self.nets or isinstance(d, PatternDefinition)
+            t for d in self.definitions for t in d.reads if t not in self.nets or not isinstance(d, NetDefinition)
         )
 
     @cached_property
     def makers(self) -> Mapping[str, tuple[tuple[int, int], ...]]:
-        """Per defined type the (pattern, rule of the pattern) that define it, in evaluation order."""
+        """Per defined type the (pattern, rule of the pattern) that define it, in evaluation order; sequences are
+        numbered behind the patterns."""
         found: dict[str, list[tuple[int, int, int]]] = {}
         for at, p in enumerate(self.patterns):
             for number, info in enumerate(p.rules):
                 found.setdefault(info.output, []).append((info.place, at, number))
+        for at, d in enumerate(self.sequences, len(self.patterns)):
+            found.setdefault(d.output, []).append((d.place, at, 0))
         return {t: tuple((at, number) for _, at, number in sorted(places)) for t, places in found.items()}
 
     @cached_property
@@ -190,7 +209,7 @@ def _units(
         # a rule that defines a fed-back type but comes later in the order runs inside, so that rows of one instant lie
         # in the order of their rules
         for i, d in enumerate(definitions if fed else ()):
-            if i not in unit and d.output in fed and place(i) > least:
+            if i not in unit and d.output in fed and place(i) > least and isinstance(d, PatternDefinition):
                 absorbed[i] = number
     levels = []
     completes = []
@@ -204,7 +223,7 @@ def _units(
             if len(unit) == 1 and unit[0] in absorbed:
                 continue
             members = sorted((*unit, *(i for i, n in absorbed.items() if n == number)), key=place)
-            out += [d for i in members if isinstance(d := definitions[i], NetDefinition)]
+            out += [d for i in members if isinstance(d := definitions[i], NetDefinition | SequenceDefinition)]
             own = [d for i in members if isinstance(d := definitions[i], PatternDefinition)]
             patterns = [d.pattern for d in own]
             types = frozenset(t for i in unit for t in graph.strict[i])

@@ -165,7 +165,8 @@ def wide_rows(
             if "__derived" in table.column_names:
                 part = part.filter(pc.equal(part.column("__derived"), inlet.derived))
             if part.num_rows:
-                parts.setdefault(t, []).append(_typed(inlet, part, stage.schemas.get(t, Schema()), labelled))
+                schema = stage.schemas.get(t, Schema())
+                parts.setdefault(t, []).append(_typed(inlet, part, schema, labelled, t in stage.placed))
     for t, found in parts.items():
         out[t] = found[0]
         if len(found) > 1:
@@ -174,7 +175,7 @@ def wide_rows(
     return out
 
 
-def _typed(inlet: Inlet, part: pa.Table, schema: Schema, labelled: bool) -> Rows:
+def _typed(inlet: Inlet, part: pa.Table, schema: Schema, labelled: bool, numbered: bool) -> Rows:
     names, arrays = ["time"], [part.column("__time")]
     if "__sequence" in part.column_names and not inlet.derived:
         names.append("sequence")
@@ -194,7 +195,7 @@ def _typed(inlet: Inlet, part: pa.Table, schema: Schema, labelled: bool) -> Rows
             arrays.append(part.column(column).cast(pa.timestamp("us", tz="UTC")))
         else:
             arrays.append(part.column(column))
-    return input_rows(inlet.type, pa.table(arrays, names=names), schema, labelled)
+    return input_rows(inlet.type, pa.table(arrays, names=names), schema, labelled, numbered=numbered)
 
 
 # -- problems across processes -----------------------------------------------------------------------------------------

@@ -6,9 +6,13 @@ that has several, ``Ref(tag, attribute, index)``; they have no nodes but those o
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 from occurs.expr.tree import Expr
+from occurs.model.types import Type, arrow_type
 
 
 @dataclass(frozen=True)
@@ -159,3 +163,19 @@ class Sequence:
     outputs: tuple[tuple[str, Expr], ...]
     suppress: bool = False
     discard: bool = False
+
+
+@dataclass(frozen=True)
+class Whole(Expr):
+    """All that is known of the event of a tag (or of its list of events): a column with parts, in outputs only.
+
+    ``attributes``: of the events, in their order, all of them among the ``columns`` of the tag.
+    """
+
+    tag: str
+    attributes: tuple[tuple[str, Type], ...]
+
+
+def record_of(attributes: Iterable[tuple[str, Type]]) -> pa.StructType:
+    """The Arrow type of a record with these attributes."""
+    return pa.struct([pa.field(n, arrow_type(t)) for n, t in attributes])
