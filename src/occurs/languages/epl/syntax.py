@@ -276,3 +276,5 @@ class File:
     statements: tuple[Statement, ...]
     file: str | None = None
     text: str = ""
+    #: types that statements which cannot be read were to create or derive
+    unread: frozenset[str] = frozenset()

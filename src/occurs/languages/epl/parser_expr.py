@@ -1,0 +1,203 @@
+"""Expressions and durations of one EPL statement: what this language has beside, or other than, the shared ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+from lark import Token
+
+from occurs.errors import did_you_mean
+from occurs.expr import tree as core
+from occurs.expr.tree import Expr
+from occurs.languages.epl import syntax
+from occurs.languages.epl.words import AGGREGATES, OTHER_UNITS, UNFIXED, UNITS
+from occurs.languages.expressions import DEEPEST, ExpressionBuilder, Node, Refused, plain
+from occurs.model.time import Duration
+from occurs.model.types import Type
+
+#: the greatest count, index, or number of a calendar
+GREATEST = 2**31 - 1
+#: numbers of durations: digits, and size of the exponent
+_DIGITS, _EXPONENT = 40, 30
+
+
+class EplExpressions(ExpressionBuilder):
+    """Numbers with suffixes, names with an index, ranges, cases, texts put together, and durations."""
+
+    def name(self, token: Token) -> syntax.Name:
+        return syntax.Name(plain(token), span=self.span(token))
+
+    def refuse(self, kind: str, message: str, at: Node, hint: str | None = None) -> Refused:
+        """Report a problem; the result is to be raised."""
+        self.source.report(kind, message, self.span(at), hint)
+        return Refused()
+
+    # --- numbers and durations ---------------------------------------------------------------------------------------
+
+    def _number(self, tree: Node, negative: bool) -> Expr:
+        text = str(tree.children[0])
+        digits = text.rstrip("lLfFdD")
+        suffix = text[len(digits) :].lower()
+        if suffix != "l" and not text.isdecimal():
+            value = float(digits)
+            if value == float("inf"):
+                raise self.refuse("syntax", "this number is too large", tree)
+            return core.Literal(value, Type.FLOAT, span=self.span(tree))
+        if not digits.isdecimal():
+            raise self.refuse("syntax", f"`{text}` is no whole number", tree, "`L` stands behind whole numbers: `12L`")
+        short = digits.lstrip("0") or "0"
+        # compared by length first: Python refuses to read thousands of digits
+        if len(short) > 19 or int(short) > 2**63 - (not negative):
+            hint = "write it with a point to make it a float"
+            raise self.refuse("syntax", "this integer does not fit into 64 bits", tree, hint)
+        return core.Literal(int(short), Type.INT, span=self.span(tree))
+
+    def whole(self, token: Token, what: str) -> int:
+        """A count, an index, a number of a calendar."""
+        text = str(token)
+        if not text.isdecimal():
+            raise self.refuse("syntax", f"`{text}` is no whole number", token, f"{what} is a whole number")
+        if len(text.lstrip("0")) > 10 or int(text) > GREATEST:
+            raise self.refuse("syntax", f"{what} is at most {GREATEST}", token)
+        return int(text)
+
+    def length(self, tree: Node) -> Duration:
+        """The node ``duration``: an optional minus sign, and parts."""
+        sign, *parts = tree.children
+        out = self.duration(parts)
+        return out if sign is None else Duration(-out.amount)
+
+    def duration(self, parts: Sequence[Any]) -> Duration:
+        """`1 min 30 sec`, or one bare number: seconds."""
+        if len(parts) == 1:
+            return Duration(self._exact(parts[0]) * 1_000_000)
+        total = Fraction(0)
+        for number, word in zip(parts[::2], parts[1::2]):
+            total += self._exact(number) * self._unit(word)
+        return Duration(total)
+
+    def _exact(self, token: Token) -> Fraction:
+        text = str(token).rstrip("lLfFdD")
+        mantissa, _, exponent = text.lower().partition("e")
+        if len(mantissa) > _DIGITS or len(exponent) > 4 or abs(int(exponent or 0)) > _EXPONENT:
+            raise self.refuse("syntax", "this number is too long for a duration", token)
+        return Fraction(text)
+
+    def _unit(self, word: Token) -> int:
+        text = str(word).lower()
+        if text in UNITS:
+            return UNITS[text]
+        kind, message, hint = unit_problem(str(word))
+        raise self.refuse(kind, message, word, hint)
+
+    # --- names -------------------------------------------------------------------------------------------------------
+
+    def x_indexed(self, tree: Node) -> Expr:
+        tag, index, attribute = tree.children
+        return core.Ref(plain(tag), plain(attribute), self.whole(index, "an index"), span=self.span(tree))
+
+    def x_call(self, tree: Node) -> Expr:
+        name = tree.children[0]
+        if plain(name).lower() in AGGREGATES:
+            hint = "expressions see single events: abs, coalesce, min(a, b), max(a, b)"
+            raise self.refuse("unsupported", f"the aggregate `{name}` is not part of this language", name, hint)
+        return super().x_call(tree)
+
+    def x_library_call(self, tree: Node) -> Expr:
+        """`Math.abs(x)`, as Esper writes it, is `abs(x)`."""
+        library, name, *args = tree.children
+        if (plain(library), plain(name)) != ("Math", "abs"):
+            hint = "functions: abs, coalesce, min, max"
+            raise self.refuse("unsupported", f"`{library}.{name}(..)` is not part of this language", name, hint)
+        return core.Call("abs", tuple(self.expr(a) for a in args if a is not None), span=self.span(tree))
+
+    # --- operators ---------------------------------------------------------------------------------------------------
+
+    def x_or_(self, tree: Node) -> Expr:
+        return self._flat("or", tree)
+
+    def x_and_(self, tree: Node) -> Expr:
+        return self._flat("and", tree)
+
+    def _flat(self, op: str, tree: Node) -> Expr:
+        """Chains in parentheses are one with the chain around them: the shape depends on the length alone."""
+        return self._connected(op, [p for c in tree.children for p in chained(op, self.expr(c))], tree)
+
+    def x_concat(self, tree: Node) -> Expr:
+        if len(tree.children) + self.depth > DEEPEST:
+            raise self.refuse("syntax", f"more than {DEEPEST} operands in a row", tree)
+        out = self.expr(tree.children[0])
+        for part in tree.children[1:]:
+            out = syntax.Concat(out, self.expr(part), span=self.span(tree))
+        return out
+
+    def _negatable(self, tree: Node) -> tuple[list[Expr], bool]:
+        """The operands, and whether there is a `not` between them."""
+        operands = [c for c in tree.children if c.data != "negated"]
+        return [self.expr(c) for c in operands], len(operands) < len(tree.children)
+
+    def x_between(self, tree: Node) -> Expr:
+        (arg, low, high), negated = self._negatable(tree)
+        return syntax.Between(arg, low, high, negated, span=self.span(tree))
+
+    def x_like(self, tree: Node) -> Expr:
+        (arg, pattern), negated = self._negatable(tree)
+        return core.Like(arg, pattern, negated, span=self.span(tree))
+
+    def x_in_(self, tree: Node) -> Expr:
+        (arg, *items), negated = self._negatable(tree)
+        return core.In(arg, tuple(items), negated, span=self.span(tree))
+
+    def _range(self, tree: Node, left: bool, right: bool) -> Expr:
+        (arg, low, high), negated = self._negatable(tree)
+        return syntax.InRange(arg, low, high, (left, right), negated, span=self.span(tree))
+
+    def x_range_open(self, tree: Node) -> Expr:
+        return self._range(tree, False, False)
+
+    def x_range_left(self, tree: Node) -> Expr:
+        return self._range(tree, True, False)
+
+    def x_range_right(self, tree: Node) -> Expr:
+        return self._range(tree, False, True)
+
+    def x_range_closed(self, tree: Node) -> Expr:
+        return self._range(tree, True, True)
+
+    def x_case(self, tree: Node) -> Expr:
+        """`case x when v then r` is `case when x = v then r`."""
+        compared = self.expr(tree.children[0]) if tree.children[0].data != "when" else None
+        parts: list[Expr] = []
+        for part in tree.children[compared is not None :]:
+            built = [self.expr(c) for c in part.children]
+            if compared is not None and part.data == "when":
+                built[0] = core.Binary("=", compared, built[0], span=self.span(part.children[0]))
+            parts += built
+        return syntax.Case(tuple(parts), span=self.span(tree))
+
+
+def chained(op: str, node: Expr) -> Iterator[Expr]:
+    """The operands of a chain of ``and`` or of ``or``, left to right."""
+    todo = [node]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, core.Binary) and part.op == op:
+            todo += [part.right, part.left]
+        else:
+            yield part
+
+
+def unit_problem(word: str) -> tuple[str, str, str]:
+    """Kind, message and hint for a word that is no unit of time."""
+    text = word.lower()
+    if text in UNFIXED:
+        hint = "months and years have no fixed length; say how many days: `30 days`, `365 days`"
+        return "unsupported", f"the unit `{word}` is not part of this language", hint
+    if re.fullmatch(r"ticks?", text):
+        return "unknown-unit", f"`{word}` is no unit of time", "a number without a unit counts seconds"
+    meant = OTHER_UNITS.get(text)
+    hint = f"did you mean `{meant}`?" if meant else did_you_mean(text, UNITS, "units")
+    return "unknown-unit", f"`{word}` is no unit of time", hint

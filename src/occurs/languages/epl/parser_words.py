@@ -1,0 +1,176 @@
+"""What a parser's complaint means to a person: what was found, what was expected, and how to write it."""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+from lark.exceptions import UnexpectedInput
+
+from occurs.errors import Problem
+from occurs.languages.complaints import LOOK_BACK, expected_terminals, found_at
+from occurs.languages.epl.parser_expr import unit_problem
+from occurs.languages.epl.parser_unsupported import Special, unsupported
+from occurs.languages.epl.words import OTHER_UNITS, RESERVED, UNFIXED, UNITS
+from occurs.languages.text import Text
+
+#: terminals in the order in which they are listed to the user
+_WORDS = {
+    "_CREATE": "`create`", "_SCHEMA": "`schema`", "_INSERT": "`insert into`", "_INTO": "`into`",
+    "_SELECT": "`select`", "_FROM": "`from`", "_PATTERN": "`pattern`", "NAME": "a name", "NUMBER": "a number",
+    "UNIT": "a unit of time (min, sec, msec ...)", "STRING": "a text in quotes", "_WHERE": "`where`", "_AS": "`as`",
+    "_INHERITS": "`inherits`", "_EVERY": "`every`", "_NOT": "`not`", "_UNTIL": "`until`", "_ARROW": "`->`",
+    "_WITHIN": "`timer:within`", "_WITHINMAX": "`timer:withinmax`", "_WHILE": "`while`", "_ENDLIMIT": "`]>`",
+    "_NULL": "`null`", "_WHEN": "`when`", "_THEN": "`then`", "_ELSE": "`else`", "_END": "`end`", "EQ": "`=`",
+    "STAR": "`*`", "SLASH": "`/`", "_AT": "`@`", "_LPAR": "`(`", "_RPAR": "`)`", "_LSQB": "`[`", "_RSQB": "`]`",
+    "_COMMA": "`,`", "_COLON": "`:`", "_DOT": "`.`",
+}  # fmt: skip
+_VALUE = {"NAME", "NUMBER", "STRING", "_TRUE", "_FALSE", "_NULL", "_LPAR", "MINUS", "_CASE"}
+_PATTERN = {"NAME", "_EVERY", "_EVERY_DISTINCT", "_NOT", "_INTERVAL", "_TIMER_AT", "_LPAR", "_LSQB"}
+_COMPARED = {"EQ", "NE", "LT", "LE", "GT", "GE", "_IN", "_IS", "_LIKE", "_BETWEEN"}
+_COMPUTED = {"PLUS", "MINUS", "STAR", "SLASH", "PERCENT", "_CONCAT"}
+#: groups of terminals that are named together, if all are expected
+_GROUPS: tuple[tuple[set[str], set[str], str], ...] = (
+    (_PATTERN, _PATTERN, "a pattern"),
+    (_PATTERN - {"_EVERY", "_EVERY_DISTINCT", "_NOT"}, _PATTERN - {"_NOT"}, "an event or timer or `(`"),
+    (_PATTERN - {"_EVERY", "_EVERY_DISTINCT", "_NOT", "_LSQB"}, _PATTERN - {"_NOT"}, "an event or timer or `(`"),
+    (_VALUE | {"_NOT"}, _VALUE | {"_NOT"}, "a condition"),
+    (_VALUE, _VALUE, "a value"),
+    ({"NUMBER", "STRING", "_TRUE", "_FALSE", "_NULL", "MINUS"}, _VALUE, "a constant"),
+    (_COMPARED, _COMPARED | {"_NOT"}, "a comparison (`=`, `<`, `>=` ...)"),
+    (_COMPUTED, _COMPUTED | {"UNIT", "_DOT"}, ""),
+    ({"_WITHIN", "_WITHINMAX"}, {"_WITHIN", "_WITHINMAX"}, "`timer:within(..)`"),
+    ({"_AND", "_OR"}, {"_AND", "_OR"}, "`and`, `or`"),
+)
+_BEGINNINGS = ("create", "insert", "select")
+
+
+def explain(error: UnexpectedInput, piece: str, offset: int, source: Text) -> Problem:
+    """The problem that stopped the parser in ``piece``, a statement that begins at ``offset`` of ``source``."""
+    expected = expected_terminals(error)
+    start, end, found = found_at(error, piece)
+    here = (start, end)
+    special = unsupported(piece, start, end, expected) or _special(piece, start, end, expected)
+    kind, message, hint = "syntax", None, None
+    if special is not None:
+        kind, message, hint, here = special
+    message = message or f"{found}: expected {words(expected)}"
+    return source.problem(kind, message, source.span(offset + here[0], offset + here[1]), hint)
+
+
+def words(expected: set[str]) -> str:
+    """Terminals as a list in words: `a pattern`, `a comparison` instead of all that can begin one."""
+    left, parts = set(expected), []
+    for needed, taken, name in _GROUPS:
+        if needed <= left:
+            left -= taken
+            parts += [name] * bool(name)
+    parts = [word for name, word in _WORDS.items() if name in left] + parts
+    if "$END" in left:
+        parts.append("`;`")
+    if len(parts) < 2:
+        return "".join(parts) or "something else"
+    return ", ".join(parts[:-1]) + " or " + parts[-1]
+
+
+def _special(piece: str, start: int, end: int, expected: set[str]) -> Special | None:
+    """The mistakes that deserve better words, with kind, message, hint and place."""
+    text, rest, here = piece[start:end], piece[start:], (start, end)
+    before = piece[max(0, start - LOOK_BACK) : start].rstrip()
+    word = text.lower()
+    if text in ("'", '"'):
+        return "syntax", "this text is not closed in its line", f"close it with {text}", here
+    if text == "`":
+        return "syntax", "this name is not closed in its line", "a name in backquotes: `` `my name` ``", here
+    if re.search(r"[\d)]$", before) and "UNIT" in expected and word in (*OTHER_UNITS, *UNFIXED, "tick", "ticks"):
+        return (*unit_problem(text), here)
+    unit = re.search(r"\d\s*([^\W\d]+)$", before)
+    if unit and unit[1].lower() not in UNITS and "_ELSE" not in expected and word not in ("from", "as"):
+        near = unit[1].lower() in OTHER_UNITS or unit[1].lower() in UNFIXED
+        if near:
+            at = piece.rfind(unit[1], 0, start)
+            return (*unit_problem(unit[1]), (at, at + len(unit[1])))
+    hint = _operator_hint(rest, before, expected) or _pattern_hint(text, rest, before, expected)
+    if hint is None and word in RESERVED and "NAME" in expected and not expected >= _PATTERN:
+        hint = f"`{text}` is a word of the language; as a name it is written with backquotes: `` `{text}` ``"
+    elif hint is None:
+        hint = _misspelled(text, before, expected)
+    return ("syntax", None, hint, here) if hint else None
+
+
+def _operator_hint(rest: str, before: str, expected: set[str]) -> str | None:
+    """Operators as other languages write them."""
+    if rest.startswith("=") and before.endswith("="):
+        return "equality is written with one `=`"
+    if rest.startswith(("=>", "=<")):
+        return f"write `{rest[1::-1]}`"
+    if rest.startswith(("&", "!")) or re.match(r"\|(?!\|)", rest):
+        return "write `and`, `or`, `not`; texts are put together by `||`"
+    if rest.startswith(":="):
+        return "a tag is given by `=`: `a=A`"
+    if re.match(r"(?i)(not\s+)?\w", rest) and re.search(r"(?i)\bis(\s+not)?$", before):
+        return "`is null` and `is not null` test for null; values are compared by `=` and `!=`"
+    if "EQ" in expected and "_ARROW" not in expected and re.match(r"->|→", rest):
+        return "a parenthesis before the arrow is not closed"
+    if re.match(r"(=|!=|<>|<|>|≤|≥|≠)", rest) and "_AND" in expected and "EQ" not in expected and "_RPAR" in expected:
+        return "comparisons do not chain: write `a < b and b < c`"
+    return None
+
+
+def _pattern_hint(text: str, rest: str, before: str, expected: set[str]) -> str | None:
+    """Patterns that need other brackets or parentheses."""
+    word = text.lower()
+    if re.search(r"(?i)\bfrom\s+pattern(\s*@\s*\w+)*$", before) and "_LSQB" in expected:
+        return "a pattern stands in square brackets: `from pattern [every a=A -> b=B]`"
+    qualified = re.search(r"(?i)\b(every|not|every\s*-\s*distinct\s*\([^()]*\))(\s*\[[^\[\]]*\])?$", before)
+    if qualified and word in ("every", "not") and "_LPAR" in expected:
+        first = re.sub(r"\s+", "", qualified[1].lower())
+        return f"write parentheses: `{first.partition('(')[0]} ({word} ..)`"
+    if qualified and word == "[" and qualified[2]:
+        return "one range of repetitions is enough; for repetitions of repetitions write parentheses: `[2] ([3] a=A)`"
+    if word == "where" and re.search(r"(?i)\bwhere\s+timer\s*:\s*\w+\s*\([^()]*\)$", before) and "_UNTIL" in expected:
+        return "a pattern has one guard: write parentheses, as in `(a=A where timer:within(1 min)) where ..`"
+    if word == "while" and "_UNTIL" in expected and "_WHILE" not in expected:
+        return "a guard stands behind an event or a parenthesis and there is one: `(a=A where ..) while (..)`"
+    if word == "until" and "_ARROW" in expected and re.search(r"(?i)\buntil\b", before):
+        return "`until` does not chain: write parentheses, as in `(a=A until B) until C`"
+    if re.search(r"(?i)\bwhere$", before) and expected <= {"_WITHIN", "_WITHINMAX"}:
+        return "a guard in a pattern is `where timer:within(5 min)` or `while (condition)`"
+    if not text and "_RSQB" in expected and "_LSQB" not in expected and "_ARROW" in expected:
+        return "the bracket of `pattern [` is not closed"
+    if text == "]" and "_RPAR" in expected and "_ARROW" in expected:
+        return "a parenthesis is not closed before the end of the pattern"
+    if word in ("within", "withinmax", "interval") and rest[: len(word) + 1].endswith("("):
+        return f"write `timer:{word}(..)`"
+    if rest.startswith(",") and "_ARROW" in expected:
+        return "patterns are joined by `->`, `and`, `or`"
+    if text == ")" and before.endswith("(") and "_WITHIN" not in expected and "NUMBER" in expected:
+        return "a duration is a number and a unit: `5 min`"
+    if text == "-" and re.search(r"\[\s*$", before):
+        return "the number of repetitions cannot be negative"
+    return None
+
+
+def _misspelled(text: str, before: str, expected: set[str]) -> str | None:
+    """The keyword that a word was meant to be: here, or in place of the word before it."""
+    if not re.fullmatch(r"[^\W\d]\w*", text) or text.lower() in RESERVED:
+        before_word = re.search(r"(?i)(?:^|\s)([a-z]+)$", before)
+        if before_word and not _beginning(before, before_word):
+            return None
+        if before_word and before_word[1].lower() not in RESERVED:
+            near = difflib.get_close_matches(before_word[1].lower(), _BEGINNINGS, 1, 0.6)
+            return f"did you mean `{near[0]}`?" if near else None
+        return None
+    keywords = {_WORDS[n].strip("`").partition(" ")[0] for n in expected if n in _WORDS and n.startswith("_")}
+    keywords |= {n[1:].lower() for n in expected & {"_AND", "_OR", "_LIKE", "_BETWEEN", "_CASE"}}
+    known = sorted(k for k in keywords if k.isalpha())
+    near = difflib.get_close_matches(text.lower(), known, 1, 0.6)
+    word = re.search(r"(?i)\s([a-z]+)$", before)
+    if not near and word and word[1].lower() not in RESERVED:
+        # `a.x form pattern`: the misspelt word was taken for a name
+        near = difflib.get_close_matches(word[1].lower(), ("from", "where", "every", "not", "select", "until"), 1, 0.7)
+    return f"did you mean `{near[0]}`?" if near else None
+
+
+def _beginning(before: str, word: re.Match[str]) -> bool:
+    return not before[: word.start(1)].strip()
