@@ -1,6 +1,6 @@
 r"""From instants to intervals: maximal range, minimal range, iteration (phenesthe.md, sections 4.4 and 5).
 
-No loop over marks: of each phi-instant it is enough to know the next one of its binding and the next psi-instant.
+Ranges follow all marks in the order of time in one kernel; iteration needs the instant before of each.
 """
 
 from __future__ import annotations
@@ -10,63 +10,51 @@ from dataclasses import dataclass
 import numpy as np
 
 from occurs.operators.kernels.intervals import ascending
+from occurs.operators.kernels.stretches import stretches
 from occurs.operators.lasting.codes import joint
-from occurs.operators.lasting.joins import Groups, as_points, member, pick, shifted
+from occurs.operators.lasting.joins import Groups, as_points, member, pick, shifted, take_points
 from occurs.operators.lasting.releasing import as_intervals, opened, release
-from occurs.operators.lasting.signals import NEVER, OPEN, Call, Codes, Held, Intervals, Points, Signal, Spans
+from occurs.operators.lasting.signals import NEVER, OPEN, Call, Held, Intervals, Points, Signal, Spans
 
 State = dict[str, Held]
 
 
-@dataclass(frozen=True)
-class _Marks:
-    """phi-instants that matter, grouped by binding and in order of time.
+class _Stretches:
+    """What a call makes of stretches that are open (``held``, column ``start``); see the kernel."""
 
-    ``time`` (n).  ``next_psi``: the first psi-instant after it, ``OPEN`` if there is none.  ``first``, ``last``:
-    booleans, the first and the last of the binding.  ``ends``: a psi-instant comes before the next phi-instant.
-    """
+    def __init__(
+        self, left: tuple[str, ...], right: tuple[str, ...], held: Held, phi: Points, psi: Points, latest: bool
+    ) -> None:
+        phi, psi, start = _in_order(phi), _in_order(psi), held.columns["start"]
+        sides = [(held.codes, len(start)), (phi.codes, len(phi.time)), (psi.codes, len(psi.time))]
+        if left == right:
+            keys = heads = joint(sides)
+        else:
+            keys = joint(sides[:2])
+            heads = joint([*((pick(codes, left, right), n) for codes, n in sides[:2]), sides[2]])
+        self._ended, self._ends, self._began, self._began_ends, now = stretches(
+            keys[0], heads[0], start, keys[1], heads[1], phi.time, heads[2], psi.time, latest
+        )
+        self._codes, self._time, self.open = held.codes, start, held
+        if len(phi.time):
+            self._codes = tuple([np.concatenate(pair) for pair in zip(held.codes, phi.codes)])
+            self._time = np.concatenate((start, phi.time))
+        if len(phi.time) or len(self._ended):
+            self.open = Held(tuple([c[now] for c in self._codes]), {"start": self._time[now]})
 
-    codes: Codes
-    time: np.ndarray
-    next_psi: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
-    ends: np.ndarray
+    def closed(self) -> Intervals:
+        return self._rows(self._ended, self._ends)
+
+    def began(self) -> Intervals:
+        return self._rows(self._began, self._began_ends)
+
+    def _rows(self, at: np.ndarray, end: np.ndarray) -> Intervals:
+        return Intervals(tuple([c[at] for c in self._codes]), self._time[at], end)
 
 
-def _marks(
-    left: tuple[str, ...], right: tuple[str, ...], carried: Held, phi: Points, psi: Points
-) -> tuple[_Marks, np.ndarray]:
-    """The marks of phi in this call, with a carried one (column ``start``) for each binding that has one and is
-    touched by phi or psi; and booleans, the rows of ``carried`` that are touched."""
-    sides = [(phi.codes, len(phi)), (carried.codes, len(carried))]
-    if left == right:
-        keys = heads = joint([*sides, (psi.codes, len(psi))])
-        touched = member(keys[1], np.concatenate([keys[0], keys[2]]))
-    else:
-        keys = joint(sides)
-        heads = joint([*((pick(codes, left, right), n) for codes, n in sides), (psi.codes, len(psi))])
-        touched = member(keys[1], keys[0]) | member(heads[1], heads[2])
-    old = carried.take(touched)
-    # a carried mark is older than all others of its binding and the only one, so it need not be put in order of time
-    by_time = np.arange(len(phi))
-    if not ascending(phi.time):
-        by_time = np.argsort(phi.time, kind="stable")
-    key = np.concatenate([keys[1][touched], keys[0][by_time]])
-    head = np.concatenate([heads[1][touched], heads[0][by_time]])
-    time = np.concatenate([old.columns["start"], phi.time[by_time]])
-    order = Groups(key, np.zeros(len(key), np.int64)).order
-    key, time = key[order], time[order]
-    next_psi = Groups(heads[2], psi.time).next(head[order], time, OPEN)
-    first = np.ones(len(key), np.bool_)
-    first[1:] = key[1:] != key[:-1]
-    last = np.ones(len(key), np.bool_)
-    last[:-1] = first[1:]
-    # a psi at the next phi-instant does not count: it would have to be psi and not phi
-    next_phi = np.full(len(key), OPEN)
-    next_phi[:-1] = np.where(last[:-1], OPEN, time[1:])
-    codes = tuple(np.concatenate([o, c[by_time]])[order] for o, c in zip(old.codes, phi.codes))
-    return _Marks(codes, time, next_psi, first, last, next_psi < next_phi), touched
+def _in_order(points: Points) -> Points:
+    """In the order of time."""
+    return points if ascending(points.time) else take_points(points, np.argsort(points.time, kind="stable"))
 
 
 @dataclass(frozen=True)
@@ -91,18 +79,9 @@ class MaximalRange:
         if not len(phi) and not (len(psi) and len(held)):
             nothing = Intervals.empty(len(self.left))
             return state, Spans(nothing, nothing, opened(held), phi.since, phi.complete)
-        marks, touched = _marks(self.left, self.right, held, phi, psi)
-        begins = marks.first.copy()
-        begins[1:] |= marks.ends[:-1]
-        at = np.flatnonzero(begins)
-        to = np.append(at[1:], len(begins))[: len(at)] - 1
-        end = np.where(marks.ends[to], marks.next_psi[to], OPEN)
-        found = Intervals(tuple(c[at] for c in marks.codes), marks.time[at], end)
-        over = end != OPEN
-        now = found.take(~over)
-        held = Held.concat([held.take(~touched), Held(now.codes, {"start": now.start})])
-        spans = Spans(found.take(over), found.take(found.start > phi.since), opened(held), phi.since, phi.complete)
-        return {"open": held}, spans
+        found = _Stretches(self.left, self.right, held, phi, psi, latest=False)
+        spans = Spans(found.closed(), found.began(), opened(found.open), phi.since, phi.complete)
+        return (state if found.open is held else {"open": found.open}), spans
 
 
 @dataclass(frozen=True)
@@ -129,12 +108,9 @@ class MinimalRange:
         since = _before(pending.columns["start"], phi.since)
         parts = [as_intervals(ended)]
         if len(phi) or (len(psi) and len(pending)):
-            marks, touched = _marks(self.left, self.right, pending, phi, psi)
-            at = marks.ends
-            parts.append(Intervals(tuple(c[at] for c in marks.codes), marks.time[at], marks.next_psi[at]))
-            wait = marks.last & ~marks.ends
-            rest = Held(tuple(c[wait] for c in marks.codes), {"start": marks.time[wait]})
-            pending = Held.concat([pending.take(~touched), rest])
+            found = _Stretches(self.left, self.right, pending, phi, psi, latest=True)
+            parts.append(found.closed())
+            pending = found.open
         complete = OPEN if phi.complete == OPEN else _before(pending.columns["start"], phi.complete)
         nothing = Intervals.empty(len(self.left))
         spans, ended, _ = release(nothing, Intervals.concat(parts), _NONE, since, complete)
