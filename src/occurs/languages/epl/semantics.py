@@ -7,7 +7,7 @@ with the engine.  The patterns are in :mod:`semantics_nodes` (and their core onc
 Readings where the specification is silent: a statement without ``insert into`` and ``@Name`` has the number of its
 query in the program, from 1, in its name; ``select *`` of ``from Type(..)`` are the attributes of the type; the structs
 of ``*`` and ``tag.*`` have the attributes of the filter's type, also of an event of a type that inherits it; an item
-without a name has that of the last attribute in it.
+without a name has that of the last attribute in it; a tag alone (``select a``) is its struct.
 """
 
 from __future__ import annotations
@@ -212,6 +212,8 @@ class Run:
                 tag = item.all_of.text
                 out |= dict.fromkeys(self.names(machine, tag, None))
                 out |= self.struct(machine, tag, binding.get(tag)) or {}
+            elif (tag := self.event_named(machine, item.expr)) is not None:
+                out[item.name.text if item.name is not None else tag] = self.struct(machine, tag, binding.get(tag))
             elif item.expr is not None:
                 name = item.name.text if item.name is not None else _last_attribute(item.expr)
                 out[name] = machine.value(item.expr, binding, f"the value of {name}")
@@ -221,6 +223,13 @@ class Run:
                 for tag in (t for t in machine.tags if not t.startswith("#")):
                     out[tag] = self.struct(machine, tag, binding.get(tag))
         return out
+
+    def event_named(self, machine: Machine, expr: tree.Expr | None) -> str | None:
+        """The tag that an item names alone (``select a``), if it is no attribute of ``from Type(..)``."""
+        if not isinstance(expr, tree.Ref) or expr.scope is not None or expr.name not in machine.tags:
+            return None
+        own = machine.query.simple and expr.name in self.names(machine, expr.name, None)
+        return None if own else expr.name
 
     def names(self, machine: Machine, tag: str, event: Occurrence | None) -> list[str]:
         schema = self.schemas.get(machine.types[tag])
