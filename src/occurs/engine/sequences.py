@@ -166,8 +166,13 @@ class Completed:
     def rows(self, type: str, schema: Schema) -> Rows:
         """The derived events as rows of their type."""
         derived = np.full(len(self), self.place, np.int32)
-        columns = {n: self.columns[n].cast(t) for n, t in schema}
+        columns = {n: self._column(n, schema) for n in schema.names}
         return Rows(type, self.time, columns, labels=self.labels, derived=derived, at=self.at)
+
+    def _column(self, name: str, schema: Schema) -> Column:
+        """A column of the type, null if the definition does not give it."""
+        found = self.columns.get(name)
+        return Column.nulls(schema[name], len(self)) if found is None else found.cast(schema[name])
 
     def because(self, kind: TimeKind) -> pa.Array:
         """Per match the list of its constituents: (role, type, time, end, label), a timer that completed it last."""

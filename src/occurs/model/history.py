@@ -22,6 +22,17 @@ __all__ = ["History", "InputOptions", "Source", "normalise"]
 
 
 @dataclass(frozen=True)
+class Made:
+    """Rows that definitions in ``language`` have made of a type, the first of them at ``place`` of the evaluation
+    order."""
+
+    language: str
+    type: str
+    place: int
+    table: pa.Table
+
+
+@dataclass(frozen=True)
 class History:
     """Accepted rows per type, in no particular order.
 
@@ -30,6 +41,7 @@ class History:
     timestamp[us, UTC]; null if a column has no values and no declared type).  ``schemas``: of every type seen or
     declared.  ``clock``: first and last tick of the history, None without rows.  ``counts``: ``rows`` read,
     ``outside`` [start, until], ``empty`` (end = time), ``bad``, and ``bad: <reason>``.  ``bad``: see ``BadRows``.
+    ``made``: what definitions have added so far, which stands behind the rows of the input in ``tables``.
     """
 
     tables: dict[str, pa.Table]
@@ -39,6 +51,7 @@ class History:
     counts: dict[str, int]
     bad: pa.Table | None = None
     notices: list[Problem] = field(default_factory=list)
+    made: tuple[Made, ...] = ()
 
 
 def normalise(

@@ -18,7 +18,14 @@ Row = tuple[str, int, tuple[tuple[str, Any], ...]]
 
 def row_of(event: Occurrence) -> Row:
     """(type, time, attributes by name)."""
-    return (event.type, event.time, tuple(sorted(event.attributes.items())))
+    return (event.type, event.time, tuple((n, _hashable(v)) for n, v in sorted(event.attributes.items())))
+
+
+def _hashable(value: Any) -> Any:
+    """Records and lists as tuples."""
+    if isinstance(value, dict):
+        return tuple((n, _hashable(v)) for n, v in sorted(value.items()))
+    return tuple(_hashable(v) for v in value) if isinstance(value, list) else value
 
 
 def occurrences_of(found: Mapping[str, pa.Table]) -> list[Occurrence]:
@@ -32,15 +39,29 @@ def occurrences_of(found: Mapping[str, pa.Table]) -> list[Occurrence]:
 
 
 def _plain(column: pa.ChunkedArray) -> list[Any]:
-    if pa.types.is_timestamp(column.type):
-        column = column.cast(pa.timestamp("us", tz=column.type.tz)).cast(pa.int64())
+    plain = _without_times(column.type)
+    if plain != column.type:
+        column = column.cast(_without_times(column.type, pa.timestamp("us", tz="UTC"))).cast(plain)
     return column.to_pylist()
+
+
+def _without_times(t: pa.DataType, by: pa.DataType | None = None) -> pa.DataType:
+    """A type with microseconds for timestamps, in its parts, too."""
+    if pa.types.is_timestamp(t):
+        return by or pa.int64()
+    if pa.types.is_list(t):
+        return pa.list_(_without_times(t.value_type, by))
+    if pa.types.is_struct(t):
+        return pa.struct([(f.name, _without_times(f.type, by)) for f in t])
+    return t
 
 
 def same_value(a: Any, b: Any) -> bool:
     """Equal, or floats within ``RELATIVE``; an int equals the same float, a bool equals only a bool."""
     if a is None or b is None or isinstance(a, str) or isinstance(b, str):
         return a == b
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(same_value(x, y) for x, y in zip(a, b, strict=True))
     if isinstance(a, bool) or isinstance(b, bool):
         return a is b
     if a == b or (a != a and b != b):

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from occurs.errors import LimitProblem
-from occurs.model.history import History, InputOptions
+from occurs.model.history import History, InputOptions, Made
 from occurs.model.occurrence import Occurrence
 from occurs.program import Detections, Program, run_history
 from occurs.testing.compare import difference, occurrences_of
@@ -32,8 +32,13 @@ def expected(program: Program, history: History) -> list[Occurrence]:
     bound = program.bind(history.schemas, history.kind)
     tables = dict(history.tables)
     derived: dict[str, pa.Table] = {}
+    made: tuple[Made, ...] = ()
+    places: dict[str, int] = {}
+    for (_, _, node), slot in zip(bound.entries, bound.slots, strict=True):
+        places[node.defines] = min(slot.place, places.get(node.defines, slot.place))
     for name, numbers in bound.turns:
-        found = bound.parts[name].reference(numbers, replace(history, tables=tables), program.facts)
+        found = bound.parts[name].reference(numbers, replace(history, tables=tables, made=made), program.facts)
+        made += tuple(Made(name, t, places[t], table) for t, table in found.items())
         for t, table in found.items():
             derived[t] = _together(derived.get(t), table)
             tables[t] = _together(tables.get(t), table)  # rows of the input stand beside derived ones

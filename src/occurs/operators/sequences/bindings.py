@@ -62,7 +62,9 @@ class Bindings:
 
     def _events(self, tag: str, index: int | None) -> tuple[np.ndarray, np.ndarray]:
         """Rows (-1: none) and types of the events of a tag, of the match with this number in the list."""
-        bound = self.matches.bound[tag]
+        bound = self.matches.bound.get(tag)
+        if bound is None:  # never there
+            return np.full(len(self), -1, np.int64), np.zeros(len(self), np.int64)
         if bound.offsets is None:
             return bound.rows[self.chosen], bound.types[self.chosen]
         at = bound.offsets[self.chosen] + (index or 0)
@@ -102,7 +104,7 @@ class Bindings:
 
     def outputs(self, schema: Schema) -> dict[str, Column]:
         """The columns of the derived events, as their schema says."""
-        return {name: self._output(e, schema, name) for name, e in self.pattern.outputs}
+        return {name: self._output(e, schema, name) for name, e in self.pattern.outputs if name in schema}
 
     def _output(self, e: Expr, schema: Schema, name: str) -> Column:
         type = schema[name]
@@ -124,8 +126,8 @@ class Bindings:
 
     def _whole(self, e: tree.Whole) -> Column:
         """The events of a tag with all their attributes."""
-        bound = self.matches.bound[e.tag]
-        if bound.offsets is None:
+        bound = self.matches.bound.get(e.tag)
+        if bound is None or bound.offsets is None:
             return Column(Type.RECORD, None, None, self._records(e, *self._events(e.tag, None)))
         offsets, at = picked(bound.offsets, self.chosen)
         inner = self._records(e, bound.rows[at], bound.types[at])

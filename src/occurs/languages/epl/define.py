@@ -1,0 +1,237 @@
+"""EPL as a language of the house: texts to definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from occurs.errors import Problem
+from occurs.languages.epl import syntax
+from occurs.languages.epl.checks import Analysis, ResolvedQuery, analyse, retention
+from occurs.languages.epl.compile import compile_query
+from occurs.languages.epl.compile_keys import choices, looks_at_one
+from occurs.languages.epl.parser import parse
+from occurs.languages.epl.semantics import evaluate
+from occurs.languages.language import Known, Slot, Texts
+from occurs.model.history import History
+from occurs.model.occurrence import Occurrence
+from occurs.model.time import TimeKind
+from occurs.model.types import Schema, Type
+from occurs.operators.sequences.tree import record_of
+from occurs.plan.definition import Definition
+from occurs.plan.explain import duration
+from occurs.plan.graph import Node
+from occurs.plan.sequences import SequenceDefinition
+from occurs.plan.stage import Subscribed
+
+__all__ = ["Epl", "check", "read"]
+
+LANGUAGE = "epl"
+
+
+def read(texts: Sequence[tuple[str, str | None]]) -> Texts[syntax.File]:
+    """Parse (text, file name) pairs; all problems are kept."""
+    return Texts.read(texts, parse)
+
+
+def check(texts: Texts[syntax.File], known: Known) -> Epl:
+    """Check parsed files against what is known."""
+    analysis = analyse(texts.files, known.inputs, known.foreign, known.kind, foreign_reads=known.made)
+    return Epl(texts, analysis, known.zone)
+
+
+@dataclass(frozen=True)
+class Epl:
+    """The EPL part of a program: a :class:`occurs.languages.language.Part`.  ``zone``: of calendars."""
+
+    texts: Texts[syntax.File]
+    analysis: Analysis
+    zone: str = "UTC"
+
+    @property
+    def problems(self) -> list[Problem]:
+        return self.analysis.problems
+
+    @property
+    def queries(self) -> tuple[ResolvedQuery, ...]:
+        """In the order of the text."""
+        return self.analysis.queries
+
+    @cached_property
+    def at(self) -> list[tuple[int, int]]:
+        return [
+            (i, j)
+            for i, file in enumerate(self.texts.files)
+            for j, s in enumerate(file.statements)
+            if isinstance(s, syntax.Query)
+        ]
+
+    @property
+    def declared(self) -> dict[str, Schema]:
+        return self.analysis.declared
+
+    @cached_property
+    def defined(self) -> dict[str, Schema]:
+        out: dict[str, Schema] = {}
+        for q in self.queries:
+            out.setdefault(q.name, _schema(q))
+        return out
+
+    @cached_property
+    def schemas(self) -> dict[str, Schema]:
+        return {**self.analysis.schemas, **self.defined}
+
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        return frozenset(t for q in self.queries for t in q.reads)
+
+    @property
+    def facts(self) -> Mapping[str, Schema]:
+        return {}
+
+    @property
+    def owned(self) -> frozenset[str]:
+        return frozenset()
+
+    @property
+    def assigned(self) -> Mapping[int, str]:
+        return {}
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        return frozenset({"local", "spark"})
+
+    @property
+    def windows(self) -> bool:
+        return False
+
+    @property
+    def subscribed(self) -> Sequence[Subscribed]:
+        return ()
+
+    @cached_property
+    def nodes(self) -> list[Node]:
+        return [Node(q.name, frozenset(q.reads), frozenset()) for q in self.queries]
+
+    def definitions(self, kind: TimeKind, slots: Sequence[Slot], facts: Mapping[str, pa.Table]) -> list[Definition]:
+        """Compiled queries, in the order of the text."""
+        out: list[Definition] = []
+        seen: dict[str, int] = {}
+        for q, slot in zip(self.queries, slots, strict=True):
+            identity = f"epl/{q.name}/{q.title or q.text}"
+            again = seen[identity] = seen.get(identity, -1) + 1
+            pattern = compile_query(q, kind, self.zone)
+            columns: dict[str, frozenset[str]] = {}
+            for tag, names in pattern.columns:
+                for t in q.atoms[tag].types:
+                    columns[t] = columns.get(t, frozenset()) | names
+            out.append(
+                SequenceDefinition(
+                    dict.fromkeys(q.reads, 0),
+                    frozenset(q.reads),
+                    columns,
+                    q.name,
+                    slot.place,
+                    # equal definitions are told apart by a number, not by file or place
+                    f"{identity}/{again}" if again else identity,
+                    pattern,
+                    looks_at_one(pattern.root),
+                    choices(pattern),
+                    _kept(q, kind),
+                )
+            )
+        return out
+
+    def reference(self, chosen: Sequence[int], history: History, facts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+        """What the reference semantics derives: see :class:`occurs.languages.language.Part`.
+
+        Events that queries of this language made before have places within their instants that rows cannot say: so
+        those queries run once more.
+        """
+        before = {m.type for m in history.made if m.language == LANGUAGE}
+        mine = [i for i, q in enumerate(self.queries) if i in chosen or q.name in before]
+        statements: list[syntax.Statement] = [s for f in self.texts.files for s in f.statements]
+        statements = [s for s in statements if isinstance(s, syntax.CreateSchema)]
+        statements += [replace(q.query, into=syntax.Name(q.name)) for q in (self.queries[i] for i in mine)]
+        start, until = history.clock if history.clock is not None else (None, None)
+        schemas = {**history.schemas, **self.schemas}
+        found = evaluate(
+            statements, schemas, _given(history), kind=history.kind, zone=self.zone, start=start, until=until
+        )
+        out: dict[str, pa.Table] = {}
+        for name in dict.fromkeys(self.queries[i].name for i in chosen):
+            numbers = {mine.index(i) + 1 for i in chosen if self.queries[i].name == name}
+            out[name] = _table(self.defined[name], [e for e in found if e.label[0] in numbers])
+        return out
+
+    def asked(self, history: History) -> dict[str, pa.Table] | None:
+        """Nothing in particular."""
+        return None
+
+
+def _schema(q: ResolvedQuery) -> Schema:
+    """The columns of the derived event, those that are events too."""
+    records = {o.name: o.struct for o in q.outputs if o.struct is not None}
+    names = dict.fromkeys([o.name for o in q.outputs])
+    names |= {n: None for n in q.schema.names if n not in names}
+    types = [(n, Type.RECORD if n in records else q.schema.get(n) or Type.NULL) for n in names]
+    arrow = []
+    for name, struct in records.items():
+        record = record_of(struct.attributes)
+        arrow.append((name, pa.list_(record) if struct.many else record))
+    return Schema(tuple(types), records=tuple(arrow))
+
+
+def _kept(q: ResolvedQuery, kind: TimeKind) -> tuple[str, ...]:
+    """What a query keeps, in words."""
+    out = []
+    for wait in retention(q):
+        if wait.bound is None:
+            many = ", any number of them" if wait.grows else ""
+            out.append(f"{wait.tag}: until its pattern is complete{many} [unbounded]")
+        elif wait.bound.amount:
+            length = duration(int(kind.convert(wait.bound) or 0), kind)
+            out.append(f"{wait.tag}: at most {length}, then its pattern is complete or given up")
+    return tuple(out)
+
+
+def _given(history: History) -> list[Occurrence]:
+    """The rows that the reference semantics takes: those of the input, and behind them in every instant what other
+    languages have derived."""
+    made: dict[str, int] = {}
+    for m in history.made:
+        made[m.type] = made.get(m.type, 0) + len(m.table)
+    tables = {t: table.slice(0, len(table) - made.get(t, 0)) for t, table in history.tables.items()}
+    out = occurrences(tables)
+    last = max((e.sequence for e in out if e.sequence is not None), default=0)
+    others = sorted((m for m in history.made if m.language != LANGUAGE), key=lambda m: m.place)
+    for e in (e for m in others for e in occurrences({m.type: m.table})):
+        last += 1
+        out.append(replace(e, sequence=last))
+    return out
+
+
+def occurrences(tables: Mapping[str, pa.Table]) -> list[Occurrence]:
+    """Rows as the reference takes them; timestamps are int microseconds."""
+    out = []
+    for t, table in tables.items():
+        columns = {}
+        for name in table.column_names:
+            column = table.column(name)
+            columns[name] = (column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column).to_pylist()
+        names = [n for n in columns if n not in ("time", "sequence", "label", "end")]
+        for i, time in enumerate(columns["time"]):
+            sequence = columns["sequence"][i] if "sequence" in columns else None
+            out.append(Occurrence(t, time, {n: columns[n][i] for n in names}, sequence))
+    return out
+
+
+def _table(schema: Schema, found: Sequence[Occurrence]) -> pa.Table:
+    """Results of the reference as rows."""
+    rows: list[dict[str, Any]] = [{"time": e.time, **e.attributes} for e in found]
+    fields = [pa.field("time", pa.int64()), *schema.arrow()]
+    return pa.Table.from_pylist(rows, pa.schema(fields))
