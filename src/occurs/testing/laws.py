@@ -32,9 +32,9 @@ Answer = list[Occurrence] | str
 class Subject:
     """A case, planned: the laws are asked of its answers.  An error is an answer too, by its kind."""
 
-    def __init__(self, case: Case):
+    def __init__(self, case: Case, program: Program | None = None):
         self.case = case
-        self.program: Program = parse(case.rules)
+        self.program: Program = parse(case.rules) if program is None else program
         unit = None if case.kind.timestamp else case.kind.unit
         options = InputOptions(time_unit=unit, start=self._instant(case.start), until=self._instant(case.until))
         self.history: History = self.program.history(case.tables(), options)

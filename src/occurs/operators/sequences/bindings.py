@@ -77,11 +77,10 @@ class Bindings:
     def _gathered(self, name: str, rows: np.ndarray, types: np.ndarray) -> Column:
         """One attribute of events; where types differ the wider of theirs."""
         found = np.unique(types[rows >= 0])
-        if len(found) <= 1:
-            number = int(found[0]) if len(found) else next(iter(self.matches.tables), None)
-            if number is None:
-                return Column.nulls(Type.NULL, len(rows))
-            return taken(self.matches.tables[number].column(name), rows)
+        if not len(found):
+            return Column.nulls(Type.NULL, len(rows))
+        if len(found) == 1:
+            return taken(self.matches.tables[int(found[0])].column(name), rows)
         parts = [self.matches.tables[int(n)].column(name) for n in found]
         wide = Type.FLOAT if any(p.type is Type.FLOAT for p in parts) else parts[0].type
         first = np.zeros(int(found.max()) + 1, np.int64)
