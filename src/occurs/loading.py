@@ -18,15 +18,20 @@ def load(*paths: str | Path, language: str | None = None) -> Program:
     texts: list[tuple[str, str | None, str]] = []
     for path in map(Path, paths):
         one = _language(language or suffixes().get(path.suffix), str(path))
-        try:
-            texts.append((path.read_text(encoding="utf-8-sig"), str(path), one))
-        except FileNotFoundError:
-            near = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
-            hint = did_you_mean(path.name, near, "files there")
-            raise InputProblem.of("missing-file", f"there is no file {path}", file=str(path), hint=hint) from None
-        except (UnicodeDecodeError, OSError) as error:
-            raise InputProblem.of("missing-file", f"{path} cannot be read as text: {error}", file=str(path)) from error
+        texts.append((text_of(path), str(path), one))
     return Program(texts)
+
+
+def text_of(path: Path) -> str:
+    """The text of a file.  Raises InputProblem (``missing-file``, with the nearest names)."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        near = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
+        hint = did_you_mean(path.name, near, "files there")
+        raise InputProblem.of("missing-file", f"there is no file {path}", file=str(path), hint=hint) from None
+    except (UnicodeDecodeError, OSError) as error:
+        raise InputProblem.of("missing-file", f"{path} cannot be read as text: {error}", file=str(path)) from error
 
 
 def parse(text: str, language: str = "tesla", *, name: str | None = None) -> Program:

@@ -1,0 +1,65 @@
+"""``occurs epl``: canonical text on stdout or in a file, and all problems of a wrong text."""
+
+from __future__ import annotations
+
+import pytest
+
+RULES = """// each hot reading that is followed by smoke
+create schema T ( v int, `select` string );
+@name("Fire") INSERT INTO Fire SELECT t.v AS v, s.area FROM PATTERN [ (every t=T(v>45)) -> (s=Smoke where timer:within(300)) ]
+"""  # noqa: E501
+
+CANONICAL = """create schema T(v int, `select` string);
+
+@name('Fire')
+insert into Fire
+select t.v as v, s.area
+from pattern [every t=T(v > 45) -> s=Smoke where timer:within(5 min)];
+"""
+
+
+@pytest.fixture
+def rules(here):
+    (here / "fire.epl").write_text(RULES)
+    return here / "fire.epl"
+
+
+def test_the_canonical_text_is_printed(occurs, rules):
+    done = occurs("epl", "fire.epl")
+    assert (done.status, done.out, done.err) == (0, CANONICAL, "")
+    assert occurs("epl", "fire.epl", "--out", "-").out == CANONICAL
+
+
+def test_the_text_may_replace_the_file_and_then_stays(occurs, rules):
+    for _ in range(2):
+        done = occurs("epl", "fire.epl", "-o", "fire.epl")
+        assert (done.status, done.out) == (0, "")
+        assert rules.read_text() == CANONICAL
+
+
+def test_a_wrong_text_is_not_written(occurs, here):
+    (here / "wrong.epl").write_text("select * from pattern [every every a=A];\nselect * from A#length(2);\n")
+    done = occurs("epl", "wrong.epl", "-o", "out.epl")
+    assert (done.status, done.out) == (2, "")
+    assert "wrong.epl:1:30: error[syntax]: unexpected `every`" in done.err
+    assert "wrong.epl:2:16: error[unsupported]: a data window is not part of this language" in done.err
+    assert not (here / "out.epl").exists()
+
+
+def test_what_cannot_be_read_or_written(occurs, rules, here):
+    done = occurs("epl", "fier.epl")
+    assert done.status == 2
+    assert "did you mean `fire.epl`" in done.err
+    (here / "binary.epl").write_bytes(b"\xff\xfe\x00")
+    assert "cannot be read as text" in occurs("epl", "binary.epl").err
+    done = occurs("epl", "fire.epl", "-o", "no/out.epl")
+    assert (done.status, done.out) == (2, "")
+    assert "there is no directory no" in done.err
+    (here / "folder").mkdir()
+    assert occurs("epl", "fire.epl", "-o", "folder").status == 1
+
+
+def test_an_empty_text_is_no_mistake(occurs, here):
+    (here / "empty.epl").write_text("// nothing\n")
+    done = occurs("epl", "empty.epl")
+    assert (done.status, done.out, done.err) == (0, "", "")
