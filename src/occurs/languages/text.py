@@ -22,6 +22,16 @@ class Text:
         line, end_line = bisect_right(self.starts, start), bisect_right(self.starts, end)
         return Span(line, start - self.starts[line - 1] + 1, end_line, end - self.starts[end_line - 1] + 1)
 
+    def offsets(self, span: Span) -> tuple[int, int]:
+        """Start and end of a span in the text."""
+        start, end = self.starts[span.line - 1], self.starts[span.end_line - 1]
+        return start + span.column - 1, end + span.end_column - 1
+
+    def piece(self, span: Span) -> str:
+        """The text of a span."""
+        start, end = self.offsets(span)
+        return self.text[start:end]
+
     def line(self, number: int) -> str:
         """The text of a line, without its end."""
         stop = self.starts[number] if number < len(self.starts) else len(self.text)

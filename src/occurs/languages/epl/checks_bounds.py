@@ -1,0 +1,194 @@
+"""Counts, durations, calendars, and patterns that can never be completed (epl-and-nets.md, section 3)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from occurs.errors import Span
+from occurs.languages.epl import syntax
+from occurs.languages.text import Text
+from occurs.model.time import Duration, TimeKind
+
+#: the fields of timer:at with the numbers that they may have
+FIELDS = (
+    ("minute", 0, 59),
+    ("hour", 0, 23),
+    ("day of month", 1, 31),
+    ("month", 1, 12),
+    ("day of week", 0, 6),
+    ("second", 0, 59),
+)
+_LENGTHS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+
+@dataclass
+class Bounds:
+    """Checks the nodes of patterns one by one; problems go to ``source``.  ``kind``: what times count, None if that is
+    not yet known: then nothing is said about units."""
+
+    source: Text
+    kind: TimeKind | None
+
+    def check(self, node: syntax.Pattern) -> None:
+        """Report what is wrong with the numbers of a node, and with the places of ``not`` among its operands."""
+        match node:
+            case syntax.Within():
+                at = self._piece(node, r"timer\s*:\s*within(max)?\s*\(.*", node.operand.span)
+                self._duration(node.duration, at)
+                if node.count is not None and node.count < 0:
+                    message = f"the number of matches that pass cannot be {node.count}"
+                    self.source.report("bad-bound", message, at, "0 or more: `timer:withinmax(10 sec, 2)`")
+            case syntax.Interval():
+                self._duration(node.duration, node.span)
+            case syntax.EveryDistinct() if node.expiry is not None:
+                self._duration(node.expiry, self._piece(node, r"every-distinct\s*\("))
+            case syntax.Repeat():
+                if node.count < 1:
+                    self._count(f"[{node.count}]", "a pattern is repeated once or more", node)
+            case syntax.Until():
+                self._until(node)
+            case syntax.Followed():
+                for i, limit in enumerate(node.limits):
+                    if limit is not None and limit < 1:
+                        at = self._arrow(node, i)
+                        message = f"`-[{limit}]>`: one instance at least must be allowed"
+                        self.source.report("bad-bound", message, at, "write `-[1]>`, or `->` for any number")
+            case syntax.At():
+                self._calendar(node)
+        self._absence(node)
+
+    # --- counts ------------------------------------------------------------------------------------------------------
+
+    def _until(self, node: syntax.Until) -> None:
+        low, high = node.low, node.high
+        text = f"[{low}]" if low == high and low is not None else f"[{_bound(low)}:{_bound(high)}]"
+        if low is not None and high is not None and low > high:
+            self._count(text, "the low bound is above the high one", node)
+        elif (high is not None and high < 1) or (low is not None and low < 0):
+            self._count(text, "a pattern is repeated once or more", node)
+
+    def _count(self, text: str, why: str, node: syntax.Pattern) -> None:
+        hint = "write `[2] p`, or `[2:5] p until q`, `[:5] p until q`, `[2:] p until q`"
+        self.source.report("bad-bound", f"`{text}`: {why}", self._piece(node, r"\[[^\]]*\]"), hint)
+
+    # --- times -------------------------------------------------------------------------------------------------------
+
+    def _duration(self, duration: Duration, span: Span | None) -> None:
+        if duration.amount <= 0:
+            self.source.report("bad-duration", "a duration must be more than nothing", span, "such as `5 min`")
+            return
+        if self.kind is None:
+            return
+        ticks = self.kind.convert(duration)
+        if ticks is None:
+            message, hint = "a duration over integer time without a unit", "say what the time column counts: "
+            self.source.report("missing-unit", message, span, f"{hint}`--time-unit ms`; a bare number is seconds")
+        elif ticks.denominator != 1:
+            hint = f"one tick is 1 {self.kind.unit}: write a multiple of it"
+            self.source.report("bad-duration", "the duration is no whole number of ticks", span, hint)
+        elif ticks >= 2**63:
+            self.source.report("bad-duration", "the duration is beyond 64 bits of ticks", span, "write a shorter one")
+
+    def _calendar(self, node: syntax.At) -> None:
+        before = len(self.source.problems)
+        if not 5 <= len(node.fields) <= 6:
+            names = ", ".join(n for n, _, _ in FIELDS)
+            self.source.report("bad-bound", "timer:at has five fields or six", node.span, f"they are {names}")
+            return
+        for written, (name, low, high) in zip(node.fields, FIELDS, strict=False):
+            self._field(written, name, low, high, node.span)
+        if self.kind is not None and self.kind.tick is None:
+            hint = "say what the time column counts: `--time-unit ms`"
+            self.source.report("missing-unit", "a calendar over integer time without a unit", node.span, hint)
+        if len(self.source.problems) > before:
+            return
+        # with a day of the week, too, either of the two will do
+        days, months = numbers(node.fields[2], 1, 31), numbers(node.fields[3], 1, 12)
+        if node.fields[4].kind == "any" and not any(d <= _LENGTHS[m - 1] for d in days for m in months):
+            message = "no month that is named has such a day: the timer never fires"
+            self.source.report("bad-bound", message, node.span, "the fields are minute, hour, day of month, month, ..")
+
+    def _field(self, field: syntax.Cron, name: str, low: int, high: int, span: Span | None) -> None:
+        at = field.span or span
+        if field.kind == "list":
+            for item in field.items:
+                self._field(item, name, low, high, at)
+            return
+        hint = f"the {name} is {low} to {high}"
+        if field.kind == "step":
+            if not 1 <= field.low <= high:
+                self.source.report("bad-bound", f"`*/{field.low}` is no step for the {name}", at, hint)
+            return
+        ends = {"at": (field.low,), "range": (field.low, field.high)}.get(field.kind, ())
+        for end in ends:
+            if not low <= end <= high:
+                self.source.report("bad-bound", f"{end} is no {name}", at, hint)
+                return
+        if field.kind == "range" and field.low > field.high:
+            message = f"`{field.low}:{field.high}`: the low bound is above the high one"
+            self.source.report("bad-bound", message, at, "two ranges stand in a list: `[22:23, 0:4]`")
+
+    # --- absence -----------------------------------------------------------------------------------------------------
+
+    def _absence(self, node: syntax.Pattern) -> None:
+        if isinstance(node, syntax.And):
+            if all(isinstance(o, syntax.Not) for o in node.operands):
+                hint = "add what completes it: `timer:interval(10 sec) and not B`"
+                self.source.report("never-completes", "an `and` of nothing but `not` cannot say when", node.span, hint)
+            return
+        for child in node.children:
+            if not isinstance(child, syntax.Not):
+                continue
+            if isinstance(node, syntax.Until) and child is node.end:
+                message = "an absence never ends a repetition: it is no event"
+                hint = "end it by time: `a=A until timer:interval(10 sec)`"
+            else:
+                message = "`not` says nothing by itself: it cannot be completed"
+                hint = "join it with what completes it: `timer:interval(10 sec) and not B`, `C and not B`"
+            self.source.report("never-completes", message, child.span, hint)
+
+    def root(self, pattern: syntax.Pattern) -> None:
+        """Report a pattern that is a ``not`` as a whole."""
+        if isinstance(pattern, syntax.Not):
+            message = "`not` says nothing by itself: it cannot be completed"
+            hint = "join it with what completes it: `timer:interval(10 sec) and not B`, `C and not B`"
+            self.source.report("never-completes", message, pattern.span, hint)
+
+    # --- places ------------------------------------------------------------------------------------------------------
+
+    def _piece(self, node: syntax.Pattern, regex: str, after: Span | None = None) -> Span | None:
+        """The place of what ``regex`` describes in the text of a node, behind ``after``; else the whole node."""
+        if node.span is None:
+            return None
+        start, end = self.source.offsets(node.span)
+        begin = start if after is None else self.source.offsets(after)[1]
+        found = re.compile(regex, re.IGNORECASE | re.DOTALL).search(self.source.text, begin, end)
+        return self.source.span(*found.span()) if found else node.span
+
+    def _arrow(self, node: syntax.Followed, number: int) -> Span | None:
+        left, right = node.operands[number].span, node.operands[number + 1].span
+        if left is None or right is None:
+            return node.span
+        found = re.compile(r"-\s*\[.*?>", re.DOTALL).search(
+            self.source.text, self.source.offsets(left)[1], self.source.offsets(right)[0]
+        )
+        return self.source.span(*found.span()) if found else node.span
+
+
+def _bound(value: int | None) -> str:
+    return "" if value is None else str(value)
+
+
+def numbers(field: syntax.Cron, low: int, high: int) -> frozenset[int]:
+    """The numbers that a field of a calendar allows."""
+    match field.kind:
+        case "any":
+            return frozenset(range(low, high + 1))
+        case "step":
+            return frozenset(n for n in range(low, high + 1) if n % field.low == 0)
+        case "list":
+            return frozenset().union(*(numbers(i, low, high) for i in field.items))
+        case "range":
+            return frozenset(range(field.low, field.high + 1))
+    return frozenset((field.low,))

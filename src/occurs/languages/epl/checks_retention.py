@@ -1,0 +1,247 @@
+"""How long the events of a pattern wait for it to be completed (epl-and-nets.md, section 5, Retention).
+
+Lengths are exact amounts as durations have them; None is for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from occurs.languages.epl import syntax
+from occurs.languages.epl.checks_analysis import ResolvedQuery, Wait
+from occurs.languages.epl.checks_bounds import numbers
+from occurs.model.time import UNIT_MICROSECONDS, Duration
+
+Length = Fraction | None
+
+
+def retention(query: ResolvedQuery) -> tuple[Wait, ...]:
+    """For every tag of a query, in the order of the pattern, how long its events may wait."""
+    return waits(query.pattern)
+
+
+def waits(pattern: syntax.Pattern) -> tuple[Wait, ...]:
+    """For every tag of a pattern, all of whose filters have one."""
+    walk = _Walk()
+    walk.node(pattern, _Around(None, False, {}))
+    ticks = any(d.ticks for d in _durations(pattern))
+    found = []
+    for tag, wait in walk.waits.items():
+        bound = None if wait is None else Duration(wait, ticks)
+        found.append(Wait(tag, bound, tag in walk.growing))
+    return tuple(found)
+
+
+def _durations(node: syntax.Pattern) -> Iterable[Duration]:
+    if isinstance(node, syntax.Within | syntax.Interval):
+        yield node.duration
+    for child in node.children:
+        yield from _durations(child)
+
+
+def life(node: syntax.Pattern) -> Length:
+    """How long an instance of a pattern lives at most, until it is over or false."""
+    match node:
+        case syntax.Within():
+            return _least(node.duration.amount, life(node.operand))
+        case syntax.Interval():
+            return node.duration.amount
+        case syntax.At():
+            return _period(node)
+        case syntax.Followed():
+            return _sum(life(o) for o in node.operands)
+        case syntax.And():
+            # an absence does not keep it alive
+            return _most(life(o) for o in node.operands if not isinstance(o, syntax.Not))
+        case syntax.Or():
+            return _least(_most(life(o) for o in node.operands), *(sure(o) for o in node.operands))
+        case syntax.Repeat():
+            return _times(node.count, life(node.operand))
+        case syntax.Until():
+            counted = _times(node.high, life(node.operand)) if node.low == node.high and node.high else None
+            return _least(sure(node.end), counted)
+        case syntax.While():
+            return life(node.operand)
+    return None
+
+
+def sure(node: syntax.Pattern) -> Length:
+    """After how long an instance of a pattern has surely been completed, and is over."""
+    match node:
+        case syntax.Interval():
+            return node.duration.amount
+        case syntax.At():
+            return _period(node)
+        case syntax.Followed():
+            return _sum(sure(o) for o in node.operands)
+        case syntax.And():
+            return _most(sure(o) for o in node.operands)
+        case syntax.Or():
+            return _least(*(sure(o) for o in node.operands))
+        case syntax.Repeat():
+            return _times(node.count, sure(node.operand))
+        case syntax.Until() if node.low in (None, 0):
+            return sure(node.end)
+        case syntax.Within() if node.count is None:
+            inner = sure(node.operand)
+            return inner if inner is not None and inner < node.duration.amount else None
+    return None
+
+
+def many(node: syntax.Pattern) -> bool:
+    """Can one instance of a pattern be completed any number of times?"""
+    match node:
+        case syntax.Every() | syntax.EveryDistinct():
+            return True
+        case syntax.Followed() | syntax.And() | syntax.Or() | syntax.While() | syntax.Within():
+            return any(many(c) for c in node.children)
+    return False
+
+
+def _period(node: syntax.At) -> Length:
+    """The longest time between two instants of a calendar, or more than that."""
+    hour, day, week = UNIT_MICROSECONDS["h"], UNIT_MICROSECONDS["d"], UNIT_MICROSECONDS["w"]
+    _, at_hour, at_day, at_month, at_week_day = node.fields[:5]
+    if at_month.kind != "any":
+        return Fraction(8 * 366 * day)  # the 29th of February
+    if at_week_day.kind != "any":
+        return Fraction(week)
+    if at_day.kind != "any":
+        return Fraction(62 * day)
+    if at_hour.kind != "any":
+        return Fraction(day)
+    return Fraction(hour if numbers(node.fields[0], 0, 59) != frozenset(range(60)) else UNIT_MICROSECONDS["min"])
+
+
+def _least(*lengths: Length) -> Length:
+    known = [n for n in lengths if n is not None]
+    return min(known) if known else None
+
+
+def _most(lengths: Iterable[Length]) -> Length:
+    out: Length = Fraction(0)
+    for n in lengths:
+        out = None if n is None or out is None else max(out, n)
+    return out
+
+
+def _sum(lengths: Iterable[Length]) -> Length:
+    out: Length = Fraction(0)
+    for n in lengths:
+        out = None if n is None or out is None else out + n
+    return out
+
+
+def _times(count: int | None, length: Length) -> Length:
+    return None if count is None or length is None else count * length
+
+
+@dataclass(frozen=True)
+class _Around:
+    """Where a node stands: how long it lives at most for what is around it; whether there may be any number of
+    instances of it at the same time; the tags that are bound before, True: of any number of events at the same time."""
+
+    bound: Length
+    many: bool
+    tags: dict[str, bool]
+
+
+@dataclass
+class _Walk:
+    """Collects how long the events of each tag wait, and those of which any number may wait for ever."""
+
+    waits: dict[str, Length] = field(default_factory=dict)
+    growing: set[str] = field(default_factory=set)
+
+    def node(self, node: syntax.Pattern, at: _Around) -> dict[str, bool]:
+        """The tags that a match of ``node`` adds, True: of any number of events at the same time.  ``waits`` of these
+        is the time between the event and the match of ``node``."""
+        at = replace(at, bound=_least(at.bound, life(node)))
+        match node:
+            case syntax.Filter():
+                assert node.tag is not None
+                self._hold(at)
+                self.waits[node.tag.text] = Fraction(0)
+                return {node.tag.text: at.many}
+            case syntax.Followed():
+                return self._followed(node, at)
+            case syntax.And():
+                return self._and(node, at)
+            case syntax.Not():
+                self.node(node.operand, at)
+                return {}
+            case syntax.Every() | syntax.EveryDistinct():
+                self._hold(at)
+                again = at.many or many(node.operand)
+                return dict.fromkeys(self.node(node.operand, replace(at, many=again)), True)
+            case syntax.Within():
+                found = self.node(node.operand, at)
+                for tag in found:
+                    self.waits[tag] = _least(self.waits[tag], at.bound)
+                return found
+            case syntax.Repeat() | syntax.Until():
+                return self._repeated(node, at)
+        found = {}
+        for child in node.children:
+            found |= self.node(child, at)
+        return found
+
+    def _followed(self, node: syntax.Followed, at: _Around) -> dict[str, bool]:
+        found: dict[str, bool] = {}
+        again = at.many
+        for i, step in enumerate(node.operands):
+            # of several instances at one time each keeps the events of the steps before
+            kept = {**at.tags, **{t: f and again for t, f in found.items()}}
+            found |= self.node(step, _Around(at.bound, again, kept))
+            rest = _sum(life(s) for s in node.operands[i + 1 :])
+            for tag in self._new(step):
+                if i + 1 < len(node.operands):
+                    self.waits[tag] = _least(_sum((self.waits[tag], rest)), at.bound)
+            limit = node.limits[i] if i < len(node.limits) else None
+            again = at.many or (limit is None and (again or many(step)))
+        return found
+
+    def _and(self, node: syntax.And, at: _Around) -> dict[str, bool]:
+        found: dict[str, bool] = {}
+        partners = [o for o in node.operands if not isinstance(o, syntax.Not)]
+        for operand in node.operands:
+            more = self.node(operand, at)
+            others = [o for o in partners if o is not operand]
+            if not others or isinstance(operand, syntax.Not):
+                found |= more
+                continue
+            # what is completed once waits for the others; what may be completed again is kept to the end
+            rest = None if many(operand) else _most(life(o) for o in others)
+            for tag in more:
+                self.waits[tag] = _least(_sum((self.waits[tag], rest)), at.bound)
+                if self.waits[tag] is None and more[tag]:
+                    self.growing.add(tag)
+            found |= more
+        return found
+
+    def _repeated(self, node: syntax.Repeat | syntax.Until, at: _Around) -> dict[str, bool]:
+        found = self.node(node.operand, at)
+        endless = isinstance(node, syntax.Until) and node.high is None
+        if endless or not (isinstance(node, syntax.Repeat) and node.count == 1):
+            for tag in found:
+                self.waits[tag] = at.bound
+                if at.bound is None and (endless or at.many):
+                    self.growing.add(tag)
+        if isinstance(node, syntax.Until):
+            found = {**found, **self.node(node.end, at)}
+        return found
+
+    def _hold(self, at: _Around) -> None:
+        """What has no end of its own waits: so do the events that are bound before it."""
+        if at.bound is None:
+            self.growing |= {t for t, several in at.tags.items() if several}
+
+    def _new(self, step: syntax.Pattern) -> list[str]:
+        """The tags of a step that its matches have."""
+        if isinstance(step, syntax.Filter):
+            return [step.tag.text] if step.tag is not None else []
+        if isinstance(step, syntax.Not):
+            return []
+        return [t for child in step.children for t in self._new(child)]
