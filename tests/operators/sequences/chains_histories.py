@@ -21,6 +21,9 @@ from occurs.operators.sequences import tree
 from occurs.operators.sequences.stream import Matches, State, Stream
 from occurs.operators.sequences.tree import And, Atom, Every, Followed, Interval, Node, Not, Within
 
+#: matches as (time, at, due, tag -> the whole event)
+Told = list[tuple[int, int, bool, dict[str, Any]]]
+
 TYPES = ("A", "B", "C", "D")
 KIND = TimeKind(timestamp=False, unit="ms")
 ATTRIBUTES = (("k", Type.INT), ("f", Type.FLOAT), ("s", Type.STRING), ("v", Type.INT))

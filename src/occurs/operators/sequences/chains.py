@@ -151,13 +151,19 @@ class _Call:
     def __init__(self, chain: Chain, state: State, events: Events) -> None:
         self.chain, self.events, self.stream = chain, events, events.stream
         self.steps = chain.shape.steps
-        self.started = "seen" in state
+        #: the rules that begin in this call
+        self.new = np.arange(len(chain.sequences), dtype=np.int64)
+        if "seen" in state:
+            self.new = state["new"].column("rule").to_numpy() if "new" in state else NO_ROWS
         self.bindings = Bindings(state, events, chain.types, chain.columns, chain.covering)
         self.judge = Judge(self.bindings, chain.sequences, chain.kind)
         self.kept: State = {}
 
     def run(self) -> tuple[State, Found]:
-        tokens: Tokens | None = self.bindings.waiting[0] if self.started else self._root()
+        tokens = self.bindings.waiting[0]
+        if len(self.new):
+            begun = self._root(self.new)
+            tokens = begun if tokens is None else Tokens.concat([tokens, begun])
         rest: np.ndarray | None
         last = len(self.steps) - 1
         for k, step in enumerate(self.steps):
@@ -185,12 +191,11 @@ class _Call:
         return state, self._found(tokens, last)
 
     # -- tokens ------------------------------------------------------------------------------------------------------
-    def _root(self) -> Tokens:
+    def _root(self, rule: np.ndarray) -> Tokens:
         """The tokens of the first step: one per rule."""
-        n = len(self.chain.sequences)
+        n = len(rule)
         assert self.stream.start is not None
         begin = np.full(n, self.stream.start, np.int64)
-        rule = np.arange(n, dtype=np.int64)
         return Tokens([], np.zeros(n, np.int64), begin, self._begun(0, {}, begin, rule), rule)
 
     def _begun(
