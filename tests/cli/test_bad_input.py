@@ -157,7 +157,7 @@ def test_bad_rows_are_left_out_counted_and_kept(occurs, here, request, host):
     pq.write_table(pa.concat_tables([late, first]), here / "a b+%.parquet")
     done = occurs(*run, "a b+%.parquet", "--bad", "bad.csv")
     assert (done.status, json.loads(done.out)) == (0, FIRE)
-    assert "left out 1 bad rows: 1 unreadable time" in done.err
+    assert "left out 1 bad row: 1 unreadable time" in done.err
     head, row = (here / "bad.csv").read_text().splitlines()
     assert head == "reason,file,row,column,value,data"
     assert row.startswith("unreadable time,")

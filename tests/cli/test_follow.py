@@ -162,7 +162,7 @@ def test_files_come_while_it_runs_and_after_a_restart(occurs, here, spark):
     with meanwhile(here / "m.jsonl", steps):
         done = occurs(*FOLLOW, *shared, "--metrics", "m.jsonl")
     assert (done.status, done.out) == (0, ""), done.err
-    assert "left out 1 rows that came too late" in done.err
+    assert "left out 1 row that came too late" in done.err
     assert rows_of(here / "late") == [{"type": "Temp", "time": 1000, "Area": "a", "Value": 59}]
     come("d.csv", lines[220:])()
     done = occurs(*FOLLOW, *shared, "--ended")

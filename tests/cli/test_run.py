@@ -162,7 +162,7 @@ def test_spark_is_the_default_host_and_finds_the_same(occurs, here, spark):
     assert "row 2: unreadable time" in done.err
     done = occurs("run", "fire.tesla", "--events", "events.csv", "--bad-rows", "skip")
     assert (done.status, json.loads(done.out)) == (0, FIRE)
-    assert "left out 1 bad rows" in done.err
+    assert "left out 1 bad row" in done.err
 
 
 @pytest.mark.spark

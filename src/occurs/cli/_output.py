@@ -82,23 +82,28 @@ def rich_table(name: str, table: pa.Table) -> Table:
 def summary(tables: Mapping[str, pa.Table], counts: Mapping[str, int], seconds: float) -> None:
     """How many of each type, and what was left out, on stderr."""
     found = ", ".join(f"{name} {len(t):,}" for name, t in tables.items()) or "no types"
-    rows = f" in {counts['rows']:,} rows" if "rows" in counts else ""
-    click.echo(f"found{rows}: {found} ({seconds:.1f} s)", err=True)
+    among = f" in {rows(counts['rows'])}" if "rows" in counts else ""
+    click.echo(f"found{among}: {found} ({seconds:.1f} s)", err=True)
     left_out(counts)
+
+
+def rows(n: int, kind: str = "") -> str:
+    """So many rows, in words."""
+    return f"{n:,} {kind}row{'' if n == 1 else 's'}"
 
 
 def left_out(counts: Mapping[str, int]) -> None:
     """Rows that are no part of the history, by reason."""
     if counts.get("bad"):
         reasons = ", ".join(f"{n:,} {k.removeprefix('bad: ')}" for k, n in counts.items() if k.startswith("bad: "))
-        click.echo(f"left out {counts['bad']:,} bad rows: {reasons}", err=True)
+        click.echo(f"left out {rows(counts['bad'], 'bad ')}: {reasons}", err=True)
     if counts.get("outside"):
-        click.echo(f"left out {counts['outside']:,} rows outside the clock (--start, --until)", err=True)
+        click.echo(f"left out {rows(counts['outside'])} outside the clock (--start, --until)", err=True)
     if counts.get("empty"):
-        click.echo(f"left out {counts['empty']:,} rows that end when they begin", err=True)
+        click.echo(f"left out {rows(counts['empty'])} of no length (the end is the beginning)", err=True)
     for name, n in counts.items():
         if name.startswith("coalesced: "):
-            click.echo(f"put together {n:,} rows of {name.removeprefix('coalesced: ')} with earlier ones", err=True)
+            click.echo(f"put together {rows(n)} of {name.removeprefix('coalesced: ')} with earlier ones", err=True)
     nulls = {k.removeprefix("null: "): n for k, n in counts.items() if k.startswith("null: ")}
     if nulls:
         click.echo(f"rows without a value, which no formula finds: {', '.join(f'{k} {n:,}' for k, n in nulls.items())}",

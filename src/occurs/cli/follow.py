@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from occurs.cli import _input, _options
-from occurs.cli._output import check_targets, left_out, rich_table
+from occurs.cli._output import check_targets, left_out, rich_table, rows
 from occurs.connect.places import split_type
 from occurs.follow.checkpoint import Checkpoint
 from occurs.follow.figures import Line, Totals
@@ -155,12 +155,12 @@ def _session(topics: bool) -> SparkSession:
 def _summary(totals: Totals, seconds: float, lasting: list[str]) -> None:
     """How many of each type in this run, and what was left out, on stderr.  ``lasting``: types of input that last."""
     found = ", ".join(f"{name} {n:,}" for name, n in totals.found.items()) or "nothing"
-    rows, batches = totals.counts["rows"], totals.batches
+    batches = totals.batches
     many = "micro-batch" if batches == 1 else "micro-batches"
-    click.echo(f"found in {rows:,} rows: {found} ({batches:,} {many}, {seconds:.1f} s)", err=True)
+    click.echo(f"found in {rows(totals.counts['rows'])}: {found} ({batches:,} {many}, {seconds:.1f} s)", err=True)
     left_out(totals.counts)
     if totals.counts["late"]:
-        click.echo(f"left out {totals.counts['late']:,} rows that came too late (--watermark, --late)", err=True)
+        click.echo(f"left out {rows(totals.counts['late'])} that came too late (--watermark, --late)", err=True)
         if lasting:
             names = ", ".join(f"`{t}`" for t in lasting)
             text = f"a row of {names} comes at its time: delivered when it ends it is late by its length"
