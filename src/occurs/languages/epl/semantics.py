@@ -212,8 +212,8 @@ class Run:
                 tag = item.all_of.text
                 out |= dict.fromkeys(self.names(machine, tag, None))
                 out |= self.struct(machine, tag, binding.get(tag)) or {}
-            elif (tag := self.event_named(machine, item.expr)) is not None:
-                out[item.name.text if item.name is not None else tag] = self.struct(machine, tag, binding.get(tag))
+            elif (one := self.event_named(machine, item.expr)) is not None:
+                out[item.name.text if item.name is not None else one] = self.struct(machine, one, binding.get(one))
             elif item.expr is not None:
                 name = item.name.text if item.name is not None else _last_attribute(item.expr)
                 out[name] = machine.value(item.expr, binding, f"the value of {name}")

@@ -1,0 +1,114 @@
+"""Text cases of EPL: statements, rows and the expected events in one Markdown file, and what the reference says.
+
+As in :mod:`occurs.testing.cases`, with a block ``epl`` for the statements and an option ``zone``.  The rows of ``out``
+are in the total order; a struct or a list of structs is written as JSON in quotes: ``Out@1(a='{"n": 1}')``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from occurs.errors import DefinitionProblem, SyntaxProblem
+from occurs.languages.epl import syntax
+from occurs.languages.epl.checks import Analysis, analyse
+from occurs.languages.epl.parser import parse
+from occurs.languages.epl.semantics import evaluate, timeouts
+from occurs.languages.epl.semantics_machine import Timeout
+from occurs.model.occurrence import Occurrence
+from occurs.testing.cases import KINDS, Case, parse_events, parse_time, read_cases
+
+
+@dataclass(frozen=True)
+class EplCase(Case):
+    """One case; ``zone`` is that of calendar timers."""
+
+    zone: str = "UTC"
+
+    @cached_property
+    def file_tree(self) -> syntax.File:
+        """The parsed statements; SyntaxProblem if they are not in the grammar."""
+        tree, problems = parse(self.rules, f"{self.file or self.name}:{self.line}")
+        if any(p.severity == "error" for p in problems):
+            raise SyntaxProblem(problems)
+        return tree
+
+    @cached_property
+    def analysis(self) -> Analysis:
+        """What the checks found; DefinitionProblem if there is an error among it."""
+        found = analyse([self.file_tree], self.inputs, kind=self.kind)
+        errors = [p for p in found.problems if p.severity == "error"]
+        if errors:
+            raise DefinitionProblem(errors)
+        return found
+
+
+def load_cases(path: str | Path) -> list[EplCase]:
+    """All cases of a Markdown file, or of every ``*.md`` in a directory; ValueError names file and line."""
+    return read_cases(Path(path), _case)
+
+
+def _case(name: str, text: str, blocks: dict[str, str], file: str, line: int) -> EplCase:
+    unknown = set(blocks) - {"epl", "in", "out", "error", "options"}
+    if unknown or "epl" not in blocks or ("out" in blocks) == ("error" in blocks):
+        raise ValueError(f"{name}: needs a block `epl` and one of `out`, `error`; unknown: {sorted(unknown)}")
+    lines = [o.partition(":") for o in blocks.get("options", "").splitlines() if o.strip()]
+    options = {o.strip(): value.strip() for o, _, value in lines}
+    kind = KINDS[options.pop("unit", "ms")]
+    ends = {o: parse_time(options.pop(o), kind) for o in ("start", "until") if o in options}
+    zone = options.pop("zone", "UTC")
+    if options:
+        raise ValueError(f"{name}: unknown options {sorted(options)}")
+    return EplCase(
+        name=name,
+        rules=blocks["epl"],
+        events=tuple(parse_events(blocks.get("in", ""), kind)),
+        expected=tuple(parse_events(blocks["out"], kind)) if "out" in blocks else None,
+        error=blocks["error"].strip() if "error" in blocks else None,
+        kind=kind,
+        start=ends.get("start"),
+        until=ends.get("until"),
+        text=text,
+        file=file,
+        line=line,
+        zone=zone,
+    )
+
+
+def reference(case: EplCase) -> list[Occurrence]:
+    """What the reference semantics derives, in the total order; OccursError if the case is wrong."""
+    return evaluate(
+        case.file_tree.statements,
+        case.analysis.schemas,
+        case.events,
+        kind=case.kind,
+        zone=case.zone,
+        start=case.start,
+        until=case.until,
+    )
+
+
+def ended(case: EplCase) -> list[Timeout]:
+    """What guards have ended."""
+    return timeouts(
+        case.file_tree.statements,
+        case.analysis.schemas,
+        case.events,
+        kind=case.kind,
+        zone=case.zone,
+        start=case.start,
+        until=case.until,
+    )
+
+
+def flat(events: Sequence[Occurrence]) -> list[Occurrence]:
+    """The events with every struct and list as JSON text, as ``out`` has them."""
+    return [replace(e, attributes={n: _text(v) for n, v in e.attributes.items()}) for e in events]
+
+
+def _text(value: Any) -> Any:
+    return json.dumps(value) if isinstance(value, Mapping | list) else value
