@@ -67,12 +67,19 @@ def _seen_by(name: str, parts: Mapping[str, Part], known: Known) -> Known:
     for p in others:
         foreign |= {t: _typed(s) for t, s in p.declared.items() if t not in own}
     for p in others:
-        foreign |= p.defined
+        foreign |= {t: _readable(s) for t, s in p.defined.items()}
     made: dict[str, frozenset[str]] = {}
     for p in others:
         for node in p.nodes:
             made[node.defines] = made.get(node.defines, frozenset()) | node.now | node.back
     return replace(known, foreign=foreign, made=made)
+
+
+def _readable(defined: Schema) -> Schema:
+    """A defined type as others see it: records are only given out."""
+    if not defined.records:
+        return defined
+    return replace(defined, attributes=tuple(a for a in defined if a[1] is not Type.RECORD), records=())
 
 
 def _typed(declared: Schema) -> Schema:

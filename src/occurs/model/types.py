@@ -129,6 +129,11 @@ class Schema:
     def names(self) -> tuple[str, ...]:
         return tuple(n for n, _ in self.attributes)
 
+    @property
+    def plain(self) -> tuple[str, ...]:
+        """The names of the attributes that definitions may read."""
+        return tuple(n for n, t in self.attributes if t is not Type.RECORD)
+
     def completed(self, seen: Mapping[str, Type]) -> Schema:
         """This schema with the types that it leaves open (NULL) as they are in ``seen``."""
         if all(t is not Type.NULL for _, t in self.attributes):

@@ -12,8 +12,10 @@ from occurs.operators.aggregate import Windowed
 from occurs.operators.lasting.network import Node
 from occurs.operators.lasting.scan import Scan
 from occurs.operators.pattern import Absent, Keep, Select
+from occurs.operators.sequences.tree import Atom
 from occurs.operators.windows import Source
 from occurs.plan.definition import NetDefinition, PatternDefinition
+from occurs.plan.sequences import SequenceDefinition, nodes
 from occurs.plan.stage import Stage
 
 if TYPE_CHECKING:
@@ -29,6 +31,10 @@ def sources(stage: Stage) -> list[Source]:
     for d in stage.definitions:
         if isinstance(d, NetDefinition):
             out += [_source(d.net.nodes[number], t) for number, t in d.net.sources.items()]
+            continue
+        if isinstance(d, SequenceDefinition):
+            atoms = [n for n in nodes(d.pattern.root) if isinstance(n, Atom)]
+            out += [Source(t, a.own) for a in atoms for t in a.types]
             continue
         if not isinstance(d, PatternDefinition):
             out += [Source(t, ()) for t in d.reads]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from occurs.errors import UsageProblem
 from occurs.hosts.spark.columns import SPARK
-from occurs.hosts.spark.wide import Inlet, Wide
-from occurs.model.types import Schema, Type, widen
+from occurs.hosts.spark.wide import Inlet, Kind, Wide, ddl_of, joint, kinds_of
+from occurs.model.types import Schema, Type
 from occurs.plan.spread import Group
 
 if TYPE_CHECKING:
@@ -33,15 +33,16 @@ class Result:
         chosen = self.frame.where(F.col("__type") == self.wide.reported.index(type))
         return chosen.select(*_output(self.wide, self.group.stage.schemas[type], type))
 
-    def several(self, types: Sequence[str], kinds: Mapping[str, Type], lasting: bool) -> DataFrame:
+    def several(self, types: Sequence[str], kinds: Mapping[str, Kind], lasting: bool) -> DataFrame:
         """The detections of some types, with the attributes ``kinds``, and with their ends if some are ``lasting``."""
         from pyspark.sql import functions as F
 
         schemas, columns = self.group.stage.schemas, []
         for name, kind in kinds.items():
             used = dict.fromkeys(self.wide.physical[(t, name)] for t in types if name in schemas[t])
-            values = [F.col(c).cast(SPARK[kind]) for c in used]
-            value = F.coalesce(*values) if values else F.lit(None).cast(SPARK[kind])
+            own = SPARK[kind] if isinstance(kind, Type) else ddl_of(kind)
+            values = [F.col(c).cast(own) for c in used]
+            value = F.coalesce(*values) if values else F.lit(None).cast(own)
             columns.append((F.timestamp_micros(value) if kind is Type.TIMESTAMP else value).alias(name))
         chosen = self.frame
         if set(types) != set(self.wide.reported):
@@ -54,14 +55,16 @@ class Result:
         from pyspark.sql import functions as F
 
         columns = [self._names().alias("__type"), F.col("__time"), *([F.col("__label")] if labelled else [])]
-        used = dict.fromkeys(self.wide.physical[(t, n)] for t in types for n in self.group.stage.schemas[t].names)
+        used = dict.fromkeys(self.wide.physical[(t, n)] for t in types for n in self.group.stage.schemas[t].plain)
         columns += [F.col(c).alias(self._name(c)) for c in used]
         return self.frame.where(self._is_one_of(types)).select(*columns, F.lit(True).alias("__derived"))
 
     def inlet(self, type: str, needed: set[str] | None) -> Inlet:
         schema = self.group.stage.schemas[type]
         columns = tuple(
-            (n, t, self._name(self.wide.physical[(type, n)])) for n, t in schema if needed is None or n in needed
+            (n, schema[n], self._name(self.wide.physical[(type, n)]))
+            for n in schema.plain
+            if needed is None or n in needed
         )
         return Inlet(type, True, True, columns)
 
@@ -83,11 +86,11 @@ class Result:
 
 def side_by_side(found: Sequence[tuple[str, Result]]) -> DataFrame:
     """The detections of several types in one DataFrame.  Raises UsageProblem if attributes of one name differ."""
-    kinds: dict[str, Type] = {}
+    kinds: dict[str, Kind] = {}
     first: dict[str, str] = {}
     for type, result in found:
-        for name, t in result.group.stage.schemas[type]:
-            both = widen(kinds.get(name, t), t)
+        for name, t in kinds_of(result.group.stage.schemas[type]):
+            both = joint(kinds.get(name, t), t)
             if both is None:
                 text = f"attribute `{name}` is {kinds[name]} in `{first[name]}`, but {t} in `{type}`"
                 raise UsageProblem.of("bad-option", text, hint="name types that agree: together(..)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,7 @@ from occurs.engine.order import input_rows
 from occurs.engine.results import TypeRows
 from occurs.errors import CheckpointProblem, InputProblem, LimitProblem, OccursError, Problem, Span
 from occurs.model.time import TimeKind
-from occurs.model.types import Schema, Type
+from occurs.model.types import Schema, Type, from_arrow, widen
 from occurs.operators.rows import Rows
 from occurs.plan.stage import Stage
 
@@ -29,11 +29,42 @@ DDL_TYPES = {
     Type.DURATION: "bigint",
     Type.NULL: "string",
 }
+#: what a column holds: a type, or of records their Arrow type
+Kind: TypeAlias = Type | Any
 _BECAUSE = "array<struct<role:string,type:string,time:{t},end:{t},label:string>>"
 
 
 #: up to so many types cross into Python as numbers
 MOST_NUMBERED = 16
+
+
+def kinds_of(schema: Schema) -> list[tuple[str, Kind]]:
+    """The attributes of a schema with what their columns hold."""
+    return [(n, schema.arrow_of(n, t) if t is Type.RECORD else t) for n, t in schema]
+
+
+def ddl_of(kind: Kind) -> str:
+    """Spark's type of a column."""
+    if isinstance(kind, Type):
+        return DDL_TYPES[kind]
+    if pa.types.is_list(kind):
+        return f"array<{ddl_of(kind.value_type)}>"
+    if pa.types.is_struct(kind):
+        parts = ("`{}`:{}".format(f.name.replace("`", "``"), ddl_of(f.type)) for f in kind)
+        return f"struct<{', '.join(parts)}>"
+    return "timestamp" if pa.types.is_timestamp(kind) else DDL_TYPES[from_arrow(kind) or Type.NULL]
+
+
+def arrow_of(kind: Kind) -> pa.DataType:
+    """The Arrow type of a column on its way."""
+    return ARROW[kind] if isinstance(kind, Type) else kind
+
+
+def joint(one: Kind, other: Kind) -> Kind | None:
+    """The least kind that holds both, or None."""
+    if isinstance(one, Type) and isinstance(other, Type):
+        return widen(one, other)
+    return one if one == other else None
 
 
 def because_ddl(kind: TimeKind) -> str:
@@ -64,7 +95,7 @@ class Wide:
     rows are told before they are, so there is a column ``__final``."""
 
     reported: tuple[str, ...]
-    fields: tuple[tuple[str, Type], ...]
+    fields: tuple[tuple[str, Kind], ...]
     physical: Mapping[tuple[str, str], str]
     kind: TimeKind
     label: bool
@@ -74,10 +105,10 @@ class Wide:
 
     @classmethod
     def of(cls, stage: Stage, label: bool, because: bool, final: bool = False) -> Wide:
-        columns: dict[tuple[str, Type], str] = {}
+        columns: dict[tuple[str, Kind], str] = {}
         physical = {}
         for t in stage.reported:
-            for name, at in stage.schemas[t]:
+            for name, at in kinds_of(stage.schemas[t]):
                 physical[(t, name)] = columns.setdefault((name, at), f"o{len(columns)}")
         fields = tuple((c, at) for (_, at), c in columns.items())
         lasting = any(stage.schemas[t].lasting for t in stage.reported)
@@ -86,7 +117,7 @@ class Wide:
     @property
     def ddl(self) -> str:
         parts = ["__type int", "__time bigint", *(["__end bigint"] if self.lasting else [])]
-        parts += [f"{c} {DDL_TYPES[t]}" for c, t in self.fields]
+        parts += [f"{c} {ddl_of(t)}" for c, t in self.fields]
         parts += ["__final boolean"] if self.final else []
         parts += ["__label string"] if self.label else []
         parts += [f"__because {because_ddl(self.kind)}"] if self.because else []
@@ -112,9 +143,9 @@ class Wide:
                 names.append(c)
                 if c in mine:
                     column = table.column(mine[c])
-                    arrays.append(column if column.type == ARROW[at] else column.cast(ARROW[at]))
+                    arrays.append(column if column.type == arrow_of(at) else column.cast(arrow_of(at)))
                 else:
-                    arrays.append(pa.nulls(n, ARROW[at]))
+                    arrays.append(pa.nulls(n, arrow_of(at)))
             if self.final:
                 names.append("__final")
                 arrays.append(table.column("final"))

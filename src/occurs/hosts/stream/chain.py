@@ -130,7 +130,7 @@ def _handed(layout: Layout, depth: int) -> list[Handed]:
             continue
         wide, schemas = p.wide, p.lane.group.stage.schemas
         kinds = dict(wide.fields)
-        used = dict.fromkeys(wide.physical[(t, n)] for t in types for n in schemas[t].names)
+        used = dict.fromkeys(wide.physical[(t, n)] for t in types for n in schemas[t].plain)
         out.append(Handed(p, types, tuple((c, f"g{p.lane.number}_{c}", kinds[c]) for c in used)))
     return out
 

@@ -10,10 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.errors import UsageProblem
-from occurs.hosts.spark.wide import ARROW, DDL_TYPES, because_ddl
+from occurs.hosts.spark.wide import Kind, arrow_of, because_ddl, ddl_of, joint, kinds_of
 from occurs.hosts.stream.layout import Path
 from occurs.hosts.stream.records import DDL, FOUND, LATE, NAMES, SCHEMA, from_blob, records
-from occurs.model.types import Type, widen
 
 Batches = Iterator[pa.RecordBatch]
 
@@ -25,14 +24,14 @@ class Handed:
 
     path: Path
     types: tuple[str, ...]
-    columns: tuple[tuple[str, str, Type], ...]
+    columns: tuple[tuple[str, str, Kind], ...]
 
 
 def handed_ddl(handed: Sequence[Handed], labelled: bool) -> str:
     """The columns that :func:`make_unpacker` gives."""
     parts = [DDL, "__type string", "__time bigint", "__derived boolean"]
     parts += ["__label string"] if labelled else []
-    parts += [f"{c} {DDL_TYPES[t]}" for h in handed for _, c, t in h.columns]
+    parts += [f"{c} {ddl_of(t)}" for h in handed for _, c, t in h.columns]
     return ", ".join(parts)
 
 
@@ -41,7 +40,7 @@ def make_unpacker(handed: Sequence[Handed], labelled: bool) -> Callable[[Batches
     fields = [*SCHEMA, pa.field("__type", pa.string()), pa.field("__time", pa.int64())]
     fields += [pa.field("__derived", pa.bool_())]
     fields += [pa.field("__label", pa.string())] if labelled else []
-    fields += [pa.field(c, ARROW[t]) for h in handed for _, c, t in h.columns]
+    fields += [pa.field(c, arrow_of(t)) for h in handed for _, c, t in h.columns]
     schema = pa.schema(fields)
     by_lane = {h.path.lane.number: h for h in handed}
 
@@ -84,7 +83,7 @@ class Shown:
 
     paths: tuple[Path, ...]
     types: tuple[str, ...]
-    attributes: tuple[tuple[str, Type], ...]
+    attributes: tuple[tuple[str, Kind], ...]
     label: bool
     because: bool
     lasting: bool = False
@@ -93,14 +92,14 @@ class Shown:
     @classmethod
     def of(cls, paths: Sequence[Path], types: Sequence[str], label: bool, because: bool) -> Shown:
         """Raises UsageProblem if attributes of one name are of kinds that do not go together."""
-        kinds: dict[str, Type] = {}
+        kinds: dict[str, Kind] = {}
         first: dict[str, str] = {}
         lasting = False
         for t in types:
             schemas = next(p.lane.group.stage.schemas for p in paths if t in p.wide.reported)
             lasting = lasting or schemas[t].lasting
-            for name, kind in schemas[t]:
-                both = widen(kinds.get(name, kind), kind)
+            for name, kind in kinds_of(schemas[t]):
+                both = joint(kinds.get(name, kind), kind)
                 if both is None:
                     text = f"attribute `{name}` is {kinds[name]} in `{first[name]}`, but {kind} in `{t}`"
                     raise UsageProblem.of("bad-option", text, hint="name types that agree: together(..)")
@@ -112,7 +111,7 @@ class Shown:
     def ddl(self) -> str:
         """Times as ticks, attributes numbered (names are the user's)."""
         parts = ["type string", "time bigint", *(["end bigint"] if self.lasting else [])]
-        parts += [f"a{n} {DDL_TYPES[t]}" for n, (_, t) in enumerate(self.attributes)]
+        parts += [f"a{n} {ddl_of(t)}" for n, (_, t) in enumerate(self.attributes)]
         parts += ["final boolean"] if self.final else []
         parts += ["label string"] if self.label else []
         parts += [f"because {because_ddl(self.paths[0].wide.kind)}"] if self.because else []
@@ -134,12 +133,22 @@ class Shown:
             found["end"] = table.column("__end") if path.wide.lasting else pa.nulls(n, pa.int64())
         for i, (name, kind) in enumerate(self.attributes):
             used = dict.fromkeys(path.wide.physical[(t, name)] for t in names if t in self.types and name in schemas[t])
-            values = [table.column(c).cast(ARROW[kind]) for c in used]
-            found[f"a{i}"] = pc.coalesce(*values) if values else pa.nulls(n, ARROW[kind])
+            values = [table.column(c).cast(arrow_of(kind)) for c in used]
+            found[f"a{i}"] = _first(values) if values else pa.nulls(n, arrow_of(kind))
         found |= {"final": table.column("__final")} if self.final else {}
         found |= {"label": table.column("__label")} if self.label else {}
         found |= {"because": table.column("__because")} if self.because else {}
         return pa.table(found)
+
+
+def _first(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
+    """Row by row the first value that is there."""
+    if len(columns) == 1 or not pa.types.is_nested(columns[0].type):
+        return pc.coalesce(*columns) if len(columns) > 1 else columns[0]
+    out = columns[-1]
+    for column in reversed(columns[:-1]):
+        out = pc.if_else(column.is_valid(), column, out)
+    return out
 
 
 def make_reader(shown: Shown) -> Callable[[Batches], Batches]:
