@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from occurs.errors import Problem
-from occurs.plan.definition import NetDefinition, PatternDefinition
+from occurs.errors import Problem, Span
+from occurs.plan.definition import Definition, NetDefinition, PatternDefinition
+from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.spread import groups
 from occurs.plan.stage import Stage
 
@@ -22,12 +23,18 @@ def _late(stage: Stage) -> list[Problem]:
         if read is None or d.output in late:
             continue
         late.add(d.output)
-        info = d.pattern.rules[0] if isinstance(d, PatternDefinition) else None
         text = f"`{d.output}` reads `{read}`, which may be known arbitrarily late"
-        file, span = (None, None) if info is None else (info.file, info.span)
+        file, span = _where(d)
         hint = "its rows come as late as what it reads"
         out.append(Problem("unbounded-delay", text, severity="warning", file=file, span=span, hint=hint))
     return out
+
+
+def _where(d: Definition) -> tuple[str | None, Span | None]:
+    """Where a definition stands, if that is known."""
+    if isinstance(d, PatternDefinition):
+        return d.pattern.rules[0].file, d.pattern.rules[0].span
+    return (d.file, d.span) if isinstance(d, SequenceDefinition) else (None, None)
 
 
 def _single(stage: Stage) -> list[Problem]:
@@ -37,7 +44,9 @@ def _single(stage: Stage) -> list[Problem]:
             names = ", ".join(f"`{t}`" for t in group.stage.defined)
             text = f"{names}: on Spark this runs in one partition, as {group.why} and there is no common key"
             hint = "equate an attribute of all events of a rule: `A(Key = $k) and last B(Key = $k) ...`"
-            if all(isinstance(d, NetDefinition) for d in group.stage.definitions):
+            if any(isinstance(d, SequenceDefinition) for d in group.stage.definitions):
+                hint = "equate an attribute of every event with one of the first: `every a=A -> b=B(k=a.k)`"
+            elif all(isinstance(d, NetDefinition) for d in group.stage.definitions):
                 hint = "let one variable stand in every atom and in the head: `state s(V) : a(V) ~> b(V).`"
             out.append(Problem("global-stage", text, severity="warning", hint=hint))
     return out

@@ -28,6 +28,7 @@ from occurs.operators.columns import Column
 from occurs.operators.rows import Rows
 from occurs.plan.definition import NetDefinition
 from occurs.plan.segments import segments
+from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Stage
 
 _HINT = "start with a new checkpoint (--replay-from fills its past), or go back to the rules of this one"
@@ -71,6 +72,8 @@ def _lane(path: Path) -> dict[str, Any]:
     if nets:
         read = {t: sorted(nets[r].identity for r in d.reads if r in nets) for t, d in nets.items()}
         out["nets"] = {d.identity: [_shape(d), read[t]] for t, d in sorted(nets.items())}
+    if lane.group.stage.sequences:
+        out["sequences"] = {d.identity: [_pattern(d, lane.group.stage), []] for d in lane.group.stage.sequences}
     found = [segments(stage) for stage in lane.stages.values()]
     if any(len(parts) > 1 for parts in found):
         behind: dict[str, list[int]] = {}
@@ -88,6 +91,13 @@ def _shape(definition: NetDefinition) -> str:
     nodes = [[type(node).__name__, list(node.variables)] for node in net.nodes]
     types = {v: t.value for v, t in net.types.items()}
     text = json.dumps([nodes, net.inputs, sorted(net.sources.items()), types], sort_keys=True)
+    return blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def _pattern(definition: SequenceDefinition, stage: Stage) -> str:
+    """Equal for patterns whose saved tables mean the same."""
+    types = {t: [[n, at.value] for n, at in stage.schemas.get(t, Schema())] for t in sorted(definition.reads)}
+    text = json.dumps([repr(definition.pattern), types])
     return blake2b(text.encode(), digest_size=8).hexdigest()
 
 
@@ -132,7 +142,13 @@ def _anew(old: Mapping[str, Any], new: Mapping[str, Any]) -> set[str]:
     """The definitions with the same text that begin anew: with another one that they read, or as what they keep has
     another form."""
     before, now = (
-        {d: e for lane in one["lanes"].values() for d, e in lane.get("nets", {}).items()} for one in (old, new)
+        {
+            d: entry
+            for lane in one["lanes"].values()
+            for kept in ("nets", "sequences")
+            for d, entry in lane.get(kept, {}).items()
+        }
+        for one in (old, new)
     )
     found = {d for d, entry in now.items() if entry != before.get(d)}
     while more := {d for d, (_, read) in now.items() if found & set(read)} - found:
@@ -199,9 +215,10 @@ def fitted(rows: Rows, schema: Schema, wanted: set[str] | None) -> Rows:
         if wanted is None or name in wanted:
             have = rows.columns.get(name)
             columns[name] = Column.nulls(t, len(rows)) if have is None else have.cast(t)
-    if "end" in rows.columns:
-        columns["end"] = rows.columns["end"]
-    return Rows(rows.type, rows.time, columns, rows.new, rows.serial, rows.labels)
+    for name in ("end", "sequence"):
+        if name in rows.columns:
+            columns[name] = rows.columns[name]
+    return Rows(rows.type, rows.time, columns, rows.new, rows.serial, rows.labels, rows.derived, rows.at)
 
 
 def renamed(table: pa.Table, old: Mapping[str, Any], types: Sequence[str], path: Path, layout: Layout) -> pa.Table:
@@ -257,6 +274,7 @@ def take_over(engine: Engine, state: State, path: Path, new: Collection[str]) ->
 def _take_over(stage: Stage, state: State, path: Path, new: Collection[str]) -> None:
     for identity in new:
         state.saved.pop(identity, None)
+        state.sequences.pop(identity, None)
     for t, rows in state.waiting.items():
         if t in stage.inputs:
             state.waiting[t] = fitted(rows, stage.schemas[t], wanted_columns(path, t))

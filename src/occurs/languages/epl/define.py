@@ -142,6 +142,8 @@ class Epl:
                     looks_at_one(pattern.root),
                     choices(pattern),
                     _kept(q, kind),
+                    file=q.file,
+                    span=q.query.span,
                 )
             )
         return out
@@ -231,7 +233,7 @@ def occurrences(tables: Mapping[str, pa.Table]) -> list[Occurrence]:
 
 
 def _table(schema: Schema, found: Sequence[Occurrence]) -> pa.Table:
-    """Results of the reference as rows."""
-    rows: list[dict[str, Any]] = [{"time": e.time, **e.attributes} for e in found]
-    fields = [pa.field("time", pa.int64()), *schema.arrow()]
+    """Results of the reference as rows; ``sequence`` is their order."""
+    rows: list[dict[str, Any]] = [{"time": e.time, "sequence": n, **e.attributes} for n, e in enumerate(found)]
+    fields = [pa.field("time", pa.int64()), pa.field("sequence", pa.int64()), *schema.arrow()]
     return pa.Table.from_pylist(rows, pa.schema(fields))
