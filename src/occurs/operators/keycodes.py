@@ -89,7 +89,7 @@ class Domain:
 
     def __init__(self) -> None:
         self.size = 0
-        self._ints = IntTable()
+        self.ints = IntTable()
         self._floats = IntTable()
         self._texts: dict[str, int] = {}
 
@@ -99,7 +99,7 @@ class Domain:
             return self._encode_floats(column)
         if column.numeric:
             values = column.values.astype(np.int64, copy=False)
-            codes, self.size = self._ints.encode(values, column.valid, self.size)
+            codes, self.size = self.ints.encode(values, column.valid, self.size)
             return codes
         if column.type is Type.NULL:
             return np.full(len(column), -1, np.int64)
@@ -110,7 +110,7 @@ class Domain:
         valid = column.is_valid()
         whole = valid & (np.abs(values) < 2.0**63) & (values == np.floor(values))
         ints = np.where(whole, values, 0.0).astype(np.int64)
-        codes, self.size = self._ints.encode(ints, whole, self.size)
+        codes, self.size = self.ints.encode(ints, whole, self.size)
         rest = valid & ~whole
         if rest.any():
             other, self.size = self._floats.encode(values.view(np.int64), rest, self.size)

@@ -213,3 +213,16 @@ def ascending(ticks: np.ndarray) -> bool:
         if ticks[i] < ticks[i - 1]:
             return False
     return True
+
+
+@njit(_OUT(_INTS), cache=True, nogil=True)
+def tied(ticks: np.ndarray) -> np.ndarray:
+    """The rows that are equal to the one before or to the next."""
+    n = len(ticks)
+    out = np.empty(n, np.int64)
+    found = 0
+    for i in range(n):
+        if (i > 0 and ticks[i - 1] == ticks[i]) or (i + 1 < n and ticks[i + 1] == ticks[i]):
+            out[found] = i
+            found += 1
+    return out[:found]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, types
 
-from occurs.operators.kernels.intervals import _INTS, _OPEN, _OUT, _table_size
+from occurs.operators.kernels.intervals import _FLAGS, _INTS, _OPEN, _OUT, _table_size
 from occurs.operators.keycodes import _slot
 
 #: the least key, keys of a table of open addressing (none: a number for each key from the least on), numbers, how many
@@ -56,6 +56,47 @@ def number(index: tuple[int, np.ndarray, np.ndarray, int], key: int) -> int:
     while numbers[s] >= 0 and table[s] != key:
         s = (s + 1) & (size - 1)
     return numbers[s]
+
+
+@njit(types.Tuple((_OUT, types.boolean))(_INTS, _OUT, _OUT), cache=True, nogil=True)
+def looked_up(values: np.ndarray, keys: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, bool]:
+    """The codes of values that are all in a table (:class:`occurs.operators.keycodes.IntTable`); or that they are
+    not."""
+    out = np.empty(len(values), np.int64)
+    size = len(keys)
+    for i in range(len(values)):
+        s = _slot(values[i], size)
+        while codes[s] >= 0 and keys[s] != values[i]:
+            s = (s + 1) & (size - 1)
+        if codes[s] < 0:
+            return out, False
+        out[i] = codes[s]
+    return out, True
+
+
+@njit(types.boolean(_INTS), cache=True, nogil=True)
+def some_null(codes: np.ndarray) -> bool:
+    """Whether there is a code -1."""
+    for i in range(len(codes)):  # noqa: SIM110 - numba
+        if codes[i] < 0:
+            return True
+    return False
+
+
+@njit(types.Tuple((_FLAGS, types.int64))(_INTS, _INTS), cache=True, nogil=True)
+def first_marks(key: np.ndarray, time: np.ndarray) -> tuple[np.ndarray, int]:
+    """Of marks in the order of time: which are the first of their key at their time, and how many are not."""
+    numbers = index(key)
+    last = np.full(numbers[3], -1, np.int64)  # the row of a key before
+    out = np.ones(len(key), np.bool_)
+    again = 0
+    for i in range(len(key)):
+        k = number(numbers, key[i])
+        if last[k] >= 0 and time[last[k]] == time[i]:
+            out[i] = False
+            again += 1
+        last[k] = i
+    return out, again
 
 
 @njit(

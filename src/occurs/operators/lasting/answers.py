@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from occurs.expr.tree import Literal
 from occurs.model.types import Type, arrow_type
 from occurs.operators.columns import Column
-from occurs.operators.kernels.intervals import ascending
+from occurs.operators.kernels.intervals import ascending, extremes, tied
 from occurs.operators.lasting.signals import OPEN, Call, Codes, Intervals, Points, Signal
 from occurs.operators.rows import Rows
 
@@ -63,43 +63,60 @@ class Answer:
             return Rows(self.name, time, dict(self._nothing))
         if len(time) > 1 and not ascending(time):
             by_time = np.argsort(time, kind="stable")
-            codes, time = tuple(c[by_time] for c in codes), time[by_time]
-            end = None if end is None else end[by_time]
-        columns = {}
-        for attribute in self.head:
-            if isinstance(attribute.value, Literal):
-                columns[attribute.name] = _constant(attribute.value, attribute.type, len(time))
-            else:
-                of = codes[self.variables.index(attribute.value)]
-                columns[attribute.name] = call.values.decode(of, attribute.type)
+            codes, time, end = _taken(codes, time, end, by_time)
+        order = self._order(codes, time, end, call)
+        if order is not None:
+            codes, time, end = _taken(codes, time, end, order)
+        columns = {a.name: self._value(a, codes, len(time), call) for a in self.head}
         if end is not None:
-            open = end == OPEN
-            columns["end"] = Column(Type.TIMESTAMP, end, ~open if open.any() else None)
-        rows = Rows(self.name, time, columns)
-        order = _order(time, end, [columns[a.name] for a in self.head])
-        return rows if order is None else rows.take(order)
+            columns["end"] = Column(Type.TIMESTAMP, end, end != OPEN if extremes(end)[1] == OPEN else None)
+        return Rows(self.name, time, columns)
+
+    def _order(self, codes: Codes, time: np.ndarray, end: np.ndarray | None, call: Call) -> np.ndarray | None:
+        """Row numbers in the order of (time, end, values), of rows in the order of time; None if they are in it."""
+        at = tied(time)
+        if not len(at):
+            return None
+        codes, keys = tuple([c[at] for c in codes]), [time[at]] if end is None else [time[at], end[at]]
+        others: list[Column] = []
+        for attribute in self.head:
+            column = self._value(attribute, codes, len(at), call)
+            if others or not column.numeric or column.valid is not None or column.type is Type.FLOAT:
+                others.append(column)
+            else:
+                keys.append(column.values)
+        by = np.lexsort(keys[::-1])
+        # mostly whole numbers tell all rows apart
+        if others and _equal([k[by] for k in keys]):
+            table = {str(n): pa.array(k) for n, k in enumerate(keys)}
+            table |= {str(n): column.arrow for n, column in enumerate(others, len(keys))}
+            by = pc.sort_indices(pa.table(table), sort_keys=[(n, "ascending") for n in table]).to_numpy()
+        order = np.arange(len(time))
+        order[at] = at[by]
+        return order
+
+    def _value(self, attribute: Attribute, codes: Codes, n: int, call: Call) -> Column:
+        """What is under an attribute."""
+        if isinstance(attribute.value, Literal):
+            return _constant(attribute.value, attribute.type, n)
+        return call.values.decode(codes[self.variables.index(attribute.value)], attribute.type)
+
+
+def _taken(
+    codes: Codes, time: np.ndarray, end: np.ndarray | None, at: np.ndarray
+) -> tuple[Codes, np.ndarray, np.ndarray | None]:
+    """The rows ``at``."""
+    return tuple([c[at] for c in codes]), time[at], None if end is None else end[at]
+
+
+def _equal(keys: Sequence[np.ndarray]) -> bool:
+    """Whether some neighbours are the same in all keys."""
+    same = keys[0][1:] == keys[0][:-1]
+    for key in keys[1:]:
+        same &= key[1:] == key[:-1]
+    return bool(same.any())
 
 
 def _constant(literal: Literal, type: Type, n: int) -> Column:
     array = pa.array([literal.value], pa.int64() if literal.type is Type.TIMESTAMP else arrow_type(literal.type))
     return Column.of(array, literal.type).cast(type).take(np.zeros(n, np.int64))
-
-
-def _order(time: np.ndarray, end: np.ndarray | None, columns: Sequence[Column]) -> np.ndarray | None:
-    """Row numbers in the order of (time, end, values), of rows in the order of time; None if they are in it."""
-    equal = time[1:] == time[:-1]
-    if not equal.any():
-        return None
-    tied = np.zeros(len(time), np.bool_)
-    tied[1:] |= equal
-    tied[:-1] |= equal
-    at = tied.nonzero()[0]
-    keys = {"time": pa.array(time[at])}
-    if end is not None:
-        keys["end"] = pa.array(end[at])
-    for number, column in enumerate(columns):
-        keys[str(number)] = column.take(at).arrow
-    by = pc.sort_indices(pa.table(keys), sort_keys=[(name, "ascending") for name in keys])
-    order = np.arange(len(time))
-    order[at] = at[by.to_numpy(zero_copy_only=False)]
-    return order

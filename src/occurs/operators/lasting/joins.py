@@ -13,6 +13,7 @@ from numba import njit
 from occurs.operators.kernels.intervals import ascending, extremes
 from occurs.operators.kernels.intervals import member as member
 from occurs.operators.kernels.sorting import find_ranges, group_rows
+from occurs.operators.kernels.stretches import first_marks
 from occurs.operators.keycodes import IntTable, _slot
 from occurs.operators.lasting.codes import dense, joint
 from occurs.operators.lasting.signals import NEVER, OPEN, Codes, Points, Signal, Spans
@@ -142,28 +143,15 @@ def take_points(points: Points, at: np.ndarray) -> Points:
     return Points(tuple(c[at] for c in points.codes), points.time[at], points.since, points.complete)
 
 
-@njit(cache=True, nogil=True)
-def _new_instants(number: np.ndarray, time: np.ndarray, size: int) -> np.ndarray:
-    """Booleans (n): the row of the same number before has another time."""
-    before = np.full(size, -1, np.int64)
-    out = np.empty(len(number), np.bool_)
-    for i in range(len(number)):
-        row = before[number[i]]
-        out[i] = row < 0 or time[row] != time[i]
-        before[number[i]] = i
-    return out
-
-
 def distinct(points: Points) -> Points:
     """The same without repetitions."""
     if len(points) < 2:
         return points
     if ascending(points.time):
         # rows in order of time: it is enough to look at the one before of the same binding
-        numbers = Numbers(joint([(points.codes, len(points))])[0])
-        new = _new_instants(numbers.given, points.time, numbers.size)
-    else:
-        new = firsts(instants([(points.codes, points.time)])[0])
+        new, again = first_marks(joint([(points.codes, len(points))])[0], points.time)
+        return take_points(points, new) if again else points
+    new = firsts(instants([(points.codes, points.time)])[0])
     return points if new.all() else take_points(points, new)
 
 

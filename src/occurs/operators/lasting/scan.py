@@ -13,6 +13,7 @@ from occurs.expr.tree import Binary, Expr
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.frame import own_column
+from occurs.operators.kernels.stretches import some_null
 from occurs.operators.lasting.codes import joint
 from occurs.operators.lasting.conditions import overflow
 from occurs.operators.lasting.hulls import coalesced
@@ -90,12 +91,12 @@ class Scan:
         rows = self._matched(rows)
         if not len(rows):
             return rows, tuple(np.zeros(0, np.int64) for _ in self.variables)
-        codes = tuple(call.values.encode(rows.column(a)) for a in self.arguments)
+        codes = tuple([call.values.encode(rows.column(a)) for a in self.arguments])
+        if not any([some_null(c) for c in codes]):  # noqa: C419 - few
+            return rows, codes
         keep = np.ones(len(rows), np.bool_)
         for c in codes:
             keep &= c >= 0
-        if keep.all():
-            return rows, codes
         return rows.take(np.flatnonzero(keep)), tuple(c[keep] for c in codes)
 
     def _overflow(self, rows: Rows) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
 
 from occurs.model.types import Type
 from occurs.operators.columns import Column
+from occurs.operators.kernels.stretches import looked_up
 from occurs.operators.keycodes import Domain
+from occurs.operators.lasting.texts import Texts
 
 #: columns of so many values are copied rather than kept apart
 _SHORT = 1 << 13
@@ -19,6 +20,7 @@ class Values:
 
     Codes of unlike types are not to be compared.  They are not saved: saved state holds values.
 
+    >>> import pyarrow as pa
     >>> values = Values()
     >>> values.encode(Column.of(pa.array(["b", "a", None, "b"]), Type.STRING)).tolist()
     [0, 1, -1, 0]
@@ -27,7 +29,7 @@ class Values:
     """
 
     def __init__(self) -> None:
-        self._kinds: dict[Type, _Kind] = {}
+        self._kinds: dict[Type, _Kind | Texts] = {}
 
     def encode(self, column: Column) -> np.ndarray:
         """int64 codes (n); -1 for null and NaN, which bind no variable."""
@@ -41,11 +43,12 @@ class Values:
         """The values of ``codes``, all of them of values that were encoded, as a column of ``type``."""
         return self._kind(type).decode(codes, type)
 
-    def _kind(self, type: Type) -> _Kind:
+    def _kind(self, type: Type) -> _Kind | Texts:
         kind = Type.FLOAT if type in _NUMBERS else type
-        if kind not in self._kinds:
-            self._kinds[kind] = _Kind()
-        return self._kinds[kind]
+        found = self._kinds.get(kind)
+        if found is None:
+            found = self._kinds[kind] = Texts() if kind is Type.STRING else _Kind()
+        return found
 
 
 class _Kind:
@@ -57,6 +60,12 @@ class _Kind:
         self._sizes: list[int] = []
 
     def encode(self, column: Column) -> np.ndarray:
+        if column.numeric and column.valid is None and column.type is not Type.FLOAT:
+            # most values are not new; to look them up leaves the table alone
+            ints = self._domain.ints
+            codes, known = looked_up(column.values.astype(np.int64, copy=False), ints.keys, ints.codes)
+            if known:
+                return codes
         before = self._domain.size
         codes = self._domain.encode(column)
         if self._domain.size > before:
@@ -79,7 +88,7 @@ class _Kind:
 
     def decode(self, codes: np.ndarray, type: Type) -> Column:
         if not len(codes):
-            return Column.nulls(type, 0) if type is not Type.STRING else Column.of(pa.array([], pa.string()), type)
+            return Column.nulls(type, 0)
         if len(self._firsts) == 1:
             return _as(self._firsts[0].take(codes), type)
         part = np.searchsorted(np.array(self._sizes), codes, side="right")

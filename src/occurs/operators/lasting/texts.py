@@ -1,0 +1,59 @@
+"""Texts and their codes: a dictionary that reads and writes the buffers of Arrow, so that few texts cost little."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from occurs.model.types import Type
+from occurs.operators.columns import Column
+from occurs.operators.kernels.texts import known, numbered, written
+
+_NO_BYTES = np.zeros(0, np.uint8)
+
+
+class Texts:
+    """Equal texts have equal codes 0, 1, ..., in the order in which they first come.
+
+    >>> texts = Texts()
+    >>> texts.encode(Column.of(pa.array(["b", "a", None, "b"]), Type.STRING)).tolist()
+    [0, 1, -1, 0]
+    >>> texts.decode(np.array([1, 0]), Type.STRING).arrow.to_pylist()
+    ['a', 'b']
+    """
+
+    def __init__(self) -> None:
+        self._slots = np.full(16, -1, np.int64)
+        self._ends = np.zeros(16, np.int64)
+        self._store = np.empty(256, np.uint8)
+        self._used = 0
+
+    def encode(self, column: Column) -> np.ndarray:
+        """int64 codes (n), -1 for null."""
+        array = column.arrow
+        n, first = len(array), array.offset
+        bits, ends, text = array.buffers()
+        if not n or ends is None:
+            return np.full(n, -1, np.int64)
+        offsets = np.frombuffer(ends, np.int32)
+        data = _NO_BYTES if text is None else np.frombuffer(text, np.uint8)
+        if bits is None or not array.null_count:
+            codes, all_known = known(self._slots, self._ends, self._store, data, offsets, first, n)
+            if all_known:
+                return codes
+            valid = _NO_BYTES
+        else:
+            valid = np.frombuffer(bits, np.uint8)
+        codes, self._slots, self._ends, self._store, self._used = numbered(
+            self._slots, self._ends, self._store, self._used, data, offsets, valid, first, n
+        )
+        return codes
+
+    def decode(self, codes: np.ndarray, type: Type) -> Column:
+        """The texts of ``codes``, all of them of texts that were encoded.  Raises ArrowInvalid for 2 GB of them."""
+        offsets, data = written(self._ends, self._store, codes)
+        if not len(offsets):
+            raise pa.ArrowInvalid("texts of 2 GB or more in one column")
+        return Column(
+            type, None, None, pa.StringArray.from_buffers(len(codes), pa.py_buffer(offsets), pa.py_buffer(data))
+        )
