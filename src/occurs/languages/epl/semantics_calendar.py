@@ -44,7 +44,7 @@ def next_instant(fields: tuple[syntax.Cron, ...], after: int, tick: int, zone: s
     start = EPOCH + timedelta(microseconds=after * tick)
     times = [_all(hour, RANGES[1]), _all(minute, RANGES[0]), _all(second, RANGES[5])]
     # clocks are put back by less than this: no local time further on can come first
-    slack = timedelta(hours=3)
+    slack = timedelta(hours=0 if zone == "UTC" else 3)
     earliest = start.astimezone(where).replace(tzinfo=None) - slack
     found: int | None = None
     latest = earliest

@@ -1,0 +1,261 @@
+"""Random patterns of EPL as text: every operator, nested, with conditions on events that are bound before."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+#: how tight a text binds: what may stand where without parentheses
+CHAIN, OR, AND, UNTIL, QUALIFIED, GUARDED, ATOM = range(7)
+
+
+@dataclass(frozen=True)
+class Tag:
+    """A tag: its type, and whether it has a list."""
+
+    name: str
+    type: str
+    many: bool = False
+
+    def ref(self, attribute: str, index: int = 0) -> str:
+        return f"{self.name}[{index}].{attribute}" if self.many else f"{self.name}.{attribute}"
+
+
+@dataclass
+class Piece:
+    """A pattern: its text, how tight it binds, the tags that it may bind, and those it never does."""
+
+    text: str
+    tightness: int
+    tags: list[Tag] = field(default_factory=list)
+    never: list[Tag] = field(default_factory=list)
+
+    def within(self, tightness: int) -> str:
+        return self.text if self.tightness >= tightness else f"({self.text})"
+
+
+class PatternWriter:
+    """Writes one pattern.
+
+    ``types``: those that filters may read, with the attributes of each besides ``k`` and ``v``.  ``core``: only events,
+    ``every`` and ``->``.  ``filters``: how many are left; ``longest``: of a duration in seconds.
+    """
+
+    def __init__(self, rng: random.Random, types: Sequence[str], *, core: bool, filters: int, longest: int = 6) -> None:
+        self.rng, self.types, self.core = rng, types, core
+        self.left = filters
+        self.longest = longest
+        self.count = 0
+        self.consuming = not core and self.chance(0.12)
+
+    def chance(self, p: float) -> bool:
+        return self.rng.random() < p
+
+    def pattern(self, depth: int) -> Piece:
+        """A pattern that is worth running: mostly it begins with ``every``."""
+        if depth > 0 and self.chance(0.6):
+            return self.chain(depth, [], first_every=True)
+        return self.any(depth, [], False)
+
+    # --- conditions ---------------------------------------------------------------------------------------------
+
+    def own(self, prefix: str = "") -> str:
+        """A condition on the attributes of one event."""
+        k, v = f"{prefix}k", f"{prefix}v"
+        forms = [f"{v} > {self.rng.randint(0, 2)}", f"{k} = '{self.rng.choice('pq')}'", f"{v} != {self.number()}"]
+        if not self.core:
+            forms += [
+                f"{v} is not null",
+                f"{k} is null",
+                f"{v} between {self.number()} and {self.number()}",
+                f"{v} in ({self.number()}, {self.number()}, null)",
+                f"{v} in [{self.number()}:{self.number()})",
+                f"{k} like '%p%'",
+                f"{v} % 2 = 1",
+                f"coalesce({v}, 1) >= {self.number()}",
+                f"case when {v} > 1 then {k} else 'p' end = 'p'",
+                f"not ({v} < 2 and {k} = 'q')",
+                f"{v} / 2 < 1.5",
+                f"{k} || '!' != 'q!'",
+                f"min({v}, 2) = 2 or {k} is null",
+            ]
+        return self.rng.choice(forms)
+
+    def number(self) -> int:
+        return self.rng.randint(0, 3)
+
+    def compared(self, prefix: str, tag: Tag) -> str:
+        """A condition on an event and one that was bound before."""
+        forms = [
+            f"{prefix}k = {tag.ref('k')}",
+            f"{prefix}k = {tag.ref('k')}",
+            f"{prefix}k = {tag.ref('k')}",
+            f"{prefix}v > {tag.ref('v')}",
+            f"{prefix}v != {tag.ref('v')}",
+            f"{prefix}v <= {tag.ref('v')}",
+        ]
+        if not self.core:
+            forms += [
+                f"{prefix}v = {tag.ref('v')} + 1",
+                f"{tag.ref('k', 1)} = {prefix}k or {prefix}v > 2",
+                f"abs({prefix}v - {tag.ref('v')}) <= 1",
+                f"max({prefix}v, {tag.ref('v')}) > 1",
+            ]
+        return self.rng.choice(forms)
+
+    # --- atoms ----------------------------------------------------------------------------------------------------
+
+    def filter(self, scope: list[Tag], every: bool = False) -> Piece:
+        self.left -= 1
+        type_ = self.rng.choice(self.types)
+        named = self.core or self.chance(0.85)
+        tag = Tag(f"e{self.count}", type_)
+        self.count += named
+        prefix = f"{tag.name}." if named and self.chance(0.2) else ""
+        conditions = []
+        if scope and self.chance(0.5):
+            conditions.append(self.compared(prefix, self.rng.choice(scope)))
+        if self.chance(0.3):
+            conditions.append(self.own(prefix))
+        text = f"{tag.name}={type_}" if named else type_
+        if conditions:
+            text += f"({self.rng.choice((', ', ' and ')).join(self.bracket(c) for c in conditions)})"
+        elif self.chance(0.1):
+            text += "()"
+        if self.consuming and self.chance(0.4):
+            text += self.rng.choice(("@consume", "@consume(2)", "@consume(1)"))
+        return Piece(text, ATOM, [tag] if named else [])
+
+    def bracket(self, condition: str) -> str:
+        return f"({condition})" if " or " in condition or " and " in condition else condition
+
+    def duration(self) -> str:
+        n = self.rng.randint(1, self.longest)
+        return self.rng.choice((f"{n} sec", f"{n} seconds", str(n)))
+
+    def timer(self) -> Piece:
+        if self.chance(0.8):
+            return Piece(f"timer:interval({self.duration()})", ATOM)
+        at = self.rng.choice(("*/5", "[3, 11, 17]", "4:6", "7", "*/3"))
+        return Piece(f"timer:at(*, *, *, *, *, {at})", ATOM)
+
+    # --- operators ------------------------------------------------------------------------------------------------
+
+    def any(self, depth: int, scope: list[Tag], every: bool) -> Piece:
+        """Any pattern; ``every``: is it below one?"""
+        if depth == 0 or self.left <= 1:
+            if not self.core and self.chance(0.08):
+                return self.timer()
+            return self.filter(scope)
+        if self.core:
+            choices: list[tuple[float, Callable[[], Piece]]] = [
+                (2, lambda: self.filter(scope)),
+                (3, lambda: self.every(depth, scope, every)),
+                (4, lambda: self.chain(depth, scope, every=every)),
+            ]
+        else:
+            choices = [
+                (1.5, lambda: self.filter(scope)),
+                (0.5, self.timer),
+                (3, lambda: self.every(depth, scope, every)),
+                (1, lambda: self.distinct(depth, scope, every)),
+                (4, lambda: self.chain(depth, scope, every=every)),
+                (2, lambda: self.both(depth, scope, every)),
+                (1.5, lambda: self.either(depth, scope, every)),
+                (1, lambda: self.repeat(depth, scope, every)),
+                (1.5, lambda: self.until(depth, scope, every)),
+                (1.5, lambda: self.guard(depth, scope, every)),
+                (0.7, lambda: self.while_(depth, scope, every)),
+            ]
+        (made,) = self.rng.choices([c for _, c in choices], [w for w, _ in choices])
+        piece = made()
+        return Piece(f"({piece.text})", ATOM, piece.tags, piece.never) if self.chance(0.05) else piece
+
+    def every(self, depth: int, scope: list[Tag], every: bool) -> Piece:
+        # instances multiply below two of them
+        if every and not self.chance(0.04):
+            return self.filter(scope)
+        if self.chance(0.4):
+            p = self.filter(scope)
+        else:
+            p = self.any(depth - 1, scope, True)
+        return Piece(f"every {p.within(GUARDED)}", QUALIFIED, p.tags, p.never)
+
+    def distinct(self, depth: int, scope: list[Tag], every: bool) -> Piece:
+        if every and not self.chance(0.04):
+            return self.filter(scope)
+        p = self.filter(scope) if self.chance(0.6) else self.any(depth - 1, scope, True)
+        if not p.tags:
+            return p
+        tag = self.rng.choice(p.tags)
+        keys = self.rng.choice((tag.ref("k"), tag.ref("v"), f"{tag.ref('k')}, {tag.ref('v')}", f"{tag.ref('v')} % 2"))
+        expiry = f", {self.rng.randint(1, self.longest)} sec" if self.chance(0.5) else ""
+        return Piece(f"every-distinct({keys}{expiry}) {p.within(GUARDED)}", QUALIFIED, p.tags, p.never)
+
+    def chain(self, depth: int, scope: list[Tag], *, every: bool = False, first_every: bool = False) -> Piece:
+        steps: list[Piece] = []
+        seen = list(scope)
+        for i in range(self.rng.choice((2, 2, 2, 3))):
+            if i == 0 and first_every:
+                p = self.every(1, seen, False)
+            else:
+                # filters behind a search that begins again and again would multiply with every further one
+                p = self.any(depth - 1, seen, every)
+            steps.append(p)
+            seen += p.tags
+        text = steps[0].within(OR)
+        for p in steps[1:]:
+            arrow = "->" if self.core or self.chance(0.85) else f"-[{self.rng.randint(1, 3)}]>"
+            text += f" {arrow} {p.within(OR)}"
+        return Piece(text, CHAIN, *_together(steps))
+
+    def both(self, depth: int, scope: list[Tag], every: bool) -> Piece:
+        parts = [self.any(depth - 1, scope, every) for _ in range(self.rng.choice((1, 2, 2)))]
+        if len(parts) == 1 or self.chance(0.4):
+            below = self.any(self.rng.choice((0, 0, 0, depth - 1)), scope, True)
+            absent = Piece(f"not {below.within(GUARDED)}", QUALIFIED, [], [*below.tags, *below.never])
+            parts.insert(self.rng.randint(0, len(parts)), absent)
+        return Piece(" and ".join(p.within(UNTIL) for p in parts), AND, *_together(parts))
+
+    def either(self, depth: int, scope: list[Tag], every: bool) -> Piece:
+        parts = [self.any(depth - 1, scope, every) for _ in range(self.rng.choice((2, 2, 3)))]
+        return Piece(" or ".join(p.within(AND) for p in parts), OR, *_together(parts))
+
+    def repeat(self, depth: int, scope: list[Tag], every: bool) -> Piece:
+        p = self.any(depth - 1, scope, every)
+        return Piece(f"[{self.rng.randint(1, 3)}] {p.within(QUALIFIED)}", UNTIL, *_repeated(p))
+
+    def until(self, depth: int, scope: list[Tag], every: bool) -> Piece:
+        p, q = self.any(depth - 1, scope, every), self.any(self.rng.choice((0, depth - 1)), scope, every)
+        low, high = sorted((self.rng.randint(1, 3), self.rng.randint(1, 3)))
+        bounds = self.rng.choice(("", "", "", f"[{low}:{high}] ", f"[{low}:] ", f"[:{high}] ", f"[{low}] "))
+        tags, never = _repeated(p)
+        text = f"{bounds}{p.within(QUALIFIED)} until {q.within(QUALIFIED)}"
+        return Piece(text, UNTIL, tags + q.tags, never + q.never)
+
+    def guard(self, depth: int, scope: list[Tag], every: bool) -> Piece:
+        p = self.any(depth - 1, scope, every)
+        most = f"max({self.duration()}, {self.rng.randint(0, 3)})" if self.chance(0.3) else f"({self.duration()})"
+        return Piece(f"{p.within(ATOM)} where timer:within{most}", GUARDED, p.tags, p.never)
+
+    def while_(self, depth: int, scope: list[Tag], every: bool) -> Piece:
+        p = self.any(depth - 1, scope, every)
+        if not p.tags:
+            return p
+        tag = self.rng.choice(p.tags)
+        condition = (
+            self.own(tag.ref(""))
+            if self.chance(0.6) or not scope
+            else self.compared(tag.ref(""), self.rng.choice(scope))
+        )
+        return Piece(f"{p.within(ATOM)} while ({condition})", GUARDED, p.tags, p.never)
+
+
+def _together(parts: Sequence[Piece]) -> tuple[list[Tag], list[Tag]]:
+    return [t for p in parts for t in p.tags], [t for p in parts for t in p.never]
+
+
+def _repeated(p: Piece) -> tuple[list[Tag], list[Tag]]:
+    """What a repetition makes of tags."""
+    return [Tag(t.name, t.type, True) for t in p.tags], [Tag(t.name, t.type, True) for t in p.never]
