@@ -25,7 +25,7 @@ def retention(query: ResolvedQuery) -> tuple[Wait, ...]:
 def waits(pattern: syntax.Pattern) -> tuple[Wait, ...]:
     """For every tag of a pattern, all of whose filters have one."""
     walk = _Walk()
-    walk.node(pattern, _Around(None, False, {}))
+    walk.node(pattern, _Around(None, False, False, {}))
     ticks = any(d.ticks for d in _durations(pattern))
     found = []
     for tag, wait in walk.waits.items():
@@ -61,7 +61,8 @@ def life(node: syntax.Pattern) -> Length:
             return _times(node.count, life(node.operand))
         case syntax.Until():
             counted = _times(node.high, life(node.operand)) if node.low == node.high and node.high else None
-            return _least(sure(node.end), counted)
+            # a false of its end ends it, too
+            return _least(life(node.end), counted)
         case syntax.While():
             return life(node.operand)
     return None
@@ -82,12 +83,26 @@ def sure(node: syntax.Pattern) -> Length:
             return _least(*(sure(o) for o in node.operands))
         case syntax.Repeat():
             return _times(node.count, sure(node.operand))
-        case syntax.Until() if node.low in (None, 0):
+        case syntax.Until() if node.low in (None, 0) and not may_fail(node.operand):
             return sure(node.end)
         case syntax.Within() if node.count is None:
             inner = sure(node.operand)
             return inner if inner is not None and inner < node.duration.amount else None
     return None
+
+
+def may_fail(node: syntax.Pattern) -> bool:
+    """Can an instance of a pattern be over without having been completed?"""
+    match node:
+        case syntax.Filter() | syntax.Interval() | syntax.At() | syntax.Every() | syntax.EveryDistinct():
+            return False
+        case syntax.Or():
+            return all(may_fail(o) for o in node.operands)
+        case syntax.Followed() | syntax.Repeat():
+            return any(may_fail(c) for c in node.children)
+        case syntax.And():
+            return any(isinstance(o, syntax.Not) or may_fail(o) for o in node.operands)
+    return True
 
 
 def many(node: syntax.Pattern) -> bool:
@@ -140,11 +155,16 @@ def _times(count: int | None, length: Length) -> Length:
 
 @dataclass(frozen=True)
 class _Around:
-    """Where a node stands: how long it lives at most for what is around it; whether there may be any number of
-    instances of it at the same time; the tags that are bound before, True: of any number of events at the same time."""
+    """Where a node stands.
+
+    ``bound``: how long it lives at most for what is around it.  ``many``: may there be any number of instances of it at
+    the same time, ``again``: or one after the other?  ``tags``: those that are bound before, True: to different events
+    in the instances that there are at the same time.
+    """
 
     bound: Length
     many: bool
+    again: bool
     tags: dict[str, bool]
 
 
@@ -156,15 +176,15 @@ class _Walk:
     growing: set[str] = field(default_factory=set)
 
     def node(self, node: syntax.Pattern, at: _Around) -> dict[str, bool]:
-        """The tags that a match of ``node`` adds, True: of any number of events at the same time.  ``waits`` of these
-        is the time between the event and the match of ``node``."""
+        """The tags that matches of ``node`` add, True: of one event after the other.  ``waits`` of these is the time
+        between the event and the match of ``node``."""
         at = replace(at, bound=_least(at.bound, life(node)))
         match node:
             case syntax.Filter():
                 assert node.tag is not None
                 self._hold(at)
                 self.waits[node.tag.text] = Fraction(0)
-                return {node.tag.text: at.many}
+                return {node.tag.text: at.again}
             case syntax.Followed():
                 return self._followed(node, at)
             case syntax.And():
@@ -174,8 +194,7 @@ class _Walk:
                 return {}
             case syntax.Every() | syntax.EveryDistinct():
                 self._hold(at)
-                again = at.many or many(node.operand)
-                return dict.fromkeys(self.node(node.operand, replace(at, many=again)), True)
+                return self.node(node.operand, replace(at, many=at.many or many(node.operand), again=True))
             case syntax.Within():
                 found = self.node(node.operand, at)
                 for tag in found:
@@ -190,17 +209,18 @@ class _Walk:
 
     def _followed(self, node: syntax.Followed, at: _Around) -> dict[str, bool]:
         found: dict[str, bool] = {}
-        again = at.many
+        again = False
         for i, step in enumerate(node.operands):
-            # of several instances at one time each keeps the events of the steps before
-            kept = {**at.tags, **{t: f and again for t, f in found.items()}}
-            found |= self.node(step, _Around(at.bound, again, kept))
+            limit = node.limits[i - 1] if i else None
+            several = at.many or (again and limit is None)
+            # each of several instances at one time keeps the events of the steps before
+            kept = {**at.tags, **{t: f and several for t, f in found.items()}}
+            found |= self.node(step, _Around(at.bound, several, at.again or again, kept))
             rest = _sum(life(s) for s in node.operands[i + 1 :])
             for tag in self._new(step):
                 if i + 1 < len(node.operands):
                     self.waits[tag] = _least(_sum((self.waits[tag], rest)), at.bound)
-            limit = node.limits[i] if i < len(node.limits) else None
-            again = at.many or (limit is None and (again or many(step)))
+            again = again or many(step)
         return found
 
     def _and(self, node: syntax.And, at: _Around) -> dict[str, bool]:
@@ -216,7 +236,7 @@ class _Walk:
             rest = None if many(operand) else _most(life(o) for o in others)
             for tag in more:
                 self.waits[tag] = _least(_sum((self.waits[tag], rest)), at.bound)
-                if self.waits[tag] is None and more[tag]:
+                if self.waits[tag] is None and more[tag] and (at.many or many(operand)):
                     self.growing.add(tag)
             found |= more
         return found

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from occurs.errors import Place, did_you_mean
-from occurs.expr.tree import Expr, IsNull, Ref, rewrite
+from occurs.expr.tree import DurationLiteral, Expr, Ref, rewrite
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks_catalogue import Catalogue
 from occurs.languages.epl.checks_types import Typing
@@ -86,11 +86,26 @@ class Names:
 
     def condition(self, node: Expr, scope: Scope) -> Expr:
         """A condition, resolved and in plain form."""
+        self._durations(node)
         return self._typing(scope).condition(self.resolve(node, scope))
 
     def value(self, node: Expr, scope: Scope) -> tuple[Expr, Type | None]:
         """A value, resolved and in plain form, and its type."""
+        self._durations(node)
         return self._typing(scope).typed(self.resolve(node, scope))
+
+    def _durations(self, node: Expr) -> None:
+        """Report lengths of time that do not go with the kind of time."""
+        for part in node.walk() if self.kind is not None else ():
+            if not isinstance(part, DurationLiteral):
+                continue
+            ticks = self.kind.convert(part.value) if self.kind is not None else None
+            if ticks is None:
+                message, hint = "a duration over integer time without a unit", "say what the time column counts: "
+                self.source.report("missing-unit", message, part.span, f"{hint}`--time-unit ms`")
+            elif ticks.denominator != 1:
+                message = f"this duration is {float(ticks):g} ticks, no whole number; it is compared exactly"
+                self.source.warn("inexact-duration", message, part.span)
 
     def _typing(self, scope: Scope) -> Typing:
         integer = None if self.kind is None else not self.kind.timestamp
@@ -116,22 +131,7 @@ class Names:
         def rule(one: Expr) -> Expr | None:
             return self._ref(one, scope) if isinstance(one, Ref) else None
 
-        return rewrite(rewrite_tests(node, lambda n: self._test(n, scope)), rule)
-
-    def _test(self, node: IsNull, scope: Scope) -> Expr | None:
-        """``tag is null``: is there an event?  Its time says so, which is never null."""
-        ref = node.arg
-        if not isinstance(ref, Ref) or ref.scope is not None or not self._is_tag(ref.name, scope):
-            return None
-        index = 0 if scope.bound.get(ref.name) and ref.index is None else ref.index
-        return IsNull(Ref(ref.name, "time", index, span=ref.span), node.negated, span=node.span)
-
-    def _is_tag(self, name: str, scope: Scope) -> bool:
-        """Does a bare name stand for an event?"""
-        if name not in self.tags:
-            return False
-        own = self.catalogue.types.get(scope.own[1]) if scope.own is not None else None
-        return own is None or name not in own.attributes
+        return rewrite(node, rule)
 
     def _ref(self, ref: Ref, scope: Scope) -> Ref:
         if ref.scope is None or (scope.own is not None and ref.scope == scope.own[0]):
@@ -183,7 +183,7 @@ class Names:
         """A bare name where there is no event at hand."""
         if ref.name in self.tags:
             message = f"`{ref.name}` is an event, a value is needed here"
-            hint = f"say which attribute of it: `{ref.name}.attribute`"
+            hint = f"say which attribute of it: `{ref.name}.attribute`; whether it is there: `{ref.name}.time is null`"
             self.source.report("type-mismatch", message, ref.span, hint)
             return
         owners = [t for t in bound if self._has(t, ref.name)]
@@ -210,11 +210,6 @@ class Names:
             self.catalogue.attribute(self.source, self.tags[tag].filter.type.text, ref.name, ref.span)
             self.columns[tag].add(ref.name)
         return ref
-
-
-def rewrite_tests(node: Expr, rule: Callable[[IsNull], Expr | None]) -> Expr:
-    """With other tests for null, where ``rule`` has one."""
-    return rewrite(node, lambda one: rule(one) if isinstance(one, IsNull) else None)
 
 
 def _why(tag: Tag, path: tuple[syntax.Pattern, ...]) -> tuple[str, str]:

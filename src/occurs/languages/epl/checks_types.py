@@ -67,7 +67,7 @@ class Typing:
         if hint is not None:
             hint = hint.replace("joined with concat(..)", "joined with `||`").replace(": number(..)", "")
             if hint.startswith("durations need a unit"):
-                hint = "times over timestamps are compared with times, and lengths of time with one another"
+                hint = "durations need a unit: `5 sec`"
         self.outer(kind, message, span, hint)
 
     # --- nodes of this language --------------------------------------------------------------------------------------
@@ -159,18 +159,20 @@ class Typing:
 
     def _between(self, node: syntax.Between) -> Expr:
         low, high = node.low, node.high
-        same = self.type(low) is self.type(high)
-        if isinstance(low, Literal) and isinstance(high, Literal) and None not in (low.value, high.value):
-            if same and low.value > high.value:  # type: ignore[operator]
-                low, high = high, low
-        elif same:
-            # the ends may be exchanged
-            low, high = Call("least", (low, high), span=node.span), Call("greatest", (low, high), span=node.span)
-        if same:
-            return _in_order(low, node.arg, high, node.span)
+        if isinstance(low, Literal) and isinstance(high, Literal) and _ordered(low.type, high.type):
+            ends = (high, low) if low.value > high.value else (low, high)  # type: ignore[operator]
+            return _in_order(ends[0], node.arg, ends[1], node.span)
+        if self.type(low) is self.type(high):
+            least, greatest = (Call(f, (low, high), span=node.span) for f in ("least", "greatest"))
+            return _in_order(least, node.arg, greatest, node.span)
         # an int beside a float would be widened by `least`: compared by exact value instead
         one, other = _in_order(low, node.arg, high, node.span), _in_order(high, node.arg, low, node.span)
         return Binary("or", one, other, span=node.span)
+
+
+def _ordered(a: Type, b: Type) -> bool:
+    """Do constants of these types have an order?"""
+    return (a.numeric and b.numeric) or (a is b and a is not Type.NULL)
 
 
 def _in_order(low: Expr, arg: Expr, high: Expr, span: Span | None) -> Expr:
