@@ -122,3 +122,114 @@ def shape(node: s.Pattern) -> str:
 @pytest.mark.parametrize(("text", "expected"), LISTING_5)
 def test_the_patterns_of_listing_5(text, expected):
     assert shape(pattern(text)) == expected
+
+
+def problems(text: str) -> list[str]:
+    """Line, column, kind and message of each problem."""
+    return [f"{p.line}:{p.column} {p.kind}: {p.message}" for p in parse(text, "a.epl")[1]]
+
+
+P = "select * from pattern ["
+#: text, the beginning of the one problem, and words of its hint
+WRONG = [
+    (P + "every every a=A]", "1:30 syntax: unexpected `every`", "`every (every ..)`"),
+    (P + "every not a=A]", "1:30 syntax: unexpected `not`", "`every (not ..)`"),
+    (P + "a=A(x == 3)]", "1:31 syntax: unexpected `=`", "one `=`"),
+    (P + "a=A(x < y < z)]", "1:34 syntax: unexpected `<`", "do not chain"),
+    ("select * from pattern every a=A", "1:23 syntax: unexpected `every`", "square brackets"),
+    (P + "every a=A", "1:33 syntax: the statement ends too early", "is not closed"),
+    (P + "[:] a=A until B]", "1:24 bad-bound: this range has no bound", "[2:3]"),
+    (P + "[2:3] a=A -> B]", "1:24 bad-bound: a range of repetitions needs an `until`", "[2] a=A"),
+    (P + "timer:interval(3 mins)]", "1:41 unknown-unit: `mins`", "did you mean `min`?"),
+    (P + "timer:interval(3 months)]", "1:41 unsupported: the unit `months`", "30 days"),
+    (P + "timer:interval(1 year)]", "1:41 unsupported: the unit `year`", "365 days"),
+    (P + "timer:schedule(iso: 'R')]", "1:24 unsupported: `timer:schedule` is not part of this language", "timer:at"),
+    (P + "timer:within(3)]", "1:24 syntax: `timer:within` cannot stand here", "where timer:within"),
+    (P + "timer:at(*, *, *)]", "1:24 syntax: `timer:at` has 5 or 6 fields, not 3", "day of week"),
+    ("select * from A#length(3)", "1:16 unsupported: a data window", "timer:within"),
+    ("select * from A.win:length(3)", "1:16 unsupported: a data window", "timer:within"),
+    ("select * from A, B", "1:16 unsupported: a join", "relates"),
+    ("select a.x from A as a group by a.x", "1:24 unsupported: `group by`", "finds patterns"),
+    ("select sum(x) from A", "1:8 unsupported: the aggregate `sum`", "single events"),
+    ("select x from A output every 3 events", "1:17 unsupported: `output`", "when it is found"),
+    ("select x from A match_recognize (x)", "1:17 unsupported: `match_recognize`", "pattern"),
+    ("select a.x form pattern [a=A]", "1:17 syntax: unexpected `pattern`", "did you mean `from`?"),
+    ("selct x from A", "1:1 syntax: unexpected `selct`", "did you mean `select`?"),
+    (P + "a=A(x = 99999999999999999999)]", "1:32 syntax: this integer does not fit", "float"),
+    (P + "a=A(x = 'b)]", "1:32 syntax: this text is not closed", "close it"),
+    ("create schema A(x intt)", "1:19 syntax: `intt` is no type", "did you mean `int`"),
+    ("select * from pattern @Discard [a=A]", "1:23 syntax: `@Discard` is no annotation", "DiscardPartialsOnMatch"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "message", "hint"), WRONG)
+def test_mistakes_are_named_at_their_place(text, message, hint):
+    file, found = parse(text, "a.epl")
+    assert not file.statements
+    assert [f"{p.line}:{p.column} {p.kind}: {p.message}".startswith(message) for p in found] == [True], problems(text)
+    assert found[0].hint is not None
+    assert hint in found[0].hint
+
+
+def test_the_problems_of_all_statements_are_reported():
+    text = "create context X;\n\nselect * from A;\nselect * from B,\nC; create schema D(x int"
+    assert [p.partition(" ")[0] for p in problems(text)] == ["1:8", "4:16", "5:25"]
+    file = parse("create schema D(x; insert into E select * fro A; @Name('F') select 1 1;")[0]
+    assert file.unread == {"D", "E", "F"}
+
+
+def test_a_missing_semicolon_does_not_hide_the_next_statement():
+    text = "insert into X select *\nfrom A\ninsert into Y select * from B"
+    assert problems(text) == ["2:7 syntax: the statement ends without `;`"]
+    assert len(parse(text)[0].statements) == 2
+
+
+def test_comments_blanks_and_spellings():
+    text = ("# first\n  -- second\n/* a ; b\n */ SELECT a.`select` AS n FROM PATTERN [Every a=A(x ≤ 1 // ; \n) → "
+            "every - distinct(k, 1 MIN 30 sec) `every`];;")  # fmt: skip
+    found = query(text)
+    assert found.items == (s.Item(Ref("a", "select"), name("n")),)
+    least = s.Filter(name("A"), name("a"), (Binary("<=", X, number(1)),))
+    distinct = s.EveryDistinct(s.Filter(name("every")), (Ref(None, "k"),), sec(90))
+    assert found.pattern == s.Followed((s.Every(least), distinct), (None,))
+    assert problems("select * from A; /* open") == ["1:18 syntax: this comment is not closed"]
+
+
+PATTERNS = [
+    ("A -[2]> B", s.Followed((A, B), (2,))),
+    ("every A and B or C", s.Or((s.And((s.Every(A), B)), C))),
+    ("A -> B where timer:within(5)", s.Followed((A, s.Within(B, sec(5))), (None,))),
+    ("every A where timer:withinmax(2 sec, 2)", s.Every(s.Within(A, sec(2), 2))),
+    ("[:3] A until B", s.Until(None, 3, A, B)),
+    ("[2:] A until B", s.Until(2, None, A, B)),
+    ("[2] A until B", s.Until(2, 2, A, B)),
+    ("every [2] A", s.Every(s.Repeat(A, 2))),
+    ("[0] A", s.Repeat(A, 0)),
+    ("A while (x = 1)", s.While(A, Binary("=", X, number(1)))),
+    ("A@consume -> B@consume(3)",
+     s.Followed((s.Filter(name("A"), consume=1), s.Filter(name("B"), consume=3)), (None,))),
+    ("timer:interval(0.5 sec)", s.Interval(sec("0.5"))),
+    ("every-distinct(x, y, 3) A", s.EveryDistinct(A, (X, Y), sec(3))),
+    ("timer:at(*/15, 8:17, [1, 2:3], *, 0, 30)", s.At((
+        s.Cron("step", 15), s.Cron("range", 8, 17), s.Cron("list", items=(s.Cron("at", 1), s.Cron("range", 2, 3))),
+        s.Cron("any"), s.Cron("at", 0), s.Cron("at", 30)))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), PATTERNS)
+def test_patterns(text, expected):
+    assert pattern(text) == expected
+
+
+@pytest.mark.parametrize("inside", ["every (", "(x) -> (", "not ("])
+def test_deep_patterns_are_a_problem_not_a_crash(inside):
+    depth = 2000
+    found = problems(P + inside.replace("x", "A") * depth + "A" + ")" * depth + "]")
+    assert [p.partition(": ")[2] for p in found] == ["nested more than 150 levels deep"]
+
+
+def test_long_chains_are_not_deep():
+    for sign in (" -> ", " and ", " or "):
+        assert len(pattern(sign.join(["A"] * 1000)).children) == 1000
+    long = " and ".join(f"x{i} = {i}" for i in range(1000))
+    assert len(list(expr(long).walk())) == 999 + 3000

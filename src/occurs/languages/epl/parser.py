@@ -69,7 +69,7 @@ def _made(words: str) -> set[str]:
 
 _COMMENT = re.compile(
     r"""(?P<keep>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`[^`\n]+`)"""
-    r"""|(?P<comment>//[^\n]*|/\*.*?\*/|^[^\S\n]*(?:\#|--)[^\n]*|\ufeff)|(?P<open>/\*)""",
+    r"""|(?P<comment>//[^\n]*|/\*.*?\*/|^[^\S\n]*(?:\#|--)[^\n]*|\ufeff)|(?P<open>/\*.*)""",
     re.DOTALL | re.MULTILINE,
 )
 
@@ -81,7 +81,8 @@ def _without_comments(text: str, source: Text) -> str:
         if match.lastgroup == "keep":
             return match.group()
         if match.lastgroup == "open":
-            source.report("syntax", "this comment is not closed", source.span(*match.span()), "close it with `*/`")
+            place = source.span(match.start(), match.start() + 2)
+            source.report("syntax", "this comment is not closed", place, "close it with `*/`")
         return re.sub(r"[^\n]", " ", match.group())
 
     return _COMMENT.sub(blank, text)

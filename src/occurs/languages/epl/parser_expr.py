@@ -14,7 +14,7 @@ from occurs.expr import tree as core
 from occurs.expr.tree import Expr
 from occurs.languages.epl import syntax
 from occurs.languages.epl.words import AGGREGATES, OTHER_UNITS, UNFIXED, UNITS
-from occurs.languages.expressions import DEEPEST, ExpressionBuilder, Node, Refused, plain
+from occurs.languages.expressions import DEEPEST, LONG, ExpressionBuilder, Node, Refused, end_of, plain
 from occurs.model.time import Duration
 from occurs.model.types import Type
 
@@ -34,6 +34,21 @@ class EplExpressions(ExpressionBuilder):
         """Report a problem; the result is to be raised."""
         self.source.report(kind, message, self.span(at), hint)
         return Refused()
+
+    def expr(self, tree: Node) -> Expr:
+        """An expression; reports and raises Refused if it is nested too deeply.  Parentheses alone do not count."""
+        while tree.data == "group":
+            tree = tree.children[0]
+        self.deeper(1, tree)
+        built: Expr = getattr(self, f"x_{tree.data}")(tree)
+        self.depth -= 1
+        return built
+
+    def deeper(self, levels: int, tree: Node) -> None:
+        """Go down; reports and raises Refused where this is too deep."""
+        self.depth += levels
+        if self.depth > DEEPEST:
+            raise self.refuse("syntax", f"nested more than {DEEPEST} levels deep", tree)
 
     # --- numbers and durations ---------------------------------------------------------------------------------------
 
@@ -124,14 +139,33 @@ class EplExpressions(ExpressionBuilder):
 
     def _flat(self, op: str, tree: Node) -> Expr:
         """Chains in parentheses are one with the chain around them: the shape depends on the length alone."""
-        return self._connected(op, [p for c in tree.children for p in chained(op, self.expr(c))], tree)
+        parts: list[Expr] = []
+        last = len(tree.children) - 1
+        for i, child in enumerate(tree.children):
+            # the first operands are the deepest, but for very long chains, which are built as balanced trees
+            levels = min(last - max(i - 1, 0), LONG)
+            self.deeper(levels, child)
+            parts += chained(op, self.expr(child))
+            self.depth -= levels
+        return self._connected(op, parts, tree)
+
+    def x_chain(self, tree: Node) -> Expr:
+        return self._leftwards(tree, tree.children[::2], [str(op) for op in tree.children[1::2]])
 
     def x_concat(self, tree: Node) -> Expr:
-        if len(tree.children) + self.depth > DEEPEST:
+        return self._leftwards(tree, tree.children, ["||"] * (len(tree.children) - 1))
+
+    def _leftwards(self, tree: Node, operands: Sequence[Node], ops: list[str]) -> Expr:
+        """Operators that group to the left: the first operand is the deepest."""
+        if len(ops) + self.depth > DEEPEST:
             raise self.refuse("syntax", f"more than {DEEPEST} operands in a row", tree)
-        out = self.expr(tree.children[0])
-        for part in tree.children[1:]:
-            out = syntax.Concat(out, self.expr(part), span=self.span(tree))
+        self.depth += len(ops)
+        out = self.expr(operands[0])
+        for op, operand in zip(ops, operands[1:], strict=True):
+            right = self.expr(operand)
+            self.depth -= 1
+            span = self.source.span(self.offset + tree.meta.start_pos, self.offset + end_of(operand))
+            out = syntax.Concat(out, right, span=span) if op == "||" else core.Binary(op, out, right, span=span)
         return out
 
     def _negatable(self, tree: Node) -> tuple[list[Expr], bool]:

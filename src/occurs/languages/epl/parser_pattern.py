@@ -10,7 +10,7 @@ from occurs.expr.tree import Expr
 from occurs.languages.epl import syntax
 from occurs.languages.epl.parser_expr import EplExpressions
 from occurs.languages.epl.syntax import Pattern
-from occurs.languages.expressions import DEEPEST, Node, Refused
+from occurs.languages.expressions import Node, Refused
 from occurs.model.time import Duration
 from occurs.model.types import Type
 
@@ -20,15 +20,12 @@ class PatternBuilder(EplExpressions):
 
     def pattern(self, tree: Node) -> Pattern:
         """A pattern; reports and raises Refused if it is nested too deeply, or cannot stand."""
-        self.depth += 1
-        if self.depth > DEEPEST:
-            raise self.refuse("syntax", f"nested more than {DEEPEST} levels deep", tree)
+        while tree.data == "grouped":
+            tree = tree.children[0]
+        self.deeper(1, tree)
         built: Pattern = getattr(self, f"p_{tree.data}")(tree)
         self.depth -= 1
         return built
-
-    def p_grouped(self, tree: Node) -> Pattern:
-        return self.pattern(tree.children[0])
 
     def p_followed(self, tree: Node) -> Pattern:
         operands = tuple(self.pattern(c) for c in tree.children[::2])
@@ -133,9 +130,7 @@ class PatternBuilder(EplExpressions):
 
     def cron(self, tree: Node) -> syntax.Cron:
         """A field of `timer:at`; lists may nest."""
-        self.depth += 1
-        if self.depth > DEEPEST:
-            raise self.refuse("syntax", f"nested more than {DEEPEST} levels deep", tree)
+        self.deeper(1, tree)
         kind, span, items = str(tree.data).removeprefix("cron_"), self.span(tree), tree.children
         if kind == "list":
             built = syntax.Cron("list", items=tuple(map(self.cron, items)), span=span)
