@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from occurs.expr.tree import COMPARISONS, Annotated, Binary, Expr, IsNull, Literal, Ref, Unary
+from occurs.expr.tree import COMPARISONS, Annotated, Binary, Call, Expr, In, IsNull, Literal, Ref, Unary
 from occurs.model.types import Type
 from occurs.operators.kernels import stackcode
 
@@ -24,6 +24,10 @@ KINDS = {
 }
 _ARITHMETIC = {"+": stackcode.ADD, "-": stackcode.SUBTRACT, "*": stackcode.MULTIPLY}
 _ARITHMETIC_FLOAT = {"+": stackcode.ADD_FLOAT, "-": stackcode.SUBTRACT_FLOAT, "*": stackcode.MULTIPLY_FLOAT}
+_EXTREMES = {
+    "least": (stackcode.LEAST, stackcode.LEAST_FLOAT),
+    "greatest": (stackcode.GREATEST, stackcode.GREATEST_FLOAT),
+}
 _ORDER = ("=", "!=", "<", "<=", ">", ">=")
 
 
@@ -34,13 +38,15 @@ class Unsupported(Exception):
 @dataclass
 class Coder:
     """``column(role, name)``: (column of the pool, type) of an attribute; role -1 is the row itself.  ``texts`` numbers
-    texts, new ones too."""
+    texts, new ones too.  ``wide``: functions, remainders and ``in`` are coded, and texts compared by order, as their
+    numbers are in it."""
 
     column: Callable[[int, str], tuple[int, Type]]
     texts: Callable[[str], int]
     ints: list[int] = field(default_factory=list)
     floats: list[float] = field(default_factory=list)
     code: Code = field(default_factory=list)
+    wide: bool = False
 
     def program(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(code int64 (n, 3), ints, floats)."""
@@ -104,7 +110,47 @@ class Coder:
             raise Unsupported(e.op)
         if isinstance(e, Binary):
             return self._binary(e)
+        if isinstance(e, Call) and self.wide:
+            return self._call(e)
+        if isinstance(e, In) and self.wide:
+            same = [Binary("=", e.arg, item) for item in e.items]
+            either: Expr = same[0]
+            for one in same[1:]:
+                either = Binary("or", either, one)
+            return self._expr(Unary("not", either) if e.negated else either)
         raise Unsupported(type(e).__name__)
+
+    def _call(self, e: Call) -> tuple[Code, str]:
+        args = [self._expr(a) for a in e.args]
+        if e.name == "abs":
+            made, kind = args[0]
+            if kind not in ("int", "float"):
+                raise Unsupported(f"abs of {kind}")
+            return [*made, (stackcode.ABSOLUTE if kind == "int" else stackcode.ABSOLUTE_FLOAT, 0, 0)], kind
+        if e.name in _EXTREMES:
+            parts, kind = _alike(args)
+            if kind not in ("int", "float"):
+                raise Unsupported(f"{e.name} of {kind}")
+            out = list(parts[0])
+            for part in parts[1:]:
+                out += [*part, (_EXTREMES[e.name][kind == "float"], 0, 0)]
+            return out, kind
+        if e.name == "coalesce":
+            parts, kind = _alike(args)
+            out = list(parts[0])
+            for part in parts[1:]:
+                out += [*part, (stackcode.COALESCE, 0, 0)]
+            return out, kind
+        if e.name == "if" and len(args) % 2 == 1:
+            # conditions and values, and the last value
+            parts, kind = _alike([*args[1::2], args[-1]])
+            if any(k not in ("bool", "null") for _, k in args[:-1:2]):
+                raise Unsupported("if")
+            out = []
+            for (condition, _), value in zip(args[:-1:2], parts[:-1]):
+                out += [*condition, *value]
+            return [*out, *parts[-1], *([(stackcode.CHOOSE, 0, 0)] * (len(parts) - 1))], kind
+        raise Unsupported(e.name)
 
     def _literal(self, e: Literal) -> tuple[Code, str]:
         if e.value is None:
@@ -121,6 +167,9 @@ class Coder:
     def _binary(self, e: Binary) -> tuple[Code, str]:
         left, a = self._expr(e.left)
         right, b = self._expr(e.right)
+        return self._combined(e, left, a, right, b)
+
+    def _combined(self, e: Binary, left: Code, a: str, right: Code, b: str) -> tuple[Code, str]:
         if e.op in ("and", "or"):
             if a != "bool" or b != "bool":
                 raise Unsupported(e.op)
@@ -128,7 +177,8 @@ class Coder:
         numbers = a in ("int", "float") and b in ("int", "float")
         if e.op in COMPARISONS:
             if a == b and a != "float":
-                if a == "null" or (a in ("text", "bool") and e.op not in ("=", "!=")):
+                unordered = a == "bool" or (a == "text" and not self.wide)
+                if a == "null" or (unordered and e.op not in ("=", "!=")):
                     raise Unsupported(f"{a} {e.op} {b}")
                 return [*left, *right, (stackcode.EQUAL + _ORDER.index(e.op), 0, 0)], "bool"
             if not numbers:
@@ -142,6 +192,11 @@ class Coder:
             exact = a == b == "int"
             both = [*_as_float(left, a, exact=exact), *_as_float(right, b, exact=exact)]
             return [*both, (stackcode.DIVIDE, 0, 0)], "float"
+        if e.op == "%" and self.wide:
+            if a == b == "int":
+                return [*left, *right, (stackcode.REMAINDER, 0, 0)], "int"
+            both = [*_as_float(left, a, exact=True), *_as_float(right, b, exact=True)]
+            return [*both, (stackcode.REMAINDER_FLOAT, 0, 0)], "float"
         if e.op not in _ARITHMETIC:
             raise Unsupported(e.op)
         if a == b == "int":
@@ -154,3 +209,13 @@ def _as_float(made: Code, kind: str, *, exact: bool = False) -> Code:
     if kind == "float":
         return made
     return [*made, *([(stackcode.EXACT, 0, 0)] if exact else []), (stackcode.TO_FLOAT, 0, 0)]
+
+
+def _alike(args: list[tuple[Code, str]]) -> tuple[list[Code], str]:
+    """Values of one kind: ints become floats beside floats, null goes with all."""
+    kinds = {kind for _, kind in args} - {"null"}
+    if kinds == {"int", "float"}:
+        return [made if kind == "null" else _as_float(made, kind, exact=True) for made, kind in args], "float"
+    if len(kinds) > 1:
+        raise Unsupported(" and ".join(sorted(kinds)))
+    return [made for made, _ in args], kinds.pop() if kinds else "null"

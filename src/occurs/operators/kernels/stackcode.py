@@ -50,7 +50,17 @@ DONE, GIVE_UP = 0, 1
     NOT,
     IS_NULL,
     EXACT,  # give up unless the int on top is the same as a float
-) = range(33)
+    ABSOLUTE,
+    ABSOLUTE_FLOAT,
+    REMAINDER,
+    REMAINDER_FLOAT,
+    LEAST,
+    LEAST_FLOAT,
+    GREATEST,
+    GREATEST_FLOAT,
+    COALESCE,  # of two: the first that is not null
+    CHOOSE,  # of three: the second if the first is true, else the third
+) = range(43)
 
 STACK = 32
 _BIG = np.int64(1) << np.int64(62)
@@ -72,7 +82,8 @@ def evaluate(
     """Run ``code[begin:end]``; the result is ``x[0]`` (ints, booleans) or ``y[0]`` (floats), and ``ok[0]`` (known?).
 
     program: (code, ints, floats); pool: (values, the same as floats, known, time); stack: (x, y, ok), STACK each.
-    ``roles``: the rows that roles are bound to; ``own``: the row that role -1 is.
+    ``roles``: the rows that roles are bound to; ``own``: the row that role -1 is.  What is read of a row less than 0 is
+    null.
     """
     code, ints, floats = program
     values, real, known, time = pool
@@ -83,7 +94,11 @@ def evaluate(
         if REF <= op <= REF_TIME:
             row = own if code[at, 1] < 0 else roles[code[at, 1]]
             column = code[at, 2]
-            if op == REF_TIME:
+            if row < 0:
+                x[top] = 0
+                y[top] = 0.0
+                ok[top] = False
+            elif op == REF_TIME:
                 x[top] = time[row]
                 ok[top] = True
             elif op == REF:
@@ -117,6 +132,16 @@ def evaluate(
             x[top - 1] = -x[top - 1]
         elif op == NEGATE_FLOAT:
             y[top - 1] = -y[top - 1]
+        elif op == ABSOLUTE:
+            if ok[top - 1] and x[top - 1] <= -_BIG:
+                return GIVE_UP
+            x[top - 1] = abs(x[top - 1])
+        elif op == ABSOLUTE_FLOAT:
+            y[top - 1] = abs(y[top - 1])
+        elif op == CHOOSE:
+            top -= 2
+            chosen = top if ok[top - 1] and x[top - 1] != 0 else top + 1
+            x[top - 1], y[top - 1], ok[top - 1] = x[chosen], y[chosen], ok[chosen]
         elif op == NOT:
             x[top - 1] = 1 - x[top - 1]
         elif op == IS_NULL:
@@ -137,6 +162,9 @@ def evaluate(
                     ok[a] = True
                 else:
                     ok[a] = ok[a] and ok[b]
+            elif op == COALESCE:
+                if not ok[a]:
+                    x[a], y[a], ok[a] = x[b], y[b], ok[b]
             elif not (ok[a] and ok[b]):
                 ok[a] = False
                 x[a] = 0
@@ -185,6 +213,28 @@ def evaluate(
                 x[a] = y[a] <= y[b]
             elif op == GREATER_FLOAT:
                 x[a] = y[a] > y[b]
-            else:
+            elif op == AT_LEAST_FLOAT:
                 x[a] = y[a] >= y[b]
+            elif op == LEAST:
+                x[a] = min(x[a], x[b])
+            elif op == LEAST_FLOAT:
+                y[a] = min(y[a], y[b])
+            elif op == GREATEST:
+                x[a] = max(x[a], x[b])
+            elif op == GREATEST_FLOAT:
+                y[a] = max(y[a], y[b])
+            elif op == REMAINDER:
+                # with the sign of the dividend; by zero null
+                if x[b] == 0:
+                    ok[a] = False
+                elif x[b] == -1:
+                    x[a] = 0
+                else:
+                    rest = x[a] % x[b]
+                    x[a] = rest - x[b] if rest != 0 and (x[a] < 0) != (x[b] < 0) else rest
+            elif y[b] == 0.0:
+                ok[a] = False
+            else:
+                y[a] = np.fmod(y[a], y[b])
+                ok[a] = not np.isnan(y[a])
     return DONE

@@ -1,0 +1,111 @@
+"""What a guard that runs out leaves behind, and which instances hold an event."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from occurs.operators.kernels import sequence_tables as T
+from occurs.operators.kernels.sequence_parts import joined, longer
+
+
+@njit(cache=True, nogil=True)
+def contains(bound: np.ndarray, binding: int, events: np.ndarray, n: int) -> bool:
+    """Is one of the first ``n`` of ``events`` (ascending) bound?"""
+    at = binding
+    while at >= 0:
+        k = np.searchsorted(events[:n], bound[at, T.EVENT])
+        if k < n and events[k] == bound[at, T.EVENT]:
+            return True
+        at = bound[at, T.BEFORE]
+    return False
+
+
+@njit(cache=True, nogil=True)
+def holders(
+    reg: np.ndarray,
+    inst: np.ndarray,
+    bound: np.ndarray,
+    store: np.ndarray,
+    nodes: np.ndarray,
+    events: np.ndarray,
+    n: int,
+    picked: np.ndarray,
+) -> np.ndarray:
+    """The live instances that started with one of the events, and those of `and` that have stored one: rows of
+    ``picked`` (number, serial, class), the table, which may have grown; reg[PICKED] says how many."""
+    found = 0
+    for i in range(reg[T.USED]):
+        node = inst[i, T.NODE]
+        if node < 0:
+            continue
+        holds = contains(bound, inst[i, T.BINDING], events, n)
+        if not holds and nodes[node, T.KIND] == T.AND:
+            s = inst[i, T.STORED]
+            while s >= 0 and not holds:
+                holds = contains(bound, store[s, T.STORED_BINDING], events, n)
+                s = store[s, T.STORED_NEXT]
+        if holds:
+            if found == len(picked):
+                wider = np.zeros((2 * found, picked.shape[1]), picked.dtype)
+                wider[:found] = picked
+                picked = wider
+            picked[found, 0] = i
+            picked[found, 1] = inst[i, T.SERIAL]
+            picked[found, 2] = 0
+            found += 1
+    reg[T.PICKED] = found
+    return picked
+
+
+@njit(cache=True, nogil=True)
+def partial_matches(
+    reg: np.ndarray, inst: np.ndarray, bound: np.ndarray, store: np.ndarray, nodes: np.ndarray, top: int
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """What has been bound below instance ``top``: (the table of bound events, bindings, their number).
+
+    These are what its waiting filters and timers started with, and what `and` and `until` have collected; those that
+    are the beginning of another one, and the empty one, are left out.
+    """
+    found = np.zeros(16, np.int64)
+    n = 0
+    i = top
+    while True:
+        # parents first
+        node = inst[i, T.NODE]
+        kind = nodes[node, T.KIND]
+        binding = -1
+        if not nodes[node, T.ABSENT]:
+            binding = inst[i, T.BINDING]
+            s = inst[i, T.STORED]
+            while s >= 0:
+                bound, binding = joined(bound, reg, binding, store[s, T.STORED_BINDING], inst[i, T.BINDING])
+                s = store[s, T.STORED_NEXT]
+            leaf = kind == T.ATOM or kind == T.INTERVAL or kind == T.AT
+            if binding >= 0 and (leaf or inst[i, T.STORED] >= 0):
+                if n == len(found):
+                    found = longer(found, 2 * n)
+                found[n] = binding
+                n += 1
+        if inst[i, T.FIRST] >= 0:
+            i = inst[i, T.FIRST]
+            continue
+        while i != top and inst[i, T.NEXT] < 0:
+            i = inst[i, T.PARENT]
+        if i == top:
+            break
+        i = inst[i, T.NEXT]
+    if n > 1:
+        some = np.unique(found[:n])
+        n = len(some)
+        whole = np.ones(n, np.bool_)
+        for k in range(n):
+            at = bound[some[k], T.BEFORE]
+            while at >= 0:
+                j = np.searchsorted(some, at)
+                if j < n and some[j] == at:
+                    whole[j] = False
+                at = bound[at, T.BEFORE]
+        found = some[whole]
+        n = len(found)
+    return bound, found, n
