@@ -14,11 +14,11 @@ import click
 import pyarrow as pa
 from rich.console import Console
 
-from benchmarks import growth, lasting, local
+from benchmarks import epl, growth, lasting, local
 from benchmarks.history import parquet
 from benchmarks.report import Report
 
-PARTS = ("local", "growth", "lasting", "spark", "streaming")
+PARTS = ("local", "growth", "lasting", "epl", "spark", "streaming")
 FOLDER = Path("out") / "benchmarks"
 
 
@@ -63,10 +63,15 @@ def lasting_part(quick: bool, ships: Path | None = None) -> Iterator[Report]:
     yield from lasting.reports(quick, ships, FOLDER)
 
 
+def epl_part(quick: bool) -> Iterator[Report]:
+    yield from epl.reports(quick)
+
+
 RUN = {
     "local": local_part,
     "growth": growth_part,
     "lasting": lasting_part,
+    "epl": epl_part,
     "spark": spark_part,
     "streaming": streaming_part,
 }
