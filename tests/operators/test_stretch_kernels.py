@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from occurs.operators.kernels import stretches as kernels
+from occurs.operators.kernels.preceding import concerned, in_groups
 from occurs.operators.keycodes import IntTable
 from occurs.operators.lasting.signals import NEVER, OPEN
 
@@ -84,3 +85,29 @@ def test_stretches(seed: int) -> None:
     began = [e for e in ended if e[0] >= len(held)] + [(i, OPEN) for i in open.values() if i >= len(held)]
     assert sorted(zip(got[2], got[3])) == sorted(began)
     assert sorted(got[4]) == sorted(open.values())
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_rows_in_groups(seed: int) -> None:
+    rng = random.Random(seed)
+    n, m = rng.choice((0, 1, 9, 200)), rng.choice((0, 1, 9))
+    group, tick, keys = column(rng, n), column(rng, n), column(rng, m)
+    order, start = in_groups(group, tick, kernels.index(keys))
+    rows = []
+    for k, key in enumerate(dict.fromkeys(keys.tolist())):
+        assert start[k] == len(rows)
+        rows += sorted((i for i in range(n) if group[i] == key), key=lambda i: tick[i])
+    assert start[-1:].tolist() in ([], [len(rows)])
+    assert order.tolist() == rows
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_rows_that_a_call_is_about(seed: int) -> None:
+    rng = random.Random(seed)
+    n = rng.choice((0, 1, 9, 60))
+    group, key, keys = column(rng, n), column(rng, n), column(rng, rng.choice((0, 3)))
+    kept = rng.randrange(n + 1)
+    waits = np.array(rng.choices((0, 1), (5, 1), k=kept), np.int64)
+    groups = {g for i, g in enumerate(group.tolist()) if i >= kept or waits[i]}
+    found = concerned(group, key, kept, waits, keys).tolist()
+    assert found == [i for i in range(n) if group[i] in groups or key[i] in keys.tolist()]

@@ -16,7 +16,7 @@ _TABLE = types.Tuple((_INTS, _INTS, _STORE, types.int64))
 
 
 @njit(types.int64(_BYTES, types.int64, types.int64), cache=True, nogil=True)
-def _hash(data: np.ndarray, begin: int, end: int) -> int:
+def _hash(data: np.ndarray, begin: np.int64, end: np.int64) -> np.int64:
     """FNV-1a, its upper half mixed in."""
     h = np.uint64(0xCBF29CE484222325)
     for i in range(begin, end):
@@ -25,7 +25,9 @@ def _hash(data: np.ndarray, begin: int, end: int) -> int:
 
 
 @njit(types.int64(_INTS, _INTS, _STORE, _BYTES, types.int64, types.int64), cache=True, nogil=True)
-def _slot_of(slots: np.ndarray, ends: np.ndarray, store: np.ndarray, data: np.ndarray, begin: int, end: int) -> int:
+def _slot_of(
+    slots: np.ndarray, ends: np.ndarray, store: np.ndarray, data: np.ndarray, begin: np.int64, end: np.int64
+) -> np.int64:
     """The slot that has the text, or the empty one for it."""
     size = len(slots)
     s = _hash(data, begin, end) & (size - 1)

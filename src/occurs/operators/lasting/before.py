@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from occurs.operators.kernels.preceding import concerned, preceding
 from occurs.operators.lasting.frontiers import Frontiers, lag, of_ends, of_starts, telling
-from occurs.operators.lasting.segments import Sorted, earlier, groups, later, member, pairs, places, shared, unseen
+from occurs.operators.lasting.segments import Sorted, earlier, groups, member, pairs, places, shared, unseen
 from occurs.operators.lasting.sides import Side, held, merged, results, rows_of, split
-from occurs.operators.lasting.signals import NEVER, OPEN, Call, Codes, Held, Intervals, Lag, Phenomena
+from occurs.operators.lasting.signals import OPEN, Call, Codes, Held, Intervals, Lag, Phenomena
 
 # State:
 #
@@ -41,21 +42,13 @@ def advance(
     """One call of ``left before right``; ``repeats``: one result can come of several pairs, or of one in two calls."""
     if not (len(left.new) or len(right.new)) and _unchanged(state, left, right):
         return state, _signal(state, left, right, Intervals.empty(len(variables)))
-    keys = _Keys(state, left, right)
-    wanted = Intervals.concat([rows_of(state["right"]), right.new])
-    found = _found(state, left, right, wanted, keys, variables)
+    judged = _Judged(state, left, right)
+    found = judged.results(variables)
     if call.closing:
         closed, open = split(results(state["given"], found, Frontiers(OPEN), variables)[0] if repeats else found)
         return fresh(left.variables, right.variables, variables), Phenomena(closed, open, OPEN)
-    undecided = ~_decided(wanted, left, right)
-    pending = wanted.take(undecided)
-    key, group = np.concatenate([keys.key[1], keys.key[4]]), np.concatenate([keys.right[0], keys.right[1]])
-    state = {
-        "left": _ends(state["left"], left, right, pending, key[undecided], keys),
-        "right": held(pending),
-        "begun": _starts(state["begun"], right, pending, group[undecided], keys),
-        "given": state["given"],
-    }
+    pending = judged.y.take(judged.undecided)
+    state = {"left": judged.ends(), "right": held(pending), "begun": judged.starts(), "given": state["given"]}
     signal = _signal(state, left, right, found)
     if repeats:
         known = Frontiers(signal.complete, signal.lags)
@@ -73,67 +66,90 @@ def _unchanged(state: dict[str, Held], left: Side, right: Side) -> bool:
     return not (len(_come(state["left"], "end", left, right)) or len(_come(state["begun"], "start", right, right)))
 
 
-class _Keys:
-    """Numbers of bindings, comparable in one call.
+class _Judged:
+    """One call, judged by the kernel: what it finds, and what is still to be looked for.
 
-    ``key``: of the shared variables, of the kept φ, the undecided ψ, the new φ, the open φ, the new ψ, the open ψ;
-    ``left``: of all variables of φ, of the kept and the new ones; ``right``: of all variables of ψ, of the undecided,
-    the new, the open ones and of the starts kept.
+    ``x``: the closed φ that it is about, kept ones and then new ones; ``y``: all closed ψ, likewise.
     """
 
     def __init__(self, state: dict[str, Held], left: Side, right: Side) -> None:
-        def side(variables: tuple[str, ...], rows: Held | Intervals) -> tuple[tuple[str, ...], Codes, int]:
-            return variables, rows.codes, len(rows)
+        self.left, self.right, self._ends, self._begun = left, right, state["left"], state["begun"]
+        kept, begun, open = len(state["right"]), state["begun"], right.open
+        x, y = Intervals.concat([rows_of(self._ends), left.new]), Intervals.concat([rows_of(state["right"]), right.new])
+        mine, theirs = left.variables, right.variables
+        y_side, open_side = (theirs, y.codes, len(y)), (theirs, open.codes, len(open))
+        x_key, y_key, open_key = groups(shared(mine, theirs), [(mine, x.codes, len(x)), y_side, open_side])
+        (x_group,) = groups(mine, [(mine, x.codes, len(x))])
+        y_group, open_group, group = groups(theirs, [y_side, open_side, (theirs, begun.codes, len(begun))])
 
-        x, y = left.variables, right.variables
-        own = [side(x, state["left"]), side(y, state["right"]), side(x, left.new), side(x, left.open)]
-        own += [side(y, right.new), side(y, right.open)]
-        self.key = groups(shared(x, y), own)
-        self.left = groups(x, [own[0], own[2]])
-        self.right = groups(y, [own[1], own[4], own[5], side(y, state["begun"])])
+        self._some = concerned(x_group, x_key, len(self._ends), self._ends.columns["waits"], y_key)
+        if len(self._some) < len(x):
+            x, x_key, x_group = x.take(self._some), x_key[self._some], x_group[self._some]
+        self._groups = concerned(group, group, len(begun), begun.columns["waits"], y_group)
+        if len(self._groups) < len(begun):
+            begun, group = begun.take(self._groups), group[self._groups]
+        self.x, self.y, self._old = x, y, begun
+        n = _N(left, x, right, y)
+        self._found_x, self._found_y, self.undecided, self._last, self._last_waits, self._first, self._first_waits = (
+            preceding(
+                x_key, x_group, x.end, y_key, y_group, y.start, open_key, open_group, open.start,
+                group, begun.columns["start"],
+                _S(right, mine, x.codes, len(x)), _S(right, theirs, y.codes, len(y)),
+                _S(right, theirs, begun.codes, len(begun)), n, kept,
+            )
+        )  # fmt: skip
+
+    def results(self, variables: tuple[str, ...]) -> Intervals:
+        """The results of all closed ψ, as far as they are final."""
+        i, j = self._found_x, self._found_y
+        if not len(i):
+            return Intervals.empty(len(variables))
+        mine = self.left.variables, [c[i] for c in self.x.codes]
+        theirs = self.right.variables, [c[j] for c in self.y.codes]
+        return Intervals(merged(variables, mine, theirs), self.x.start[i], self.y.end[j])
+
+    def ends(self) -> Held:
+        """``left`` after the call."""
+        if not len(self._some):
+            return self._ends
+        rest = _others(self._ends, self._some[: len(self._some) - len(self.left.new)])
+        return Held.concat([rest, held(self.x.take(self._last), waits=self._last_waits)])
+
+    def starts(self) -> Held:
+        """``begun`` after the call."""
+        if not (len(self._groups) or len(self.right.new)):
+            return self._begun
+        old, new, at = self._old, self.right.new, self._first
+        codes = tuple([np.concatenate(pair)[at] for pair in zip(old.codes, new.codes)])
+        start = np.concatenate((old.columns["start"], new.start))[at]
+        rows = Held(codes, {"start": start, "waits": self._first_waits})
+        return Held.concat([_others(self._begun, self._groups), rows])
 
 
-# --- results ----------------------------------------------------------------------------------------------------------
+def _S(right: Side, variables: tuple[str, ...], codes: Codes, rows: int) -> np.ndarray:
+    """S of ψ per row, or of all rows."""
+    if not right.known.lags:
+        return np.array((right.known.complete,))
+    return right.known.starts(variables, codes, rows)
 
 
-def _found(
-    state: dict[str, Held], left: Side, right: Side, wanted: Intervals, keys: _Keys, variables: tuple[str, ...]
-) -> Intervals:
-    """The results of all closed ψ in ``wanted``, as far as they are final."""
-    if not len(wanted):
-        return Intervals.empty(len(variables))
-    y_key, y_group = np.concatenate([keys.key[1], keys.key[4]]), np.concatenate([keys.right[0], keys.right[1]])
-    known = right.known.starts(right.variables, wanted.codes, len(wanted)) >= earlier(wanted.start)
-    at = places(known & member(y_key, np.concatenate([keys.key[0], keys.key[2]])))
-    if not len(at):
-        return Intervals.empty(len(variables))
-    y, y_key = wanted.take(at), y_key[at]
-    last = _last_start(state, right, wanted, y, y_group, y_group[at], keys)
+def _N(left: Side, x: Intervals, right: Side, y: Intervals) -> np.ndarray:
+    """N of φ per row of x and then of y, or of all rows."""
+    known = left.known
+    if not known.lags:
+        return np.array((known.complete,))
+    return np.concatenate([known.ends(left.variables, x.codes, len(x)), known.ends(right.variables, y.codes, len(y))])
 
-    near = places(member(keys.key[0], y_key)), places(member(keys.key[2], y_key))
-    x = Intervals.concat([rows_of(state["left"]).take(near[0]), left.new.take(near[1])])
-    x_key = np.concatenate([keys.key[0][near[0]], keys.key[2][near[1]]])
-    table = Sorted(np.concatenate([keys.left[0][near[0]], keys.left[1][near[1]]]), x.end)
-    # one row per φ-binding: its number, its key, N
-    heads = places(np.concatenate([[True], table.group[1:] != table.group[:-1]])) if len(x) else table.order
-    binding, of = table.group[heads], table.order[heads]
-    final = left.known.ends(left.variables, tuple(c[of] for c in x.codes), len(of))
-    bindings = Sorted(x_key[of], binding)
-    parts = []
-    for i, place in pairs(*bindings.range(y_key, None, None)):
-        b = bindings.order[place]
-        ready = final[b] >= earlier(y.start[i])
-        i, b = i[ready], b[ready]
-        begin, end = table.range(binding[b], None, earlier(y.start[i]))
-        hit = end > begin
-        i, b, greatest = i[hit], b[hit], table.value[end[hit] - 1]
-        near_enough = greatest >= last[i]
-        i, b, greatest = i[near_enough], b[near_enough], greatest[near_enough]
-        for row, tie in pairs(*table.range(binding[b], greatest, greatest)):
-            j, k = table.order[tie], i[row]
-            beside = (left.variables, tuple(c[j] for c in x.codes)), (right.variables, tuple(c[k] for c in y.codes))
-            parts.append(Intervals(merged(variables, *beside), x.start[j], y.end[k]))
-    return Intervals.concat(parts) if parts else Intervals.empty(len(variables))
+
+def _others(table: Held, but: np.ndarray) -> Held:
+    """The rows of a table that are not among those."""
+    if len(but) == len(table):
+        return table.take(slice(0, 0))
+    if not len(but):
+        return table
+    rest = np.ones(len(table), np.bool_)
+    rest[but] = False
+    return table.take(rest)
 
 
 def certain(state: dict[str, Held], left: Side, right: Side, variables: tuple[str, ...]) -> Intervals:
@@ -141,37 +157,7 @@ def certain(state: dict[str, Held], left: Side, right: Side, variables: tuple[st
     state = {**state, "right": Held.empty(len(right.variables), "start", "end")}
     left = replace(left, new=Intervals.empty(len(left.variables)))
     right = replace(right, new=right.open, open=Intervals.empty(len(right.variables)))
-    return _found(state, left, right, right.new, _Keys(state, left, right), variables)
-
-
-def _last_start(
-    state: dict[str, Held],
-    right: Side,
-    wanted: Intervals,
-    y: Intervals,
-    wanted_group: np.ndarray,
-    group: np.ndarray,
-    keys: _Keys,
-) -> np.ndarray:
-    """The last start of ψ before each y, under its binding; ``NEVER`` if there is none."""
-    begun, open = member(keys.right[3], group), member(keys.right[2], group)
-    table = Sorted(
-        np.concatenate([wanted_group, keys.right[2][open], keys.right[3][begun]]),
-        np.concatenate([wanted.start, right.open.start[open], state["begun"].columns["start"][begun]]),
-    )
-    first, last = table.range(group, None, earlier(y.start))
-    out = np.full(len(y), NEVER, np.int64)
-    out[last > first] = table.value[last[last > first] - 1]
-    return out
-
-
-def _decided(y: Intervals, left: Side, right: Side) -> np.ndarray:
-    """Whether all results of a closed ψ are final, under every binding."""
-    limit = earlier(y.start)
-    out = right.known.starts(right.variables, y.codes, len(y)) >= limit
-    at = places(out)
-    out[at] = left.known.ends(right.variables, tuple(c[at] for c in y.codes), len(at)) >= limit[at]
-    return out
+    return _Judged(state, left, right).results(variables)
 
 
 def _given(
@@ -202,51 +188,6 @@ def _come(table: Held, column: str, side: Side, right: Side) -> np.ndarray:
         return at
     known = right.known.starts(side.variables, tuple(c[at] for c in table.codes), len(at))
     return at[known >= table.columns[column][at]]
-
-
-def _ends(old: Held, left: Side, right: Side, pending: Intervals, pending_key: np.ndarray, keys: _Keys) -> Held:
-    """``left`` after the call."""
-    late = keys.left[0][_come(old, "end", left, right)]
-    again = member(keys.left[0], np.concatenate([late, keys.left[1]]))
-    again |= member(keys.key[0], np.concatenate([keys.key[1], keys.key[4]]))
-    rows = Intervals.concat([rows_of(old).take(again), left.new])
-    if not len(rows):
-        return old
-    key, group = np.concatenate([keys.key[0][again], keys.key[2]]), np.concatenate([keys.left[0][again], keys.left[1]])
-    table = Sorted(group, rows.end)
-    rows, key, end, following = rows.take(table.order), key[table.order], table.value, table.following()
-    known = right.known.starts(left.variables, rows.codes, len(rows))
-    keep = following > known
-    open = member(keys.key[5], key[~keep])
-    wanted = Sorted(
-        np.concatenate([pending_key, keys.key[5][open]]), np.concatenate([pending.start, right.open.start[open]])
-    )
-    keep[~keep] = wanted.any(key[~keep], later(end[~keep]), following[~keep])
-    return Held.concat([old.take(~again), held(rows, waits=(end > known).astype(np.int64)).take(keep)])
-
-
-def _starts(old: Held, right: Side, pending: Intervals, pending_group: np.ndarray, keys: _Keys) -> Held:
-    """``begun`` after the call."""
-    late = keys.right[3][_come(old, "start", right, right)]
-    again = member(keys.right[3], np.concatenate([late, keys.right[0], keys.right[1]]))
-    kept = old.take(again)
-    codes = tuple(np.concatenate(c) for c in zip(kept.codes, right.new.codes))
-    group = np.concatenate([keys.right[3][again], keys.right[1]])
-    if not len(group):
-        return old
-    table = Sorted(group, np.concatenate([kept.columns["start"], right.new.start]))
-    once = np.concatenate([[True], (table.group[1:] != table.group[:-1]) | (table.value[1:] != table.value[:-1])])
-    group, start, following = table.group[once], table.value[once], table.following()[once]
-    codes = tuple(c[table.order[once]] for c in codes)
-    known = right.known.starts(right.variables, codes, len(start))
-    keep = following > known
-    open = member(keys.right[2], group[~keep])
-    wanted = Sorted(
-        np.concatenate([pending_group, keys.right[2][open]]), np.concatenate([pending.start, right.open.start[open]])
-    )
-    keep[~keep] = wanted.any(group[~keep], later(start[~keep]), following[~keep])
-    waits = (start > known).astype(np.int64)
-    return Held.concat([old.take(~again), Held(codes, {"start": start, "waits": waits}).take(keep)])
 
 
 # --- frontiers --------------------------------------------------------------------------------------------------------

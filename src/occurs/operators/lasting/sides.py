@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,8 +52,8 @@ def held(rows: Intervals, **more: np.ndarray) -> Held:
 
 def merged(
     variables: tuple[str, ...],
-    left: tuple[tuple[str, ...], Codes],
-    right: tuple[tuple[str, ...], Codes],
+    left: tuple[tuple[str, ...], Sequence[np.ndarray]],
+    right: tuple[tuple[str, ...], Sequence[np.ndarray]],
 ) -> Codes:
     """The joint bindings of rows that stand beside each other."""
     return tuple(left[1][left[0].index(v)] if v in left[0] else right[1][right[0].index(v)] for v in variables)

@@ -71,7 +71,7 @@ class Intervals:
 
     def take(self, at: np.ndarray) -> Intervals:
         """The rows ``at`` (row numbers, or booleans)."""
-        return Intervals(tuple(c[at] for c in self.codes), self.start[at], self.end[at])
+        return Intervals(tuple([c[at] for c in self.codes]), self.start[at], self.end[at])
 
     @staticmethod
     def concat(parts: Sequence[Intervals]) -> Intervals:
@@ -152,9 +152,9 @@ class Held:
     def empty(variables: int, *columns: str) -> Held:
         return Held(tuple(np.zeros(0, np.int64) for _ in range(variables)), {c: np.zeros(0, np.int64) for c in columns})
 
-    def take(self, at: np.ndarray) -> Held:
-        """The rows ``at`` (row numbers, or booleans)."""
-        return Held(tuple(c[at] for c in self.codes), {n: c[at] for n, c in self.columns.items()})
+    def take(self, at: np.ndarray | slice) -> Held:
+        """The rows ``at`` (row numbers, booleans, or a slice)."""
+        return Held(tuple([c[at] for c in self.codes]), {n: c[at] for n, c in self.columns.items()})
 
     @staticmethod
     def concat(parts: Sequence[Held]) -> Held:
