@@ -157,14 +157,16 @@ class Live:
             row["end"] = None if end is None else self._ticks(end)
             if row["end"] is not None and row["end"] < time:
                 raise InputProblem.of("bad-value", f"a row of `{type}` ends before it begins", value=end)
-        for name, want in self.stage.schemas.get(type, Schema()):
+        schema = self.stage.schemas.get(type, Schema())
+        for name in schema.plain:
+            want = schema[name]
             row[name] = _fit(type, name, attributes.get(name), want)
         return row
 
     def _rows(self, type: str, rows: list[dict[str, Any]]) -> Rows:
         schema = self.stage.schemas.get(type, Schema())
         lasts = [pa.field("end", pa.int64())] if schema.lasting else []
-        fields = [pa.field("time", pa.int64()), *lasts, *(pa.field(n, arrow_type(t)) for n, t in schema)]
+        fields = [pa.field("time", pa.int64()), *lasts, *(pa.field(n, arrow_type(schema[n])) for n in schema.plain)]
         if any(r["sequence"] is not None for r in rows):
             fields.append(pa.field("sequence", pa.int64()))
         if all(r["label"] is not None for r in rows):

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from occurs.hosts.stream.layout import Layout
 from occurs.hosts.stream.records import BAD, FIGURES, FOUND, LATE, from_blob, records
 from occurs.hosts.stream.unpack import Shown
-from occurs.model.types import Type, arrow_type
+from occurs.model.types import Type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -91,8 +91,9 @@ class StreamQuery:
         stage = path.lane.group.stage
         time = pa.timestamp("us", tz="UTC") if stage.kind.timestamp else pa.int64()
         stamp = pa.timestamp("us", tz="UTC")
-        attributes = [(n, stamp if t is Type.TIMESTAMP else arrow_type(t)) for n, t in stage.schemas[type]]
-        lasting = stage.schemas[type].lasting
+        schema = stage.schemas[type]
+        attributes = [(n, stamp if t is Type.TIMESTAMP else schema.arrow_of(n, t)) for n, t in schema]
+        lasting = schema.lasting
         fields = [("type", pa.string()), ("time", time), *([("end", time)] if lasting else []), *attributes]
         fields += [("final", pa.bool_())] if path.wide.final else []
         fields += [("label", pa.string())] if self.label else []
