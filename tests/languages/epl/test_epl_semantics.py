@@ -223,7 +223,11 @@ def holds(c: tree.Expr, rows: list[Occurrence], n: int, b: Binding) -> bool:
     x, y = side(c.left), side(c.right)
     if x is None or y is None:
         return False
-    return {"=": x == y, "!=": x != y, "<": c.op == "<" and x < y, ">": c.op == ">" and x > y}[c.op]  # type: ignore[operator]
+    if c.op in ("=", "!="):
+        return (x == y) == (c.op == "=")
+    assert isinstance(x, int)
+    assert isinstance(y, int)
+    return x < y if c.op == "<" else x > y
 
 
 def _plain(events: Sequence[Occurrence]) -> list[Occurrence]:
