@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
+from occurs.operators.kernels.overlapping import overlaps
 from occurs.operators.lasting.codes import joint
 from occurs.operators.lasting.cutting import Cut
 from occurs.operators.lasting.hulls import pooled
-from occurs.operators.lasting.joins import Groups, as_spans, expand, joined, member, pick, shared, shifted, union
+from occurs.operators.lasting.joins import as_spans, joined, member, pick, shared, shifted, union
 from occurs.operators.lasting.ranges import LENGTHS, clipped, lengths
 from occurs.operators.lasting.releasing import as_intervals, opened, release
 from occurs.operators.lasting.signals import NEVER, OPEN, Call, Held, Intervals, Signal, Spans
@@ -71,57 +70,32 @@ class Common:
 
     def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Spans]:
         left, right, held = as_spans(inputs[0]), as_spans(inputs[1]), state["open"]
-        found = self._found(left, right)
+        changed = len(left.closed) or len(left.began) or len(right.closed) or len(right.began)
+        found, before, ended = self._found(left, right) if changed else (Intervals.empty(len(self.variables)), 0, 0)
         if not len(found):
             return state, Spans(found, found, opened(held), left.since, left.complete)
-        over = found.end != OPEN
-        closed, now = found.take(over), found.take(~over)
-        began = found.take(found.start > left.since)
-        ending = closed.take(closed.start <= left.since)
-        if len(ending):
-            key, other = joint([(held.codes, len(held)), (ending.codes, len(ending))])
+        ending, now = found.take(slice(0, before)), found.take(slice(ended, None))
+        if before:
+            key, other = joint([(held.codes, len(held)), (ending.codes, before)])
             held = held.take(~member(key, other))
         if len(now):
             held = Held.concat([held, Held(now.codes, {"start": now.start})])
+        # what begins and goes on is new: an interval that was open then was known as such
+        closed, began = found.take(slice(0, ended)), found.take(slice(before, None))
         return {"open": held}, Spans(closed, began, opened(held), left.since, left.complete)
 
-    def _found(self, left: Spans, right: Spans) -> Intervals:
-        """What comes of pairs of which one side is new, or has ended, in this call."""
-        new, others = _changed(left), _changed(right)
+    def _found(self, left: Spans, right: Spans) -> tuple[Intervals, int, int]:
+        """What comes of pairs of which one side is new, or has ended, in this call; see the kernel."""
+        x, y = Intervals.concat([left.closed, left.open]), Intervals.concat([right.closed, right.open])
         on = shared(self.left, self.right)
-        parts = []
-        # new with all of the other side, then old with what is new of it
-        if len(new) and len(others):
-            parts.append(self._overlapping(new, others, on))
-        if len(new) and len(right.open):
-            parts.append(self._overlapping(new, right.open.take(right.open.start <= right.since), on))
-        if len(others) and len(left.open):
-            parts.append(self._overlapping(left.open.take(left.open.start <= left.since), others, on))
-        return Intervals.concat(parts) if parts else Intervals.empty(len(self.variables))
-
-    def _overlapping(self, x: Intervals, y: Intervals, on: tuple[str, ...]) -> Intervals:
-        """Of all pairs that overlap the common part: either y begins within x, or x within y after y's start."""
         key, other = joint([(pick(x.codes, self.left, on), len(x)), (pick(y.codes, self.right, on), len(y))])
-        if len(x) < len(y):
-            near = member(other, key).nonzero()[0]
-            y, other = y.take(near), other[near]
-        else:
-            near = member(key, other).nonzero()[0]
-            x, key = x.take(near), key[near]
-        starts = Groups(other, y.start)
-        i, place = expand(*starts.between(key, x.start, x.end - 1))
-        j = starts.order[place]
-        starts = Groups(key, x.start)
-        more, place = expand(*starts.between(other, y.start + 1, y.end - 1))
-        i, j = np.concatenate([i, starts.order[place]]), np.concatenate([j, more])
+        i, j, start, end, before, ended = overlaps(
+            key, x.start, x.end, len(left.closed), other, y.start, y.end, len(right.closed), left.since
+        )
+        if not len(i):
+            return Intervals.empty(len(self.variables)), 0, 0
         codes = joined(self.variables, (self.left, x.codes, i), (self.right, y.codes, j))
-        return Intervals(codes, np.maximum(x.start[i], y.start[j]), np.minimum(x.end[i], y.end[j]))
-
-
-def _changed(spans: Spans) -> Intervals:
-    """What began or ended in this call."""
-    began = spans.began.take(spans.began.end == OPEN)
-    return Intervals.concat([spans.closed, began])
+        return Intervals(codes, start, end), before, ended
 
 
 @dataclass(frozen=True)

@@ -69,8 +69,8 @@ class Intervals:
     def __len__(self) -> int:
         return len(self.start)
 
-    def take(self, at: np.ndarray) -> Intervals:
-        """The rows ``at`` (row numbers, or booleans)."""
+    def take(self, at: np.ndarray | slice) -> Intervals:
+        """The rows ``at`` (row numbers, booleans, or a slice)."""
         return Intervals(tuple([c[at] for c in self.codes]), self.start[at], self.end[at])
 
     @staticmethod

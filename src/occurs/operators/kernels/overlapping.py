@@ -1,0 +1,122 @@
+"""Kernels over pairs of intervals that hold at the same time."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, types
+
+from occurs.operators.kernels.intervals import _INTS, _OPEN, _OUT
+from occurs.operators.kernels.preceding import _first_from, in_groups
+from occurs.operators.kernels.stretches import _INDEX, index, number
+
+_PAIRS = types.Tuple((_OUT, _OUT, types.int64))
+
+
+@njit(types.Tuple((_OUT, _OUT))(_INTS, _INTS, types.int64, types.int64), cache=True, nogil=True)
+def _parts(key: np.ndarray, start: np.ndarray, closed: int, since: int) -> tuple[np.ndarray, np.ndarray]:
+    """The rows that began after ``since`` or are among the first ``closed``; all others."""
+    new, old = np.empty(len(key), np.int64), np.empty(len(key), np.int64)
+    n = m = 0
+    for i in range(len(key)):
+        if i < closed or start[i] > since:
+            new[n] = i
+            n += 1
+        else:
+            old[m] = i
+            m += 1
+    return new[:n], old[:m]
+
+
+@njit(
+    _PAIRS(_INDEX, _OUT, _OUT, types.int64, _INTS, _INTS, _INTS, _OUT, _INTS, _INTS, _OUT, types.boolean),
+    cache=True,
+    nogil=True,
+)
+def _begin_within(
+    keys: tuple[int, np.ndarray, np.ndarray, int],
+    i: np.ndarray,
+    j: np.ndarray,
+    n: int,
+    key: np.ndarray,
+    start: np.ndarray,
+    end: np.ndarray,
+    rows: np.ndarray,
+    other: np.ndarray,
+    begin: np.ndarray,
+    others: np.ndarray,
+    later: bool,
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """More pairs (i, j), of which there are ``n``: of ``rows`` with those of the ``others`` that begin before they end
+    and not before them, or ``later`` than them, then as (j, i)."""
+    if len(rows) == 0 or len(others) == 0:
+        return i, j, n
+    begins = begin[others]
+    order, first = in_groups(other[others], begins, keys)
+    for row in rows:
+        k = number(keys, key[row])
+        if k < 0:
+            continue
+        p = _first_from(order, begins, first[k], first[k + 1], start[row] + later)
+        while p < first[k + 1] and begins[order[p]] < end[row]:
+            if n == len(i):
+                i, j = np.concatenate((i, i)), np.concatenate((j, j))
+            if later:
+                i[n], j[n] = others[order[p]], row
+            else:
+                i[n], j[n] = row, others[order[p]]
+            n += 1
+            p += 1
+    return i, j, n
+
+
+@njit(
+    types.Tuple((_OUT, _OUT, _OUT, _OUT, types.int64, types.int64))(
+        _INTS, _INTS, _INTS, types.int64, _INTS, _INTS, _INTS, types.int64, types.int64
+    ),
+    cache=True,
+    nogil=True,
+)
+def overlaps(
+    x_key: np.ndarray,
+    x_start: np.ndarray,
+    x_end: np.ndarray,
+    x_closed: int,
+    y_key: np.ndarray,
+    y_start: np.ndarray,
+    y_end: np.ndarray,
+    y_closed: int,
+    since: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int, int]:
+    """The pairs of x and y of equal keys that have more than a point in common and of which one is new.
+
+    New are the first rows (``closed``), and what began after ``since``.  Returns the rows of x and of y, and where what
+    they have in common begins and ends: first of those that have ended, which began up to ``since`` and then which
+    began after it, then of all others; how many there are of the first, and of the first two.
+    """
+    new_x, old_x = _parts(x_key, x_start, x_closed, since)
+    new_y, old_y = _parts(y_key, y_start, y_closed, since)
+    keys = index(np.concatenate((x_key[new_x], y_key[new_y])))
+    i = np.empty(len(new_x) + len(new_y) + 4, np.int64)
+    j = np.empty(len(new_x) + len(new_y) + 4, np.int64)
+    n = 0
+    for of_x, of_y in ((new_x, new_y), (new_x, old_y), (old_x, new_y)):
+        i, j, n = _begin_within(keys, i, j, n, x_key, x_start, x_end, of_x, y_key, y_start, of_y, False)
+        i, j, n = _begin_within(keys, i, j, n, y_key, y_start, y_end, of_y, x_key, x_start, of_x, True)
+    before = ended = 0
+    for p in range(n):
+        if min(x_end[i[p]], y_end[j[p]]) != _OPEN:
+            ended += 1
+            before += max(x_start[i[p]], y_start[j[p]]) <= since
+    row, other = np.empty(n, np.int64), np.empty(n, np.int64)
+    start, end = np.empty(n, np.int64), np.empty(n, np.int64)
+    a, b, c = 0, before, ended
+    for p in range(n):
+        s, e = max(x_start[i[p]], y_start[j[p]]), min(x_end[i[p]], y_end[j[p]])
+        if e == _OPEN:
+            q, c = c, c + 1
+        elif s > since:
+            q, b = b, b + 1
+        else:
+            q, a = a, a + 1
+        row[q], other[q], start[q], end[q] = i[p], j[p], s, e
+    return row, other, start, end, before, ended
