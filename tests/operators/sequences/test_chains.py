@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,12 @@ import pytest
 from chains_histories import KIND, SCHEMAS, TYPES, history, random_sequence, run, sequence_of, stream
 from chains_oracle import Event, Oracle
 
-from occurs.errors import InputProblem
+from occurs.errors import InputProblem, LimitProblem
 from occurs.expr.tree import Binary, Literal, Ref
 from occurs.model.types import Type
 from occurs.operators.kernels.sequences_chains import first_after, in_order
-from occurs.operators.sequences.chains import NEVER, Chain
+from occurs.operators.sequences.chains import Chain
+from occurs.operators.sequences.chains_call import NEVER
 from occurs.operators.sequences.tree import And, Atom, Every, Followed, Interval, Node, Not, Repeat, Sequence, Within
 
 Told = list[tuple[int, int, bool, Any]]
@@ -168,6 +170,26 @@ def test_before_the_clock_starts_nothing_happens() -> None:
     assert state == operator.fresh()
     assert len(matches) == 0
     assert set(matches.bound) == {"a", "b"}
+
+
+def test_rows_before_the_start_are_awaited() -> None:
+    operator = chain_of(sequence_of(followed(atom("A", "a"), Interval(4))))
+    state, _ = operator.advance(operator.fresh(), stream([], TYPES, 9, None, 5, False))
+    assert state == operator.fresh()
+
+
+def test_more_partial_matches_than_may_be() -> None:
+    root = followed(Every(atom("A", "a")), atom("B", "b"), Interval(5))
+    events = events_of(*(event("A", t) for t in range(4)))
+    at_most = Chain.of(sequence_of(root), SCHEMAS, KIND, 4)
+    assert at_most is not None
+    _, state = run(at_most.advance, at_most.fresh(), events, 0, 9, ())
+    assert at_most.live(state) == 4
+    fewer = replace(at_most, limit=3)
+    with pytest.raises(LimitProblem, match="`P`: more than 3 partial matches wait at once, the next one for `b`"):
+        run(fewer.advance, fewer.fresh(), events, 0, 9, ())
+    with pytest.raises(LimitProblem, match="for its time"):
+        run(fewer.advance, fewer.fresh(), [*events, {**event("B", 4), "id": 4}], 0, 5, ())
 
 
 @pytest.mark.parametrize("seen", [1, 7])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from chains_histories import (
@@ -21,6 +22,7 @@ from chains_histories import (
     told,
 )
 
+from occurs.errors import LimitProblem
 from occurs.expr.tree import Binary, Expr, Literal, Ref
 from occurs.model.types import Type
 from occurs.operators.sequences.chains import Chain
@@ -120,6 +122,17 @@ def test_rules_that_differ_in_constants_and_durations_are_one_group() -> None:
     assert [len(g.shape.constants) for g in alike.groups] == [0]
     with pytest.raises(ValueError, match="`Q` is not a chain"):
         Chains.of([sequence_of(Repeat(Atom(("A",), "a"), 2), "Q")], SCHEMAS, KIND)
+
+
+def test_the_limit_is_per_rule() -> None:
+    rows: Any = [{"type": "A", "time": n, "id": n, "k": n % 2, "f": None, "s": None, "v": 0} for n in range(4)]
+    given = stream(rows, TYPES, 0, None, 3, False)
+    enough = Chains.of([within(0), within(1)], SCHEMAS, KIND, 2)
+    [state], _ = enough.advance(enough.fresh(), given)
+    assert len(state["step1"]) == 4
+    few = Chains.of([within(5), within(1)], SCHEMAS, KIND, 1)
+    with pytest.raises(LimitProblem, match="`P1`: more than 1 "):
+        few.advance(few.fresh(), given)
 
 
 def test_a_rule_that_comes_later_begins_alone_and_the_others_go_on() -> None:

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
-from occurs.operators.sequences.chains import Chain, domains
+from occurs.operators.sequences.chains import MOST, Chain, domains
 from occurs.operators.sequences.chains_events import Events
 from occurs.operators.sequences.chains_shape import Shape
 from occurs.operators.sequences.stream import Matches, State, Stream
@@ -33,7 +33,7 @@ class Chains:
     kind: TimeKind
 
     @classmethod
-    def of(cls, sequences: Many[Sequence], schemas: Mapping[str, Schema], kind: TimeKind) -> Chains:
+    def of(cls, sequences: Many[Sequence], schemas: Mapping[str, Schema], kind: TimeKind, limit: int = MOST) -> Chains:
         """Of patterns all of which are chains (:meth:`Chain.applies`; ValueError for another one)."""
         alike: dict[Shape, list[tuple[int, Shape]]] = {}
         for number, sequence in enumerate(sequences):
@@ -50,7 +50,8 @@ class Chains:
             shapes.append(tuple(s.filled(same) for _, s in found))
         equated = domains([s[0] for s in shapes])
         groups = tuple(
-            Chain(tuple(sequences[n] for n in numbers), of, equated, kind) for numbers, of in zip(members, shapes)
+            Chain(tuple(sequences[n] for n in numbers), of, equated, kind, limit)
+            for numbers, of in zip(members, shapes)
         )
         return cls(groups, tuple(members), equated, kind)
 
