@@ -10,7 +10,7 @@ import numpy as np
 from occurs.operators.kernels.preceding import concerned, preceding
 from occurs.operators.lasting.frontiers import Frontiers, lag, of_ends, of_starts, telling
 from occurs.operators.lasting.segments import Sorted, earlier, groups, member, pairs, places, shared, unseen
-from occurs.operators.lasting.sides import Side, held, merged, results, rows_of, split
+from occurs.operators.lasting.sides import Side, held, merged, others, results, rows_of, split
 from occurs.operators.lasting.signals import OPEN, Call, Codes, Held, Intervals, Lag, Phenomena
 
 # State:
@@ -112,7 +112,7 @@ class _Judged:
         """``left`` after the call."""
         if not len(self._some):
             return self._ends
-        rest = _others(self._ends, self._some[: len(self._some) - len(self.left.new)])
+        rest = others(self._ends, self._some[: len(self._some) - len(self.left.new)])
         return Held.concat([rest, held(self.x.take(self._last), waits=self._last_waits)])
 
     def starts(self) -> Held:
@@ -123,7 +123,7 @@ class _Judged:
         codes = tuple([np.concatenate(pair)[at] for pair in zip(old.codes, new.codes)])
         start = np.concatenate((old.columns["start"], new.start))[at]
         rows = Held(codes, {"start": start, "waits": self._first_waits})
-        return Held.concat([_others(self._begun, self._groups), rows])
+        return Held.concat([others(self._begun, self._groups), rows])
 
 
 def _S(right: Side, variables: tuple[str, ...], codes: Codes, rows: int) -> np.ndarray:
@@ -139,17 +139,6 @@ def _N(left: Side, x: Intervals, right: Side, y: Intervals) -> np.ndarray:
     if not known.lags:
         return np.array((known.complete,))
     return np.concatenate([known.ends(left.variables, x.codes, len(x)), known.ends(right.variables, y.codes, len(y))])
-
-
-def _others(table: Held, but: np.ndarray) -> Held:
-    """The rows of a table that are not among those."""
-    if len(but) == len(table):
-        return table.take(slice(0, 0))
-    if not len(but):
-        return table
-    rest = np.ones(len(table), np.bool_)
-    rest[but] = False
-    return table.take(rest)
 
 
 def certain(state: dict[str, Held], left: Side, right: Side, variables: tuple[str, ...]) -> Intervals:

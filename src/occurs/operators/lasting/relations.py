@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
-from occurs.operators.kernels.intervals import dominated
+from occurs.operators.kernels.preceding import concerned
+from occurs.operators.kernels.relating import NAMES, awaiting, decided, preferable, related
 from occurs.operators.lasting import before
 from occurs.operators.lasting.frontiers import Frontiers, lag, of_ends, of_starts, telling
 from occurs.operators.lasting.segments import (
-    Sorted,
-    containing,
     earlier,
     groups,
     later,
-    member,
-    pairs,
-    places,
     shared,
     unseen,
 )
 from occurs.operators.lasting.settled import settle, unchanged
-from occurs.operators.lasting.sides import Side, held, merged, results, rows_of, split
-from occurs.operators.lasting.signals import NEVER, OPEN, Call, Held, Intervals, Lag, Phenomena, Signal
+from occurs.operators.lasting.sides import Side, held, merged, others, results, rows_of, split
+from occurs.operators.lasting.signals import OPEN, Call, Codes, Held, Intervals, Lag, Phenomena, Signal
 
 
 @dataclass(frozen=True)
@@ -37,7 +32,7 @@ class Related:
     ``before`` has its own module.  All others need pairs alone: a result is final when both rows are.  State:
 
     ``left``, ``right``: the closed rows that may still gain a partner, which is either not known yet, or known and
-    open (:data:`PARTNERS`).  Between states whose operands are complete alike that is: for ``meets``, ``starts``,
+    open (kernel ``awaiting``).  Between states whose operands are complete alike that is: for ``meets``, ``starts``,
     ``overlaps`` what an open ψ began in or at; for ``contains``, per ψ-binding, the latest of those inside an open φ;
     nothing else.  ``waits`` = 1: looked at in every call, as what is not known yet decides; the others are when a
     partner closes.
@@ -55,6 +50,14 @@ class Related:
     @cached_property
     def variables(self) -> tuple[str, ...]:
         return tuple(sorted({*self.left, *self.right}))
+
+    @cached_property
+    def _number(self) -> int:
+        return NAMES.index(self.rel)
+
+    @cached_property
+    def _result(self) -> str:
+        return RESULTS.get(self.rel, "hull")
 
     @property
     def tables(self) -> Mapping[str, tuple[str, ...]]:
@@ -93,15 +96,38 @@ class Related:
             return before.advance(state, left, right, self.variables, call, self._repeats())
         if not (len(left.new) or len(right.new)) and self._unchanged(state, left, right):
             return state, self._signal(state, left, right, Intervals.empty(len(self.variables)))
-        keys = _Keys(state, left, right)
-        found = self._found(state, left, right, keys)
+        x, y = (
+            Intervals.concat([rows_of(state["left"]), left.new]),
+            Intervals.concat([rows_of(state["right"]), right.new]),
+        )
+        keys = _Keys(x, y, left, right)
+        pairs = related(
+            self._number,
+            keys.x,
+            x.start,
+            x.end,
+            len(state["left"]),
+            keys.y,
+            y.start,
+            y.end,
+            keys.group,
+            len(state["right"]),
+        )
+        found = self._results(x, y, pairs)
         if call.closing:
             if self._repeats():
                 found, _ = results(state["given"], found, Frontiers(OPEN), self.variables)
             closed, open = split(found)
             return self.fresh(), Phenomena(closed, open, OPEN)
-        state = {**state, "left": self._kept(state, 0, left, right, keys)}
-        state["right"] = self._kept(state, 1, right, left, keys)
+        state = {
+            "left": self._kept(
+                state["left"], False, x, keys.x, left, right, keys.y[len(state["right"]) :], keys.right_open
+            ),
+            "right": self._kept(
+                state["right"], True, y, keys.y, right, left, keys.x[len(state["left"]) :], keys.left_open
+            ),
+            "given": state["given"],
+        }
         signal = self._signal(state, left, right, found)
         if self._repeats():
             rows, state["given"] = results(
@@ -113,18 +139,13 @@ class Related:
     def _unchanged(self, state: dict[str, Held], left: Side, right: Side) -> bool:
         """Whether a call without new rows decides nothing: S and N have not come as far as any row that waits for
         them.  (A row that an open one keeps is looked at in every call if N of the other side matters to it.)"""
-        for which, side, other in ((0, left, right), (1, right, left)):
-            table = state[("left", "right")[which]]
-            at = places(table.columns["waits"])
-            if not len(at):
+        for name, side, other in (("left", left, right), ("right", right, left)):
+            table = state[name]
+            if not len(table):
                 continue
-            rows = rows_of(table).take(at)
-            limits = PARTNERS[self.rel][which](rows.start, rows.end)
-            if (other.known.starts(side.variables, rows.codes, len(rows)) >= limits.start).any():
-                return False
-            if limits.end is None:
-                continue
-            if (other.known.ends(side.variables, rows.codes, len(rows)) >= limits.end).any():
+            start, end, waits = table.columns["start"], table.columns["end"], table.columns["waits"]
+            s, n = _known(other, side, table.codes, len(table))
+            if decided(self._number, name == "right", start, end, waits, s, n):
                 return False
         return True
 
@@ -148,8 +169,10 @@ class Related:
             x, y = (open, kept) if inside else (kept, open)
             sides = [(left.variables, x.codes, len(x)), (right.variables, y.codes, len(y))]
             x_key, y_key = groups(shared(left.variables, right.variables), sides)
-            parts = self._pairs(x, x_key, y, y_key)
-            found = Intervals.concat(parts) if parts else Intervals.empty(len(self.variables))
+            (group,) = groups(self.right, [(self.right, y.codes, len(y))])
+            found = self._results(
+                x, y, related(self._number, x_key, x.start, x.end, 0, y_key, y.start, y.end, group, 0)
+            )
         found = Intervals(found.codes, found.start, np.full(len(found), OPEN, np.int64))
         return found.take(unseen(Intervals.empty(len(self.variables)), found))
 
@@ -162,77 +185,45 @@ class Related:
         """
         return self.rel == "contains" or "dynamic" in (self.left_sort, self.right_sort)
 
-    # --- pairs --------------------------------------------------------------------------------------------------------
-
-    def _found(self, state: dict[str, Held], left: Side, right: Side, keys: _Keys) -> Intervals:
-        """The results of all pairs of which at least one row is new."""
-        old_left, old_right = rows_of(state["left"]), rows_of(state["right"])
-        parts = []
-        if len(left.new):
-            near = places(member(keys.old[1], keys.new[0]))
-            others = Intervals.concat([old_right.take(near), right.new])
-            parts += self._pairs(left.new, keys.new[0], others, np.concatenate([keys.old[1][near], keys.new[1]]))
-        if len(right.new) and len(old_left):
-            near = places(member(keys.old[0], keys.new[1]))
-            parts += self._pairs(old_left.take(near), keys.old[0][near], right.new, keys.new[1])
-        return Intervals.concat(parts) if parts else Intervals.empty(len(self.variables))
-
-    def _pairs(self, x: Intervals, x_key: np.ndarray, y: Intervals, y_key: np.ndarray) -> list[Intervals]:
-        """What ``x rel y`` gives for rows of equal keys, in blocks."""
-        if not (len(x) and len(y)):
-            return []
-        join = JOINS[self.rel]
-        table = Sorted(y_key, y.end if join.by_end else y.start)
-        first, last = table.range(x_key, *join.limits(x.start, x.end))
-        found: Iterator[tuple[np.ndarray, np.ndarray]] = ((i, table.order[place]) for i, place in pairs(first, last))
-        if self.rel == "contains" and int((last - first).sum()) > 4 * (len(x) + len(y)):
-            found = containing(x, x_key, y, y_key, groups(self.right, [(self.right, y.codes, len(y))])[0])
-        out = []
-        for i, j in found:
-            true = join.true(x.start[i], x.end[i], y.start[j], y.end[j])
-            i, j = i[true], j[true]
-            codes = merged(
-                self.variables, (self.left, tuple(c[i] for c in x.codes)), (self.right, tuple(c[j] for c in y.codes))
-            )
-            start = y.start[j] if join.result == "y" else x.start[i]
-            end = x.end[i] if join.result == "x" else y.end[j]
-            out.append(Intervals(codes, start, end))
-        return out
+    def _results(self, x: Intervals, y: Intervals, pairs: tuple[np.ndarray, np.ndarray]) -> Intervals:
+        """What is so of pairs of rows."""
+        i, j = pairs
+        if not len(i):
+            return Intervals.empty(len(self.variables))
+        codes = merged(self.variables, (self.left, [c[i] for c in x.codes]), (self.right, [c[j] for c in y.codes]))
+        start = y.start[j] if self._result == "y" else x.start[i]
+        return Intervals(codes, start, x.end[i] if self._result == "x" else y.end[j])
 
     # --- what is kept -------------------------------------------------------------------------------------------------
 
-    def _kept(self, state: dict[str, Held], which: int, side: Side, other: Side, keys: _Keys) -> Held:
-        """The closed rows of one side that may still gain a partner on the other."""
-        old = state[("left", "right")[which]]
-        again = (old.columns["waits"] == 1) | member(keys.old[which], keys.new[1 - which])
-        rows = Intervals.concat([rows_of(old).take(again), side.new])
-        key = np.concatenate([keys.old[which][again], keys.new[which]])
-        if not len(rows):
+    def _kept(
+        self,
+        old: Held,
+        right: bool,
+        rows: Intervals,
+        key: np.ndarray,
+        side: Side,
+        other: Side,
+        new: np.ndarray,
+        open: np.ndarray,
+    ) -> Held:
+        """The closed rows of one side that may still gain a partner on the other; ``rows``: the old and the new ones.
+        ``key``, ``new``, ``open``: bindings of the rows, and of the new and the open ones of the other side."""
+        some = concerned(key, key, len(old), old.columns["waits"], new)
+        if not len(some):
             return old
-        limits = PARTNERS[self.rel][which](rows.start, rows.end)
-        possible = np.ones(len(rows), np.bool_)
-        if limits.end is not None:
-            possible = other.known.ends(side.variables, rows.codes, len(rows)) < limits.end
-        unknown = possible.copy()
-        at = places(possible)
-        starts = other.known.starts(side.variables, tuple(c[at] for c in rows.codes), len(at))
-        unknown[at] = starts < limits.start[at]
-        at = places(possible & ~unknown)
-        if len(at) and len(other.open):
-            near = places(member(keys.open[1 - which], key[at]))
-            begun = Sorted(keys.open[1 - which][near], other.open.start[near])
-            possible[at] = begun.any(key[at], limits.first[at], limits.last[at])
-        else:
-            possible = unknown
-        waits = (unknown | (limits.end is not None)).astype(np.int64)
-        new = held(rows, waits=waits).take(possible)
-        out = Held.concat([old.take(~again), new])
-        return _latest(out, len(out) - len(new), other, side.variables) if self.rel == "contains" and which else out
+        rest = others(old, some[: len(some) - len(side.new)])
+        if len(some) < len(rows):
+            rows, key = rows.take(some), key[some]
+        s, n = _known(other, side, rows.codes, len(rows))
+        at, waits = awaiting(self._number, right, key, rows.start, rows.end, s, n, open, other.open.start)
+        out = Held.concat([rest, held(rows.take(at), waits=waits)])
+        return _latest(out, len(out) - len(at), other, side.variables) if self.rel == "contains" and right else out
 
     def _signal(self, state: dict[str, Held], left: Side, right: Side, rows: Intervals) -> Phenomena:
         """``rows`` and the frontiers of what is left: of the side that gives the start, S and the starts of what may
         still gain a partner; of the side that gives the end, N and the ends of these."""
-        result = JOINS[self.rel].result
+        result = self._result
         from_start, from_end = right if result == "y" else left, left if result == "x" else right
         lags: list[Lag] = [*of_starts(from_start.known.lags), *of_ends(from_end.known.lags)]
         lags.append(
@@ -246,22 +237,34 @@ class Related:
 
     def _complete(self, left: Side, right: Side) -> int:
         """Up to where starts and ends are known that do not lag: as those of the sides that give them."""
-        result = "hull" if self.rel == "before" else JOINS[self.rel].result
+        result = self._result
         return min(side.known.complete for side, other in ((left, "y"), (right, "x")) if result != other)
 
 
 class _Keys:
-    """The bindings of the shared variables in one call, per side: of what was kept, what is new, what is open."""
+    """The bindings of the shared variables in one call: of the closed and of the open rows of each side; and of all
+    variables of the right one, of its closed rows."""
 
-    def __init__(self, state: dict[str, Held], left: Side, right: Side) -> None:
-        common = shared(left.variables, right.variables)
-        sides = [
-            (s.variables, rows.codes, len(rows))
-            for s, old in ((left, state["left"]), (right, state["right"]))
-            for rows in (rows_of(old), s.new, s.open)
-        ]
-        of = groups(common, sides)
-        self.old, self.new, self.open = (of[0], of[3]), (of[1], of[4]), (of[2], of[5])
+    def __init__(self, x: Intervals, y: Intervals, left: Side, right: Side) -> None:
+        mine, theirs = left.variables, right.variables
+        self.x, self.left_open, self.y, self.right_open = groups(
+            shared(mine, theirs),
+            [
+                (mine, x.codes, len(x)),
+                (mine, left.open.codes, len(left.open)),
+                (theirs, y.codes, len(y)),
+                (theirs, right.open.codes, len(right.open)),
+            ],
+        )
+        (self.group,) = groups(theirs, [(theirs, y.codes, len(y))])
+
+
+def _known(other: Side, side: Side, codes: Codes, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """S and N of the other side, per row of this one or for all."""
+    if not other.known.lags:
+        complete = np.array((other.known.complete,))
+        return complete, complete
+    return other.known.starts(side.variables, codes, rows), other.known.ends(side.variables, codes, rows)
 
 
 def _latest(table: Held, first_new: int, other: Side, variables: tuple[str, ...]) -> Held:
@@ -270,71 +273,14 @@ def _latest(table: Held, first_new: int, other: Side, variables: tuple[str, ...]
     if first_new == len(table):
         return table
     (group,) = groups(variables, [(variables, table.codes, len(table))])
-    at = places(member(group, group[first_new:]))
-    rows, group = table.take(at), group[at]
-    start, end = rows.columns["start"], rows.columns["end"]
-    end = np.maximum(end, other.known.ends(variables, rows.codes, len(rows)))  # what may come ends later than that
-    by_start = Sorted(group, start)
-    order = by_start.order
-    keep = np.ones(len(table), np.bool_)
-    keep[at[order]] = ~dominated(by_start.group, by_start.value, end[order])
-    return table.take(keep)
+    # what may come ends later than what is known
+    if other.known.lags:
+        known = other.known.ends(variables, table.codes, len(table))
+    else:
+        known = np.array((other.known.complete,))
+    at = preferable(group, table.columns["start"], np.maximum(table.columns["end"], known), first_new)
+    return table if len(at) == len(table) else table.take(at)
 
 
-# --- the relations as arithmetic on columns ---------------------------------------------------------------------------
-
-Column = np.ndarray
-
-
-class Join(NamedTuple):
-    """How pairs are found: the y whose start (end, if ``by_end``) is within ``limits`` of x and of which ``true``
-    holds; ``result`` is ``x``, ``y``, or from the start of x to the end of y (``hull``).  An open end is ``OPEN``; two
-    of them are neither equal nor ordered."""
-
-    result: str
-    limits: Callable[[Column, Column], tuple[Column, Column]]
-    true: Callable[[Column, Column, Column, Column], Column]
-    by_end: bool = False
-
-
-JOINS = {
-    "meets": Join("hull", lambda s, e: (e, e), lambda s, e, ys, ye: e != OPEN),
-    "overlaps": Join("hull", lambda s, e: (later(s), np.where(e == OPEN, s, earlier(e))), lambda s, e, ys, ye: e < ye),
-    "starts": Join("y", lambda s, e: (s, s), lambda s, e, ys, ye: e < ye),
-    "finishes": Join("y", lambda s, e: (e, e), lambda s, e, ys, ye: (ys < s) & (e != OPEN), by_end=True),
-    "equals": Join("y", lambda s, e: (s, s), lambda s, e, ys, ye: (e == ye) & (e != OPEN)),
-    "contains": Join("x", lambda s, e: (later(s), earlier(e)), lambda s, e, ys, ye: ye < e),
-}
-
-
-class Partners(NamedTuple):
-    """When a closed row may still gain a partner.  ``end``: only if N of the other side is less (None: whatever N is).
-    ``start``: a row that is not known yet, if S of the other side is less.  ``first``, ``last``: an open one, if it
-    began between them."""
-
-    end: Column | None
-    start: Column
-    first: Column
-    last: Column
-
-
-def _any_before(s: Column) -> tuple[Column, Column, Column]:
-    return earlier(s), np.full(len(s), NEVER, np.int64), earlier(s)
-
-
-_Rule = Callable[[Column, Column], Partners]
-#: for a row [s, e] of the left side, and for one of the right side
-PARTNERS: dict[str, tuple[_Rule, _Rule]] = {
-    "meets": (lambda s, e: Partners(None, e, e, e), lambda s, e: Partners(s, *_any_before(s))),
-    "overlaps": (
-        lambda s, e: Partners(None, earlier(e), later(s), earlier(e)),
-        lambda s, e: Partners(earlier(e), *_any_before(s)),
-    ),
-    "starts": (lambda s, e: Partners(None, s, s, s), lambda s, e: Partners(earlier(e), s, s, s)),
-    "finishes": (lambda s, e: Partners(e, *_any_before(s)), lambda s, e: Partners(e, e, later(s), earlier(e))),
-    "equals": (lambda s, e: Partners(e, s, s, s), lambda s, e: Partners(e, s, s, s)),
-    "contains": (
-        lambda s, e: Partners(earlier(e), earlier(e), later(s), earlier(e)),
-        lambda s, e: Partners(None, *_any_before(s)),
-    ),
-}
+#: which interval comes of a pair: that of the left, that of the right, or from the start of one to the end of the other
+RESULTS = {"meets": "hull", "overlaps": "hull", "starts": "y", "finishes": "y", "equals": "y", "contains": "x"}

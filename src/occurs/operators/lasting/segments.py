@@ -12,7 +12,7 @@ from occurs.operators.lasting.codes import joint
 from occurs.operators.lasting.signals import NEVER, OPEN, Codes, Intervals
 
 __all__ = [
-    "Sorted", "containing", "earlier", "groups", "later", "member", "pairs", "pick", "places", "shared", "unseen",
+    "Sorted", "earlier", "groups", "later", "member", "pairs", "pick", "places", "shared", "unseen",
 ]  # fmt: skip
 
 #: pairs that are looked at together, at most (unless one row alone has more)
@@ -111,33 +111,6 @@ def pairs(first: np.ndarray, last: np.ndarray) -> Iterator[tuple[np.ndarray, np.
         if len(rows):
             yield rows, first[rows] + within
         begin = end
-
-
-def containing(
-    x: Intervals, x_key: np.ndarray, y: Intervals, y_key: np.ndarray, y_group: np.ndarray
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """For every x and every group of y of the same key, the y of the group that starts after x and ends first (row
-    numbers): if x contains any of them, then that one.  As many pairs as x meet groups, however many y there are."""
-    table = Sorted(y_group, y.start)
-    heads = places(np.concatenate([[True], table.group[1:] != table.group[:-1]]))
-    first_end = _first_to_end(table, y.end)
-    of_key = Sorted(y_key[table.order[heads]], np.arange(len(heads)))
-    for i, place in pairs(*of_key.range(x_key, None, None)):
-        group = table.group[heads[of_key.order[place]]]
-        begin, end = table.range(group, later(x.start[i]), None)
-        some = end > begin
-        yield i[some], first_end[begin[some]]
-
-
-def _first_to_end(table: Sorted, end: np.ndarray) -> np.ndarray:
-    """For every place the row that ends first of those from there on in its group."""
-    by_end = np.argsort(end)
-    rank = np.empty(len(end), np.int64)
-    rank[by_end] = np.arange(len(end))
-    number = np.cumsum(np.concatenate([[True], table.group[1:] != table.group[:-1]])) * len(end)
-    # from the back; numbers fall from group to group, so that a running least begins anew with each
-    least = np.minimum.accumulate((rank[table.order] + number)[::-1])[::-1] - number
-    return by_end[least]
 
 
 def unseen(given: Intervals, rows: Intervals) -> np.ndarray:

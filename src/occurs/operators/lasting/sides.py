@@ -50,6 +50,17 @@ def held(rows: Intervals, **more: np.ndarray) -> Held:
     return Held(rows.codes, {"start": rows.start, "end": rows.end, **more})
 
 
+def others(table: Held, but: np.ndarray) -> Held:
+    """The rows of a table that are not among those."""
+    if len(but) == len(table):
+        return table.take(slice(0, 0))
+    if not len(but):
+        return table
+    rest = np.ones(len(table), np.bool_)
+    rest[but] = False
+    return table.take(rest)
+
+
 def merged(
     variables: tuple[str, ...],
     left: tuple[tuple[str, ...], Sequence[np.ndarray]],

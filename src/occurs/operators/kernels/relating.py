@@ -1,0 +1,264 @@
+"""Kernels of Allen's relations but ``before`` (phenesthe.md, section 4.5): their pairs, and who still awaits one."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, types
+
+from occurs.operators.kernels.intervals import _INTS, _OPEN, _OUT, dominated
+from occurs.operators.kernels.preceding import _first_from, in_groups
+from occurs.operators.kernels.stretches import _INDEX, index, number
+
+NAMES = ("meets", "overlaps", "finishes", "starts", "equals", "contains")
+MEETS, OVERLAPS, FINISHES, STARTS, EQUALS, CONTAINS = range(6)
+_NEVER = -_OPEN - 1
+
+
+@njit(types.int64(types.int64), cache=True, nogil=True)
+def _earlier(tick: int) -> int:
+    return max(tick, -_OPEN) - 1
+
+
+@njit(types.int64(types.int64), cache=True, nogil=True)
+def _later(tick: int) -> int:
+    return min(tick, _OPEN - 1) + 1
+
+
+_PAIRS = types.Tuple((_OUT, _OUT, types.int64))
+_ROWS = (_INTS, _INTS, _INTS)
+
+
+@njit(_PAIRS(_OUT, _OUT, types.int64, _INDEX, *_ROWS, _OUT, *_ROWS, _INTS, _OUT), cache=True, nogil=True)
+def _containing(
+    i: np.ndarray,
+    j: np.ndarray,
+    n: int,
+    keys: tuple[int, np.ndarray, np.ndarray, int],
+    x_key: np.ndarray,
+    x_start: np.ndarray,
+    x_end: np.ndarray,
+    of_x: np.ndarray,
+    y_key: np.ndarray,
+    y_start: np.ndarray,
+    y_end: np.ndarray,
+    y_group: np.ndarray,
+    of_y: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """More pairs (i, j): of every x and every group of y the y that starts after x and ends first, if x contains it:
+    as many pairs as there are results, however many y there are."""
+    groups = index(y_group[of_y])
+    begins = y_start[of_y]
+    order, first = in_groups(y_group[of_y], begins, groups)
+    best = np.empty(len(order), np.int64)  # the row that ends first of those from a place on
+    of_key = np.full(keys[3], -1, np.int64)
+    link = np.full(groups[3], -1, np.int64)
+    for g in range(groups[3]):
+        row = -1
+        for p in range(first[g + 1] - 1, first[g] - 1, -1):
+            if row < 0 or y_end[of_y[order[p]]] < y_end[row]:
+                row = of_y[order[p]]
+            best[p] = row
+        k = number(keys, y_key[row])
+        link[g] = of_key[k]
+        of_key[k] = g
+    for row in of_x:
+        k = number(keys, x_key[row])
+        g = of_key[k] if k >= 0 else -1
+        while g >= 0:
+            p = _first_from(order, begins, first[g], first[g + 1], _later(x_start[row]))
+            if p < first[g + 1] and y_end[best[p]] < x_end[row]:
+                if n == len(i):
+                    i, j = np.concatenate((i, i)), np.concatenate((j, j))
+                i[n], j[n] = row, best[p]
+                n += 1
+            g = link[g]
+    return i, j, n
+
+
+@njit(_PAIRS(types.int64, _OUT, _OUT, types.int64, _INDEX, *_ROWS, _OUT, *_ROWS, _INTS, _OUT), cache=True, nogil=True)
+def _found(
+    rel: int,
+    i: np.ndarray,
+    j: np.ndarray,
+    n: int,
+    keys: tuple[int, np.ndarray, np.ndarray, int],
+    x_key: np.ndarray,
+    x_start: np.ndarray,
+    x_end: np.ndarray,
+    of_x: np.ndarray,
+    y_key: np.ndarray,
+    y_start: np.ndarray,
+    y_end: np.ndarray,
+    y_group: np.ndarray,
+    of_y: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """More pairs (i, j), of which there are ``n``: of the rows ``of_x`` with those ``of_y``, which are of the keys."""
+    if len(of_x) == 0 or len(of_y) == 0:
+        return i, j, n
+    if rel == CONTAINS:
+        return _containing(i, j, n, keys, x_key, x_start, x_end, of_x, y_key, y_start, y_end, y_group, of_y)
+    ticks = y_end[of_y] if rel == FINISHES else y_start[of_y]
+    order, first = in_groups(y_key[of_y], ticks, keys)
+    for row in of_x:
+        k = number(keys, x_key[row])
+        s, e = x_start[row], x_end[row]
+        if k < 0 or (e == _OPEN and rel != STARTS):
+            continue
+        # the y whose start (or end) is within these, if they are as they should be in their other tick
+        low, high = e, e
+        if rel in (STARTS, EQUALS):
+            low, high = s, s
+        elif rel == OVERLAPS:
+            low, high = _later(s), _earlier(e)
+        p = _first_from(order, ticks, first[k], first[k + 1], low)
+        while p < first[k + 1] and ticks[order[p]] <= high:
+            y = of_y[order[p]]
+            if (
+                rel == MEETS
+                or (rel in (OVERLAPS, STARTS) and e < y_end[y])
+                or (rel == EQUALS and e == y_end[y])
+                or (rel == FINISHES and y_start[y] < s)
+            ):
+                if n == len(i):
+                    i, j = np.concatenate((i, i)), np.concatenate((j, j))
+                i[n], j[n] = row, y
+                n += 1
+            p += 1
+    return i, j, n
+
+
+@njit(_OUT(_INTS, _INDEX, types.int64), cache=True, nogil=True)
+def _of_keys(key: np.ndarray, keys: tuple[int, np.ndarray, np.ndarray, int], first: int) -> np.ndarray:
+    """The rows from ``first`` on that are of one of the keys."""
+    out = np.empty(len(key) - first, np.int64)
+    n = 0
+    for i in range(first, len(key)):
+        if number(keys, key[i]) >= 0:
+            out[n] = i
+            n += 1
+    return out[:n]
+
+
+@njit(types.UniTuple(_OUT, 2)(types.int64, *_ROWS, types.int64, *_ROWS, _INTS, types.int64), cache=True, nogil=True)
+def related(
+    rel: int,
+    x_key: np.ndarray,
+    x_start: np.ndarray,
+    x_end: np.ndarray,
+    x_new: int,
+    y_key: np.ndarray,
+    y_start: np.ndarray,
+    y_end: np.ndarray,
+    y_group: np.ndarray,
+    y_new: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The pairs (row of x, row of y) of equal keys that are so related (a number of :data:`NAMES`) and of which one is
+    new: from ``x_new`` or ``y_new`` on.  An open end is the greatest int64; two of them are neither equal nor ordered.
+
+    For ``contains`` only one y of each ``group`` (of all its variables) is told, as the result is the same.
+    """
+    i, j = np.empty(8, np.int64), np.empty(8, np.int64)
+    n = 0
+    if x_new < len(x_key):
+        keys = index(x_key[x_new:])
+        rows = np.arange(x_new, len(x_key))
+        of_y = _of_keys(y_key, keys, 0)
+        i, j, n = _found(rel, i, j, n, keys, x_key, x_start, x_end, rows, y_key, y_start, y_end, y_group, of_y)
+    if y_new < len(y_key) and x_new > 0:
+        keys = index(y_key[y_new:])
+        rows = _of_keys(x_key[:x_new], keys, 0)
+        of_y = np.arange(y_new, len(y_key))
+        i, j, n = _found(rel, i, j, n, keys, x_key, x_start, x_end, rows, y_key, y_start, y_end, y_group, of_y)
+    return i[:n], j[:n]
+
+
+_LIMITS = types.Tuple((types.boolean, types.int64, types.int64, types.int64, types.int64))
+
+
+@njit(_LIMITS(types.int64, types.boolean, types.int64, types.int64), cache=True, nogil=True)
+def _limits(rel: int, right: bool, s: int, e: int) -> tuple[bool, int, int, int, int]:
+    """When a closed row [s, e] of the left side, or of the ``right`` one, may still gain a partner: (bounded, end,
+    start, first, last).
+
+    If it is ``bounded``, only as long as N of the other side is less than ``end``.  Then a row that is not known yet
+    may be one if S of the other side is less than ``start``, and an open one if it began in [first, last].
+    """
+    before, after = _earlier(s), _later(s)
+    inside = _earlier(e)
+    if rel == MEETS:
+        return (True, s, before, _NEVER, before) if right else (False, e, e, e, e)
+    if rel == OVERLAPS:
+        return (True, inside, before, _NEVER, before) if right else (False, e, inside, after, inside)
+    if rel == STARTS:
+        return (True, inside, s, s, s) if right else (False, e, s, s, s)
+    if rel == FINISHES:
+        return (True, e, e, after, inside) if right else (True, e, before, _NEVER, before)
+    if rel == EQUALS:
+        return (True, e, s, s, s)
+    return (False, e, before, _NEVER, before) if right else (True, inside, inside, after, inside)
+
+
+@njit(types.boolean(types.int64, types.boolean, *[_INTS] * 5), cache=True, nogil=True)
+def decided(
+    rel: int,
+    right: bool,
+    start: np.ndarray,
+    end: np.ndarray,
+    waits: np.ndarray,
+    s: np.ndarray,
+    n: np.ndarray,
+) -> bool:
+    """Whether S and N of the other side (per row, or one for all) have come to what a row that waits is waiting for."""
+    for i in range(len(start)):
+        if waits[i] == 0:
+            continue
+        bounded, last_end, last_start, _, _ = _limits(rel, right, start[i], end[i])
+        if s[i if len(s) > 1 else 0] >= last_start or (bounded and n[i if len(n) > 1 else 0] >= last_end):
+            return True
+    return False
+
+
+@njit(types.UniTuple(_OUT, 2)(types.int64, types.boolean, *[_INTS] * 7), cache=True, nogil=True)
+def awaiting(
+    rel: int,
+    right: bool,
+    key: np.ndarray,
+    start: np.ndarray,
+    end: np.ndarray,
+    s: np.ndarray,
+    n: np.ndarray,
+    open_key: np.ndarray,
+    open_start: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The closed rows of one side that may still gain a partner, and whether what is not known yet decides about it.
+
+    ``s``, ``n``: S and N of the other side per row, or one for all.  ``open``: its rows that have not ended.
+    """
+    keys = index(key)
+    order, first = in_groups(open_key, open_start, keys)
+    rows, waits = np.empty(len(key), np.int64), np.empty(len(key), np.int64)
+    count = 0
+    for i in range(len(key)):
+        bounded, last_end, last_start, low, high = _limits(rel, right, start[i], end[i])
+        if bounded and n[i if len(n) > 1 else 0] >= last_end:
+            continue
+        unknown = s[i if len(s) > 1 else 0] < last_start
+        if not unknown:
+            k = number(keys, key[i])
+            p = _first_from(order, open_start, first[k], first[k + 1], low)
+            if p == first[k + 1] or open_start[order[p]] > high:
+                continue
+        rows[count], waits[count] = i, unknown or bounded
+        count += 1
+    return rows[:count], waits[:count]
+
+
+@njit(_OUT(_INTS, _INTS, _INTS, types.int64), cache=True, nogil=True)
+def preferable(group: np.ndarray, start: np.ndarray, end: np.ndarray, new: int) -> np.ndarray:
+    """The rows without those that have another one in their group that starts no earlier and ends no later; only groups
+    of rows from ``new`` on are looked at."""
+    groups = index(group[new:])
+    order, _ = in_groups(group, start, groups)
+    keep = np.ones(len(group), np.bool_)
+    keep[order] = ~dominated(group[order], start[order], end[order])
+    return np.flatnonzero(keep)
