@@ -1,3 +1,3 @@
 """EPL: patterns of events as Esper writes them, files with the suffix ``.epl``."""
 
-SUFFIXES: tuple[str, ...] = ()
+SUFFIXES = (".epl",)
