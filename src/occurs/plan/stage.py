@@ -103,9 +103,14 @@ class Stage:
         return frozenset(t for d in self.sequences for t in (*d.reads, d.output))
 
     @cached_property
+    def timed(self) -> bool:
+        """Are there timers, so that something may happen where there are no rows at all?"""
+        return bool(self.timers) or any(d.timed for d in self.sequences)
+
+    @property
     def moved_by_clock(self) -> bool:
-        """Can something happen where no row is?"""
-        return bool(self.timers or self.nets) or any(d.timed for d in self.sequences)
+        """Can something happen when time goes on and no row comes?"""
+        return self.timed or bool(self.nets)
 
     @cached_property
     def nets(self) -> Mapping[str, NetDefinition]:

@@ -48,7 +48,7 @@ def run_group(
             frame, shares = _sliced(frame, group, clock, partitions)
         elif group.mode == "rules":
             frame, shares = _shared(frame, group, clock, partitions)
-        marks = [(n, s.clock[0]) for n, s in enumerate(shares) if s.stage.timers]
+        marks = [(n, s.clock[0]) for n, s in enumerate(shares) if s.stage.timed]
         if marks:
             frame = _with_marks(frame, marks)
         frame = _numbered(frame, inlets)
