@@ -215,6 +215,15 @@ def ascending(ticks: np.ndarray) -> bool:
     return True
 
 
+@njit(types.boolean(_INTS), cache=True, nogil=True)
+def silent(ticks: np.ndarray) -> bool:
+    """Whether all are the greatest int64."""
+    for i in range(len(ticks)):  # noqa: SIM110 - numba
+        if ticks[i] != _OPEN:
+            return False
+    return True
+
+
 @njit(_OUT(_INTS), cache=True, nogil=True)
 def tied(ticks: np.ndarray) -> np.ndarray:
     """The rows that are equal to the one before or to the next."""

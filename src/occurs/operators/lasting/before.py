@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from occurs.operators.kernels.preceding import concerned, preceding
-from occurs.operators.lasting.frontiers import Frontiers, lag, of_ends, of_starts, telling
+from occurs.operators.kernels.preceding import preceding
+from occurs.operators.lasting.frontiers import Frontiers, behind, lag, of_ends, of_starts, telling
 from occurs.operators.lasting.segments import Sorted, earlier, groups, member, pairs, places, shared, unseen
-from occurs.operators.lasting.sides import Side, held, merged, others, results, rows_of, split
+from occurs.operators.lasting.sides import Side, held, merged, others, results, rows_of, split, touched
 from occurs.operators.lasting.signals import OPEN, Call, Codes, Held, Intervals, Lag, Phenomena
 
 # State:
@@ -82,10 +82,10 @@ class _Judged:
         (x_group,) = groups(mine, [(mine, x.codes, len(x))])
         y_group, open_group, group = groups(theirs, [y_side, open_side, (theirs, begun.codes, len(begun))])
 
-        self._some = concerned(x_group, x_key, len(self._ends), self._ends.columns["waits"], y_key)
+        self._some = touched(x_group, x_key, self._ends, y_key)
         if len(self._some) < len(x):
             x, x_key, x_group = x.take(self._some), x_key[self._some], x_group[self._some]
-        self._groups = concerned(group, group, len(begun), begun.columns["waits"], y_group)
+        self._groups = touched(group, group, begun, y_group)
         if len(self._groups) < len(begun):
             begun, group = begun.take(self._groups), group[self._groups]
         self.x, self.y, self._old = x, y, begun
@@ -188,8 +188,7 @@ def _signal(state: dict[str, Held], left: Side, right: Side, rows: Intervals) ->
     variables = tuple(sorted({*left.variables, *right.variables}))
     kept = rows_of(state["left"])
     lags: list[Lag] = [*of_starts(left.known.lags), *of_ends(right.known.lags), *_undecided(state, left, right)]
-    lags.append(lag(left.variables, left.open.codes, len(left.open), starts=earlier(left.open.start)))
-    lags.append(lag(left.variables, kept.codes, len(kept), starts=earlier(kept.start)))
+    lags.append(behind(left.variables, left.open, kept))
     complete = min(left.known.complete, right.known.complete)
     return Phenomena(rows, Intervals.empty(len(variables)), complete, telling(lags))
 
@@ -205,17 +204,17 @@ def _undecided(state: dict[str, Held], left: Side, right: Side) -> list[Lag]:
     whole, rest = y.take(alone), y.take(~alone)
     out = [lag(right.variables, whole.codes, len(whole), ends=earlier(whole.end))]
     limit = limit[~alone]
-    for behind in left.known.lags:
-        common = shared(behind.variables, right.variables)
-        sides = [(right.variables, rest.codes, len(rest)), (behind.variables, behind.codes, len(behind.ends))]
+    for late in left.known.lags:
+        common = shared(late.variables, right.variables)
+        sides = [(right.variables, rest.codes, len(rest)), (late.variables, late.codes, len(late.ends))]
         key, theirs = groups(common, sides)
         near = places(member(theirs, key))
-        table = Sorted(theirs[near], behind.ends[near])
+        table = Sorted(theirs[near], late.ends[near])
         first, last = table.range(key, None, earlier(limit))
-        variables = tuple(sorted({*right.variables, *behind.variables}))
+        variables = tuple(sorted({*right.variables, *late.variables}))
         for i, place in pairs(first, last):
             j = near[table.order[place]]
             mine = right.variables, tuple(c[i] for c in rest.codes)
-            codes = merged(variables, mine, (behind.variables, tuple(c[j] for c in behind.codes)))
+            codes = merged(variables, mine, (late.variables, tuple(c[j] for c in late.codes)))
             out.append(lag(variables, codes, len(i), ends=earlier(rest.end[i])))
     return out

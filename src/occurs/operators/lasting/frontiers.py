@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from occurs.operators.kernels.intervals import lower
+from occurs.operators.kernels.intervals import lower, silent
+from occurs.operators.lasting.codes import joint
 from occurs.operators.lasting.releasing import all_open
-from occurs.operators.lasting.segments import groups, pick, shared
-from occurs.operators.lasting.signals import OPEN, Codes, Lag
+from occurs.operators.lasting.segments import earlier, pick, shared
+from occurs.operators.lasting.signals import OPEN, Codes, Intervals, Lag
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,10 @@ class Frontiers:
             if not common:
                 np.minimum(out, values.min(), out=out)
                 continue
-            theirs = pick(common, lag.variables, lag.codes)
-            mine, behind = groups(common, [(variables, codes, rows), (common, theirs, len(values))])
-            lower(out, mine, behind, values)
+            theirs, mine = pick(common, lag.variables, lag.codes), pick(common, variables, codes)
+            if len(common) > 1:
+                mine, theirs = [(key,) for key in joint([(mine, rows), (theirs, len(values))])]
+            lower(out, mine[0], theirs[0], values)
         return out
 
 
@@ -64,6 +66,13 @@ def lag(
 ) -> Lag:
     """A table that says something of starts, of ends, or of both."""
     return Lag(variables, codes, all_open(rows) if starts is None else starts, all_open(rows) if ends is None else ends)
+
+
+def behind(variables: tuple[str, ...], open: Intervals, kept: Intervals, ends: bool = False) -> Lag:
+    """That results may start where rows did that are open or kept; and, if ``ends``, end where kept ones do."""
+    rows = Intervals.concat([open, kept])
+    starts = earlier(rows.start)
+    return Lag(variables, rows.codes, starts, earlier(rows.end) if ends else all_open(len(rows)))
 
 
 def of_starts(lags: Iterable[Lag]) -> list[Lag]:
@@ -86,7 +95,7 @@ def of_ends(lags: Iterable[Lag]) -> list[Lag]:
 
 def _silent(ticks: np.ndarray) -> bool:
     """Whether they say nothing."""
-    return not (ticks < OPEN).any()
+    return silent(ticks)
 
 
 def telling(lags: Iterable[Lag]) -> tuple[Lag, ...]:

@@ -8,10 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from occurs.operators.kernels.preceding import concerned
 from occurs.operators.kernels.relating import NAMES, awaiting, decided, preferable, related
 from occurs.operators.lasting import before
-from occurs.operators.lasting.frontiers import Frontiers, lag, of_ends, of_starts, telling
+from occurs.operators.lasting.frontiers import Frontiers, behind, lag, of_ends, of_starts, telling
 from occurs.operators.lasting.segments import (
     earlier,
     groups,
@@ -20,7 +19,7 @@ from occurs.operators.lasting.segments import (
     unseen,
 )
 from occurs.operators.lasting.settled import settle, unchanged
-from occurs.operators.lasting.sides import Side, held, merged, others, results, rows_of, split
+from occurs.operators.lasting.sides import Side, held, merged, others, results, rows_of, split, touched
 from occurs.operators.lasting.signals import OPEN, Call, Codes, Held, Intervals, Lag, Phenomena, Signal
 
 
@@ -209,7 +208,7 @@ class Related:
     ) -> Held:
         """The closed rows of one side that may still gain a partner on the other; ``rows``: the old and the new ones.
         ``key``, ``new``, ``open``: bindings of the rows, and of the new and the open ones of the other side."""
-        some = concerned(key, key, len(old), old.columns["waits"], new)
+        some = touched(key, key, old, new)
         if not len(some):
             return old
         rest = others(old, some[: len(some) - len(side.new)])
@@ -226,13 +225,11 @@ class Related:
         result = self._result
         from_start, from_end = right if result == "y" else left, left if result == "x" else right
         lags: list[Lag] = [*of_starts(from_start.known.lags), *of_ends(from_end.known.lags)]
-        lags.append(
-            lag(from_start.variables, from_start.open.codes, len(from_start.open), earlier(from_start.open.start))
-        )
         kept = rows_of(state["right" if result == "y" else "left"])
-        lags.append(lag(from_start.variables, kept.codes, len(kept), starts=earlier(kept.start)))
-        kept = rows_of(state["left" if result == "x" else "right"])
-        lags.append(lag(from_end.variables, kept.codes, len(kept), ends=earlier(kept.end)))
+        lags.append(behind(from_start.variables, from_start.open, kept, ends=from_start is from_end))
+        if from_start is not from_end:
+            kept = rows_of(state["right"])
+            lags.append(lag(from_end.variables, kept.codes, len(kept), ends=earlier(kept.end)))
         return Phenomena(rows, Intervals.empty(len(self.variables)), self._complete(left, right), telling(lags))
 
     def _complete(self, left: Side, right: Side) -> int:

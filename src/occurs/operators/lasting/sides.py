@@ -7,9 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from occurs.operators.kernels.preceding import concerned
 from occurs.operators.lasting.frontiers import Frontiers
 from occurs.operators.lasting.segments import unseen
 from occurs.operators.lasting.signals import OPEN, Call, Codes, Held, Intervals, Lag, Points, Signal, Spans
+
+#: so many kept rows may be looked at in every call
+FEW = 512
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,14 @@ def rows_of(table: Held) -> Intervals:
 def held(rows: Intervals, **more: np.ndarray) -> Held:
     """A table of intervals."""
     return Held(rows.codes, {"start": rows.start, "end": rows.end, **more})
+
+
+def touched(group: np.ndarray, key: np.ndarray, kept: Held, keys: np.ndarray) -> np.ndarray:
+    """The rows that a call is about, of kept ones (with ``waits``) and new ones behind them: see the kernel.  Few rows
+    are looked at all: that changes nothing for the others."""
+    if len(kept) <= FEW:
+        return np.arange(len(group))
+    return concerned(group, key, len(kept), kept.columns["waits"], keys)
 
 
 def others(table: Held, but: np.ndarray) -> Held:
