@@ -147,11 +147,14 @@ class Engine:
         frames: dict[int | None, Frame] = {None: Frame(tables, self.codes, stage.domains, stage.kind)}
         for level, completes in zip(stage.levels, stage.completes):
             made: list[Derived] = []
+            sequences = [u for u in level if isinstance(u, SequenceDefinition)]
+            if sequences:
+                read = {t for d in sequences for t in d.reads}
+                given = {t: self._placed_rows(t, tables, found, outside) for t in read}
+                call = Call(start, frontier, stage.schemas, stage.kind, self.labelled)
+                made += self._sequences.run(sequences, given, self.state, call)
             for unit in level:
                 if isinstance(unit, SequenceDefinition):
-                    given = {t: self._placed_rows(t, tables, found, outside) for t in unit.reads}
-                    call = Call(start, frontier, stage.schemas, stage.kind, self.labelled)
-                    made.append(self._sequences.run(unit, given, self.state, call))
                     continue
                 if isinstance(unit, NetDefinition):
                     lasting[unit.output], open = nets.run(unit, tables, self.labelled)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,9 @@ from occurs.model.types import Schema
 from occurs.operators.columns import Column
 from occurs.operators.rows import Rows
 from occurs.operators.sequences.bindings import Bindings
-from occurs.operators.sequences.stream import Stream
+from occurs.operators.sequences.chains import Chain
+from occurs.operators.sequences.chains_many import Chains
+from occurs.operators.sequences.stream import Matches, Stream
 from occurs.plan.sequences import SequenceDefinition
 
 if TYPE_CHECKING:
@@ -68,33 +70,87 @@ class Call:
 
 @dataclass
 class Sequences:
-    """The machines of an engine, by the identity of the definition."""
+    """The operators of an engine: machines by the identity of the definition, chains by those of all that share
+    them."""
 
     machines: dict[str, Machine] = field(default_factory=dict)
+    chains: dict[tuple[str, ...], Chains] = field(default_factory=dict)
 
     def run(
+        self, definitions: Sequence[SequenceDefinition], tables: Mapping[str, Rows], state: State, call: Call
+    ) -> list[Completed]:
+        """What definitions that do not read one another find in the rows of ``tables``, which are new; their states go
+        on.  Those that are chains of steps run together."""
+        out = []
+        for born in dict.fromkeys(d.born for d in definitions):
+            mine = [d for d in definitions if d.born == born]
+            chains = [d for d in mine if Chain.applies(d.pattern)]
+            if chains:
+                out += self._together(chains, tables, state, call)
+            for d in mine:
+                if not any(d is c for c in chains):
+                    out.append(self._alone(d, tables, state, call))
+        return out
+
+    def _together(
+        self, definitions: Sequence[SequenceDefinition], tables: Mapping[str, Rows], state: State, call: Call
+    ) -> list[Completed]:
+        name = tuple(d.identity for d in definitions)
+        operator = self.chains.get(name)
+        read = {t for d in definitions for t in d.reads}
+        if operator is None:
+            schemas = {t: call.schemas.get(t, Schema()) for t in sorted(read)}
+            patterns = [d.pattern for d in definitions]
+            limit = min(d.limit for d in definitions)
+            operator = self.chains[name] = Chains.of(patterns, schemas, call.kind, limit)
+        stream = _stream(definitions[0], read, tables, state, call)
+        states = [dict(state.sequences.get(d.identity, {})) for d in definitions]
+        done = operator.advance_many(states, stream)
+        return [_completed(d, stream, *one, state, call) for d, one in zip(definitions, done, strict=True)]
+
+    def _alone(
         self, definition: SequenceDefinition, tables: Mapping[str, Rows], state: State, call: Call
     ) -> Completed:
-        """What a definition finds in the rows of ``tables``, which are new; its state goes on."""
-        start, kind = call.start, call.kind
-        identity, since, born = definition.identity, state.frontier, definition.born
+        identity = definition.identity
         machine = self.machines.get(identity)
         if machine is None:
+            # compiled code that only programs with such patterns load
             from occurs.operators.sequences.machine import Machine
 
             read = {t: call.schemas.get(t, Schema()) for t in definition.reads}
-            machine = self.machines[identity] = Machine(definition.pattern, read, kind, definition.limit)
-        if born is not None:
-            tables = Since(tables, born)
-            start = born if start is None else max(start, born)
-            since = born if since is None else max(since, born)
+            machine = self.machines[identity] = Machine(definition.pattern, read, call.kind, definition.limit)
         before = state.sequences.get(identity)
-        stream = merged({t: tables[t] for t in definition.reads}, start, since, call.frontier, kind)
+        stream = _stream(definition, definition.reads, tables, state, call)
         after, matches = machine.advance(machine.fresh() if before is None else dict(before), stream)
-        state.sequences[identity] = after
-        bindings = Bindings(definition.pattern, matches, kind).where()
-        columns = bindings.outputs(call.schemas[definition.output])
-        return Completed(definition, bindings, columns, _labels(definition, bindings) if call.labelled else None)
+        return _completed(definition, stream, after, matches, state, call)
+
+
+def _stream(
+    definition: SequenceDefinition, read: Iterable[str], tables: Mapping[str, Rows], state: State, call: Call
+) -> Stream:
+    """The new rows of the types ``read``, as definitions see them that were added when ``definition`` was."""
+    start, since, born = call.start, state.frontier, definition.born
+    if born is not None:
+        tables = Since(tables, born)
+        start = born if start is None else max(start, born)
+        since = born if since is None else max(since, born)
+    return merged({t: tables[t] for t in read}, start, since, call.frontier, call.kind)
+
+
+def _completed(
+    definition: SequenceDefinition,
+    stream: Stream,
+    after: Mapping[str, pa.Table],
+    matches: Matches,
+    state: State,
+    call: Call,
+) -> Completed:
+    """The derived events of the matches of a definition, whose state is now ``after``."""
+    state.sequences[definition.identity] = after
+    bindings = Bindings(definition.pattern, matches, call.kind).where()
+    columns = bindings.outputs(call.schemas[definition.output])
+    labels = _labels(definition, bindings) if call.labelled else None
+    return Completed(definition, bindings, stream.types, columns, labels)
 
 
 def _labels(definition: SequenceDefinition, bindings: Bindings) -> Labels:
@@ -105,10 +161,12 @@ def _labels(definition: SequenceDefinition, bindings: Bindings) -> Labels:
 
 @dataclass
 class Completed:
-    """What a pattern over the order of events found in a call, in the order of time, place and rank."""
+    """What a pattern over the order of events found in a call, in the order of time, place and rank.  ``types``: what
+    the numbers of types stand for."""
 
     definition: SequenceDefinition
     bindings: Bindings
+    types: tuple[str, ...]
     columns: dict[str, Column]
     labels: Labels | None = None
 
@@ -178,14 +236,13 @@ class Completed:
         """Per match the list of its constituents: (role, type, time, end, label), a timer that completed it last."""
         b, events = self.bindings, self.bindings.constituents
         due = b.matches.due[b.chosen]
-        types = sorted(self.definition.reads)
         names = pa.array([t for t, _ in b.pattern.tags], pa.string()).take(pa.array(events.tag))
         listed = events.index >= 0
         if listed.any():
             numbers = pa.array(events.index).cast(pa.string())
             names = pc.if_else(pa.array(listed), pc.binary_join_element_wise(names, "[", numbers, "]", ""), names)
         roles = pa.concat_arrays([names, pa.array(["timer"], pa.string())])
-        sorts = pa.concat_arrays([pa.array(types, pa.string()).take(pa.array(events.type)), pa.array(["timer"])])
+        sorts = pa.concat_arrays([pa.array(self.types, pa.string()).take(pa.array(events.type)), pa.array(["timer"])])
         ends = events.offsets[1:]
         # one more at the end of every match that a timer has completed
         n = len(events.row)
