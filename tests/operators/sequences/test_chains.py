@@ -164,6 +164,15 @@ def test_the_state_holds_what_can_still_match_only() -> None:
     assert operator.live(state) == 0
 
 
+@pytest.mark.parametrize("second", [atom("B", "b", ("k", "a", "k")), Every(atom("B", "b", ("k", "a", "k")))])
+def test_what_a_null_keeps_from_matching_is_not_kept(second: Node) -> None:
+    operator = chain_of(sequence_of(followed(Every(atom("A", "a")), second)))
+    events = events_of(event("A", 1, None), event("A", 2, 1), event("B", 3, None))
+    got, state = run(operator.advance, operator.fresh(), events, 1, 3, (1,))
+    assert got == []
+    assert state["step1"]["0:k"].to_pylist() == [1]
+
+
 def test_before_the_clock_starts_nothing_happens() -> None:
     operator = chain_of(sequence_of(followed(atom("A", "a"), atom("B", "b"))))
     state, matches = operator.advance(operator.fresh(), stream([], TYPES, None, None, 5, False))

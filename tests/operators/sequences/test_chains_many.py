@@ -72,7 +72,7 @@ def rules(rng: random.Random) -> list[Sequence]:
     return out
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(6))
 def test_what_each_finds_alone(seed: int) -> None:
     rng = random.Random(seed)
     matches = groups = 0
@@ -102,7 +102,7 @@ def test_what_each_finds_alone(seed: int) -> None:
             wanted, _ = run(operator.advance, operator.fresh(), events, start, until, cuts, labelled=True)
             assert got[n] == wanted, pattern
             matches += len(wanted)
-    assert matches > 200
+    assert matches > 150
     assert groups > 5
 
 

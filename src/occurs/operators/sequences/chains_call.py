@@ -156,9 +156,8 @@ class Call:
         domains = [self.events.domain(f.types[0], a) for a in by]
         return found, self.events.codes.join(domains, codes, len(tokens))
 
-    def _first(self, tokens: Tokens, f: Filter, limit: np.ndarray) -> np.ndarray:
+    def _first(self, tokens: Tokens, f: Filter, limit: np.ndarray, found: Candidates, code: np.ndarray) -> np.ndarray:
         """int64: the place of the first event that fits before ``limit``; -1: there is none."""
-        found, code = self._candidates(tokens, f)
         if f.others:
             lo, hi = self._ranges(found, code, tokens.low, self._before(limit))
             place = self.judge.first(tokens.refs, f, found.at, lo, hi)
@@ -184,7 +183,7 @@ class Call:
         n = len(self.stream.time)
         out = np.full(len(tokens), n, np.int64)
         for f in step.absent:
-            place = self._first(tokens, f, limit)
+            place = self._first(tokens, f, limit, *self._candidates(tokens, f))
             out = np.minimum(out, np.where(place < 0, n, place))
         return out
 
@@ -197,11 +196,14 @@ class Call:
         if len(limit):
             open = limit > self.stream.frontier
             alive = open if alive is None else alive & open
+        found, code = self._candidates(tokens, step.event)
+        if step.event.equal:
+            known = code >= 0  # else a null is to be equal to something: never
+            alive = known if alive is None else alive & known
         if step.every:
             end = self._before(limit)
             if stop is not None:
                 end = stop if not len(end) else np.minimum(end, stop)
-            found, code = self._candidates(tokens, step.event)
             lo, hi = self._ranges(found, code, tokens.low, end)
             if step.event.others:
                 which, place = self.judge.all(tokens.refs, step.event, found.at, lo, hi)
@@ -210,7 +212,7 @@ class Call:
             if len(found.doubtful):
                 doubt(found.doubtful, place, tokens.rule[which], self.chain.sequences, self.stream)
             return which, place, None if alive is None or alive.all() else np.flatnonzero(alive)
-        place = self._first(tokens, step.event, limit)
+        place = self._first(tokens, step.event, limit, found, code)
         hit = place >= 0
         if stop is not None:
             hit &= place < stop

@@ -17,6 +17,7 @@ import pyarrow as pa
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.sequences.chains import MOST, Chain, domains
+from occurs.operators.sequences.chains_call import Found
 from occurs.operators.sequences.chains_events import Events
 from occurs.operators.sequences.chains_shape import Shape
 from occurs.operators.sequences.stream import Matches, State, Stream
@@ -59,17 +60,20 @@ class Chains:
         """The states of the groups before the clock has started."""
         return [g.fresh() for g in self.groups]
 
-    def advance(self, states: Many[State], stream: Stream) -> tuple[list[State], list[Matches]]:
-        """One call of all rules: the states of the groups, and the matches of every rule.
+    def run(self, states: Many[State], stream: Stream) -> tuple[list[State], list[Found]]:
+        """One call of all rules: the states of the groups, and what each group found, rule by rule.
 
         ``stream`` has the events of all types that any of the rules reads.
         """
         events = Events(stream, self.domains, self.kind)
-        after: list[State] = []
+        done = [group.run(state, events) for group, state in zip(self.groups, states)]
+        return [state for state, _ in done], [found for _, found in done]
+
+    def advance(self, states: Many[State], stream: Stream) -> tuple[list[State], list[Matches]]:
+        """As ``run``, with the matches of every rule by itself."""
+        after, done = self.run(states, stream)
         matches: dict[int, Matches] = {}
-        for group, numbers, state in zip(self.groups, self.members, states):
-            state, found = group.run(state, events)
-            after.append(state)
+        for group, numbers, found in zip(self.groups, self.members, done):
             for rule, number in enumerate(numbers):
                 matches[number] = group.matches(found, rule)
         return after, [matches[n] for n in range(len(matches))]
