@@ -6,16 +6,15 @@ import numpy as np
 from numba import njit
 
 from occurs.operators.kernels import sequence_tables as T
-from occurs.operators.kernels.sequence_parts import joined, longer
+from occurs.operators.kernels.sequence_parts import different, joined, longer, place_of
 
 
 @njit(cache=True, nogil=True)
-def contains(bound: np.ndarray, binding: int, events: np.ndarray, n: int) -> bool:
-    """Is one of the first ``n`` of ``events`` (ascending) bound?"""
+def contains(bound: np.ndarray, binding: int, events: np.ndarray) -> bool:
+    """Is one of ``events`` (ascending) bound?"""
     at = binding
     while at >= 0:
-        k = np.searchsorted(events[:n], bound[at, T.EVENT])
-        if k < n and events[k] == bound[at, T.EVENT]:
+        if place_of(events, bound[at, T.EVENT]) >= 0:
             return True
         at = bound[at, T.BEFORE]
     return False
@@ -29,7 +28,6 @@ def holders(
     store: np.ndarray,
     nodes: np.ndarray,
     events: np.ndarray,
-    n: int,
     picked: np.ndarray,
 ) -> np.ndarray:
     """The live instances that started with one of the events, and those of `and` that have stored one: rows of
@@ -39,11 +37,11 @@ def holders(
         node = inst[i, T.NODE]
         if node < 0:
             continue
-        holds = contains(bound, inst[i, T.BINDING], events, n)
+        holds = contains(bound, inst[i, T.BINDING], events)
         if not holds and nodes[node, T.KIND] == T.AND:
             s = inst[i, T.STORED]
             while s >= 0 and not holds:
-                holds = contains(bound, store[s, T.STORED_BINDING], events, n)
+                holds = contains(bound, store[s, T.STORED_BINDING], events)
                 s = store[s, T.STORED_NEXT]
         if holds:
             if found == len(picked):
@@ -96,16 +94,18 @@ def partial_matches(
             break
         i = inst[i, T.NEXT]
     if n > 1:
-        some = np.unique(found[:n])
-        n = len(some)
-        whole = np.ones(n, np.bool_)
-        for k in range(n):
+        some = different(found, n)
+        whole = np.ones(len(some), np.bool_)
+        for k in range(len(some)):
             at = bound[some[k], T.BEFORE]
             while at >= 0:
-                j = np.searchsorted(some, at)
-                if j < n and some[j] == at:
+                j = place_of(some, at)
+                if j >= 0:
                     whole[j] = False
                 at = bound[at, T.BEFORE]
-        found = some[whole]
-        n = len(found)
+        n = 0
+        for k in range(len(some)):
+            if whole[k]:
+                found[n] = some[k]
+                n += 1
     return bound, found, n

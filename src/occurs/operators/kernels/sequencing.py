@@ -22,6 +22,7 @@ from occurs.operators.kernels.sequence_parts import (
     after,
     chain_head,
     collect_garbage,
+    different,
     enqueue,
     enter_chain,
     higher,
@@ -129,7 +130,12 @@ def run(
                     op = T.TRUE
             else:
                 reg[T.PHASE] = T.CHOOSING
-                if discard and reg[T.MATCHES] > reg[T.MATCHES_MARK]:
+                if (
+                    discard
+                    and reg[T.MATCHES] > reg[T.MATCHES_MARK]
+                    and (reg[T.ROW] >= 0 or soonest(reg, inst, queue, reg[T.NOW]) < 0)
+                ):
+                    # after an event, or the last of the timers of an instant:
                     # what holds an event of a match is false, and sees nothing more of this event
                     n = 0
                     for k in range(reg[T.MATCHES_MARK], reg[T.MATCHES]):
@@ -144,8 +150,8 @@ def run(
                                 parts[n] = row[tag] if tag_lists[tag] < 0 else lists[row[tag] + j]
                                 n += 1
                     reg[T.MATCHES_MARK] = reg[T.MATCHES]
-                    gone = np.unique(parts[:n])
-                    picked = holders(reg, inst, bound, store, nodes, gone, len(gone), picked)
+                    gone = different(parts, n)
+                    picked = holders(reg, inst, bound, store, nodes, gone, picked)
                     in_order(picked, reg[T.PICKED])
                     picked[: reg[T.PICKED], 2] = -1
                     reg[T.INFORMED] = 0
@@ -231,7 +237,6 @@ def run(
             # what comes next: the start, a timer, an event, or the end
             if reg[T.BOUND] > reg[T.BOUND_LIMIT]:
                 collect_garbage(reg, inst, bound, store, nodes)
-            reg[T.MATCHES_MARK] = reg[T.MATCHES]
             reg[T.PICKED] = 0
             reg[T.INFORMED] = 0
             if not reg[T.STARTED]:
@@ -436,6 +441,11 @@ def run(
                             inst[p, T.COUNT] -= 1
                         if discard or inst[p, T.COUNT] > 1 - x:
                             store = keep_true(reg, inst, store, p, position, m)
+                            if reg[T.LIVE] + reg[T.STORED_LIVE] > limit:
+                                reg[T.ASKED] = above
+                                status = T.FULL
+                                going = False
+                                break
                         if inst[p, T.MASK] == nodes[above, T.ONE]:
                             # the new one with all that the others have, in the order of the children
                             b = inst[p, T.BINDING]
@@ -481,6 +491,11 @@ def run(
                             continue
                         store = keep_true(reg, inst, store, p, position, m)
                         inst[p, T.COUNT] += 1
+                        if reg[T.LIVE] + reg[T.STORED_LIVE] > limit:
+                            reg[T.ASKED] = above
+                            status = T.FULL
+                            going = False
+                            break
                         if inst[p, T.COUNT] == nodes[above, T.TWO]:
                             if nodes[above, T.THREE]:
                                 m = b
