@@ -185,12 +185,11 @@ def _come(table: Held, column: str, side: Side, right: Side) -> np.ndarray:
 def _signal(state: dict[str, Held], left: Side, right: Side, rows: Intervals) -> Phenomena:
     """``rows`` and the frontiers of what is left: S of φ and the starts of the φ that are open or kept; N of ψ and the
     ends of the ψ that are not decided."""
-    variables = tuple(sorted({*left.variables, *right.variables}))
     kept = rows_of(state["left"])
     lags: list[Lag] = [*of_starts(left.known.lags), *of_ends(right.known.lags), *_undecided(state, left, right)]
     lags.append(behind(left.variables, left.open, kept))
     complete = min(left.known.complete, right.known.complete)
-    return Phenomena(rows, Intervals.empty(len(variables)), complete, telling(lags))
+    return Phenomena(rows, Intervals.empty(len(rows.codes)), complete, telling(lags))
 
 
 def _undecided(state: dict[str, Held], left: Side, right: Side) -> list[Lag]:

@@ -21,9 +21,10 @@ def joint(sides: Sequence[tuple[Codes, int]]) -> list[np.ndarray]:
         return [np.zeros(n, np.int64) for _, n in sides]
     if width == 1:
         return [codes[0] for codes, _ in sides]
-    out = np.concatenate([codes[0] for codes, _ in sides])
+    alone = len(sides) == 1
+    out = sides[0][0][0] if alone else np.concatenate([codes[0] for codes, _ in sides])
     for k in range(1, width):
-        more = np.concatenate([codes[k] for codes, _ in sides])
+        more = sides[0][0][k] if alone else np.concatenate([codes[k] for codes, _ in sides])
         # numbers that stay small need no table, here or where rows are grouped by them
         both = combined(out, more)
         if len(both) < len(out):
@@ -32,6 +33,8 @@ def joint(sides: Sequence[tuple[Codes, int]]) -> list[np.ndarray]:
             if len(both) < len(out):
                 both = combined(few, dense([more])[0])
         out = both
+    if alone:
+        return [out]
     parts, at = [], 0
     for codes, _ in sides:
         parts.append(out[at : at + len(codes[0])])

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 
@@ -75,13 +76,14 @@ class Intervals:
 
     @staticmethod
     def concat(parts: Sequence[Intervals]) -> Intervals:
-        parts = [p for p in parts if len(p)] or parts[:1]
+        parts = [p for p in parts if len(p.start)] or parts[:1]
         if len(parts) == 1:
             return parts[0]
-        codes = tuple(np.concatenate(c) for c in zip(*(p.codes for p in parts)))
+        codes = tuple([np.concatenate(c) for c in zip(*[p.codes for p in parts])])
         return Intervals(codes, np.concatenate([p.start for p in parts]), np.concatenate([p.end for p in parts]))
 
     @staticmethod
+    @cache
     def empty(variables: int) -> Intervals:
         nothing = np.zeros(0, np.int64)
         return Intervals((nothing,) * variables, nothing, nothing)
@@ -161,6 +163,6 @@ class Held:
         parts = [p for p in parts if len(p)] or parts[:1]
         if len(parts) == 1:
             return parts[0]
-        codes = tuple(np.concatenate(c) for c in zip(*(p.codes for p in parts)))
+        codes = tuple([np.concatenate(c) for c in zip(*[p.codes for p in parts])])
         names = parts[0].columns
         return Held(codes, {n: np.concatenate([p.columns[n] for p in parts]) for n in names})
