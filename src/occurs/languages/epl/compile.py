@@ -90,6 +90,8 @@ class _Nodes:
             found = numbers(written, low, high)
             fields.append(None if _any(written) else tuple(sorted(found)))
         second = fields[5] if len(fields) > 5 else (0,)
+        if fields[2] is not None and fields[4] is not None and (len(fields[2]) == 31 or len(fields[4]) == 7):
+            fields[2] = fields[4] = None  # either will do, and one of them always does
         return tree.At((second, *fields[:5]), tick, self.zone)
 
 

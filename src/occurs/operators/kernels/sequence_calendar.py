@@ -27,7 +27,11 @@ def _civil(day: int) -> tuple[int, int, int]:
 
 @njit(cache=True, nogil=True)
 def _first(allowed: np.ndarray, low: int, high: int) -> int:
-    """The first local second that is allowed in [low, high); ``high`` if there is none."""
+    """The first local second that is allowed in [low, high); ``high`` if there is none.
+
+    If both the day of the month and the day of the week are restricted, either will do.
+    """
+    both = not allowed[DAY + 1 : DAY + 32].all() and not allowed[WEEKDAY:ALLOWED].all()
     day = low // _DAY
     within = low - day * _DAY
     while day * _DAY < high:
@@ -39,7 +43,8 @@ def _first(allowed: np.ndarray, low: int, high: int) -> int:
                 day += 1
             within = 0
             continue
-        if allowed[DAY + of_month] and allowed[WEEKDAY + (day + 4) % 7]:
+        of_week = allowed[WEEKDAY + (day + 4) % 7]
+        if (allowed[DAY + of_month] and of_week) or (both and (allowed[DAY + of_month] or of_week)):
             hour = within // 3600
             minute = within // 60 % 60
             second = within % 60
