@@ -31,8 +31,6 @@ def test_sorted_rows(seed: int) -> None:
     rows = sorted(zip(group.tolist(), tick.tolist()))
     assert sorted(table.order.tolist()) == list(range(n))
     assert list(zip(table.group.tolist(), table.value.tolist())) == rows
-    after = [min((t for h, t in rows if h == g and t > s), default=OPEN) for g, s in rows]
-    assert table.following().tolist() == after
     wanted, low, high = column(rng, m), column(rng, m), column(rng, m)
     least = None if rng.random() < 0.3 else low
     most = None if rng.random() < 0.3 else high

@@ -137,21 +137,6 @@ def ranges(
     return first, last
 
 
-@njit(_OUT(_INTS, _INTS), cache=True, nogil=True)
-def following(groups: np.ndarray, ticks: np.ndarray) -> np.ndarray:
-    """Of rows in the order of (group, tick): the next greater tick of the group, the greatest int64 behind the last."""
-    n = len(groups)
-    out = np.empty(n, np.int64)
-    for i in range(n - 1, -1, -1):
-        if i == n - 1 or groups[i + 1] != groups[i]:
-            out[i] = _OPEN
-        elif ticks[i + 1] != ticks[i]:
-            out[i] = ticks[i + 1]
-        else:
-            out[i] = out[i + 1]
-    return out
-
-
 @njit(_FLAGS(_INTS, _INTS, _INTS), cache=True, nogil=True)
 def dominated(group: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
     """Of rows in the order of (group, start): which have another one in their group that starts no earlier and ends no

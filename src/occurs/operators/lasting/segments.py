@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from occurs.operators.kernels.intervals import extremes, following, member, ranges, sorted_few
+from occurs.operators.kernels.intervals import extremes, member, ranges, sorted_few
 from occurs.operators.lasting.codes import joint
 from occurs.operators.lasting.signals import NEVER, OPEN, Codes, Intervals
 
@@ -79,10 +79,6 @@ class Sorted:
         """Whether a group has a value in [low, high]."""
         first, last = self.range(group, low, high)
         return last > first
-
-    def following(self) -> np.ndarray:
-        """For every place the next greater value of the group, ``OPEN`` behind the last."""
-        return following(self.group, self.value)
 
 
 def _order(group: np.ndarray, value: np.ndarray) -> np.ndarray:
