@@ -24,7 +24,20 @@ from occurs.errors import InputProblem, LimitProblem
 from occurs.expr.tree import Binary, Call, Expr, Like, Literal, Ref
 from occurs.model.types import Type
 from occurs.operators.sequences.machine import Machine
-from occurs.operators.sequences.tree import And, At, Every, Interval, Node, Not, Sequence, Until, While, Within
+from occurs.operators.sequences.tree import (
+    And,
+    At,
+    Every,
+    Interval,
+    Node,
+    Not,
+    Or,
+    Repeat,
+    Sequence,
+    Until,
+    While,
+    Within,
+)
 
 A, B = atom("a=A"), atom("b=B")
 
@@ -208,6 +221,16 @@ def test_discard_reaches_what_an_and_has_stored() -> None:
         "A1 B1 A2 C1 B2 C2",
         # C1 is stored for A2 too, and its match takes it away
         [(4000, "A1", "B1", "C1")],
+    )
+
+
+def test_discard_reaches_what_a_repetition_has_collected() -> None:
+    inner = Or((Repeat(atom("b=B"), 2), Interval(6000)))
+    both(
+        pattern(then(Every(A), inner), discard=True),
+        "A1 B1 A2 B2 B3 B4 B5 B6 C1 C2",
+        # A2 has collected B2 and then sees B3 with B4, were it not for the match that has B2
+        [(4000, "A1", ("B1", "B2")), (9000, "A2", None)],
     )
 
 

@@ -26,19 +26,18 @@ def holders(
     inst: np.ndarray,
     bound: np.ndarray,
     store: np.ndarray,
-    nodes: np.ndarray,
     events: np.ndarray,
     picked: np.ndarray,
 ) -> np.ndarray:
-    """The live instances that started with one of the events, and those of `and` that have stored one: rows of
+    """The live instances that started with one of the events, and those that have stored one: rows of
     ``picked`` (number, serial, class), the table, which may have grown; reg[PICKED] says how many."""
     found = 0
     for i in range(reg[T.USED]):
-        node = inst[i, T.NODE]
-        if node < 0:
+        if inst[i, T.NODE] < 0:
             continue
         holds = contains(bound, inst[i, T.BINDING], events)
-        if not holds and nodes[node, T.KIND] == T.AND:
+        if not holds:
+            # of `and` what it has stored, of `until` what it has collected
             s = inst[i, T.STORED]
             while s >= 0 and not holds:
                 holds = contains(bound, store[s, T.STORED_BINDING], events)

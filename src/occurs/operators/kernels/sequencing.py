@@ -151,7 +151,7 @@ def run(
                                 n += 1
                     reg[T.MATCHES_MARK] = reg[T.MATCHES]
                     gone = different(parts, n)
-                    picked = holders(reg, inst, bound, store, nodes, gone, picked)
+                    picked = holders(reg, inst, bound, store, gone, picked)
                     in_order(picked, reg[T.PICKED])
                     picked[: reg[T.PICKED], 2] = -1
                     reg[T.INFORMED] = 0
