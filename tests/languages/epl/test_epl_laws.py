@@ -14,14 +14,11 @@ from occurs.testing.random_epl import random_core, random_epl
 
 FOLDER = Path(__file__).parents[2] / "cases" / "epl"
 CASES = [c for c in load_cases(FOLDER) if c.error is None]
-#: where operator and reference do not agree yet
-OPEN = "discarding an until that has collected an event of a match"
-APART = pytest.mark.xfail(strict=True, reason="operator and reference do not agree yet")
 PROGRAMS = 200 if os.environ.get("CI") else 30
 BLOCKS = 5
 
 
-@pytest.mark.parametrize("case", [pytest.param(c, marks=[APART] if c.name == OPEN else [], id=c.name) for c in CASES])
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_laws_on_text_cases(case: EplCase) -> None:
     all_laws(case, random.Random(case.name))
 
