@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -78,8 +79,14 @@ class Round:
         spent = time.monotonic() - begun
         what = "ended" if ended else "killed"
         self.log.append(f"{what} after {spent:.1f} s, micro-batches {before} to {self.done()}")
-        assert not ended or driver.returncode == 0, (self.place / "driver.log").read_text()[-3000:]
+        assert not ended or driver.returncode == 0, self._said()
         return ended
+
+    def _said(self) -> str:
+        """What went wrong, out of all that a driver has said: the plans of Spark are long."""
+        said = (self.place / "driver.log").read_text().splitlines()
+        told = [line[:500] for line in said if re.search(r"Error|Exception|Caused by", line)]
+        return "\n".join([*self.log, *dict.fromkeys(told)][-60:])
 
     def _wait_for_the_point(self, driver: subprocess.Popen[bytes], rng: random.Random, before: int) -> None:
         """Some time after the query was started, or after some more micro-batches."""
