@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo demo-ships test lint bench clean
+.PHONY: demo demo-ships test kernels lint bench clean
 
 demo: $(READY)  ## the rules over real flights, on Spark
 	$(BIN)/python examples/flights/run.py
@@ -14,6 +14,10 @@ demo-ships: $(READY)  ## what lasts: ships off a coast, with a timeline of some
 
 test: $(READY)  ## all tests; the slow ones too if CI=true
 	$(BIN)/python -m pytest -n 3 --dist loadgroup
+
+kernels: $(READY)  ## compile what is compiled at first use, in one process, by some quick tests
+	@$(BIN)/python -m pytest -n 0 tests/operators/test_machine.py tests/operators/sequences/test_machine_examples.py \
+	  tests/languages/tesla/test_engine_cases.py tests/languages/phenesthe/test_phenesthe_engine.py -k "not random"
 
 lint: $(READY)  ## style and types
 	$(BIN)/python -m ruff check src tests benchmarks examples
