@@ -184,6 +184,10 @@ class _Walk:
                 assert node.tag is not None
                 self._hold(at)
                 self.waits[node.tag.text] = Fraction(0)
+                if at.bound is None and at.many and not any(at.tags.values()):
+                    # searches that a timer begins pile up, though no event waits in them
+                    self.waits[node.tag.text] = None
+                    self.growing.add(node.tag.text)
                 return {node.tag.text: at.again}
             case syntax.Followed():
                 return self._followed(node, at)
