@@ -86,6 +86,7 @@ def test_a_java_that_ends_is_told() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("job", [j for j in SMALL if j.rules == 1], ids=lambda job: job.name)
 def test_esper_finds_the_same(job: Job) -> None:
     try:

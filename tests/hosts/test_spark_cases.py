@@ -46,7 +46,7 @@ def test_worked_examples(quick: Any, because: bool) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(BATCHES)), ids=lambda n: BATCHES[n].name)
-@pytest.mark.parametrize(("partitions", "because"), [(1, True), (8, False)])
+@pytest.mark.parametrize(("partitions", "because"), [(1, True), pytest.param(8, False, marks=pytest.mark.long)])
 def test_many_cases(quick: Any, number: int, partitions: int, because: bool) -> None:
     check(quick, BATCHES[number], partitions, because)
 

@@ -52,7 +52,7 @@ def test_all_cases_are_here() -> None:
     [pytest.param(n, marks=[] if n == 0 else pytest.mark.slow) for n in range(len(BATCHES))],
     ids=lambda n: BATCHES[n].name,
 )
-@pytest.mark.parametrize("partitions", [pytest.param(1, marks=pytest.mark.slow), 8])
+@pytest.mark.parametrize("partitions", [pytest.param(1, marks=pytest.mark.long), 8])
 def test_many_cases(quick: Any, number: int, partitions: int) -> None:
     batch: Batch = BATCHES[number]
     same(quick, batch.program, batch.table, partitions, **batch.options, zone=batch.cases[0].zone)
@@ -74,6 +74,7 @@ def test_one_case(quick: Any, case: EplCase) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_random_programs(quick: Any) -> None:
     """One program of many, over one table."""
     cases = [random_epl(random.Random(seed)) for seed in range(60)]

@@ -59,11 +59,12 @@ def check(case: EplCase, ways: list[How]) -> None:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_stream_gives_what_a_batch_gives(case: EplCase) -> None:
     number = CASES.index(case)
-    # every case in two ways; all of them in CI
+    # every case in two ways; in all of them with --long
     check(case, [WAYS[number % len(WAYS)], WAYS[(number + 1) % len(WAYS)]])
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_all_ways(case: EplCase) -> None:
     check(case, WAYS)

@@ -52,7 +52,7 @@ def test_a_keyed_program(live: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [1, 4])
+@pytest.mark.parametrize("number", [1, pytest.param(4, marks=pytest.mark.long)])
 def test_everything(live: Any, tmp_path: Path, number: int) -> None:
     table = disordered(events(90, number), 10, 1)
     got = follow(live, occurs.parse(EVERYTHING), cut(table, number), tmp_path, watermark=10, **OPTIONS)
