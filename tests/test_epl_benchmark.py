@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -76,9 +76,8 @@ def test_tables_without_a_peer(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_java_that_ends_is_told() -> None:
-    false = shutil.which("false")
-    assert false is not None
-    process = subprocess.Popen([false], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    ended = [sys.executable, "-c", "raise SystemExit(1)"]
+    process = subprocess.Popen(ended, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     peer = esper.Esper(SMALL[0], process, 0.0)
     with pytest.raises(Unavailable, match=r"ended \(1\)"):
         peer._line()

@@ -116,7 +116,7 @@ def test_what_cannot_be_read_is_refused_with_its_place(occurs, here, request, ho
         (here / file).unlink()
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("host", ["local", pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.long])])
 def test_files_that_are_not_there(occurs, here, request, host):
     if host == "spark":
         request.getfixturevalue("spark")
@@ -169,7 +169,7 @@ def test_bad_rows_are_left_out_counted_and_kept(occurs, here, request, host):
     assert (done.status, (here / "none.jsonl").read_text()) == (0, "")
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("host", ["local", pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.long])])
 def test_parquet_that_only_this_process_reads(occurs, here, request, host):
     if host == "spark":
         request.getfixturevalue("spark")

@@ -70,7 +70,7 @@ def test_a_hundred_rules(spark: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rules", [100, pytest.param(1000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("rules", [pytest.param(n, marks=pytest.mark.long) for n in (100, 1000)])
 def test_many_rules_over_fewer_events(spark: Any, rules: int) -> None:
     check(spark, of(range(rules, rules + 1), 20_000), 4)
 

@@ -225,6 +225,7 @@ BATCHES = sorted(combined(all_cases())[0], key=lambda b: -len(b.cases))[:2]
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("number", range(len(BATCHES)), ids=lambda n: BATCHES[n].name)
 def test_many_cases(live: Any, tmp_path: Path, number: int) -> None:
     batch = BATCHES[number]
