@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from typing import Any
 
 from occurs.nets.colours import Colour, Value
 from occurs.nets.terms import Term
@@ -130,6 +131,22 @@ class Net:
             if arc.input is into:
                 found[arc.transition].append(arc)
         return {t: tuple(arcs) for t, arcs in found.items()}
+
+    @cached_property
+    def memo(self) -> dict[str, Any]:
+        """What is derived from this net at some cost, by the name of what derives it (its compiled transitions ..)."""
+        return {}
+
+    @cached_property
+    def page_of(self) -> dict[str, str]:
+        """The name of the page of every place and transition."""
+        places = {p.name: page.name for page in self.pages for p in page.places}
+        return places | {t.name: page.name for page in self.pages for t in page.transitions}
+
+    @cached_property
+    def colour_of(self) -> dict[str, Colour]:
+        """The colours of the variables."""
+        return dict(self.variables)
 
     @cached_property
     def _holders(self) -> dict[str, str]:

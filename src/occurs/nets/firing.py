@@ -1,0 +1,192 @@
+"""Enabling and firing as the paper defines them (Definitions 4 to 6 and 8; epl-and-nets.md, section 4B).
+
+This is the reference: every marking is searched anew.  :mod:`occurs.nets.simulate` and :mod:`occurs.nets.explore` give
+the same answers at less cost.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from occurs.errors import InputProblem, UsageProblem
+from occurs.nets.colours import Value
+from occurs.nets.evaluate import Binding, Compiled
+from occurs.nets.firing_plan import Plan, plan_of, plans, where
+from occurs.nets.net import Arc, Marking, Net, Role, Transition
+
+#: a transition's name and the values of its variables
+Element = tuple[str, Binding]
+#: picks one of the enabled binding elements (at least one)
+Choose = Callable[[list[Element]], Element]
+
+
+@dataclass
+class Run:
+    """Where a run ended, and what fired on the way."""
+
+    marking: Marking
+    firings: list[Element] = field(default_factory=list)
+
+    @property
+    def steps(self) -> int:
+        return len(self.firings)
+
+
+# --- what is enabled --------------------------------------------------------------------------------------------
+
+
+def enabled(net: Net, marking: Marking) -> list[Element]:
+    """The enabled binding elements: those of the most urgent transitions that have any (Def. 5 and 8).
+
+    In the order of the net; those of one transition by Init token, F number, then the tokens of the other arcs.
+    """
+    found: list[Element] = []
+    for priority in sorted({t.priority for t in net.transitions.values()}):
+        for plan in plans(net):
+            if plan.transition.priority == priority:
+                found += [(plan.transition.name, b) for b in bindings(plan, marking.tokens)]
+        if found:
+            break
+    return found
+
+
+def bindings(plan: Plan, tokens: dict[str, Counter[Value]]) -> list[Binding]:
+    """The bindings of one transition that its guard and tokens allow, whatever the other transitions, in order."""
+    if not all(tokens[t.holder] for t in plan.takings) or not all(g({}) is True for g in plan.always):
+        return []
+    found = list(_search(plan, tokens, {}, []))
+    if plan.transition.black is not None:
+        found = _first_of_flow(plan.transition, found, plan.order[0])
+    found.sort(key=lambda f: [f[1][k] for k in plan.order])
+    return [b for b, _ in found]
+
+
+def _search(
+    plan: Plan, tokens: dict[str, Counter[Value]], binding: Binding, taken: list[Value]
+) -> Iterator[tuple[Binding, list[Value]]]:
+    """All ways to take the tokens still missing: the binding, and the tokens in the order of ``takings``."""
+    if len(taken) == len(plan.takings):
+        yield binding, taken
+        return
+    taking = plan.takings[len(taken)]
+    used = [v for v, t in zip(taken, plan.takings, strict=False) if t.holder == taking.holder]
+    for value, count in tokens[taking.holder].items():
+        extended = dict(binding)
+        if (
+            count > used.count(value)
+            and taking.matches(value, extended)
+            and all(g(extended) is True for g in taking.guards)
+        ):
+            yield from _search(plan, tokens, extended, [*taken, value])
+
+
+def _first_of_flow(
+    transition: Transition, found: list[tuple[Binding, list[Value]]], init: int
+) -> list[tuple[Binding, list[Value]]]:
+    """Definition 8: r <= n, and for the same Init token (number ``init`` of those taken) no smaller such n."""
+    black = transition.black
+    assert black is not None
+    least: dict[Value, Any] = {}
+    found = [(b, taken) for b, taken in found if b[black.r] <= b[black.n]]  # type: ignore[operator]
+    for b, taken in found:
+        n = b[black.n]
+        least[taken[init]] = min(n, least.get(taken[init], n))
+    return [(b, taken) for b, taken in found if b[black.n] == least[taken[init]]]
+
+
+# --- firing -----------------------------------------------------------------------------------------------------
+
+
+def fire(net: Net, marking: Marking, element: Element) -> Marking:
+    """The marking after an element has fired (Def. 6): M - E(p,t)<b> + E(t,p)<b>.
+
+    UsageProblem if its tokens are not there, InputProblem if a token is not of its place's colour or two tokens of a
+    flow have one number.
+    """
+    name, binding = element
+    if name not in net.transitions:
+        raise UsageProblem.of("unknown-name", f"no transition `{name}` in {net.name}")
+    plan = plan_of(net, name)
+    after = marking.copy()
+    for holder, term in plan.takes:
+        take(after.tokens[holder], _value(net, plan, term, binding), net, name, holder)
+    for arc, holder, term in plan.puts:
+        put(after.tokens[holder], _value(net, plan, term, binding), net, arc)
+    return after
+
+
+def _value(net: Net, plan: Plan, term: Compiled, binding: Binding) -> Value:
+    try:
+        value: Value = term(binding)
+    except KeyError as missing:
+        message = f"`{missing.args[0]}` has no value in {where(net, plan.transition.name)}"
+        raise UsageProblem.of("unbound-variable", message) from None
+    return value
+
+
+def take(tokens: Counter[Value], value: Value, net: Net, transition: str, holder: str) -> None:
+    """One token ``value`` less."""
+    if tokens[value] < 1:
+        message = f"{where(net, transition)} is not enabled: no token {value!r} on {where(net, holder)}"
+        raise UsageProblem.of("not-enabled", message)
+    tokens[value] -= 1
+    if not tokens[value]:
+        del tokens[value]
+
+
+def put(tokens: Counter[Value], value: Value, net: Net, arc: Arc) -> None:
+    """One token ``value`` more, if it may be there."""
+    wrong = net.places[arc.place].colour.check(value)
+    if wrong is None and net.holder(arc.place) in flows(net):
+        number = number_of(value)
+        if any(number_of(v) == number for v in tokens):
+            wrong = f"there is a token of number {number} already"
+    if wrong is not None:
+        message = f"{where(net, arc.transition)} puts {value!r} on {where(net, arc.place)}: {wrong}"
+        raise InputProblem.of("bad-value", message, value=value)
+    tokens[value] += 1
+
+
+def number_of(value: Value) -> Value:
+    """The number of a token of an Init or F place: its first field, or the token itself."""
+    return value[0] if isinstance(value, tuple) else value
+
+
+def flows(net: Net) -> frozenset[str]:
+    """The holders on which every number may stand once: places of role F and those black transitions search."""
+    if "flows" not in net.memo:
+        names = [p.name for p in net.places.values() if p.role is Role.F]
+        names += [t.black.f for t in net.transitions.values() if t.black and t.black.f in net.places]
+        net.memo["flows"] = frozenset(net.holder(p) for p in names)
+    found: frozenset[str] = net.memo["flows"]
+    return found
+
+
+# --- runs -------------------------------------------------------------------------------------------------------
+
+
+def first(elements: list[Element]) -> Element:
+    """The deterministic choice."""
+    return elements[0]
+
+
+def uniform(rng: random.Random) -> Choose:
+    """A choice in which every enabled binding element is equally likely."""
+    return rng.choice
+
+
+def run(net: Net, marking: Marking | None = None, choose: Choose = first, limit: int | None = None) -> Run:
+    """Fires from ``marking`` (None: the initial one) until nothing is enabled, or ``limit`` times."""
+    done = Run(net.initial if marking is None else marking)
+    while limit is None or done.steps < limit:
+        elements = enabled(net, done.marking)
+        if not elements:
+            break
+        element = choose(elements)
+        done.marking = fire(net, done.marking, element)
+        done.firings.append(element)
+    return done

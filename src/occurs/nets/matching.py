@@ -1,0 +1,156 @@
+"""Inscriptions of input arcs as patterns: which values of the variables make the term equal to a token.
+
+Variables, tuples, records, injections, lists and ``cons`` are taken apart; what cannot be (``n + 1``) is evaluated and
+compared once its variables have values, from elsewhere in the pattern or from another arc.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from occurs.errors import DefinitionProblem
+from occurs.expr.tree import Call, Expr, Literal, Ref
+from occurs.nets.colours import Colour, Value
+from occurs.nets.evaluate import Binding, Compiled, compile_term
+from occurs.nets.terms import EnumTerm, Inject, ListTerm, RecordTerm, TupleTerm, variables
+
+#: does a value match? writes what it finds into the binding, also if not
+Matcher = Callable[[Any, Binding], bool]
+#: the way from a token to a part of it: indexes and slices
+_Path = tuple[int | slice, ...]
+_TAIL = slice(1, None)
+
+
+def match(
+    term: Expr, value: Value, binding: Mapping[str, Any], colours: Mapping[str, Colour] = {}
+) -> Binding | None:
+    """``binding`` and what ``value`` adds to it if ``term`` is that value, else None.
+
+    >>> from occurs.nets.terms import var
+    >>> match(TupleTerm((var("n"), var("m"))), (1, 3), {})
+    {'n': 1, 'm': 3}
+    >>> match(TupleTerm((var("n"), var("n"))), (1, 3), {}) is None
+    True
+    """
+    found = dict(binding)
+    return found if compile_pattern(term, set(found), colours)(value, found) else None
+
+
+def binds(term: Expr) -> set[str]:
+    """The variables to which matching ``term`` gives values."""
+    if isinstance(term, Ref):
+        return {term.name}
+    if _taken_apart(term):
+        return set().union(*(binds(c) for c in term.children))
+    return set()
+
+
+def needs(term: Expr) -> set[str]:
+    """The variables that need a value from elsewhere before ``term`` can be matched."""
+    return _computed(term) - binds(term)
+
+
+def _taken_apart(term: Expr) -> bool:
+    return isinstance(term, TupleTerm | RecordTerm | ListTerm | Inject) or (
+        isinstance(term, Call) and term.name == "cons" and len(term.args) == 2
+    )
+
+
+def _computed(term: Expr) -> set[str]:
+    """The variables in what has to be evaluated."""
+    if isinstance(term, Ref):
+        return set()
+    if _taken_apart(term):
+        return set().union(*(_computed(c) for c in term.children))
+    return variables(term)
+
+
+def compile_pattern(term: Expr, bound: set[str], colours: Mapping[str, Colour] = {}) -> Matcher:
+    """``term`` as a matcher, for bindings in which exactly the variables of ``bound`` have values.
+
+    ``colours``: of the variables, needed only for fields of records.  DefinitionProblem for a variable without value.
+    """
+    missing = needs(term) - bound
+    if missing:
+        raise DefinitionProblem.of(
+            "unbound-variable", f"no token gives `{min(missing)}` a value before it is needed", span=_span_of(term)
+        )
+    seen = set(bound)
+    late: list[tuple[_Path, Compiled]] = []
+    first = _matcher(term, seen, (), late, colours)
+    if not late:
+        return first
+
+    def matches(value: Any, binding: Binding) -> bool:
+        return first(value, binding) and all(_part(value, path) == f(binding) for path, f in late)
+
+    return matches
+
+
+def _span_of(term: Expr) -> Any:
+    return getattr(term, "span", None)
+
+
+def _part(value: Any, path: _Path) -> Any:
+    for step in path:
+        value = value[step]
+    return value
+
+
+def _anything(value: Any, binding: Binding) -> bool:
+    return True
+
+
+def _matcher(
+    term: Expr, seen: set[str], path: _Path, late: list[tuple[_Path, Compiled]], colours: Mapping[str, Colour]
+) -> Matcher:
+    """``seen`` grows by what is bound; what can only be evaluated later goes to ``late``."""
+
+    def inner(e: Expr, step: int | slice) -> Matcher:
+        return _matcher(e, seen, (*path, step), late, colours)
+
+    match term:
+        case Ref():
+            return _variable(term.name, seen)
+        case Literal() | EnumTerm():
+            constant = term.value
+            return lambda value, binding: bool(value == constant)
+        case TupleTerm() | RecordTerm() | ListTerm():
+            return _all([inner(part, k) for k, part in enumerate(term.parts)])
+        case Inject():
+            constructor = term.constructor
+            arg = _anything if term.arg is None else inner(term.arg, 1)
+            return lambda value, binding: value[0] == constructor and arg(value[1], binding)
+        case Call() if _taken_apart(term):
+            head, tail = inner(term.args[0], 0), inner(term.args[1], _TAIL)
+            return lambda value, binding: bool(value) and head(value[0], binding) and tail(value[1:], binding)
+    if variables(term) <= seen:
+        compiled = compile_term(term, colours)
+        return lambda value, binding: bool(value == compiled(binding))
+    late.append((path, compile_term(term, colours)))
+    return _anything
+
+
+def _variable(name: str, seen: set[str]) -> Matcher:
+    if name in seen:
+        return lambda value, binding: bool(binding[name] == value)
+    seen.add(name)
+
+    def bind(value: Any, binding: Binding) -> bool:
+        binding[name] = value
+        return True
+
+    return bind
+
+
+def _all(parts: list[Matcher]) -> Matcher:
+    n = len(parts)
+    if n == 2:
+        first, second = parts
+        return lambda value, binding: len(value) == 2 and first(value[0], binding) and second(value[1], binding)
+
+    def matches(value: Any, binding: Binding) -> bool:
+        return len(value) == n and all(part(v, binding) for part, v in zip(parts, value, strict=True))
+
+    return matches
