@@ -12,7 +12,7 @@ from occurs.engine.chain import Chain
 from occurs.engine.ledger import Ledger
 from occurs.engine.nets import Nets
 from occurs.engine.order import INSTANT, placed
-from occurs.engine.results import Derived, Found, TypeRows, gather, with_begun
+from occurs.engine.results import Derived, Found, Part, TypeRows, gather, with_begun
 from occurs.engine.sequences import Call, Sequences
 from occurs.engine.since import Since
 from occurs.engine.state import State, from_ipc, meta_from_ipc, meta_to_ipc, to_ipc
@@ -314,7 +314,7 @@ class Engine:
         order = np.argsort(rows.time, kind="stable")
         return rows.take(order)
 
-    def _rows_of(self, part: Derived, type: str, schema: Schema) -> Rows:
+    def _rows_of(self, part: Part, type: str, schema: Schema) -> Rows:
         """Derived events as rows, with a place within their instant if it is asked for."""
         rows = part.rows(type, schema)
         if type not in self.stage.placed | self._placed or rows.at is not None:
@@ -340,7 +340,7 @@ class Engine:
                 self.state.consumed[(place, t)] = serials[np.isin(serials, past.serial)]
 
 
-def sorted_by_place(found: Sequence[Derived], type: str) -> list[Derived]:
+def sorted_by_place(found: Sequence[Derived], type: str) -> list[Part]:
     """The parts of ``found`` that define ``type``, one rule each, in evaluation order."""
     parts = [part for f in found if type in f.outputs for part in f.parts(type)]
     return sorted(parts, key=lambda f: f.place)

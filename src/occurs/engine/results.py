@@ -41,8 +41,8 @@ class Found:
         return len(self.matches)
 
     @property
-    def unit(self) -> Pattern:
-        return self.pattern
+    def units(self) -> Sequence[Pattern]:
+        return (self.pattern,)
 
     @property
     def place(self) -> int:
@@ -107,11 +107,7 @@ class Found:
         if rule is None:
             return self.pattern.rules[0].output
         text, lengths = self.pattern.output_text
-        counts = np.bincount(rule, minlength=len(lengths))
-        if int(counts @ lengths) >= 2**31:
-            return None
-        data, offsets = repeated(text, lengths, counts)
-        return pa.StringArray.from_buffers(len(rule), pa.py_buffer(offsets), pa.py_buffer(data))
+        return type_column(text, lengths, np.bincount(rule, minlength=len(lengths)))
 
     def take(self, at: np.ndarray) -> Found:
         labels = None if self.labels is None else self.labels.take(at)
@@ -148,6 +144,15 @@ class Found:
         return pa.ListArray.from_arrays(pa.array(np.arange(n + 1, dtype=np.int32) * m), struct)
 
 
+def type_column(text: np.ndarray, lengths: np.ndarray, counts: np.ndarray) -> pa.Array | None:
+    """Names of types, one behind the other in ``text``, each as often as ``counts`` says; None if Arrow could not
+    address so much text."""
+    if int(counts @ lengths) >= 2**31:
+        return None
+    data, offsets = repeated(text, lengths, counts)
+    return pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
+
+
 def no_reasons(n: int, kind: TimeKind) -> pa.Array:
     """No constituents, ``n`` times."""
     return pa.array([[]] * n, because_type(kind))
@@ -160,9 +165,32 @@ def time_array(ticks: np.ndarray, kind: TimeKind, null: np.ndarray | None = None
 
 
 class Derived(Protocol):
-    """What a unit of definitions found in a call, in the order of time, place within the instant and rank.  ``unit``: a
-    pattern of the stage, or a sequence; ``place``: of its first definition; ``at``: per event (None: derived when the
-    instant was complete)."""
+    """What definitions that an operator runs together found in a call, rule after rule.
+
+    ``units``: the patterns of the stage, or the sequences, that it is of: the rules of ``units[i]`` have the numbers
+    from i on (several units have one rule each).
+    """
+
+    def __len__(self) -> int: ...
+
+    @property
+    def units(self) -> Sequence[Pattern | SequenceDefinition]: ...
+
+    @property
+    def outputs(self) -> set[str]: ...
+
+    def parts(self, type: str) -> Sequence[Part]: ...
+
+    def part(self, rule: int) -> Part | None: ...
+
+    def rows_of(self, rule: int) -> slice: ...
+
+    def sheet(self, schema: Schema, kind: TimeKind, label: bool) -> pa.Table | None: ...
+
+
+class Part(Protocol):
+    """What one definition found in a call, in the order of time, place within the instant and rank.  ``place``: of the
+    definition; ``at``: per event (None: derived when the instant was complete)."""
 
     columns: dict[str, Column]
     labels: Labels | None
@@ -170,13 +198,7 @@ class Derived(Protocol):
     def __len__(self) -> int: ...
 
     @property
-    def unit(self) -> Pattern | SequenceDefinition: ...
-
-    @property
     def place(self) -> int: ...
-
-    @property
-    def outputs(self) -> set[str]: ...
 
     @property
     def time(self) -> np.ndarray: ...
@@ -184,37 +206,29 @@ class Derived(Protocol):
     @property
     def at(self) -> np.ndarray | None: ...
 
-    def parts(self, type: str) -> Sequence[Derived]: ...
-
-    def part(self, rule: int) -> Derived | None: ...
-
-    def rows_of(self, rule: int) -> slice: ...
-
-    def sheet(self, schema: Schema, kind: TimeKind, label: bool) -> pa.Table | None: ...
-
-    def take(self, at: np.ndarray) -> Derived: ...
+    def take(self, at: np.ndarray) -> Part: ...
 
     def rows(self, type: str, schema: Schema) -> Rows: ...
 
     def because(self, kind: TimeKind) -> pa.Array: ...
 
 
-class Parts(Mapping[str, "list[Derived]"]):
+class Parts(Mapping[str, "list[Part]"]):
     """Found templates by type: cut when a type is asked for, as there may be thousands of types."""
 
     def __init__(self, stage: Stage, found: Sequence[Derived], types: Collection[str]):
         self._stage = stage
         self._types = types
-        made = {id(f.unit): f for f in found}
+        made = {id(u): (f, number) for f in found for number, u in enumerate(f.units)}
         self._found = [made.get(id(u)) for u in (*stage.patterns, *stage.sequences)]
-        self._cut: dict[str, list[Derived]] = {}
+        self._cut: dict[str, list[Part]] = {}
 
     def _makers(self, type: str) -> list[tuple[Derived, int]]:
         """What the rules that define a type found: (template, number of the rule)."""
         places = self._stage.makers.get(type, ())
-        return [(found, number) for at, number in places if (found := self._found[at]) is not None]
+        return [(found[0], found[1] + number) for at, number in places if (found := self._found[at]) is not None]
 
-    def __getitem__(self, type: str) -> list[Derived]:
+    def __getitem__(self, type: str) -> list[Part]:
         if type not in self._types:
             raise KeyError(type)
         if type not in self._cut:
@@ -230,9 +244,9 @@ class Parts(Mapping[str, "list[Derived]"]):
         if place is None or type not in self._types:
             return None
         found = self._found[place[0]]
-        return None if found is None else (found, place[1])
+        return None if found is None else (found[0], found[1] + place[1])
 
-    def _subscribed(self, type: str, part: Derived) -> Derived:
+    def _subscribed(self, type: str, part: Part) -> Part:
         chosen = subscribed(self._stage, type, part.rows(type, self._stage.schemas[type]))
         return part if chosen is None else part.take(chosen)
 

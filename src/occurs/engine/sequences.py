@@ -3,35 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
+from occurs.engine.completed import Alike, Completed
 from occurs.engine.order import INSTANT
-from occurs.engine.results import because_type, table_of, time_array
+from occurs.engine.results import Derived
 from occurs.engine.since import Since
 from occurs.engine.state import State
-from occurs.model.labels import Labels, bound_labels
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
-from occurs.operators.columns import Column
 from occurs.operators.rows import Rows
-from occurs.operators.sequences.bindings import Bindings
 from occurs.operators.sequences.chains import Chain
 from occurs.operators.sequences.chains_many import Chains
-from occurs.operators.sequences.stream import Matches, Stream
+from occurs.operators.sequences.stream import Stream
 from occurs.plan.sequences import SequenceDefinition
 
 if TYPE_CHECKING:
     from occurs.operators.sequences.machine import Machine
 
 
-def merged(
-    rows: Mapping[str, Rows], start: int | None, since: int | None, frontier: int, kind: TimeKind
-) -> Stream:
+def merged(rows: Mapping[str, Rows], start: int | None, since: int | None, frontier: int, kind: TimeKind) -> Stream:
     """New rows of the types that a definition reads, in the order of time, place within the instant, definition that
     derived them (-1: input) and row."""
     types = tuple(sorted(rows))
@@ -78,13 +72,13 @@ class Sequences:
 
     def run(
         self, definitions: Sequence[SequenceDefinition], tables: Mapping[str, Rows], state: State, call: Call
-    ) -> list[Completed]:
+    ) -> list[Derived]:
         """What definitions that do not read one another find in the rows of ``tables``, which are new; their states go
         on.  Those that are chains of steps run together."""
-        out = []
+        out: list[Derived] = []
         for born in dict.fromkeys(d.born for d in definitions):
             mine = [d for d in definitions if d.born == born]
-            chains = [d for d in mine if Chain.applies(d.pattern)]
+            chains = [d for d in mine if not d.ended and Chain.applies(d.pattern)]
             if chains:
                 out += self._together(chains, tables, state, call)
             for d in mine:
@@ -94,7 +88,7 @@ class Sequences:
 
     def _together(
         self, definitions: Sequence[SequenceDefinition], tables: Mapping[str, Rows], state: State, call: Call
-    ) -> list[Completed]:
+    ) -> list[Derived]:
         name = tuple(d.identity for d in definitions)
         operator = self.chains.get(name)
         read = {t for d in definitions for t in d.reads}
@@ -104,13 +98,23 @@ class Sequences:
             limit = min(d.limit for d in definitions)
             operator = self.chains[name] = Chains.of(patterns, schemas, call.kind, limit)
         stream = _stream(definitions[0], read, tables, state, call)
-        states = [dict(state.sequences.get(d.identity, {})) for d in definitions]
-        done = operator.advance_many(states, stream)
-        return [_completed(d, stream, *one, state, call) for d, one in zip(definitions, done, strict=True)]
+        states = [state.sequences.get(d.identity, {}) for d in definitions]
+        after, done = operator.advance_groups(states, stream)
+        state.sequences.update((d.identity, one) for d, one in zip(definitions, after, strict=True))
+        out: list[Derived] = []
+        for chain, numbers, found in zip(operator.groups, operator.members, done, strict=True):
+            mine = [definitions[n] for n in numbers]
+            alike = Alike.of(mine, chain, found, stream.types, call.schemas, call.kind, call.labelled)
+            if alike is not None:
+                out.append(alike)
+                continue
+            for rule, d in enumerate(mine):
+                out.append(
+                    Completed.of(d, chain.matches(found, rule), stream.types, call.schemas, call.kind, call.labelled)
+                )
+        return out
 
-    def _alone(
-        self, definition: SequenceDefinition, tables: Mapping[str, Rows], state: State, call: Call
-    ) -> Completed:
+    def _alone(self, definition: SequenceDefinition, tables: Mapping[str, Rows], state: State, call: Call) -> Completed:
         identity = definition.identity
         machine = self.machines.get(identity)
         if machine is None:
@@ -121,8 +125,13 @@ class Sequences:
             machine = self.machines[identity] = Machine(definition.pattern, read, call.kind, definition.limit)
         before = state.sequences.get(identity)
         stream = _stream(definition, definition.reads, tables, state, call)
-        after, matches = machine.advance(machine.fresh() if before is None else dict(before), stream)
-        return _completed(definition, stream, after, matches, state, call)
+        kept = machine.fresh() if before is None else dict(before)
+        if definition.ended:
+            after, _, matches = machine.advance_late(kept, stream)
+        else:
+            after, matches = machine.advance(kept, stream)
+        state.sequences[identity] = after
+        return Completed.of(definition, matches, stream.types, call.schemas, call.kind, call.labelled)
 
 
 def _stream(
@@ -135,123 +144,3 @@ def _stream(
         start = born if start is None else max(start, born)
         since = born if since is None else max(since, born)
     return merged({t: tables[t] for t in read}, start, since, call.frontier, call.kind)
-
-
-def _completed(
-    definition: SequenceDefinition,
-    stream: Stream,
-    after: Mapping[str, pa.Table],
-    matches: Matches,
-    state: State,
-    call: Call,
-) -> Completed:
-    """The derived events of the matches of a definition, whose state is now ``after``."""
-    state.sequences[definition.identity] = after
-    bindings = Bindings(definition.pattern, matches, call.kind).where()
-    columns = bindings.outputs(call.schemas[definition.output])
-    labels = _labels(definition, bindings) if call.labelled else None
-    return Completed(definition, bindings, stream.types, columns, labels)
-
-
-def _labels(definition: SequenceDefinition, bindings: Bindings) -> Labels:
-    events, matches = bindings.constituents, bindings.matches
-    time, due = matches.time[bindings.chosen], matches.due[bindings.chosen]
-    return bound_labels(definition.identity, events.offsets, bindings.labels_of(events), time, due)
-
-
-@dataclass
-class Completed:
-    """What a pattern over the order of events found in a call, in the order of time, place and rank.  ``types``: what
-    the numbers of types stand for."""
-
-    definition: SequenceDefinition
-    bindings: Bindings
-    types: tuple[str, ...]
-    columns: dict[str, Column]
-    labels: Labels | None = None
-
-    def __len__(self) -> int:
-        return len(self.bindings)
-
-    @property
-    def unit(self) -> SequenceDefinition:
-        return self.definition
-
-    @property
-    def place(self) -> int:
-        return self.definition.place
-
-    @property
-    def outputs(self) -> set[str]:
-        return {self.definition.output}
-
-    @property
-    def time(self) -> np.ndarray:
-        return self.bindings.matches.time[self.bindings.chosen]
-
-    @property
-    def at(self) -> np.ndarray:
-        return self.bindings.matches.at[self.bindings.chosen]
-
-    def parts(self, type: str) -> list[Completed]:
-        """All of it, if it defines ``type`` and there is anything."""
-        return [self] if len(self) and type == self.definition.output else []
-
-    def part(self, rule: int) -> Completed | None:
-        """All of it, None if there is nothing."""
-        return self if len(self) else None
-
-    def rows_of(self, rule: int) -> slice:
-        """Where it stands."""
-        return slice(0, len(self))
-
-    def sheet(self, schema: Schema, kind: TimeKind, label: bool) -> pa.Table | None:
-        """As one table."""
-        return table_of(
-            self.definition.output, self.time, self.columns, schema, kind, self.labels if label else None, None
-        )
-
-    def take(self, at: np.ndarray) -> Completed:
-        """Some of it."""
-        b = self.bindings
-        return replace(
-            self,
-            bindings=Bindings(b.pattern, b.matches, b.kind, b.chosen[at]),
-            columns={n: c.take(at) for n, c in self.columns.items()},
-            labels=None if self.labels is None else self.labels.take(at),
-        )
-
-    def rows(self, type: str, schema: Schema) -> Rows:
-        """The derived events as rows of their type."""
-        derived = np.full(len(self), self.place, np.int32)
-        columns = {n: self._column(n, schema) for n in schema.names}
-        return Rows(type, self.time, columns, labels=self.labels, derived=derived, at=self.at)
-
-    def _column(self, name: str, schema: Schema) -> Column:
-        """A column of the type, null if the definition does not give it."""
-        found = self.columns.get(name)
-        return Column.nulls(schema[name], len(self)) if found is None else found.cast(schema[name])
-
-    def because(self, kind: TimeKind) -> pa.Array:
-        """Per match the list of its constituents: (role, type, time, end, label), a timer that completed it last."""
-        b, events = self.bindings, self.bindings.constituents
-        due = b.matches.due[b.chosen]
-        names = pa.array([t for t, _ in b.pattern.tags], pa.string()).take(pa.array(events.tag))
-        listed = events.index >= 0
-        if listed.any():
-            numbers = pa.array(events.index).cast(pa.string())
-            names = pc.if_else(pa.array(listed), pc.binary_join_element_wise(names, "[", numbers, "]", ""), names)
-        roles = pa.concat_arrays([names, pa.array(["timer"], pa.string())])
-        sorts = pa.concat_arrays([pa.array(self.types, pa.string()).take(pa.array(events.type)), pa.array(["timer"])])
-        ends = events.offsets[1:]
-        # one more at the end of every match that a timer has completed
-        n = len(events.row)
-        order = np.insert(np.arange(n), ends[due], n)
-        times = np.insert(b.times_of(events), ends[due], self.time[due])
-        labels = pa.concat_arrays([b.labels_of(events).hex().cast(pa.string()), pa.nulls(1, pa.string())])
-        offsets = events.offsets + np.concatenate([[0], np.cumsum(due)])
-        time = time_array(times, kind)
-        chosen = pa.array(order)
-        fields = [roles.take(chosen), sorts.take(chosen), time, pa.nulls(len(order), time.type), labels.take(chosen)]
-        struct = pa.StructArray.from_arrays(fields, fields=list(because_type(kind).value_type))
-        return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), struct)

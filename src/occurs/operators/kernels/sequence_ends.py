@@ -6,7 +6,8 @@ import numpy as np
 from numba import njit
 
 from occurs.operators.kernels import sequence_tables as T
-from occurs.operators.kernels.sequence_parts import different, joined, longer, place_of
+from occurs.operators.kernels.sequence_bindings import higher, joined, listed, longer
+from occurs.operators.kernels.sequence_order import different, in_order, place_of
 
 
 @njit(cache=True, nogil=True)
@@ -108,3 +109,63 @@ def partial_matches(
                 found[n] = some[k]
                 n += 1
     return bound, found, n
+
+
+@njit(cache=True, nogil=True)
+def keep_late(
+    reg: np.ndarray,
+    inst: np.ndarray,
+    bound: np.ndarray,
+    store: np.ndarray,
+    nodes: np.ndarray,
+    i: int,
+    tag_lists: np.ndarray,
+    late: np.ndarray,
+    late_lists: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Write what has been bound below the guard ``i``, whose time is up: (bound, late, late_lists), as they may have
+    grown."""
+    bound, found, n = partial_matches(reg, inst, bound, store, nodes, i)
+    for k in range(n):
+        at = reg[T.LATE]
+        if at == len(late):
+            late = higher(late, 2 * at)
+        late[at, T.MATCH_TIME] = reg[T.NOW]
+        late[at, T.MATCH_ROW] = -1
+        late_lists, reg[T.LATE_LISTED] = listed(
+            bound, found[k], tag_lists, late[at, T.MATCH_FIELDS :], late_lists, reg[T.LATE_LISTED]
+        )
+        reg[T.LATE] += 1
+    return bound, late, late_lists
+
+
+@njit(cache=True, nogil=True)
+def to_discard(
+    reg: np.ndarray,
+    inst: np.ndarray,
+    bound: np.ndarray,
+    store: np.ndarray,
+    picked: np.ndarray,
+    matches: np.ndarray,
+    lists: np.ndarray,
+    tag_lists: np.ndarray,
+) -> np.ndarray:
+    """The live instances that hold an event of one of the new matches, as ``picked`` of class -1, in their order."""
+    events = np.zeros(4, np.int64)
+    n = 0
+    for k in range(reg[T.MATCHES_MARK], reg[T.MATCHES]):
+        row = matches[k, T.MATCH_FIELDS :]
+        for tag in range(len(tag_lists)):
+            size = 1 if tag_lists[tag] < 0 else row[len(tag_lists) + tag_lists[tag]]
+            if row[tag] < 0:
+                continue
+            if n + size > len(events):
+                events = longer(events, 2 * (n + size))
+            for j in range(size):
+                events[n] = row[tag] if tag_lists[tag] < 0 else lists[row[tag] + j]
+                n += 1
+    reg[T.MATCHES_MARK] = reg[T.MATCHES]
+    picked = holders(reg, inst, bound, store, different(events, n), picked)
+    in_order(picked, reg[T.PICKED])
+    picked[: reg[T.PICKED], 2] = -1
+    return picked

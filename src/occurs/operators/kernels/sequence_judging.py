@@ -6,7 +6,8 @@ import numpy as np
 from numba import njit
 
 from occurs.operators.kernels import sequence_tables as T
-from occurs.operators.kernels.sequence_parts import after, event_of, higher, mixed
+from occurs.operators.kernels.sequence_bindings import event_of, higher, mixed
+from occurs.operators.kernels.sequence_instances import after
 from occurs.operators.kernels.stackcode import DONE, Arrays, evaluate
 
 FALSE, TRUE, UNKNOWN = range(3)

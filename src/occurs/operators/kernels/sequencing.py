@@ -15,31 +15,14 @@ import numpy as np
 from numba import njit
 
 from occurs.operators.kernels import sequence_tables as T
+from occurs.operators.kernels.sequence_bindings import collect_garbage, higher, joined, keep_true, listed
 from occurs.operators.kernels.sequence_calendar import next_instant
-from occurs.operators.kernels.sequence_ends import holders, partial_matches
+from occurs.operators.kernels.sequence_collecting import collect
+from occurs.operators.kernels.sequence_combining import combinations
+from occurs.operators.kernels.sequence_ends import keep_late, to_discard
+from occurs.operators.kernels.sequence_instances import after, begun, enqueue, enter_chain, more_heads, remove, soonest
 from occurs.operators.kernels.sequence_judging import TRUE, UNKNOWN, accepted, judge, key_values
-from occurs.operators.kernels.sequence_parts import (
-    after,
-    chain_head,
-    collect_garbage,
-    different,
-    enqueue,
-    enter_chain,
-    higher,
-    in_order,
-    joined,
-    keep_true,
-    keys_agree,
-    listed,
-    longer,
-    more_heads,
-    own_hash,
-    remove,
-    soonest,
-)
 from occurs.operators.kernels.stackcode import Arrays
-
-DOUBTFUL = 2
 
 
 @njit(cache=True, nogil=True)
@@ -90,10 +73,7 @@ def run(
         values,
         calc,
     ) = work
-    n_atoms = len(atoms)
     n_events = len(mask)
-    parts = np.zeros(4, np.int64)
-    more_parts = np.zeros(4, np.int64)
     top = reg[T.TOP]
     status = T.FINISHED
     going = True
@@ -137,99 +117,17 @@ def run(
                 ):
                     # after an event, or the last of the timers of an instant:
                     # what holds an event of a match is false, and sees nothing more of this event
-                    n = 0
-                    for k in range(reg[T.MATCHES_MARK], reg[T.MATCHES]):
-                        row = matches[k, T.MATCH_FIELDS :]
-                        for tag in range(len(tag_lists)):
-                            size = 1 if tag_lists[tag] < 0 else row[len(tag_lists) + tag_lists[tag]]
-                            if row[tag] < 0:
-                                continue
-                            if n + size > len(parts):
-                                parts = longer(parts, 2 * (n + size))
-                            for j in range(size):
-                                parts[n] = row[tag] if tag_lists[tag] < 0 else lists[row[tag] + j]
-                                n += 1
-                    reg[T.MATCHES_MARK] = reg[T.MATCHES]
-                    gone = different(parts, n)
-                    picked = holders(reg, inst, bound, store, gone, picked)
-                    in_order(picked, reg[T.PICKED])
-                    picked[: reg[T.PICKED], 2] = -1
+                    picked = to_discard(reg, inst, bound, store, picked, matches, lists, tag_lists)
                     reg[T.INFORMED] = 0
                     reg[T.PHASE] = T.INFORMING
                 continue
         elif reg[T.PHASE] == T.COLLECTING:
-            event = reg[T.NEXT_EVENT] - 1
-            row = reg[T.ROW]
-            stopped = False
-            h: Any = np.int64(0)
-            while reg[T.PICK_ATOM] < n_atoms:
-                a = reg[T.PICK_ATOM]
-                at = reg[T.PICK_INSTANCE]
-                if at == -2:
-                    at = np.int64(-1)
-                    if mask[event, a] and waiting[a] > 0:
-                        h, some = own_hash(words, known, row, a, atoms, equals)
-                        if some:
-                            at = chain_head(heads, h)
-                else:
-                    h = inst[at, T.HASH]
-                while at >= 0:
-                    if (
-                        inst[at, T.HASH] == h
-                        and nodes[inst[at, T.NODE], T.ONE] == a
-                        and keys_agree(bound, inst[at, T.BINDING], row, a, atoms, equals, words)
-                    ):
-                        fits = TRUE
-                        c = atoms[a, T.CONDITION]
-                        if c >= 0:
-                            if reg[T.ANSWERED]:
-                                fits = reg[T.ANSWER]
-                                reg[T.ANSWERED] = 0
-                            else:
-                                fits = judge(c, inst[at, T.BINDING], row, bound, rules, roles, program, pool, calc)
-                            if fits == UNKNOWN:
-                                reg[T.ASKED], reg[T.ASKED_BINDING], reg[T.ASKED_ROW] = c, inst[at, T.BINDING], row
-                                reg[T.PICK_INSTANCE] = at
-                                status = T.ASKING
-                                stopped = True
-                                break
-                        if fits == TRUE:
-                            if mask[event, a] == DOUBTFUL:
-                                reg[T.ASKED] = a
-                                status = T.UNDECIDED
-                                stopped = True
-                                break
-                            n = reg[T.PICKED]
-                            if n == len(picked):
-                                picked = higher(picked, 2 * n)
-                            picked[n, 0] = at
-                            picked[n, 1] = inst[at, T.SERIAL]
-                            picked[n, 2] = atoms[a, T.CLASS]
-                            picked[n, 3] = atoms[a, T.LEVEL]
-                            reg[T.PICKED] += 1
-                    at = inst[at, T.QUEUE]
-                if stopped:
-                    break
-                reg[T.PICK_ATOM] += 1
-                reg[T.PICK_INSTANCE] = -2
-            if stopped:
+            picked, status = collect(
+                reg, inst, bound, picked, heads, waiting, nodes, atoms, equals, mask, rules, roles, program, pool, calc
+            )
+            if status != T.FINISHED:
                 going = False
                 continue
-            n = reg[T.PICKED]
-            if n > 1:
-                highest = picked[0, 3]
-                lowest = highest
-                for k in range(1, n):
-                    highest = max(highest, picked[k, 3])
-                    lowest = min(lowest, picked[k, 3])
-                if lowest < highest:
-                    n = 0
-                    for k in range(reg[T.PICKED]):
-                        if picked[k, 3] == highest:
-                            picked[n] = picked[k]
-                            n += 1
-                    reg[T.PICKED] = n
-                in_order(picked, n)
             reg[T.INFORMED] = 0
             reg[T.PHASE] = T.INFORMING
             continue
@@ -257,22 +155,9 @@ def run(
                     if nodes[inst[i, T.NODE], T.KIND] == T.WITHIN:
                         op = T.FALSE
                         if late_wanted:
-                            bound, found, n = partial_matches(reg, inst, bound, store, nodes, i)
-                            for k in range(n):
-                                at = reg[T.LATE]
-                                if at == len(late):
-                                    late = higher(late, 2 * at)
-                                late[at, T.MATCH_TIME] = reg[T.NOW]
-                                late[at, T.MATCH_ROW] = -1
-                                late_lists, reg[T.LATE_LISTED] = listed(
-                                    bound,
-                                    found[k],
-                                    tag_lists,
-                                    late[at, T.MATCH_FIELDS :],
-                                    late_lists,
-                                    reg[T.LATE_LISTED],
-                                )
-                                reg[T.LATE] += 1
+                            bound, late, late_lists = keep_late(
+                                reg, inst, bound, store, nodes, i, tag_lists, late, late_lists
+                            )
                     else:
                         op, m, x = T.TRUE, inst[i, T.BINDING], np.int64(1)
                 elif more:
@@ -302,36 +187,9 @@ def run(
                     status = T.FULL
                     going = False
                     break
-                new = reg[T.FREE]
-                if new >= 0:
-                    reg[T.FREE] = inst[new, T.NEXT]
-                else:
-                    new = reg[T.USED]
-                    if new == len(inst):
-                        inst = higher(inst, 2 * new)
-                    reg[T.USED] += 1
-                reg[T.LIVE] += 1
-                serial = reg[T.SERIALS]
-                reg[T.SERIALS] += 1
+                inst, new = begun(reg, inst, nodes, node, i, m, x)
                 mine = inst[new]
-                mine[:] = 0
-                mine[T.NODE] = node
-                mine[T.PARENT] = i
-                mine[T.SERIAL] = serial
-                mine[T.BINDING] = m
-                mine[T.FIRST] = -1
-                mine[T.NEXT] = -1
-                mine[T.PREVIOUS] = -1
-                mine[T.STORED] = -1
-                mine[T.QUEUE_BACK] = -2
-                if i >= 0:
-                    first = inst[i, T.FIRST]
-                    mine[T.NEXT] = first
-                    if first >= 0:
-                        inst[first, T.PREVIOUS] = new
-                    inst[i, T.FIRST] = new
-                    if parent_kind == T.FOLLOWED and nodes[inst[i, T.NODE], T.ONE] >= 0:
-                        inst[i, T.INSTANCE_FIELDS + x] += 1
+                serial = mine[T.SERIAL]
                 if nodes[node, T.INSTANT] and (
                     parent_kind == T.EVERY or parent_kind == T.UNTIL or parent_kind == T.REPEAT
                 ):
@@ -448,37 +306,13 @@ def run(
                                 break
                         if inst[p, T.MASK] == nodes[above, T.ONE]:
                             # the new one with all that the others have, in the order of the children
-                            b = inst[p, T.BINDING]
-                            parts[0] = b
-                            n = 1
-                            for k in range(nodes[above, T.N_KIDS]):
-                                if not (nodes[above, T.ONE] >> k) & 1:
-                                    continue
-                                size = 0
-                                for j in range(n):
-                                    if k == position:
-                                        if size == len(more_parts):
-                                            more_parts = longer(more_parts, 2 * size)
-                                        bound, more_parts[size] = joined(bound, reg, parts[j], m, b)
-                                        size += 1
-                                        continue
-                                    s = inst[p, T.STORED]
-                                    while s >= 0:
-                                        if store[s, T.STORED_POSITION] == k:
-                                            if size == len(more_parts):
-                                                more_parts = longer(more_parts, 2 * size)
-                                            bound, more_parts[size] = joined(
-                                                bound, reg, parts[j], store[s, T.STORED_BINDING], b
-                                            )
-                                            size += 1
-                                        s = store[s, T.STORED_NEXT]
-                                parts, more_parts, n = more_parts, parts, size
+                            bound, combined, n = combinations(reg, inst, bound, store, nodes, p, position, m)
                             done = inst[p, T.COUNT] == 0
                             while top + n > len(stack):
                                 stack = higher(stack, 2 * len(stack))
                             for k in range(n):
                                 stack[top, 0], stack[top, 1], stack[top, 2] = T.TRUE, p, inst[p, T.SERIAL]
-                                stack[top, 3], stack[top, 4] = parts[n - 1 - k], np.int64(done and k == 0)
+                                stack[top, 3], stack[top, 4] = combined[n - 1 - k], np.int64(done and k == 0)
                                 top += 1
                 else:  # UNTIL, REPEAT
                     b = inst[p, T.BINDING]

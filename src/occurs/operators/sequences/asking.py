@@ -12,7 +12,7 @@ from occurs.expr.evaluate import evaluate, select
 from occurs.expr.tree import Expr, Ref
 from occurs.model.types import Type
 from occurs.operators.kernels import sequence_tables as T
-from occurs.operators.kernels.sequence_parts import event_of
+from occurs.operators.kernels.sequence_bindings import event_of
 from occurs.operators.sequences.events import Events
 from occurs.operators.sequences.layout import Layout
 from occurs.operators.sequences.rulecode import EMPTY, Asked, Rules

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Sequence as Many
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 
 from occurs.errors import LimitProblem
-from occurs.expr.tree import Literal
+from occurs.expr.tree import Expr, Literal, Ref, rewrite
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.columns import Column
@@ -26,7 +26,7 @@ from occurs.operators.sequences.chains_events import Events
 from occurs.operators.sequences.chains_shape import RULE, Shape
 from occurs.operators.sequences.chains_tokens import NO_ROWS
 from occurs.operators.sequences.stream import Bound, Matches, State, Stream
-from occurs.operators.sequences.tree import Sequence
+from occurs.operators.sequences.tree import Sequence, Whole
 
 #: as many partial matches as may live if nobody says how many
 MOST = 10_000_000
@@ -86,6 +86,14 @@ class Chain:
         """The constants of the rules: per number a column with one row per rule."""
         return tuple(_constants([s.constants[n] for s in self.shapes]) for n in range(len(self.shape.constants)))
 
+    @cached_property
+    def alike(self) -> bool:
+        """Is the derived event of every rule made in the same way of the events of its steps, and of all matches?"""
+        first = _by_step(self.sequences[0], self.shapes[0])
+        if first is None or len(self.sequences) == 1:
+            return first is not None
+        return all(_by_step(s, shape) == first for s, shape in zip(self.sequences, self.shapes))
+
     def fresh(self) -> State:
         """The state before the clock has started."""
         return {}
@@ -99,9 +107,9 @@ class Chain:
         state, found = self.run(state, Events(stream, self.domains, self.kind))
         return state, self.matches(found, 0)
 
-    def matches(self, found: Found, rule: int) -> Matches:
-        """Those of one rule."""
-        lo, hi = int(found.offsets[rule]), int(found.offsets[rule + 1])
+    def matches(self, found: Found, rule: int, *, all: bool = False) -> Matches:
+        """Those of one rule; or those of all rules, under the tags of that one."""
+        lo, hi = (0, len(found)) if all else (int(found.offsets[rule]), int(found.offsets[rule + 1]))
         whole = lo == 0 and hi == len(found)
         part = slice(lo, hi)
         bound: dict[str, Bound] = {}
@@ -151,6 +159,21 @@ class Chain:
         steps = {k: Bound(NO_ROWS, NO_ROWS.astype(np.int32)) for k, t in enumerate(self.types) if t is not None}
         offsets = np.zeros(len(self.sequences) + 1, np.int64)
         return Found(NO_ROWS, NO_ROWS, np.zeros(0, np.bool_), offsets, {}, steps)
+
+
+def _by_step(sequence: Sequence, shape: Shape) -> tuple[tuple[str, Expr], ...] | None:
+    """The columns of the derived event with the numbers of steps for tags; None if a match may be left out, or if a
+    column is a whole event."""
+    number = {tag: str(step) for step, tag in enumerate(shape.tags) if tag is not None}
+    if sequence.where is not None or any(isinstance(n, Whole) for _, e in sequence.outputs for n in e.walk()):
+        return None
+
+    def renamed(node: Expr) -> Expr | None:
+        if isinstance(node, Ref) and node.scope is not None:
+            return replace(node, scope=number.get(node.scope, node.scope))
+        return None
+
+    return tuple((name, rewrite(e, renamed)) for name, e in sequence.outputs)
 
 
 def domains(shapes: Many[Shape]) -> dict[tuple[str, str], str]:

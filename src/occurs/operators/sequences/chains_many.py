@@ -7,9 +7,10 @@ and not rule by rule.  Groups share the events of a call: codes, and candidates 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Sequence as Many
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -78,27 +79,80 @@ class Chains:
                 matches[number] = group.matches(found, rule)
         return after, [matches[n] for n in range(len(matches))]
 
-    def advance_many(self, states: Many[State], stream: Stream) -> list[tuple[State, Matches]]:
-        """As ``advance``, with a state per rule, as :meth:`Chain.advance` has it."""
-        after, matches = self.advance(self.together(states), stream)
-        return list(zip(self.apart(after), matches))
+    def advance_groups(self, states: Many[Mapping[str, pa.Table]], stream: Stream) -> Advanced:
+        """As ``run``, with a state per rule, as :meth:`Chain.advance` has it."""
+        after, done = self.run(self.together(states), stream)
+        return self.apart(after), done
 
     # -- states of rules and of groups -------------------------------------------------------------------------------
-    def together(self, states: Many[State]) -> list[State]:
+    def together(self, states: Many[Mapping[str, pa.Table]]) -> list[State]:
         """The states of the groups, made of the states of their rules."""
         return [_together([states[n] for n in numbers]) for numbers in self.members]
 
-    def apart(self, states: Many[State]) -> list[State]:
+    def apart(self, states: Many[State]) -> list[Mapping[str, pa.Table]]:
         """The states of the rules: each is found again with others, or alone."""
-        out: dict[int, State] = {}
+        out: dict[int, Mapping[str, pa.Table]] = {}
         for numbers, state in zip(self.members, states):
-            out |= zip(numbers, _apart(state, len(numbers)))
+            whole = Whole(state, len(numbers))
+            out |= zip(numbers, whole.parts)
         return [out[n] for n in range(len(out))]
 
 
-def _together(states: Many[State]) -> State:
+#: states per rule, and what each group found
+Advanced = tuple[list[Mapping[str, pa.Table]], list[Found]]
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """The state of a group, which is taken apart when somebody looks into the state of one of its ``rules``."""
+
+    state: State
+    rules: int
+
+    @cached_property
+    def apart(self) -> list[State]:
+        return _apart(self.state, self.rules)
+
+    @property
+    def parts(self) -> list[Mapping[str, pa.Table]]:
+        """The states of the rules."""
+        return [self.state] if self.rules == 1 else [Part(self, rule) for rule in range(self.rules)]
+
+
+@dataclass(frozen=True, eq=False)
+class Part(Mapping[str, pa.Table]):
+    """The state of one rule of a group."""
+
+    whole: Whole
+    rule: int
+
+    def __getitem__(self, name: str) -> pa.Table:
+        return self.whole.apart[self.rule][name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.whole.apart[self.rule])
+
+    def __len__(self) -> int:
+        return len(self.whole.apart[self.rule])
+
+
+def _undivided(states: Many[Mapping[str, pa.Table]]) -> State | None:
+    """The state of the group of which these are the parts, all of them and in their order."""
+    first = states[0]
+    if not isinstance(first, Part) or first.whole.rules != len(states):
+        return None
+    whole = first.whole
+    if all(isinstance(s, Part) and s.whole is whole and s.rule == r for r, s in enumerate(states)):
+        return whole.state
+    return None
+
+
+def _together(states: Many[Mapping[str, pa.Table]]) -> State:
     if len(states) == 1:
-        return states[0]
+        return dict(states[0])
+    undivided = _undivided(states)
+    if undivided is not None:
+        return undivided
     if all("seen" not in s for s in states):
         return {}
     out: State = {}
@@ -119,8 +173,6 @@ def _together(states: Many[State]) -> State:
 
 
 def _apart(state: State, rules: int) -> list[State]:
-    if rules == 1:
-        return [state]
     new = set(state["new"].column("rule").to_pylist()) if "new" in state else set()
     out: list[State] = [{} if rule in new or "seen" not in state else {"seen": state["seen"]} for rule in range(rules)]
     for name, table in state.items():

@@ -14,8 +14,9 @@ from occurs.model.labels import Labels
 from occurs.model.types import Schema, Type, from_arrow
 from occurs.operators.columns import Column
 from occurs.operators.kernels import sequence_tables as T
+from occurs.operators.kernels.sequence_bindings import collect_garbage
 from occurs.operators.kernels.sequence_judging import chain_keys
-from occurs.operators.kernels.sequence_parts import collect_garbage, relink, restore_trues, stored_trues
+from occurs.operators.kernels.sequence_restoring import relink, restore_trues, stored_trues
 from occurs.operators.kernels.stackcode import STACK
 from occurs.operators.rows import Rows
 from occurs.operators.sequences.events import Events
