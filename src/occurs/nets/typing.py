@@ -191,7 +191,7 @@ class Typing:
     def _comparable(self, op: str, left: Colour | None, right: Colour | None) -> None:
         if left is None or right is None:
             return
-        if op not in ("=", "!=", "in") and not (isinstance(left, Int | Real | String)):
+        if op in ("<", "<=", ">", ">=") and not isinstance(left, Int | Real | String):
             self._no(f"`{op}` takes numbers or texts, found {spelled(left)}")
         elif not (same(left, right) or (isinstance(left, Int | Real) and isinstance(right, Int | Real))):
             self._no(f"`{op}` takes two values of one colour, found {spelled(left)} and {spelled(right)}")
@@ -242,13 +242,13 @@ class Typing:
                 self.check(term.args[1], INT)
                 return plain(known[0].of) if known and isinstance(known[0], List) else None
             case "append", 2 if all(isinstance(c, List) for c in known):
-                self._comparable("=", *given)
+                self._comparable("append", *given)
                 return known[0] if known else None
             case "cons", 2:
                 if given[0] is None:
                     return given[1]
                 whole = List("", given[0])
-                self._comparable("=", given[1], whole)
+                self._comparable("cons", given[1], whole)
                 return whole
             case "abs", 1:
                 return self._number("abs", given[0])
@@ -264,7 +264,7 @@ class Typing:
                 return STRING
             case "if", 3:
                 self.check(term.args[0], BOOL)
-                self._comparable("=", given[1], given[2])
+                self._comparable("if", given[1], given[2])
                 return given[1] or given[2]
         return self._no(f"`{term.name}` of {', '.join(spelled(c) for c in known) or 'nothing'} is no function of nets")
 

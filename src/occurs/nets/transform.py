@@ -1,0 +1,173 @@
+"""Transformation 1: black transitions as normal ones with priorities (epl-and-nets.md, sections 4B and 6).
+
+Every black t becomes a place ``S_t`` and three transitions: ``t_t1`` sees that t could fire and takes its Init token to
+S, holding Control back; ``t_next`` counts the token's number up; ``t_t2`` fires as t once the number is that of a row
+that fits.  The priority of ``t_t1`` is that of t (the paper's text says normal, its proof and its traces need this).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from occurs.errors import DefinitionProblem, Problem
+from occurs.expr.tree import Binary, Expr, Literal
+from occurs.model.types import Type
+from occurs.nets.colours import Colour, Product, plain
+from occurs.nets.firing import Element
+from occurs.nets.net import P_MAX, P_NORMAL, Arc, Black, Net, Page, Place, Role, Transition
+from occurs.nets.terms import TupleTerm, var
+from occurs.nets.typing import same
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """The names of what stands for a black transition."""
+
+    place: str
+    t1: str
+    next: str
+    t2: str
+
+
+def encoded(transition: str) -> Encoded:
+    """The names that :func:`to_priority_net` gives.
+
+    >>> encoded("A")
+    Encoded(place='S_A', t1='A_t1', next='A_next', t2='A_t2')
+    """
+    return Encoded(f"S_{transition}", f"{transition}_t1", f"{transition}_next", f"{transition}_t2")
+
+
+def to_priority_net(net: Net) -> Net:
+    """The net without black transitions that has the same traces (Proposition 1 and Corollary 1).
+
+    A net without black transitions comes back as it is.  DefinitionProblem if a black transition is no such (see
+    :mod:`occurs.nets.validate`) or a name is taken.
+    """
+    if not any(t.black for t in net.transitions.values()):
+        return net
+    work = _Encoding(net)
+    pages = tuple(work.page(page) for page in net.pages)
+    return replace(net, pages=pages, variables=(*net.variables, *work.fresh.items()))
+
+
+def to_black_trace(net: Net, firings: Iterable[Element]) -> list[str]:
+    """The transitions of ``net`` that a trace of ``to_priority_net(net)`` stands for: t for t1 next.. t2.
+
+    What has begun, but not reached t2, counts as not fired.
+    """
+    t2 = {encoded(t.name).t2: t.name for t in net.transitions.values() if t.black}
+    silent = {n for t in t2.values() for n in (encoded(t).t1, encoded(t).next)}
+    return [t2.get(name, name) for name, _ in firings if name not in silent]
+
+
+def steps_encoded(net: Net, firings: Sequence[Element]) -> int:
+    """How many firings ``to_priority_net(net)`` needs for the same trace: n - r + 2 for a black one, else 1."""
+    steps = 0
+    for name, binding in firings:
+        black = net.transitions[name].black
+        steps += 1 if black is None else binding[black.n] - binding[black.r] + 2  # type: ignore[operator]
+    return steps
+
+
+class _Encoding:
+    def __init__(self, net: Net) -> None:
+        self.net = net
+        #: variables of the parts of Init tokens that ``next`` hands on, as far as the net has none
+        self.fresh: dict[str, Colour] = {}
+        self.taken = {*net.places, *net.transitions, *net.colour_of}
+
+    def page(self, page: Page) -> Page:
+        places, transitions, arcs = list(page.places), list[Transition](), list[Arc]()
+        for t in page.transitions:
+            mine = [a for a in page.arcs if a.transition == t.name]
+            if t.black is None:
+                transitions.append(t)
+                arcs += mine
+                continue
+            place, three, new = self._replaced(t, t.black, mine)
+            places.append(place)
+            transitions += three
+            arcs += new
+        known = {t.name for t in page.transitions}
+        arcs += [a for a in page.arcs if a.transition not in known]
+        return Page(page.name, tuple(places), tuple(transitions), tuple(arcs))
+
+    def _replaced(
+        self, t: Transition, black: Black, arcs: list[Arc]
+    ) -> tuple[Place, tuple[Transition, ...], list[Arc]]:
+        """What the table of section 4B says takes the place of ``t``."""
+        names = encoded(t.name)
+        for name in (names.place, names.t1, names.next, names.t2):
+            if name in self.taken:
+                raise self._wrong("duplicate-name", t, f"its encoding needs the name `{name}`, which is taken")
+            self.taken.add(name)
+        init = next((a for a in arcs if a.input and a.place == black.init), None)
+        if init is None or len(init.terms) != 1:
+            raise self._wrong("black-init", t, f"it takes no single token from its Init place `{black.init}`")
+        colour, token = self.net.places[black.init].colour, init.terms[0]
+        r, n = var(black.r), var(black.n)
+        three = (
+            Transition(names.t1, (*t.guard, Binary(">=", n, r)), t.priority, at=t.at),
+            Transition(names.next, (), P_NORMAL, at=_moved(t.at, 0, -60)),
+            Transition(names.t2, (*t.guard, Binary("=", n, r)), P_MAX, at=_moved(t.at, 0, -120)),
+        )
+        place = Place(names.place, colour, at=_moved(t.at, 90, -60))
+        looked_at = [a for a in arcs if a.input and a is not init and not self._control(a)]
+        given = [a for a in arcs if not a.input]
+        walking, one_on = self._walking(colour, black.r)
+        new = [
+            *(replace(a, transition=names.t1) for a in arcs if a.input),
+            *(replace(a, transition=names.t1, input=False) for a in looked_at),
+            Arc(names.place, names.t1, False, (token,)),
+            Arc(names.place, names.next, True, (walking,)),
+            Arc(names.place, names.next, False, (one_on,)),
+            Arc(names.place, names.t2, True, (token,)),
+            *(replace(a, transition=names.t2) for a in looked_at),
+            *(replace(a, transition=names.t2) for a in given),
+        ]
+        return place, three, new
+
+    def _control(self, arc: Arc) -> bool:
+        """Is it the arc to Control, or to a place fused with it?"""
+        place = self.net.places[arc.place]
+        if place.role is Role.CONTROL:
+            return True
+        return place.fusion is not None and any(
+            p.role is Role.CONTROL and p.fusion == place.fusion for p in self.net.places.values()
+        )
+
+    def _walking(self, colour: Colour, r: str) -> tuple[Expr, Expr]:
+        """``(r, l)`` and ``(r + 1, l)``, or ``r`` and ``r + 1``."""
+        number, on = var(r), Binary("+", var(r), Literal(1, Type.INT))
+        whole = plain(colour)
+        if not isinstance(whole, Product):
+            return number, on
+        used = {r}
+        rest: list[Expr] = []
+        for part in whole.parts[1:]:
+            name = self._variable(part, used)
+            used.add(name)
+            rest.append(var(name))
+        return TupleTerm((number, *rest)), TupleTerm((on, *rest))
+
+    def _variable(self, colour: Colour, used: set[str]) -> str:
+        """A variable of the colour that is not in use here."""
+        for name, c in (*self.net.variables, *self.fresh.items()):
+            if name not in used and same(c, colour):
+                return name
+        k = 1
+        while f"rest{k}" in self.taken:
+            k += 1
+        self.taken.add(f"rest{k}")
+        self.fresh[f"rest{k}"] = colour
+        return f"rest{k}"
+
+    def _wrong(self, kind: str, t: Transition, message: str) -> DefinitionProblem:
+        page = self.net.page_of[t.name]
+        return DefinitionProblem(Problem(kind, f"black transition `{t.name}` (page `{page}`): {message}"))
+
+
+def _moved(at: tuple[float, float] | None, dx: float, dy: float) -> tuple[float, float] | None:
+    return None if at is None else (at[0] + dx, at[1] + dy)

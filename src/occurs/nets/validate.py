@@ -1,0 +1,176 @@
+"""Is a net well formed, and a net with black transitions a BPCPN?  (epl-and-nets.md, section 4B, Validation)
+
+Every rule has a name (:data:`RULES`); all violations are reported, each with the element it concerns.  Rules of a BPCPN
+apply to nets that have a black transition: plain nets may do without, and what Transformation 1 gives does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from occurs.errors import DefinitionProblem, Problem
+from occurs.nets.firing import flows, number_of
+from occurs.nets.matching import binds
+from occurs.nets.net import Arc, Net, Transition
+from occurs.nets.terms import variables
+from occurs.nets.typing import BOOL, Typing
+from occurs.nets.validate_black import black_rules
+
+#: what each rule demands
+RULES = {
+    "named": "pages, places, transitions, colours and variables have names, each its own",
+    "arc-ends": "an arc joins a place and a transition of its page and says at least one token",
+    "fusion": "fused places have one colour and the same initial tokens",
+    "initial": "initial tokens have the colour of their place",
+    "inscription": "inscriptions have the colour of their place",
+    "guard": "guards are conditions",
+    "bindable": "every variable gets its value from a token that the transition takes",
+    "variable": "a variable is declared with a colour of the net",
+    "priority": "a priority is a number from 0 on",
+    "black-init": "a black transition takes one token from its primary Init place, which is one of its inputs",
+    "black-f": "a black transition takes one token from its primary F place, which is one of its inputs",
+    "black-primary": "with several Init (F) places among its inputs the primary one is of that role",
+    "black-f-output": "the primary F place is an output of its black transition, too",
+    "black-f-kept": "what a black transition takes from F it puts back",
+    "black-number": "Init and F tokens begin with an int; its variable stands there in the inscription",
+    "control": "there is one Control with one token at the start, and every transition takes it and puts it back",
+    "numbers": "every number stands once on a flow place",
+    "every-in-every": "no every inside another",
+}
+
+
+@dataclass(frozen=True)
+class Violation:
+    """``element``: the name of the place, transition, page or variable; ``page``: where it is, if on one."""
+
+    rule: str
+    element: str
+    page: str | None
+    message: str
+
+    def problem(self, net: Net) -> Problem:
+        page = f" (page `{self.page}`)" if self.page else ""
+        return Problem(self.rule, f"{self.message}: `{self.element}`{page}", definition=net.name, hint=RULES[self.rule])
+
+
+def validate(net: Net) -> None:
+    """Raise a DefinitionProblem with all violations, if there are any."""
+    found = violations(net)
+    if found:
+        raise DefinitionProblem([v.problem(net) for v in found])
+
+
+def violations(net: Net) -> list[Violation]:
+    """All violations, in the order of the rules and of the net; of a net whose arcs lead nowhere only those."""
+    found = [*_named(net), *_arc_ends(net)]
+    if found:
+        return found
+    found += [*_fusion(net), *_initial(net), *_inscriptions(net), *_bindable(net), *_variables(net)]
+    found += [Violation(rule, element, net.page_of[element], text) for rule, element, text in black_rules(net)]
+    return found + list(_numbers(net))
+
+
+def _named(net: Net) -> Iterator[Violation]:
+    pages = [p.name for p in net.pages]
+    nodes = [(place.name, p.name) for p in net.pages for place in p.places]
+    nodes += [(t.name, p.name) for p in net.pages for t in p.transitions]
+    kinds: list[tuple[str, list[tuple[str, str | None]]]] = [
+        ("page", [(n, None) for n in pages]),
+        ("node", list(nodes)),
+        ("colour", [(c.name, None) for c in net.colours]),
+        ("variable", [(n, None) for n, _ in net.variables]),
+    ]
+    for what, names in kinds:
+        counts = Counter(n for n, _ in names)
+        for name, page in names:
+            if not name:
+                yield Violation("named", name, page, f"a {what} without name")
+            elif counts[name] > 1:
+                counts[name] = 1
+                yield Violation("named", name, page, f"two {what}s of one name")
+
+
+def _arc_ends(net: Net) -> Iterator[Violation]:
+    for page in net.pages:
+        places, transitions = {p.name for p in page.places}, {t.name for t in page.transitions}
+        for arc in page.arcs:
+            if arc.place not in places:
+                yield Violation("arc-ends", arc.place, page.name, f"an arc of `{arc.transition}` to no place here")
+            if arc.transition not in transitions:
+                yield Violation("arc-ends", arc.transition, page.name, f"an arc of `{arc.place}` to no transition here")
+            if not arc.terms:
+                yield Violation("arc-ends", arc.transition, page.name, f"an empty inscription at `{arc.place}`")
+
+
+def _fusion(net: Net) -> Iterator[Violation]:
+    for p in net.places.values():
+        first = net.places[net.holder(p.name)]
+        if p.colour != first.colour:
+            message = f"fused with `{first.name}` of {first.colour.name}, but of {p.colour.name}"
+            yield Violation("fusion", p.name, net.page_of[p.name], message)
+        elif Counter(p.initial) != Counter(first.initial):
+            message = f"fused with `{first.name}`, but with other initial tokens"
+            yield Violation("fusion", p.name, net.page_of[p.name], message)
+
+
+def _initial(net: Net) -> Iterator[Violation]:
+    for p in net.places.values():
+        for value in p.initial:
+            wrong = p.colour.check(value)
+            if wrong is not None:
+                yield Violation("initial", p.name, net.page_of[p.name], f"a wrong initial token, {wrong}")
+
+
+def _inscriptions(net: Net) -> Iterator[Violation]:
+    for arc in net.arcs:
+        where = f"at the arc {_arrow(arc)}"
+        for term in arc.terms:
+            typing = Typing(net.colour_of, net.colours)
+            if not typing.check(term, net.places[arc.place].colour):
+                message = f"{where}: {'; '.join(typing.wrong)}"
+                yield Violation("inscription", arc.transition, net.page_of[arc.transition], message)
+    for t in net.transitions.values():
+        for conjunct in t.guard:
+            typing = Typing(net.colour_of, net.colours)
+            if not typing.check(conjunct, BOOL):
+                yield Violation("guard", t.name, net.page_of[t.name], f"in its guard: {'; '.join(typing.wrong)}")
+        if t.priority < 0:
+            yield Violation("priority", t.name, net.page_of[t.name], f"priority {t.priority}")
+
+
+def _bindable(net: Net) -> Iterator[Violation]:
+    for t in net.transitions.values():
+        bound = set().union(*(binds(term) for arc in net.inputs[t.name] for term in arc.terms))
+        for name in sorted(_used(net, t) - bound):
+            message = f"no token that it takes gives `{name}` a value"
+            yield Violation("bindable", t.name, net.page_of[t.name], message)
+
+
+def _used(net: Net, t: Transition) -> set[str]:
+    arcs = (*net.inputs[t.name], *net.outputs[t.name])
+    terms = [*t.guard, *(term for arc in arcs for term in arc.terms)]
+    return set().union(*map(variables, terms))
+
+
+def _variables(net: Net) -> Iterator[Violation]:
+    names = {c.name for c in net.colours}
+    for name, colour in net.variables:
+        if colour.name not in names:
+            message = f"of {colour.name or 'a colour without name'}, which is not declared"
+            yield Violation("variable", name, None, message)
+
+
+def _numbers(net: Net) -> Iterator[Violation]:
+    for holder in sorted(flows(net)):
+        numbers = Counter(number_of(v) for v in net.places[holder].initial)
+        for number, count in numbers.items():
+            if count > 1:
+                message = f"{count} initial tokens of number {number}"
+                yield Violation("numbers", holder, net.page_of[holder], message)
+
+
+def _arrow(arc: Arc) -> str:
+    ends = (arc.place, arc.transition) if arc.input else (arc.transition, arc.place)
+    return "`{}` -> `{}`".format(*ends)
