@@ -65,10 +65,11 @@ class Call:
 @dataclass
 class Sequences:
     """The operators of an engine: machines by the identity of the definition, chains by those of all that share
-    them."""
+    them; ``chained``: which patterns are chains, by the identity of the definition."""
 
     machines: dict[str, Machine] = field(default_factory=dict)
     chains: dict[tuple[str, ...], Chains] = field(default_factory=dict)
+    chained: dict[str, bool] = field(default_factory=dict)
 
     def run(
         self, definitions: Sequence[SequenceDefinition], tables: Mapping[str, Rows], state: State, call: Call
@@ -78,13 +79,18 @@ class Sequences:
         out: list[Derived] = []
         for born in dict.fromkeys(d.born for d in definitions):
             mine = [d for d in definitions if d.born == born]
-            chains = [d for d in mine if not d.ended and Chain.applies(d.pattern)]
+            chains = [d for d in mine if self._chained(d)]
             if chains:
                 out += self._together(chains, tables, state, call)
-            for d in mine:
-                if not any(d is c for c in chains):
-                    out.append(self._alone(d, tables, state, call))
+            out += [self._alone(d, tables, state, call) for d in mine if not self._chained(d)]
         return out
+
+    def _chained(self, definition: SequenceDefinition) -> bool:
+        found = self.chained.get(definition.identity)
+        if found is None:
+            found = not definition.ended and Chain.applies(definition.pattern)
+            self.chained[definition.identity] = found
+        return found
 
     def _together(
         self, definitions: Sequence[SequenceDefinition], tables: Mapping[str, Rows], state: State, call: Call
