@@ -20,8 +20,8 @@ from occurs.errors import InputProblem
 from occurs.expr import tree
 from occurs.languages.epl import syntax
 from occurs.languages.epl.semantics_expr import clean
+from occurs.languages.epl.semantics_instances import Binding
 from occurs.languages.epl.semantics_machine import Machine, Timeout, World
-from occurs.languages.epl.semantics_nodes import Binding
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
@@ -289,7 +289,9 @@ def _cast(event: Occurrence, name: str, value: Any, type_: Type) -> Any:
 
 
 def _widened(value: Any, type_: Type | None) -> Any:
-    """An int where another statement for the type gives floats is a float."""
+    """An int where another statement for the type gives floats is a float; a duration is whole ticks."""
+    if isinstance(value, float) and type_ is Type.DURATION:
+        return round(value)
     whole = isinstance(value, int) and not isinstance(value, bool)
     return float(value) if whole and type_ is Type.FLOAT else value
 

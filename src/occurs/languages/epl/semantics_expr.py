@@ -1,12 +1,13 @@
 """Expressions in the reference semantics of EPL: plain Python values, one at a time (common.md section 6, dialect EPL).
 
-A value is None, bool, int, float or str; times are ints (ticks).  The overflow of an int64 is the value
-:class:`Undecided`: it travels upwards until the rest of the expression decides the result without it, or until somebody
-needs the result and raises.
+A value is None, bool, int, float or str; times and durations are ints (ticks), a duration that is no whole number of
+them a Fraction.  The overflow of an int64 is the value :class:`Undecided`: it travels upwards until the rest of the
+expression decides the result without it, or until somebody needs the result and raises.
 
 Readings where the specification is silent: ``between`` takes its ends in either order and is null if any of the three
 is; ``in [l:h)`` is ``l <= x and x < h`` (ends as written, Kleene's ``and``); ``min`` and ``max`` are null if any
-argument is; of ``case`` without ``else`` the rest is null.
+argument is; of ``case`` without ``else`` the rest is null.  Durations are compared exactly; as values they are the
+nearest whole number of ticks (of two the even one).
 
 Shares nothing with the engine on purpose: it is the other side of every comparison.
 """
@@ -18,11 +19,14 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from itertools import product
 from typing import Any, Protocol
 
+from occurs.errors import DefinitionProblem
 from occurs.expr import tree
 from occurs.languages.epl import syntax
+from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Type
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
@@ -47,9 +51,16 @@ class Scope(Protocol):
     def type_of(self, ref: tree.Ref) -> Type | None:
         """The declared type of an attribute; None if it is not known."""
 
+    @property
+    def kind(self) -> TimeKind:
+        """How time is counted."""
+
 
 def clean(value: Any) -> Any:
-    """NaN is null; ints beyond int64 are overflow."""
+    """NaN is null; ints beyond int64 are overflow; whole fractions are ints."""
+    if isinstance(value, Fraction):
+        value = value if value.denominator > 1 else int(value)
+        return value if LEAST <= value <= GREATEST else OVERFLOW
     if isinstance(value, float) and math.isnan(value):
         return None
     if isinstance(value, int) and not isinstance(value, bool) and not LEAST <= value <= GREATEST:
@@ -57,11 +68,21 @@ def clean(value: Any) -> Any:
     return value
 
 
+def ticks(duration: Duration, kind: TimeKind) -> int | Fraction:
+    """The exact number of ticks; DefinitionProblem (``missing-unit``) if the time has no unit."""
+    exact = kind.convert(duration)
+    if exact is None:
+        raise DefinitionProblem.of("missing-unit", "a duration and the time of the events have no common unit")
+    return int(exact) if exact.denominator == 1 else exact
+
+
 def evaluate(node: tree.Expr, scope: Scope) -> Any:
     """The value of an expression; None is null, Undecided an overflow that matters."""
     match node:
         case tree.Literal():
             return clean(node.value)
+        case tree.DurationLiteral():
+            return clean(ticks(node.value, scope.kind))
         case tree.Ref():
             return clean(scope.value(node))
         case tree.IsNull():

@@ -9,24 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from occurs.errors import DefinitionProblem, InputProblem, Problem
 from occurs.expr import tree
 from occurs.languages.epl import syntax
 from occurs.languages.epl.semantics_calendar import next_instant
-from occurs.languages.epl.semantics_expr import Undecided, conjunction, evaluate
-from occurs.languages.epl.semantics_nodes import (
-    KINDS,
-    Binding,
-    Bound,
-    Filter,
-    Instance,
-    Parent,
-    Timer,
-    Within,
-    events_of,
-)
+from occurs.languages.epl.semantics_expr import Undecided, conjunction, evaluate, ticks
+from occurs.languages.epl.semantics_instances import BELOW_NOT, KINDS, Binding, Bound, Instance, Parent, events_of
+from occurs.languages.epl.semantics_nodes import Filter, Timer, Within
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Schema, Type
@@ -46,13 +38,14 @@ class World:
 
 @dataclass(frozen=True)
 class Timeout:
-    """A guard ended what had not ended: the statement, when, what its instance was started with and, of everything
-    that waited below it, the longest bindings."""
+    """A guard ended what had not ended: the statement, when, what its instance was started with and what was known
+    below it, without what is part of another binding and without the empty one.  ``tags``: all of the statement."""
 
     statement: str
     time: int
     binding: Mapping[str, Bound]
     waiting: tuple[Mapping[str, Bound], ...]
+    tags: tuple[str, ...]
 
 
 def named(pattern: syntax.Pattern) -> tuple[syntax.Pattern, list[syntax.Filter]]:
@@ -103,12 +96,10 @@ class Machine(Parent):
         return self.count
 
     def ticks(self, duration: Duration) -> int:
-        exact = self.world.kind.convert(duration)
-        if exact is None:
-            raise DefinitionProblem.of("missing-unit", "a duration and the time of the events have no common unit")
-        if exact.denominator != 1 or exact <= 0:
+        exact = ticks(duration, self.world.kind)
+        if not isinstance(exact, int) or exact <= 0:
             raise DefinitionProblem.of("bad-duration", f"{exact} ticks are no positive whole number")
-        return int(exact)
+        return exact
 
     def next_instant(self, fields: tuple[syntax.Cron, ...]) -> int | None:
         if self.world.kind.tick is None:
@@ -135,7 +126,7 @@ class Machine(Parent):
         value = evaluate(expr, Place(self, binding, self.only))
         if isinstance(value, Undecided):
             raise self.overflow(what)
-        return value
+        return round(value) if isinstance(value, Fraction) else value
 
     def key(self, expr: tree.Expr, binding: Binding) -> Any:
         """A value by which keys are equal; false is not 0."""
@@ -160,9 +151,9 @@ class Machine(Parent):
         """The pattern has ended."""
 
     def timed_out(self, guard: Within) -> None:
-        waiting = [leaf.binding for leaf in _leaves(guard)]
+        waiting = [b for one in _below(guard) if one.group != BELOW_NOT and (b := one.partial())]
         longest = [b for i, b in enumerate(waiting) if not _extended(b, waiting, i)]
-        self.timeouts.append(Timeout(self.name, self.now, guard.binding, tuple(longest)))
+        self.timeouts.append(Timeout(self.name, self.now, guard.binding, tuple(longest), tuple(self.tags)))
 
     # --- one event, one instant of timers ------------------------------------------------------------------------
 
@@ -218,16 +209,28 @@ class Machine(Parent):
         return out
 
 
-def _leaves(instance: Instance) -> list[Instance]:
-    return [leaf for c in instance.children for leaf in ([c] if not c.children else _leaves(c))]
+def _below(instance: Instance) -> list[Instance]:
+    """All instances below one, parents first."""
+    return [one for c in instance.children for one in (c, *_below(c))]
 
 
 def _extended(binding: Binding, others: list[Binding], at: int) -> bool:
-    """Is there a longer one that contains it, or an earlier one that is the same?"""
+    """Is it part of a longer one, or the same as an earlier one?"""
     for i, other in enumerate(others):
-        if i != at and all(other.get(k) is v for k, v in binding.items()) and (len(other) > len(binding) or i < at):
+        if i != at and _part_of(binding, other) and (i < at or not _part_of(other, binding)):
             return True
     return False
+
+
+def _part_of(binding: Binding, other: Binding) -> bool:
+    return all(tag in other and _begins(bound, other[tag]) for tag, bound in binding.items())
+
+
+def _begins(bound: Bound, other: Bound) -> bool:
+    """Is it the same event, or are the events of one list the first ones of the other?"""
+    if isinstance(bound, tuple) and isinstance(other, tuple):
+        return len(bound) <= len(other) and all(a is b for a, b in zip(bound, other))
+    return bound is other
 
 
 @dataclass(frozen=True)
@@ -249,10 +252,13 @@ class Place:
             return None
         return bound.time if ref.name == "time" else bound.attributes.get(ref.name)
 
+    @property
+    def kind(self) -> TimeKind:
+        return self.machine.world.kind
+
     def type_of(self, ref: tree.Ref) -> Type | None:
-        kind = self.machine.world.kind
         if ref.name == "time":
-            return Type.TIMESTAMP if kind.timestamp else Type.INT
+            return Type.TIMESTAMP if self.kind.timestamp else Type.INT
         tag = ref.scope if ref.scope is not None else self.own
         schema = self.machine.world.schemas.get(self.machine.types.get(tag or "", ""))
         return None if schema is None else schema.get(ref.name)

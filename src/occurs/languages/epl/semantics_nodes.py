@@ -16,98 +16,35 @@ Readings where the specification is silent (those of Esper, unless said otherwis
   with the binding of the repetition.
 - ``every-distinct`` has one set of keys per instance of it; null is a key like others, 1 and 1.0 are one key.
 - A guard is started before its operand, so that its end comes before timers of the operand due at the same time.
+- What a guard ends (`partial`): of every waiting filter or timer below it what it was started with, of ``and`` and
+  ``until`` what they have stored; not of what stands below a ``not``.
 - Discarding also reaches an ``until`` that has collected an event of a match; it goes from the root down, and what is
   started by it is not looked at.  Each timer instant counts as an event of its own here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from abc import abstractmethod
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from occurs.languages.epl import syntax
+from occurs.languages.epl.semantics_instances import (
+    BELOW_END,
+    BELOW_NOT,
+    KINDS,
+    Binding,
+    Branch,
+    Instance,
+    Leaf,
+    events_of,
+    instance_of,
+)
 from occurs.model.occurrence import Occurrence
 
-if TYPE_CHECKING:
-    from occurs.languages.epl.semantics_machine import Machine
 
-Bound = Occurrence | tuple[Occurrence, ...]
-Binding = Mapping[str, Bound]
-
-#: filters are informed in this order: below a ``not``, below the end of an ``until``, all others
-BELOW_NOT, BELOW_END, OTHER = 0, 1, 2
-
-
-def events_of(binding: Binding) -> Iterable[Occurrence]:
-    """All events of a binding."""
-    for bound in binding.values():
-        yield from bound if isinstance(bound, tuple) else (bound,)
-
-
-class Parent:
-    """Whatever hears reports: an instance, or what holds the root."""
-
-    def child_true(self, child: Instance, binding: Binding, over: bool) -> None:
-        raise NotImplementedError
-
-    def child_false(self, child: Instance) -> None:
-        raise NotImplementedError
-
-
-class Instance(Parent):
-    """An operator instance; ``group`` is the place of its filters in the order inside one event."""
-
-    def __init__(self, machine: Machine, parent: Parent, pattern: Any, binding: Binding, group: int) -> None:
-        self.machine, self.parent, self.pattern, self.group = machine, parent, pattern, group
-        self.binding = binding
-        self.number = machine.next_number()
-        self.live = True
-        self.children: list[Instance] = []
-
-    def start(self) -> None:
-        raise NotImplementedError
-
-    def begin(self, pattern: syntax.Pattern, binding: Binding, group: int | None = None) -> Instance:
-        """Starts an instance below this one."""
-        kind = KINDS[type(pattern)]
-        child = kind(self.machine, self, pattern, binding, self.group if group is None else group)
-        self.children.append(child)
-        child.start()
-        return child
-
-    def true(self, binding: Binding, over: bool) -> None:
-        if over:
-            self.quit()
-        self.parent.child_true(self, binding, over)
-
-    def false(self) -> None:
-        self.quit()
-        self.parent.child_false(self)
-
-    def quit(self) -> None:
-        self.live = False
-        for child in self.children:
-            child.quit()
-        self.children = []
-
-    def drop(self, child: Instance) -> None:
-        self.children = [c for c in self.children if c is not child]
-
-    def has(self, events: set[int]) -> bool:
-        """Does the binding it was started with, or what it has stored, contain one of these events?"""
-        return any(id(e) in events for e in events_of(self.binding))
-
-    def discard(self, events: set[int]) -> None:
-        if self.has(events):
-            self.false()
-            return
-        for child in list(self.children):
-            if child.live:
-                child.discard(events)
-
-
-class Filter(Instance):
+@instance_of(syntax.Filter)
+class Filter(Leaf):
     """``tag=Type(conditions)``; directly under ``every`` or ``every-distinct`` it stays."""
 
     pattern: syntax.Filter
@@ -124,7 +61,7 @@ class Filter(Instance):
 
 
 class Timer(Instance):
-    """Whatever waits for an instant."""
+    """Whatever has something to do at an instant."""
 
     due: int | None = None
 
@@ -132,11 +69,20 @@ class Timer(Instance):
         if self.due is not None:
             self.machine.timers.append(self)
 
+    @abstractmethod
+    def fire(self) -> None:
+        """What it does then."""
+
+
+class Wait(Timer, Leaf):
+    """Whatever is true at an instant."""
+
     def fire(self) -> None:
         self.true(self.binding, over=True)
 
 
-class Interval(Timer):
+@instance_of(syntax.Interval)
+class Interval(Wait):
     """``timer:interval(duration)``."""
 
     def start(self) -> None:
@@ -144,7 +90,8 @@ class Interval(Timer):
         super().start()
 
 
-class At(Timer):
+@instance_of(syntax.At)
+class At(Wait):
     """``timer:at(..)``."""
 
     def start(self) -> None:
@@ -152,7 +99,8 @@ class At(Timer):
         super().start()
 
 
-class Within(Timer):
+@instance_of(syntax.Within)
+class Within(Timer, Branch):
     """``p where timer:within(duration)``, ``timer:withinmax(duration, count)``."""
 
     pattern: syntax.Within
@@ -178,7 +126,8 @@ class Within(Timer):
         self.false()
 
 
-class While(Instance):
+@instance_of(syntax.While)
+class While(Branch):
     """``p while (condition)``."""
 
     def start(self) -> None:
@@ -194,7 +143,8 @@ class While(Instance):
         self.false()
 
 
-class Every(Instance):
+@instance_of(syntax.Every)
+class Every(Branch):
     """``every p``."""
 
     def start(self) -> None:
@@ -216,6 +166,7 @@ class Every(Instance):
         return True
 
 
+@instance_of(syntax.EveryDistinct)
 class EveryDistinct(Every):
     """``every-distinct(keys, expiry) p``."""
 
@@ -233,7 +184,8 @@ class EveryDistinct(Every):
         return True
 
 
-class Not(Instance):
+@instance_of(syntax.Not)
+class Not(Branch):
     """``not p``: true at once; false when p is true and over."""
 
     def start(self) -> None:
@@ -248,13 +200,16 @@ class Not(Instance):
         self.drop(child)
 
 
-class And(Instance):
+@instance_of(syntax.And)
+class And(Branch):
     """``p and q ..``."""
 
     def start(self) -> None:
         self.operands: list[Instance] = []
         #: what each operand has reported, in order
         self.stored: list[list[Binding]] = [[] for _ in self.pattern.operands]
+        #: the same in the order in which it came
+        self.arrived: list[Binding] = []
         for p in self.pattern.operands:
             child = KINDS[type(p)](self.machine, self, p, self.binding, self.group)
             self.operands.append(child)
@@ -266,6 +221,7 @@ class And(Instance):
             self.drop(child)
         at = next(i for i, c in enumerate(self.operands) if c is child)
         self.stored[at].append(binding)
+        self.arrived.append(binding)
         if not all(self.stored):
             return
         lists = [[binding] if i == at else stored for i, stored in enumerate(self.stored)]
@@ -279,12 +235,21 @@ class And(Instance):
     def child_false(self, child: Instance) -> None:
         self.false()
 
+    def partial(self) -> Binding:
+        """All that it has stored: of several events of one tag the latest, of several lists all their events."""
+        out = dict(self.binding) if self.arrived else {}
+        for tag, bound in ((t, b) for one in self.arrived for t, b in one.items() if t not in self.binding):
+            before = out.get(tag, ())
+            out[tag] = (*before, *bound) if isinstance(bound, tuple) and isinstance(before, tuple) else bound
+        return out
+
     def has(self, events: set[int]) -> bool:
-        stored = (e for some in self.stored for one in some for e in events_of(one))
+        stored = (e for one in self.arrived for e in events_of(one))
         return super().has(events) or any(id(e) in events for e in stored)
 
 
-class Or(Instance):
+@instance_of(syntax.Or)
+class Or(Branch):
     """``p or q ..``."""
 
     def start(self) -> None:
@@ -300,7 +265,8 @@ class Or(Instance):
             self.false()
 
 
-class Followed(Instance):
+@instance_of(syntax.Followed)
+class Followed(Branch):
     """``p -> q -[k]> r ..``."""
 
     def start(self) -> None:
@@ -333,7 +299,8 @@ class Followed(Instance):
             self.false()
 
 
-class Until(Instance):
+@instance_of(syntax.Until, syntax.Repeat)
+class Until(Branch):
     """``[low:high] p until q``, and ``[n] p``."""
 
     def start(self) -> None:
@@ -377,22 +344,8 @@ class Until(Instance):
     def child_false(self, child: Instance) -> None:
         self.false()
 
+    def partial(self) -> Binding:
+        return {**self.binding, **self.lists} if self.lists else {}
+
     def has(self, events: set[int]) -> bool:
         return super().has(events) or any(id(e) in events for e in events_of(self.lists))
-
-
-KINDS: dict[type, Callable[..., Instance]] = {
-    syntax.Filter: Filter,
-    syntax.Interval: Interval,
-    syntax.At: At,
-    syntax.Within: Within,
-    syntax.While: While,
-    syntax.Every: Every,
-    syntax.EveryDistinct: EveryDistinct,
-    syntax.Not: Not,
-    syntax.And: And,
-    syntax.Or: Or,
-    syntax.Followed: Followed,
-    syntax.Repeat: Until,
-    syntax.Until: Until,
-}
