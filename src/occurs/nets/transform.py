@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from occurs.errors import DefinitionProblem, Problem
 from occurs.expr.tree import Binary, Expr, Literal
 from occurs.model.types import Type
-from occurs.nets.colours import Colour, Product, plain
+from occurs.nets.colours import Colour, Product, Value, plain
 from occurs.nets.firing import Element
 from occurs.nets.net import P_MAX, P_NORMAL, Arc, Black, Net, Page, Place, Role, Transition
-from occurs.nets.terms import TupleTerm, var
+from occurs.nets.terms import TupleTerm, var, variables
 from occurs.nets.typing import same
 
 
@@ -42,8 +42,8 @@ def encoded(transition: str) -> Encoded:
 def to_priority_net(net: Net) -> Net:
     """The net without black transitions that has the same traces (Proposition 1 and Corollary 1).
 
-    A net without black transitions comes back as it is.  DefinitionProblem if a black transition is no such (see
-    :mod:`occurs.nets.validate`) or a name is taken.
+    A net without black transitions comes back as it is.  DefinitionProblem if a black transition takes no Init token,
+    if it uses the number of that token elsewhere (it would be another one in t1 and t2), or if a name is taken.
     """
     if not any(t.black for t in net.transitions.values()):
         return net
@@ -52,14 +52,24 @@ def to_priority_net(net: Net) -> Net:
     return replace(net, pages=pages, variables=(*net.variables, *work.fresh.items()))
 
 
-def to_black_trace(net: Net, firings: Iterable[Element]) -> list[str]:
-    """The transitions of ``net`` that a trace of ``to_priority_net(net)`` stands for: t for t1 next.. t2.
+def to_black_trace(net: Net, firings: Iterable[Element]) -> list[Element]:
+    """The firings of ``net`` that a trace of ``to_priority_net(net)`` stands for: t for t1 next.. t2 (Corollary 1).
 
-    What has begun, but not reached t2, counts as not fired.
+    A black firing has the number from which its t1 began.  What has not reached its t2 counts as not fired.
     """
-    t2 = {encoded(t.name).t2: t.name for t in net.transitions.values() if t.black}
-    silent = {n for t in t2.values() for n in (encoded(t).t1, encoded(t).next)}
-    return [t2.get(name, name) for name, _ in firings if name not in silent]
+    black = {t.name: t.black for t in net.transitions.values() if t.black}
+    t1, t2 = {encoded(t).t1: t for t in black}, {encoded(t).t2: t for t in black}
+    silent = {encoded(t).next for t in black}
+    began: dict[str, Value] = {}
+    trace: list[Element] = []
+    for name, binding in firings:
+        if name in t1:
+            began[t1[name]] = binding[black[t1[name]].r]
+        elif name in t2:
+            trace.append((t2[name], {**binding, black[t2[name]].r: began[t2[name]]}))
+        elif name not in silent:
+            trace.append((name, binding))
+    return trace
 
 
 def steps_encoded(net: Net, firings: Sequence[Element]) -> int:
@@ -106,6 +116,9 @@ class _Encoding:
         init = next((a for a in arcs if a.input and a.place == black.init), None)
         if init is None or len(init.terms) != 1:
             raise self._wrong("black-init", t, f"it takes no single token from its Init place `{black.init}`")
+        others = [*t.guard, *(term for a in arcs if a is not init for term in a.terms)]
+        if any(black.r in variables(term) for term in others):
+            raise self._wrong("unsupported", t, f"`{black.r}` is in its guard or at other arcs, but will be counted up")
         colour, token = self.net.places[black.init].colour, init.terms[0]
         r, n = var(black.r), var(black.n)
         three = (

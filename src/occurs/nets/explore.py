@@ -1,0 +1,218 @@
+"""The state space of a net: every marking that can be reached, every binding element that leads from one to another.
+
+(epl-and-nets.md, section 4B, Analysis.)  The same answers as :func:`occurs.nets.firing.enabled` at every node, at less
+cost: what stands on one place is kept once and called by a number, so a marking is a tuple of ints, and what a
+transition can do is found once per contents of its input places.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import Any
+
+from occurs.errors import OccursError, UsageProblem
+from occurs.nets.colours import Value
+from occurs.nets.evaluate import Binding
+from occurs.nets.firing import Element, bindings, fire, flows, number_of
+from occurs.nets.firing_plan import Plan, plans
+from occurs.nets.net import Marking, Net
+
+#: the number of what stands on every holder
+Node = tuple[int, ...]
+#: what one binding does: holders with the number of a change; None if it puts what its place cannot hold
+Effect = tuple[tuple[int, int], ...] | None
+#: told now and then: nodes found, nodes expanded
+Progress = Callable[[int, int], None]
+
+DEFAULT_LIMIT = 100_000
+_TELL_EVERY = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An arc of the space: one binding element from node ``source`` to node ``target``."""
+
+    source: int
+    element: Element
+    target: int
+
+
+@dataclass
+class Space:
+    """Nodes count from 0 (reports from 1) in the order in which a search by breadth finds them.
+
+    ``steps``: the arcs, by source.  ``found_by``: the arc that found a node (None: the first).  ``expanded``: how many
+    nodes, from the first on, have all their arcs; ``complete``: all?
+    """
+
+    net: Net
+    holders: tuple[str, ...]
+    contents: list[Counter[Value]]
+    nodes: list[Node] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    found_by: list[Step | None] = field(default_factory=list)
+    expanded: int = 0
+
+    @property
+    def complete(self) -> bool:
+        return self.expanded == len(self.nodes)
+
+    def marking(self, node: int) -> Marking:
+        return Marking({h: Counter(self.contents[c]) for h, c in zip(self.holders, self.nodes[node], strict=True)})
+
+    def path(self, node: int) -> list[Element]:
+        """A shortest run from the initial marking to ``node``."""
+        found: list[Element] = []
+        step = self.found_by[node]
+        while step is not None:
+            found.append(step.element)
+            step = self.found_by[step.source]
+        return found[::-1]
+
+
+def explore(
+    net: Net, limit: int | None = DEFAULT_LIMIT, marking: Marking | None = None, progress: Progress | None = None
+) -> Space:
+    """The state space from ``marking`` (None: the initial one).
+
+    With ``limit`` or more nodes nothing more is expanded: the space may be partial (``complete`` False), the nodes
+    beyond it are at most those that its last one leads to.
+    """
+    if limit is not None and limit < 1:
+        raise UsageProblem.of("bad-bound", f"the limit of states is {limit}, and has to be 1 at least")
+    return _Explorer(net).explore(net.initial if marking is None else marking, limit, progress)
+
+
+class _Explorer:
+    def __init__(self, net: Net) -> None:
+        self.net = net
+        self.holders = tuple(net.initial.tokens)
+        self.place = {h: k for k, h in enumerate(self.holders)}
+        #: the number of contents and of changes by their hashable form; and the other way round
+        self.content_number: dict[frozenset[tuple[Value, int]], int] = {}
+        self.contents: list[Counter[Value]] = []
+        self.change_number: dict[frozenset[tuple[Value, int]], int] = {}
+        self.changes: list[list[tuple[Value, int]]] = []
+        self.changed: dict[tuple[int, int, int], int] = {}
+        self.flows = {self.place[h] for h in flows(net)}
+        levels = sorted({t.priority for t in net.transitions.values()})
+        self.classes = [[_Local(self, p) for p in plans(net) if p.transition.priority == level] for level in levels]
+
+    def explore(self, marking: Marking, limit: int | None, progress: Progress | None) -> Space:
+        space = Space(self.net, self.holders, self.contents)
+        first = tuple(self.number(Counter({v: n for v, n in marking.tokens[h].items() if n})) for h in self.holders)
+        numbers = {first: 0}
+        space.nodes.append(first)
+        space.found_by.append(None)
+        waiting = deque([first])
+        while waiting and (limit is None or len(space.nodes) < limit):
+            node = waiting.popleft()
+            source = space.expanded
+            for element, effect in self.enabled(node):
+                after = self.after(node, effect)
+                if after is None:
+                    raise self._refused(space, source, element)
+                target = numbers.setdefault(after, len(space.nodes))
+                step = Step(source, element, target)
+                space.steps.append(step)
+                if target == len(space.nodes):
+                    space.nodes.append(after)
+                    space.found_by.append(step)
+                    waiting.append(after)
+            space.expanded += 1
+            if progress is not None and space.expanded % _TELL_EVERY == 0:
+                progress(len(space.nodes), space.expanded)
+        return space
+
+    def enabled(self, node: Node) -> list[tuple[Element, Effect]]:
+        """What is enabled, in the order of :func:`occurs.nets.firing.enabled`."""
+        for level in self.classes:
+            found = [e for local in level for e in local.enabled(node)]
+            if found:
+                return found
+        return []
+
+    def after(self, node: Node, effect: Effect) -> Node | None:
+        """The node that an effect leads to; None if it is refused."""
+        if effect is None:
+            return None
+        new = list(node)
+        for place, change in effect:
+            key = (place, new[place], change)
+            number = self.changed.get(key)
+            if number is None:
+                number = self.changed[key] = self._change(*key)
+            if number < 0:
+                return None
+            new[place] = number
+        return tuple(new)
+
+    def _change(self, place: int, content: int, change: int) -> int:
+        after = Counter(self.contents[content])
+        for value, n in self.changes[change]:
+            if n > 0 and place in self.flows and not _fresh(after, value, n):
+                return -1
+            after[value] += n
+            if not after[value]:
+                del after[value]
+        return self.number(after)
+
+    def number(self, content: Counter[Value]) -> int:
+        key = frozenset(content.items())
+        found = self.content_number.setdefault(key, len(self.contents))
+        if found == len(self.contents):
+            self.contents.append(content)
+        return found
+
+    def change(self, delta: Counter[Value]) -> int:
+        key = frozenset((v, n) for v, n in delta.items() if n)
+        found = self.change_number.setdefault(key, len(self.changes))
+        if found == len(self.changes):
+            # what is taken goes first: its number may be given back
+            self.changes.append(sorted(key, key=itemgetter(1)))
+        return found
+
+    def _refused(self, space: Space, source: int, element: Element) -> OccursError:
+        """Firing says what is wrong."""
+        try:
+            fire(self.net, space.marking(source), element)
+        except OccursError as problem:
+            return problem
+        raise AssertionError(f"firing allows what exploration refuses: {element}")
+
+
+def _fresh(content: Counter[Value], value: Value, n: int) -> bool:
+    return n == 1 and all(number_of(v) != number_of(value) for v in content)
+
+
+class _Local:
+    """One transition: its bindings and their effects, once per contents of its input places."""
+
+    def __init__(self, work: _Explorer, plan: Plan) -> None:
+        self.work, self.plan = work, plan
+        self.inputs = tuple(dict.fromkeys(work.place[t.holder] for t in plan.takings))
+        self.known: dict[Any, list[tuple[Element, Effect]]] = {}
+        self.key: Callable[[Node], Any] = itemgetter(*self.inputs) if self.inputs else lambda node: None
+
+    def enabled(self, node: Node) -> list[tuple[Element, Effect]]:
+        key = self.key(node)
+        found = self.known.get(key)
+        if found is None:
+            tokens = {self.work.holders[p]: self.work.contents[node[p]] for p in self.inputs}
+            name = self.plan.transition.name
+            found = self.known[key] = [((name, b), self._effect(b)) for b in bindings(self.plan, tokens)]
+        return found
+
+    def _effect(self, binding: Binding) -> Effect:
+        deltas: dict[int, Counter[Value]] = {}
+        for holder, term in self.plan.takes:
+            deltas.setdefault(self.work.place[holder], Counter())[term(binding)] -= 1
+        for arc, holder, term in self.plan.puts:
+            value = term(binding)
+            if self.work.net.places[arc.place].colour.check(value) is not None:
+                return None
+            deltas.setdefault(self.work.place[holder], Counter())[value] += 1
+        return tuple((place, self.work.change(delta)) for place, delta in deltas.items() if any(delta.values()))

@@ -1,0 +1,106 @@
+"""SNAKES (Pommereau 2015) as an engine of its own: nets handed over, guards and inscriptions as Python text.
+
+SNAKES knows no priorities: they are applied to its modes here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from occurs.expr.tree import Binary, Call, Expr, Literal, Ref, Unary
+from occurs.nets.colours import Value
+from occurs.nets.net import Marking, Net
+from occurs.nets.terms import EnumTerm, Inject, ListTerm, RecordTerm, TupleTerm
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    import snakes.nets as snakes
+
+Mode = tuple[str, dict[str, Value]]
+_OPERATORS = {"=": "==", "and": "and", "or": "or", "div": "//", "mod": "%"}
+
+
+def text(term: Expr) -> str:
+    """A term in Python, of non-negative ints where signs of remainders matter."""
+    match term:
+        case Literal() | EnumTerm():
+            return repr(term.value)
+        case Ref():
+            return term.name
+        case TupleTerm() | RecordTerm() | ListTerm():
+            return "(" + "".join(f"{text(p)}, " for p in term.parts) + ")"
+        case Inject():
+            return f"({term.constructor!r}, {'()' if term.arg is None else text(term.arg)})"
+        case Unary():
+            return f"({'not ' if term.op == 'not' else '-'}{text(term.arg)})"
+        case Binary():
+            return f"({text(term.left)} {_OPERATORS.get(term.op, term.op)} {text(term.right)})"
+        case Call("length", (items,)):
+            return f"len({text(items)})"
+        case Call("list.take", (items, n)):
+            return f"{text(items)}[:{text(n)}]"
+        case Call("real", (x,)):
+            return f"float({text(x)})"
+    raise NotImplementedError(term)
+
+
+def _pattern(term: Expr) -> Any:
+    match term:
+        case Literal() | EnumTerm():
+            return snakes.Value(term.value)
+        case Ref():
+            return snakes.Variable(term.name)
+        case TupleTerm() | RecordTerm() | ListTerm():
+            return snakes.Tuple([_pattern(p) for p in term.parts]) if term.parts else snakes.Value(())
+        case Inject():
+            arg = snakes.Value(()) if term.arg is None else _pattern(term.arg)
+            return snakes.Tuple([snakes.Value(term.constructor), arg])
+    return snakes.Expression(text(term))
+
+
+class Snakes:
+    def __init__(self, net: Net) -> None:
+        self.net = net
+        self.holders = list(net.initial.tokens)
+        self.place = {h: f"p{k}" for k, h in enumerate(self.holders)}
+        self.engine = snakes.PetriNet("net")
+        for h in self.holders:
+            self.engine.add_place(snakes.Place(self.place[h], list(net.initial.tokens[h].elements())))
+        for t in net.transitions.values():
+            guard = " and ".join(map(text, t.guard)) or "True"
+            self.engine.add_transition(snakes.Transition(t.name, snakes.Expression(guard)))
+            for arcs, add in ((net.inputs, self.engine.add_input), (net.outputs, self.engine.add_output)):
+                by_holder: dict[str, list[Any]] = {}
+                for arc in arcs[t.name]:
+                    by_holder.setdefault(net.holder(arc.place), []).extend(map(_pattern, arc.terms))
+                for h, terms in by_holder.items():
+                    add(self.place[h], t.name, terms[0] if len(terms) == 1 else snakes.MultiArc(terms))
+        self.levels: dict[int, list[str]] = {}
+        for t in net.transitions.values():
+            self.levels.setdefault(t.priority, []).append(t.name)
+
+    def modes(self) -> list[Mode]:
+        """What is enabled now, of the most urgent transitions; two equal tokens make one mode."""
+        for level in sorted(self.levels):
+            modes = [(t, m.dict()) for t in self.levels[level] for m in self.engine.transition(t).modes()]
+            if modes:
+                return list({(t, frozenset(b.items())): (t, b) for t, b in modes}.values())
+        return []
+
+    def fire(self, mode: Mode) -> None:
+        self.engine.transition(mode[0]).fire(snakes.Substitution(mode[1]))
+
+    @property
+    def marking(self) -> Marking:
+        return Marking({h: Counter(list(self.engine.place(self.place[h]).tokens)) for h in self.holders})
+
+    def run(self, choose: Callable[[list[Mode]], Mode], limit: int = 10_000) -> int:
+        """To the end; how many steps."""
+        steps = 0
+        while steps < limit and (modes := self.modes()):
+            self.fire(choose(modes))
+            steps += 1
+        return steps
