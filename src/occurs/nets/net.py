@@ -32,6 +32,8 @@ class Role(Enum):
     SEQ = "Seq"
     INPUT = "Input"
     CLOCK = "Clock"
+    #: F', the flow of what a statement derives
+    OUTPUT = "Fp"
 
 
 @dataclass(frozen=True)

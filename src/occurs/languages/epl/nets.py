@@ -1,0 +1,187 @@
+"""EPL statements as coloured Petri nets with black sequencing transitions (epl-and-nets.md, section 4B).
+
+The core (events, ``every``, ``->``) is translated as the paper does it (:mod:`nets_core`); ``and``, ``or``, ``not`` and
+``timer:within`` with a construction of our own (:mod:`nets_extended`).  Everything else is refused, with its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from occurs.errors import DefinitionProblem, InputProblem, Problem, raise_problems
+from occurs.languages.epl import syntax
+from occurs.languages.epl.checks import Analysis, ResolvedQuery, analyse
+from occurs.languages.epl.define import Epl
+from occurs.languages.epl.nets_build import Builder
+from occurs.languages.epl.nets_core import Core, Firing, common, input_flow
+from occurs.languages.epl.nets_refuse import is_core, refusals
+from occurs.languages.epl.nets_terms import Unsupported
+from occurs.languages.epl.nets_types import Types, types_of
+from occurs.languages.text import Text
+from occurs.model.occurrence import Occurrence
+from occurs.model.time import TimeKind
+from occurs.model.types import Schema
+from occurs.nets.net import Marking, Net, Role
+
+#: times are numbers of nobody knows what
+TICKS = TimeKind(False, None)
+#: one text, several, or the EPL part of a program
+Source = syntax.File | Sequence[syntax.File] | Epl
+#: an event: (type, time, attributes), or an Occurrence
+Row = Occurrence | tuple[str, int, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A net, the types of its program, and its statements in the order in which they are evaluated.
+
+    ``prefixes``: of each statement, what the names of its places begin with.  ``firings``: what the transitions of the
+    statements do.  ``extended``: is it more than the core?
+    """
+
+    net: Net
+    types: Types
+    queries: tuple[ResolvedQuery, ...]
+    prefixes: tuple[str, ...]
+    firings: Mapping[str, Firing]
+    extended: bool
+
+    def outputs(self, marking: Marking) -> list[tuple[str, int, dict[str, Any]]]:
+        """What has been derived, in the order of the numbers on F: (type, time, values)."""
+        return [self.types.event(v) for v in _derived(self.net, marking)]
+
+    @cached_property
+    def outputs_of(self) -> dict[str, str]:
+        """The place F' of every statement, by its prefix."""
+        places = [p.name for p in self.net.places.values() if p.role is Role.OUTPUT]
+        return dict(zip(self.prefixes, dict.fromkeys(self.net.holder(p) for p in places), strict=True))
+
+
+def to_net(
+    source: Source,
+    first: int = 0,
+    sink_exits: bool = False,
+    rows: Iterable[Row] | None = None,
+    extended: bool = False,
+    **more: Any,
+) -> Net:
+    """The net of a program: :func:`translate` without what else is known of it."""
+    return translate(source, first, sink_exits, rows, extended, **more).net
+
+
+def translate(
+    source: Source,
+    first: int = 0,
+    sink_exits: bool = False,
+    rows: Iterable[Row] | None = None,
+    extended: bool = False,
+    *,
+    inputs: Mapping[str, Schema] | None = None,
+    kind: TimeKind = TICKS,
+    start: int | None = None,
+    name: str = "net",
+) -> Translation:
+    """The net of a program, and what its names mean.
+
+    ``first``: the number from which searches begin (0 as in the paper's counts of firings, 1 as in its text).
+    ``sink_exits``: the Exit place below ``every`` gets no tokens (else it grows).  ``rows``: the events, in order of
+    time, as tokens on Input; those of types that the program does not know are left out.  ``extended``: translate
+    ``and``, ``or``, ``not`` and ``timer:within``, too.  ``inputs``: the types of the data.  ``kind``: what times count,
+    for durations and times of events.  ``start``: when the clock starts, by default at the first row.
+
+    Raises SyntaxProblem and DefinitionProblem (``unsupported``: has no translation), InputProblem for rows with nulls.
+    """
+    files, analysis = _checked(source, inputs, kind)
+    texts = {f.file: Text(f.text, f.file) for f in files}
+    queries = _in_order(analysis.queries)
+    beyond = extended and not all(is_core(q.query) for q in queries)
+    problems = [p for q in queries for p in refusals(q, texts[q.file], extended)]
+    if problems:
+        raise DefinitionProblem(problems)
+    given = [_occurrence(r) for r in rows or ()]
+    builder = Builder(name)
+    types = types_of(analysis, _nullable(queries), builder, absent=beyond)
+    builder.colours = types.colours
+    tokens = _tokens(types, given)
+    shared = common(builder, types, first, tokens, 0)
+    input_flow(shared)
+    prefixes: list[str] = []
+    firings: dict[str, Firing] = {}
+    for rank, q in enumerate(queries):
+        prefixes.append(builder.elements.of(q.name, ("statement", q.number)))
+        try:
+            Core(shared, q, prefixes[-1], sink_exits, firings, rank).statement()
+        except Unsupported as e:
+            problems.append(texts[q.file].problem("unsupported", e.message, e.span or q.query.span))
+    if problems:
+        raise DefinitionProblem(problems)
+    return Translation(builder.net(), types, queries, tuple(prefixes), firings, beyond)
+
+
+def outputs(net: Net, marking: Marking) -> list[tuple[str, int, dict[str, Any]]]:
+    """What a net has derived, in the order of the numbers on F: (type, time, values).
+
+    Types and attributes have the names that they have in the net: those of the program, if they are identifiers of ML.
+    """
+    out = []
+    for _, _, time, (constructor, payload) in _derived(net, marking):
+        union: Any = next(c for c in net.colours if c.name == "C")
+        record = union.case(constructor)
+        names = [n for n, _ in record.fields] if record is not None else []
+        out.append((constructor.removeprefix("p"), time, dict(zip(names, payload, strict=True))))
+    return out
+
+
+def _derived(net: Net, marking: Marking) -> list[Any]:
+    places = dict.fromkeys(net.holder(p.name) for p in net.places.values() if p.role is Role.OUTPUT)
+    found: list[Any] = [v for p in places for v, n in marking.tokens[p].items() for _ in range(n)]
+    return sorted(found, key=lambda v: v[0])
+
+
+def _checked(
+    source: Source, inputs: Mapping[str, Schema] | None, kind: TimeKind
+) -> tuple[Sequence[syntax.File], Analysis]:
+    if isinstance(source, Epl):
+        raise_problems(source.problems)
+        return source.texts.files, source.analysis
+    files = [source] if isinstance(source, syntax.File) else list(source)
+    analysis = analyse(files, inputs, kind=kind)
+    raise_problems(analysis.problems)
+    return files, analysis
+
+
+def _in_order(queries: Sequence[ResolvedQuery]) -> tuple[ResolvedQuery, ...]:
+    """Each behind all that derive what it reads; else as in the text."""
+    left, out = list(queries), []
+    while left:
+        ready = next(q for q in left if not any(o.name in q.reads for o in left if o is not q))
+        left.remove(ready)
+        out.append(ready)
+    return tuple(out)
+
+
+def _nullable(queries: Sequence[ResolvedQuery]) -> dict[str, frozenset[str]]:
+    """By type the attributes that some statement may leave null."""
+    return {}
+
+
+def _occurrence(row: Row) -> Occurrence:
+    return row if isinstance(row, Occurrence) else Occurrence(*row)
+
+
+def _tokens(types: Types, rows: Sequence[Occurrence]) -> list[Any]:
+    """The rows that the program knows as tokens, numbered; the numbers in messages are those among all rows."""
+    out: list[Any] = []
+    before: int | None = None
+    for n, row in enumerate(rows, 1):
+        if before is not None and row.time < before:
+            text = f"row {n} ({row.type}) at {row.time} stands behind one at {before}"
+            raise InputProblem(Problem("bad-time", text, hint="sort the rows by time", row=n))
+        before = row.time
+        if row.type in types.events:
+            token: Any = types.token(n, row)
+            out.append((len(out) + 1, *token[1:]))
+    return out

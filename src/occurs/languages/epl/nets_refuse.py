@@ -1,0 +1,89 @@
+"""What of EPL has no translation into a net, each with its place (epl-and-nets.md, sections 3 and 4B)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from occurs.errors import Problem, Span
+from occurs.languages.epl import syntax
+from occurs.languages.epl.checks import ResolvedQuery
+from occurs.languages.text import Text
+
+_WORDS: dict[type[syntax.Pattern], str] = {
+    syntax.And: "and",
+    syntax.Or: "or",
+    syntax.Not: "not",
+    syntax.EveryDistinct: "every-distinct",
+    syntax.Repeat: "[n]",
+    syntax.Until: "until",
+    syntax.Within: "timer:within",
+    syntax.While: "while",
+    syntax.Interval: "timer:interval",
+    syntax.At: "timer:at",
+}
+CORE = (syntax.Filter, syntax.Every, syntax.Followed)
+EXTENDED = (*CORE, syntax.And, syntax.Or, syntax.Not, syntax.Within)
+
+
+def word(p: syntax.Pattern) -> str:
+    """An operator as it is written."""
+    if isinstance(p, syntax.Within) and p.count is not None:
+        return "timer:withinmax"
+    return _WORDS[type(p)]
+
+
+def is_core(query: syntax.Query) -> bool:
+    """Is a statement made of what the paper translates?"""
+    return query.where is None and all(isinstance(p, CORE) for p in nodes(query.pattern))
+
+
+def nodes(p: syntax.Pattern) -> Iterator[syntax.Pattern]:
+    """A pattern and all below it."""
+    yield p
+    for child in p.children:
+        yield from nodes(child)
+
+
+def refusals(q: ResolvedQuery, source: Text, extended: bool) -> list[Problem]:
+    """All operators and options of a statement that have no translation."""
+    found: list[Problem] = []
+
+    def refuse(what: str, span: Span | None, hint: str) -> None:
+        found.append(source.problem("unsupported", f"{what} has no translation into a net", span, hint))
+
+    known = "events, `every` and `->`" + (", `and`, `or`, `not`, `timer:within`" if extended else "")
+    hint = f"nets have {known}"
+    for p in nodes(q.pattern):
+        allowed = isinstance(p, EXTENDED if extended else CORE) and not (isinstance(p, syntax.Within) and p.count)
+        if isinstance(p, syntax.Within) and p.count is not None:
+            allowed = False
+        if not allowed:
+            more = "; the extended translation has `and`, `or`, `not` and `timer:within`, too"
+            refuse(f"`{word(p)}`", p.span, hint + (more if isinstance(p, EXTENDED) and not extended else ""))
+        if isinstance(p, syntax.Followed):
+            limit = next((k for k in p.limits if k is not None), None)
+            if limit is not None:
+                refuse(f"`-[{limit}]>`", p.span, hint)
+        if isinstance(p, syntax.Filter):
+            assert p.tag is not None
+            if p.consume:
+                refuse("`@consume`", p.span, hint)
+            heirs = q.atoms[p.tag.text].types[1:]
+            if heirs:
+                refuse(
+                    f"a filter of `{p.type}`, which `{heirs[0]}` inherits,",
+                    p.type.span or p.span,
+                    "a transition takes events of one type",
+                )
+        if isinstance(p, syntax.Every):
+            inner = next((n for c in p.children for n in nodes(c) if isinstance(n, syntax.Every)), None)
+            if inner is not None:
+                text = "`every` inside `every`"
+                refuse(text, inner.span, "let another statement derive what the inner one finds, and search for that")
+    if q.query.suppress:
+        refuse("`@SuppressOverlappingMatches`", q.query.span, hint)
+    if q.query.discard:
+        refuse("`@DiscardPartialsOnMatch`", q.query.span, hint)
+    if q.query.where is not None and not extended:
+        refuse("`where` behind a pattern", getattr(q.query.where, "span", None) or q.query.span, "put it into a filter")
+    return found
