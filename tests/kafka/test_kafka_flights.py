@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "examples" / "flights")]
 import events  # noqa: E402
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.long]
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 COUNT = 100_000
 RULES = ROOT / "examples" / "flights" / "flights.tesla"
 #: seconds after which a process that does nothing is given up
