@@ -46,7 +46,8 @@ def history_rows(stage: Stage, history: History, labelled: bool) -> dict[str, Ro
 
 
 def calls(rows: Mapping[str, Rows], until: int, budget: int) -> Iterator[tuple[int, dict[str, Rows]]]:
-    """(frontier, rows up to it): cut where an instant ends, the last call at ``until``."""
+    """(frontier, rows up to it): cut where an instant ends, the last call at ``until``; where there are several, each
+    has the types alone of which it has rows."""
     total = sum(len(r) for r in rows.values())
     if total <= budget:
         yield until, dict(rows)
@@ -57,13 +58,15 @@ def calls(rows: Mapping[str, Rows], until: int, budget: int) -> Iterator[tuple[i
     each = budget // step
     cuts = np.unique(times[each - 1 :: each])
     frontiers = [int(t) for t in cuts if t < until] + [until]
-    begin = dict.fromkeys(rows, 0)
-    for frontier in frontiers:
+    # per type where each part begins, and the last ends
+    ends = {t: np.searchsorted(r.time, frontiers, side="right").tolist() for t, r in rows.items()}
+    begins = {t: [0, *found] for t, found in ends.items()}
+    for number, frontier in enumerate(frontiers):
         part = {}
         for t, r in rows.items():
-            end = int(np.searchsorted(r.time, frontier, side="right"))
-            part[t] = r.slice(begin[t], end)
-            begin[t] = end
+            begin, end = begins[t][number], ends[t][number]
+            if begin < end:
+                part[t] = r.slice(begin, end)
         yield frontier, part
 
 

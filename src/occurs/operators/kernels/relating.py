@@ -198,26 +198,6 @@ def _limits(rel: int, right: bool, s: int, e: int) -> tuple[bool, int, int, int,
     return (False, e, before, _NEVER, before) if right else (True, inside, inside, after, inside)
 
 
-@njit(types.boolean(types.int64, types.boolean, *[_INTS] * 5), cache=True, nogil=True)
-def decided(
-    rel: int,
-    right: bool,
-    start: np.ndarray,
-    end: np.ndarray,
-    waits: np.ndarray,
-    s: np.ndarray,
-    n: np.ndarray,
-) -> bool:
-    """Whether S and N of the other side (per row, or one for all) have come to what a row that waits is waiting for."""
-    for i in range(len(start)):
-        if waits[i] == 0:
-            continue
-        bounded, last_end, last_start, _, _ = _limits(rel, right, start[i], end[i])
-        if s[i if len(s) > 1 else 0] >= last_start or (bounded and n[i if len(n) > 1 else 0] >= last_end):
-            return True
-    return False
-
-
 @njit(types.UniTuple(_OUT, 2)(types.int64, types.boolean, *[_INTS] * 7), cache=True, nogil=True)
 def awaiting(
     rel: int,

@@ -7,7 +7,7 @@ a variable: a row about one vessel does not touch the bindings of another one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +15,8 @@ import numpy as np
 from occurs.operators.kernels.intervals import lower, silent
 from occurs.operators.lasting.codes import joint
 from occurs.operators.lasting.releasing import all_open
-from occurs.operators.lasting.segments import earlier, pick, shared
-from occurs.operators.lasting.signals import OPEN, Codes, Intervals, Lag
+from occurs.operators.lasting.segments import pick, shared
+from occurs.operators.lasting.signals import OPEN, Codes, Lag, Lags
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Frontiers:
     """S and N: ``complete``, and less where ``lags`` say so."""
 
     complete: int
-    lags: tuple[Lag, ...] = ()
+    lags: Sequence[Lag] | Lags = ()
 
     def starts(self, variables: tuple[str, ...], codes: Codes, rows: int) -> np.ndarray:
         """S (``rows``), the least over all bindings that agree with a row's: nothing starts at or before it that is
@@ -66,31 +66,6 @@ def lag(
 ) -> Lag:
     """A table that says something of starts, of ends, or of both."""
     return Lag(variables, codes, all_open(rows) if starts is None else starts, all_open(rows) if ends is None else ends)
-
-
-def behind(variables: tuple[str, ...], open: Intervals, kept: Intervals, ends: bool = False) -> Lag:
-    """That results may start where rows did that are open or kept; and, if ``ends``, end where kept ones do."""
-    rows = Intervals.concat([open, kept])
-    starts = earlier(rows.start)
-    return Lag(variables, rows.codes, starts, earlier(rows.end) if ends else all_open(len(rows)))
-
-
-def of_starts(lags: Iterable[Lag]) -> list[Lag]:
-    """What they say of starts."""
-    return [
-        x if _silent(x.ends) else lag(x.variables, x.codes, len(x.starts), starts=x.starts)
-        for x in lags
-        if not _silent(x.starts)
-    ]
-
-
-def of_ends(lags: Iterable[Lag]) -> list[Lag]:
-    """What they say of ends."""
-    return [
-        x if _silent(x.starts) else lag(x.variables, x.codes, len(x.ends), ends=x.ends)
-        for x in lags
-        if not _silent(x.ends)
-    ]
 
 
 def _silent(ticks: np.ndarray) -> bool:

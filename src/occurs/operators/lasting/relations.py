@@ -8,19 +8,14 @@ from functools import cached_property
 
 import numpy as np
 
-from occurs.operators.kernels.relating import NAMES, awaiting, decided, preferable, related
+from occurs.operators.kernels import relations as kernels
+from occurs.operators.kernels.relating import NAMES, related
 from occurs.operators.lasting import before
-from occurs.operators.lasting.frontiers import Frontiers, behind, lag, of_ends, of_starts, telling
-from occurs.operators.lasting.segments import (
-    earlier,
-    groups,
-    later,
-    shared,
-    unseen,
-)
+from occurs.operators.lasting.frontiers import Frontiers
+from occurs.operators.lasting.segments import groups, later, shared, unseen
 from occurs.operators.lasting.settled import settle, unchanged
-from occurs.operators.lasting.sides import Side, held, merged, others, results, rows_of, split, touched
-from occurs.operators.lasting.signals import OPEN, Call, Codes, Held, Intervals, Lag, Phenomena, Signal
+from occurs.operators.lasting.sides import FEW, Side, results, rows_of, split
+from occurs.operators.lasting.signals import OPEN, Call, Held, Intervals, Lags, Phenomena, Signal
 
 
 @dataclass(frozen=True)
@@ -55,8 +50,12 @@ class Related:
         return NAMES.index(self.rel)
 
     @cached_property
-    def _result(self) -> str:
-        return RESULTS.get(self.rel, "hull")
+    def _result(self) -> int:
+        return RESULTS.get(self.rel, kernels.HULL)
+
+    @cached_property
+    def _places(self) -> np.ndarray:
+        return before.places(self.left, self.right, self.variables)
 
     @property
     def tables(self) -> Mapping[str, tuple[str, ...]]:
@@ -66,10 +65,9 @@ class Related:
     def fresh(self) -> dict[str, Held]:
         if self.rel == "before":
             return before.fresh(self.left, self.right, self.variables)
-        kept = ("start", "end", "waits")
         return {
-            "left": Held.empty(len(self.left), *kept),
-            "right": Held.empty(len(self.right), *kept),
+            "left": Held.empty(len(self.left), *_WAITING),
+            "right": Held.empty(len(self.right), *_WAITING),
             "given": Held.empty(len(self.variables), "start", "end"),
         }
 
@@ -92,61 +90,31 @@ class Related:
     ) -> tuple[dict[str, Held], Phenomena]:
         """A call in which something may change."""
         if self.rel == "before":
-            return before.advance(state, left, right, self.variables, call, self._repeats())
-        if not (len(left.new) or len(right.new)) and self._unchanged(state, left, right):
-            return state, self._signal(state, left, right, Intervals.empty(len(self.variables)))
-        x, y = (
-            Intervals.concat([rows_of(state["left"]), left.new]),
-            Intervals.concat([rows_of(state["right"]), right.new]),
-        )
-        keys = _Keys(x, y, left, right)
-        pairs = related(
-            self._number,
-            keys.x,
-            x.start,
-            x.end,
-            len(state["left"]),
-            keys.y,
-            y.start,
-            y.end,
-            keys.group,
-            len(state["right"]),
-        )
-        found = self._results(x, y, pairs)
+            return before.advance(state, left, right, self.variables, call, self._repeats)
+        of_left, of_right = Lags.of(self.left, left.known.lags), Lags.of(self.right, right.known.lags)
+        found, kept, others, lags, cuts, changed = kernels.beside(
+            self._number, self._result,
+            state["left"].block, left.new.block, left.open.block,
+            state["right"].block, right.new.block, right.open.block,
+            of_left.block, of_left.cuts, of_right.block, of_right.cuts,
+            self._places, left.known.complete, right.known.complete, FEW,
+        )  # fmt: skip
+        rows, given = Intervals.of(found), state["given"]
         if call.closing:
-            if self._repeats():
-                found, _ = results(state["given"], found, Frontiers(OPEN), self.variables)
-            closed, open = split(found)
+            if self._repeats:
+                rows, _ = results(given, rows, Frontiers(OPEN), self.variables)
+            closed, open = split(rows)
             return self.fresh(), Phenomena(closed, open, OPEN)
-        state = {
-            "left": self._kept(
-                state["left"], False, x, keys.x, left, right, keys.y[len(state["right"]) :], keys.right_open
-            ),
-            "right": self._kept(
-                state["right"], True, y, keys.y, right, left, keys.x[len(state["left"]) :], keys.left_open
-            ),
-            "given": state["given"],
-        }
-        signal = self._signal(state, left, right, found)
-        if self._repeats():
-            rows, state["given"] = results(
-                state["given"], found, Frontiers(signal.complete, signal.lags), self.variables
-            )
-            signal = Phenomena(rows, signal.open, signal.complete, signal.lags)
-        return state, signal
-
-    def _unchanged(self, state: dict[str, Held], left: Side, right: Side) -> bool:
-        """Whether a call without new rows decides nothing: S and N have not come as far as any row that waits for
-        them.  (A row that an open one keeps is looked at in every call if N of the other side matters to it.)"""
-        for name, side, other in (("left", left, right), ("right", right, left)):
-            table = state[name]
-            if not len(table):
-                continue
-            start, end, waits = table.columns["start"], table.columns["end"], table.columns["waits"]
-            s, n = _known(other, side, table.codes, len(table))
-            if decided(self._number, name == "right", start, end, waits, s, n):
-                return False
-        return True
+        complete, behind = self._complete(left, right), Lags(self.variables, lags, cuts)
+        if self._repeats and (len(rows) or len(given)):
+            rows, given = results(given, rows, Frontiers(complete, behind), self.variables)
+        if changed or given is not state["given"]:
+            state = {
+                "left": Held.of(kept, _WAITING) if changed & 1 else state["left"],
+                "right": Held.of(others, _WAITING) if changed & 2 else state["right"],
+                "given": given,
+            }
+        return state, Phenomena(rows, Intervals.empty(len(self.variables)), complete, behind)
 
     def certain(self, state: dict[str, Held], inputs: tuple[Signal, ...], call: Call) -> Intervals:
         """The open results that will be in the answer however the history goes on: to be asked for after a call, with
@@ -169,12 +137,12 @@ class Related:
             sides = [(left.variables, x.codes, len(x)), (right.variables, y.codes, len(y))]
             x_key, y_key = groups(shared(left.variables, right.variables), sides)
             (group,) = groups(self.right, [(self.right, y.codes, len(y))])
-            found = self._results(
-                x, y, related(self._number, x_key, x.start, x.end, 0, y_key, y.start, y.end, group, 0)
-            )
+            pairs = related(self._number, x_key, x.start, x.end, 0, y_key, y.start, y.end, group, 0)
+            found = self._results(x, y, pairs)
         found = Intervals(found.codes, found.start, np.full(len(found), OPEN, np.int64))
         return found.take(unseen(Intervals.empty(len(self.variables)), found))
 
+    @cached_property
     def _repeats(self) -> bool:
         """Whether one result can come of several pairs, or of one pair in two calls.
 
@@ -186,98 +154,18 @@ class Related:
 
     def _results(self, x: Intervals, y: Intervals, pairs: tuple[np.ndarray, np.ndarray]) -> Intervals:
         """What is so of pairs of rows."""
-        i, j = pairs
-        if not len(i):
-            return Intervals.empty(len(self.variables))
-        codes = merged(self.variables, (self.left, [c[i] for c in x.codes]), (self.right, [c[j] for c in y.codes]))
-        start = y.start[j] if self._result == "y" else x.start[i]
-        return Intervals(codes, start, x.end[i] if self._result == "x" else y.end[j])
-
-    # --- what is kept -------------------------------------------------------------------------------------------------
-
-    def _kept(
-        self,
-        old: Held,
-        right: bool,
-        rows: Intervals,
-        key: np.ndarray,
-        side: Side,
-        other: Side,
-        new: np.ndarray,
-        open: np.ndarray,
-    ) -> Held:
-        """The closed rows of one side that may still gain a partner on the other; ``rows``: the old and the new ones.
-        ``key``, ``new``, ``open``: bindings of the rows, and of the new and the open ones of the other side."""
-        some = touched(key, key, old, new)
-        if not len(some):
-            return old
-        rest = others(old, some[: len(some) - len(side.new)])
-        if len(some) < len(rows):
-            rows, key = rows.take(some), key[some]
-        s, n = _known(other, side, rows.codes, len(rows))
-        at, waits = awaiting(self._number, right, key, rows.start, rows.end, s, n, open, other.open.start)
-        out = Held.concat([rest, held(rows.take(at), waits=waits)])
-        return _latest(out, len(out) - len(at), other, side.variables) if self.rel == "contains" and right else out
-
-    def _signal(self, state: dict[str, Held], left: Side, right: Side, rows: Intervals) -> Phenomena:
-        """``rows`` and the frontiers of what is left: of the side that gives the start, S and the starts of what may
-        still gain a partner; of the side that gives the end, N and the ends of these."""
-        result = self._result
-        from_start, from_end = right if result == "y" else left, left if result == "x" else right
-        lags: list[Lag] = [*of_starts(from_start.known.lags), *of_ends(from_end.known.lags)]
-        kept = rows_of(state["right" if result == "y" else "left"])
-        lags.append(behind(from_start.variables, from_start.open, kept, ends=from_start is from_end))
-        if from_start is not from_end:
-            kept = rows_of(state["right"])
-            lags.append(lag(from_end.variables, kept.codes, len(kept), ends=earlier(kept.end)))
-        return Phenomena(rows, Intervals.empty(len(self.variables)), self._complete(left, right), telling(lags))
+        return Intervals.of(kernels.results(self._places, x.block, y.block, *pairs, self._result))
 
     def _complete(self, left: Side, right: Side) -> int:
         """Up to where starts and ends are known that do not lag: as those of the sides that give them."""
-        result = self._result
-        return min(side.known.complete for side, other in ((left, "y"), (right, "x")) if result != other)
+        if self._result == kernels.HULL:
+            return min(left.known.complete, right.known.complete)
+        return (left if self._result == kernels.LEFT else right).known.complete
 
 
-class _Keys:
-    """The bindings of the shared variables in one call: of the closed and of the open rows of each side; and of all
-    variables of the right one, of its closed rows."""
-
-    def __init__(self, x: Intervals, y: Intervals, left: Side, right: Side) -> None:
-        mine, theirs = left.variables, right.variables
-        self.x, self.left_open, self.y, self.right_open = groups(
-            shared(mine, theirs),
-            [
-                (mine, x.codes, len(x)),
-                (mine, left.open.codes, len(left.open)),
-                (theirs, y.codes, len(y)),
-                (theirs, right.open.codes, len(right.open)),
-            ],
-        )
-        (self.group,) = groups(theirs, [(theirs, y.codes, len(y))])
-
-
-def _known(other: Side, side: Side, codes: Codes, rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """S and N of the other side, per row of this one or for all."""
-    if not other.known.lags:
-        complete = np.array((other.known.complete,))
-        return complete, complete
-    return other.known.starts(side.variables, codes, rows), other.known.ends(side.variables, codes, rows)
-
-
-def _latest(table: Held, first_new: int, other: Side, variables: tuple[str, ...]) -> Held:
-    """For ``contains``: per ψ-binding without the rows to which another one is preferable, as it starts no earlier and
-    is surely inside whatever the first is inside of.  Only bindings of rows from ``first_new`` on are looked at."""
-    if first_new == len(table):
-        return table
-    (group,) = groups(variables, [(variables, table.codes, len(table))])
-    # what may come ends later than what is known
-    if other.known.lags:
-        known = other.known.ends(variables, table.codes, len(table))
-    else:
-        known = np.array((other.known.complete,))
-    at = preferable(group, table.columns["start"], np.maximum(table.columns["end"], known), first_new)
-    return table if len(at) == len(table) else table.take(at)
-
-
+_WAITING = ("start", "end", "waits")
 #: which interval comes of a pair: that of the left, that of the right, or from the start of one to the end of the other
-RESULTS = {"meets": "hull", "overlaps": "hull", "starts": "y", "finishes": "y", "equals": "y", "contains": "x"}
+RESULTS = {
+    "meets": kernels.HULL, "overlaps": kernels.HULL, "starts": kernels.RIGHT, "finishes": kernels.RIGHT,
+    "equals": kernels.RIGHT, "contains": kernels.LEFT,
+}  # fmt: skip

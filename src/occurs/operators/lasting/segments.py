@@ -1,22 +1,18 @@
-"""Rows of intervals in groups: sorted, searched by ranges, paired and told apart, whole columns at a time."""
+"""Rows of intervals in groups: sorted, searched by ranges and told apart, whole columns at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
 
-from occurs.operators.kernels.intervals import extremes, member, ranges, sorted_few
+from occurs.operators.kernels.intervals import extremes, ranges, sorted_few
 from occurs.operators.lasting.codes import joint
 from occurs.operators.lasting.signals import NEVER, OPEN, Codes, Intervals
 
-__all__ = [
-    "Sorted", "earlier", "groups", "later", "member", "pairs", "pick", "places", "shared", "unseen",
-]  # fmt: skip
+__all__ = ["Sorted", "earlier", "groups", "later", "pick", "shared", "unseen"]
 
-#: pairs that are looked at together, at most (unless one row alone has more)
-BLOCK = 1 << 22
 #: rows that are put in order by insertion, at most
 _FEW = 48
 _UNLIMITED = np.zeros(0, np.int64)
@@ -30,11 +26,6 @@ def earlier(ticks: np.ndarray) -> np.ndarray:
 def later(ticks: np.ndarray) -> np.ndarray:
     """The tick after, as long as there is one."""
     return np.minimum(ticks, OPEN - 1) + 1
-
-
-def places(flags: np.ndarray) -> np.ndarray:
-    """The rows that have the flag."""
-    return flags.nonzero()[0]
 
 
 def groups(variables: Sequence[str], sides: Sequence[tuple[tuple[str, ...], Codes, int]]) -> list[np.ndarray]:
@@ -91,22 +82,6 @@ def _order(group: np.ndarray, value: np.ndarray) -> np.ndarray:
         # both in one number, if that is possible
         return np.argsort((group - first) * width + (value - least))
     return np.lexsort((value, group))
-
-
-def pairs(first: np.ndarray, last: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Every row i with every place in [first[i], last[i]), in blocks of bounded size."""
-    counts = last - first
-    total = np.cumsum(counts)
-    begin = 0
-    while begin < len(counts):
-        done = int(total[begin - 1]) if begin else 0
-        end = max(int(np.searchsorted(total, done + BLOCK, side="right")), begin + 1)
-        part = counts[begin:end]
-        rows = np.repeat(np.arange(begin, end), part)
-        within = np.arange(len(rows)) - np.repeat(total[begin:end] - part - done, part)
-        if len(rows):
-            yield rows, first[rows] + within
-        begin = end
 
 
 def unseen(given: Intervals, rows: Intervals) -> np.ndarray:

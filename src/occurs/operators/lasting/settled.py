@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from occurs.operators.kernels.blocks import alike
 from occurs.operators.lasting.frontiers import Frontiers
 from occurs.operators.lasting.sides import Side
-from occurs.operators.lasting.signals import NEVER, Held, Intervals, Lag
+from occurs.operators.lasting.signals import NEVER, Held, Intervals, Lag, Lags
 
 _KEPT_BY = "left"
 
@@ -28,7 +29,7 @@ class Settled:
     tables: tuple[Held, ...]
     left: tuple[Intervals, Frontiers]
     right: tuple[Intervals, Frontiers]
-    lags: tuple[Lag, ...]
+    lags: Sequence[Lag] | Lags
     _latest: int | None = field(default=None)
 
     @property
@@ -43,13 +44,13 @@ class Settled:
         return self._latest
 
 
-def settle(state: Mapping[str, Held], left: Side, right: Side, lags: tuple[Lag, ...]) -> None:
+def settle(state: Mapping[str, Held], left: Side, right: Side, lags: Sequence[Lag] | Lags) -> None:
     """Notes what a call has concluded."""
     seen = (left.open, left.known), (right.open, right.known)
     state[_KEPT_BY].note = Settled(_others(state), *seen, lags)
 
 
-def unchanged(state: Mapping[str, Held], left: Side, right: Side) -> tuple[Lag, ...] | None:
+def unchanged(state: Mapping[str, Held], left: Side, right: Side) -> Sequence[Lag] | Lags | None:
     """What a call that changes nothing says of its lags; None if it might change something."""
     note = state[_KEPT_BY].note
     if len(left.new) or len(right.new) or not isinstance(note, Settled):
@@ -71,6 +72,9 @@ def _seen(before: tuple[Intervals, Frontiers], now: Side) -> bool:
         return False
     if known.lags is lags:
         return True
+    if isinstance(known.lags, Lags) and isinstance(lags, Lags):
+        same = known.lags.variables == lags.variables and _equal((known.lags.cuts,), (lags.cuts,))
+        return same and alike(known.lags.block, lags.block)
     return len(known.lags) == len(lags) and all(
         a is b or (a.variables == b.variables and _equal((*a.codes, a.starts, a.ends), (*b.codes, b.starts, b.ends)))
         for a, b in zip(known.lags, lags)

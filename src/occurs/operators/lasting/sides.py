@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from occurs.operators.kernels.preceding import concerned
 from occurs.operators.lasting.frontiers import Frontiers
 from occurs.operators.lasting.segments import unseen
-from occurs.operators.lasting.signals import OPEN, Call, Codes, Held, Intervals, Lag, Points, Signal, Spans
+from occurs.operators.lasting.signals import OPEN, Call, Held, Intervals, Lag, Lags, Points, Signal, Spans
 
 #: so many kept rows may be looked at in every call
 FEW = 512
@@ -31,7 +30,7 @@ class Side:
 
     @staticmethod
     def of(variables: tuple[str, ...], signal: Signal, call: Call) -> Side:
-        lags: tuple[Lag, ...] = ()
+        lags: Sequence[Lag] | Lags = ()
         if isinstance(signal, Points):
             new, open = Intervals(signal.codes, signal.time, signal.time), Intervals.empty(len(variables))
         elif isinstance(signal, Spans):
@@ -52,34 +51,6 @@ def rows_of(table: Held) -> Intervals:
 def held(rows: Intervals, **more: np.ndarray) -> Held:
     """A table of intervals."""
     return Held(rows.codes, {"start": rows.start, "end": rows.end, **more})
-
-
-def touched(group: np.ndarray, key: np.ndarray, kept: Held, keys: np.ndarray) -> np.ndarray:
-    """The rows that a call is about, of kept ones (with ``waits``) and new ones behind them: see the kernel.  Few rows
-    are looked at all: that changes nothing for the others."""
-    if len(kept) <= FEW:
-        return np.arange(len(group))
-    return concerned(group, key, len(kept), kept.columns["waits"], keys)
-
-
-def others(table: Held, but: np.ndarray) -> Held:
-    """The rows of a table that are not among those."""
-    if len(but) == len(table):
-        return table.take(slice(0, 0))
-    if not len(but):
-        return table
-    rest = np.ones(len(table), np.bool_)
-    rest[but] = False
-    return table.take(rest)
-
-
-def merged(
-    variables: tuple[str, ...],
-    left: tuple[tuple[str, ...], Sequence[np.ndarray]],
-    right: tuple[tuple[str, ...], Sequence[np.ndarray]],
-) -> Codes:
-    """The joint bindings of rows that stand beside each other."""
-    return tuple(left[1][left[0].index(v)] if v in left[0] else right[1][right[0].index(v)] for v in variables)
 
 
 def results(given: Held, rows: Intervals, known: Frontiers, variables: tuple[str, ...]) -> tuple[Intervals, Held]:

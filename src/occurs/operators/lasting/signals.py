@@ -9,9 +9,9 @@ Ends are int64 ticks; ``OPEN`` is the end of what still holds, later than every 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from occurs.operators.lasting.values import Values
 OPEN = int(np.iinfo(np.int64).max)
 #: before everything: the frontier before the first call
 NEVER = int(np.iinfo(np.int64).min)
+
+#: the code in a block of lags that stands for all values of a variable
+ANY = NEVER
 
 #: one int64 (n) per variable of the formula, in the order of its ``variables``
 Codes = tuple[np.ndarray, ...]
@@ -70,6 +73,19 @@ class Intervals:
     def __len__(self) -> int:
         return len(self.start)
 
+    @cached_property
+    def block(self) -> np.ndarray:
+        """All columns as kernels take them (:mod:`occurs.operators.kernels.blocks`)."""
+        return stacked((*self.codes, self.start, self.end))
+
+    @staticmethod
+    def of(block: np.ndarray) -> Intervals:
+        """The rows of such a block."""
+        *codes, start, end = block
+        made = Intervals(tuple(codes), start, end)
+        made.__dict__["block"] = block
+        return made
+
     def take(self, at: np.ndarray | slice) -> Intervals:
         """The rows ``at`` (row numbers, booleans, or a slice)."""
         return Intervals(tuple([c[at] for c in self.codes]), self.start[at], self.end[at])
@@ -117,6 +133,55 @@ class Lag:
     ends: np.ndarray
 
 
+class Lags:
+    """Lags of a formula with ``variables`` in one ``block``, see :mod:`occurs.operators.kernels.blocks`; to be gone
+    through like a tuple of them."""
+
+    __slots__ = ("_each", "block", "cuts", "variables")
+
+    def __init__(self, variables: tuple[str, ...], block: np.ndarray, cuts: np.ndarray) -> None:
+        self.variables, self.block, self.cuts = variables, block, cuts
+        self._each: list[Lag] | None = None
+
+    @staticmethod
+    def of(variables: tuple[str, ...], lags: Sequence[Lag] | Lags) -> Lags:
+        """The same in one block."""
+        if isinstance(lags, Lags) and lags.variables == variables:
+            return lags
+        if not len(lags):
+            return Lags.none(variables)
+        told = [lag for lag in lags if len(lag.starts)]
+        cuts = np.cumsum([0, *(len(lag.starts) for lag in told)])
+        block = np.full((len(variables) + 2, cuts[-1]), ANY, np.int64)
+        for first, last, lag in zip(cuts, cuts[1:], told):
+            for variable, codes in zip(lag.variables, lag.codes):
+                block[variables.index(variable), first:last] = codes
+            block[-2, first:last], block[-1, first:last] = lag.starts, lag.ends
+        return Lags(variables, block, cuts)
+
+    @staticmethod
+    @cache
+    def none(variables: tuple[str, ...]) -> Lags:
+        """Nothing lags."""
+        return Lags(variables, np.zeros((len(variables) + 2, 0), np.int64), np.zeros(1, np.int64))
+
+    def __len__(self) -> int:
+        return len(self.cuts) - 1
+
+    def __iter__(self) -> Iterator[Lag]:
+        return iter(self._lags())
+
+    def _lags(self) -> list[Lag]:
+        if self._each is None:
+            self._each = []
+            for first, last in zip(self.cuts.tolist(), self.cuts[1:].tolist()):
+                part = self.block[:, first:last]
+                bound = [k for k in range(len(self.variables)) if part[k, 0] != ANY]
+                names = tuple([self.variables[k] for k in bound])
+                self._each.append(Lag(names, tuple([part[k] for k in bound]), part[-2], part[-1]))
+        return self._each
+
+
 @dataclass(frozen=True)
 class Phenomena:
     """Of a dynamic formula: ``closed`` are the intervals that became final in this call, and have ended.
@@ -128,7 +193,7 @@ class Phenomena:
     closed: Intervals
     open: Intervals
     complete: int
-    lags: tuple[Lag, ...] = ()
+    lags: Sequence[Lag] | Lags = ()
 
 
 Signal = Points | Spans | Phenomena
@@ -139,16 +204,32 @@ class Held:
     """A table of an operator's state: a binding and some int64 columns per row.  All that outlives a call is in such
     tables, so that it can be saved, measured and forgotten alike.
 
-    ``note``: what an operator has worked out of these very rows and can work out again; it is not saved."""
+    ``note``: what an operator has worked out of these very rows and can work out again; it is not saved.
+    """
 
     codes: Codes
     columns: dict[str, np.ndarray] = field(default_factory=dict)
     note: object = field(default=None, compare=False, repr=False)
+    _block: np.ndarray | None = field(default=None, compare=False, repr=False)
 
     def __len__(self) -> int:
         for column in self.columns.values():
             return len(column)
         return 0
+
+    @property
+    def block(self) -> np.ndarray:
+        """All columns as kernels take them (:mod:`occurs.operators.kernels.blocks`)."""
+        if self._block is None:
+            self._block = stacked((*self.codes, *self.columns.values()))
+        return self._block
+
+    @staticmethod
+    def of(block: np.ndarray, names: tuple[str, ...]) -> Held:
+        """The rows of such a block, of which the last columns have these names."""
+        columns = tuple(block)
+        width = len(columns) - len(names)
+        return Held(columns[:width], dict(zip(names, columns[width:])), None, block)
 
     @staticmethod
     def empty(variables: int, *columns: str) -> Held:
@@ -166,3 +247,8 @@ class Held:
         codes = tuple([np.concatenate(c) for c in zip(*[p.codes for p in parts])])
         names = parts[0].columns
         return Held(codes, {n: np.concatenate([p.columns[n] for p in parts]) for n in names})
+
+
+def stacked(columns: Sequence[np.ndarray]) -> np.ndarray:
+    """Columns of int64 in one block (columns, rows); a copy."""
+    return np.concatenate(columns).reshape(len(columns), -1)
