@@ -1,0 +1,260 @@
+"""Two needs on two places, joined so that each pair of tokens is tested at most once (see :mod:`simulate_plan`).
+
+The right tokens (in nets of event processing the numbered rows on F) stand in logs, one per key, in the order of their
+arrival.  Each left token (a search that waits on an Init place) has a cursor into the log of its key.  It stops at the
+first token that fits: the least number, as long as tokens arrive in ascending order, which rows do.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from occurs.nets.colours import Value
+from occurs.nets.evaluate import Binding
+from occurs.nets.simulate_parts import Way
+from occurs.nets.simulate_plan import Join, PartPlan
+
+
+class _Right:
+    """``by``: the left tokens that have found it."""
+
+    __slots__ = ("alive", "binding", "by", "log", "token")
+
+    def __init__(self, token: Value, binding: Binding, log: _Log) -> None:
+        self.token = token
+        self.binding = binding
+        self.log = log
+        self.alive = True
+        self.by: set[_Left] = set()
+
+
+class _Left:
+    """``at``: what stands before it in the log is tested; ``hits``: what fitted and is there yet, in order.
+
+    ``least``: the bound, None if the join has none.
+    """
+
+    __slots__ = ("alive", "at", "binding", "hits", "least", "log", "token")
+
+    def __init__(self, token: Value, binding: Binding, log: _Log) -> None:
+        self.token = token
+        self.binding = binding
+        self.log = log
+        self.alive = True
+        self.at = 0
+        self.least: Any = None
+        self.hits: list[tuple[_Right, Binding]] = []
+
+
+class _Log:
+    """The tokens of one key.
+
+    ``numbers``: of all of ``rights``, also those that are gone, if the join has a bound.  ``ordered``: have they come
+    in ascending order so far?  ``distinct``: each with a number of its own?  ``waiting``: left tokens without a hit.
+    """
+
+    __slots__ = ("dead", "distinct", "key", "last", "lefts", "numbers", "ordered", "rights", "waiting")
+
+    def __init__(self, key: tuple[Any, ...]) -> None:
+        self.key = key
+        self.rights: list[_Right] = []
+        self.numbers: list[Any] = []
+        self.last: Any = None
+        self.dead = 0
+        self.ordered = True
+        self.distinct = True
+        self.lefts: set[_Left] = set()
+        # by insertion, so that runs can be repeated
+        self.waiting: dict[_Left, None] = {}
+
+    def append(self, right: _Right, number: Any) -> None:
+        if self.rights:
+            if right.token <= self.last:
+                self.ordered = False
+            if number is not None and not number > self.numbers[-1]:
+                self.distinct = False
+        self.last = right.token
+        self.rights.append(right)
+        self.numbers.append(number)
+
+    def shrink(self) -> None:
+        """Forgets those that are gone if they are many."""
+        if self.dead < 32 or 2 * self.dead < len(self.rights):
+            return
+        before = [0]
+        for right in self.rights:
+            before.append(before[-1] + right.alive)
+        for left in self.lefts:
+            left.at = before[left.at]
+        kept = [k for k, right in enumerate(self.rights) if right.alive]
+        self.rights = [self.rights[k] for k in kept]
+        self.numbers = [self.numbers[k] for k in kept]
+        self.dead = 0
+
+
+class Pair:
+    """A part of two needs with a join."""
+
+    def __init__(self, plan: PartPlan) -> None:
+        assert plan.join is not None
+        self._join: Join = plan.join
+        self._black = plan.black is not None
+        self._left_side = 1 if plan.join.swapped else 0
+        self._all_tests = plan.join.tests + plan.join.bounds
+        self._logs: dict[tuple[Any, ...], _Log] = {}
+        self._lefts: dict[Value, _Left] = {}
+        self._rights: dict[Value, _Right] = {}
+        #: the left tokens that have hits, in order, and how many hits they have
+        self._ready: list[Any] = []
+        self._hits = 0
+        #: what to catch up with: left tokens that look (again), logs that have grown
+        self._looking: list[_Left] = []
+        self._grown: dict[tuple[Any, ...], _Log] = {}
+        #: has every left token found all there is, but for what is to be caught up with?
+        self._whole = False
+        #: are the numbers in all logs distinct?
+        self._distinct = True
+
+    # -- changes -----------------------------------------------------------------------------------------------------
+    def put(self, side: int, token: Value, binding: Binding) -> None:
+        join = self._join
+        if side == self._left_side:
+            log = self._log(tuple([f(binding) for f in join.left_key]))
+            left = self._lefts[token] = _Left(token, binding, log)
+            log.lefts.add(left)
+            log.waiting[left] = None
+            if join.least is not None:
+                left.least = join.least(binding)
+            self._looking.append(left)
+        else:
+            log = self._log(tuple([f(binding) for f in join.right_key]))
+            right = self._rights[token] = _Right(token, binding, log)
+            log.append(right, None if join.number is None else binding[join.number])
+            self._distinct = self._distinct and log.distinct
+            if log.lefts:
+                self._grown[log.key] = log
+
+    def _log(self, key: tuple[Any, ...]) -> _Log:
+        found = self._logs.get(key)
+        if found is None:
+            found = self._logs[key] = _Log(key)
+        return found
+
+    def drop(self, side: int, token: Value) -> None:
+        if side == self._left_side:
+            left = self._lefts.pop(token)
+            log = left.log
+            left.alive = False
+            log.lefts.discard(left)
+            log.waiting.pop(left, None)
+            if left.hits:
+                del self._ready[bisect_left(self._ready, token)]
+                self._hits -= len(left.hits)
+                for right, _ in left.hits:
+                    right.by.discard(left)
+        else:
+            gone = self._rights.pop(token)
+            log = gone.log
+            gone.alive = False
+            log.dead += 1
+            for left in gone.by:
+                left.hits = [hit for hit in left.hits if hit[0] is not gone]
+                self._hits -= 1
+                if not left.hits:
+                    del self._ready[bisect_left(self._ready, left.token)]
+                    log.waiting[left] = None
+                    self._looking.append(left)
+            log.shrink()
+        if not log.lefts and log.dead == len(log.rights):
+            self._logs.pop(log.key, None)
+            self._grown.pop(log.key, None)
+
+    # -- catching up -------------------------------------------------------------------------------------------------
+    def settle(self, counts: Sequence[dict[Value, int]], whole: bool) -> None:
+        whole = (whole and not self._black) or self._join.swapped
+        if whole and not self._whole:
+            for left in self._lefts.values():
+                self._advance(left, True)
+        elif self._looking or self._grown:
+            for log in self._grown.values():
+                every = whole or not log.ordered or (self._black and not log.distinct)
+                for left in list(log.lefts if every else log.waiting):
+                    self._advance(left, every)
+            for left in self._looking:
+                if left.alive:
+                    log = left.log
+                    self._advance(left, whole or not log.ordered or (self._black and not log.distinct))
+        self._whole = whole
+        self._looking.clear()
+        self._grown.clear()
+
+    def _advance(self, left: _Left, every: bool) -> None:
+        """Tests what has not been tested, up to the first that fits or (``every``) all."""
+        log, at = left.log, left.at
+        rights = log.rights
+        end = len(rights)
+        if at >= end or (left.hits and not every):
+            return
+        tests = self._all_tests
+        if log.ordered:
+            if left.least is not None:
+                at = (bisect_right if self._join.strict else bisect_left)(log.numbers, left.least, at)
+            tests = self._join.tests
+        before = len(left.hits)
+        while at < end:
+            right = rights[at]
+            at += 1
+            if not right.alive:
+                continue
+            both = {**left.binding, **right.binding}
+            for test in tests:
+                if test(both) is not True:
+                    break
+            else:
+                right.by.add(left)
+                if log.ordered:
+                    left.hits.append((right, both))
+                else:
+                    insort(left.hits, (right, both), key=_by_token)
+                if not every:
+                    break
+        left.at = at
+        self._hits += len(left.hits) - before
+        if left.hits and not before:
+            del log.waiting[left]
+            insort(self._ready, left.token)
+
+    # -- what has been found -----------------------------------------------------------------------------------------
+    def size(self) -> int:
+        if not self._black:
+            return self._hits
+        return len(self._ready) if self._distinct else sum(1 for _ in self.ways())
+
+    def first(self) -> Way:
+        if self._join.swapped:
+            return next(self.ways())
+        left = self._lefts[self._ready[0]]
+        right, both = left.hits[0]
+        return (left.token, right.token), both
+
+    def ways(self) -> Iterator[Way]:
+        if self._join.swapped:
+            found = [((right.token, left.token), both) for left in self._lefts.values() for right, both in left.hits]
+            found.sort(key=lambda way: way[0])
+            yield from found
+            return
+        for token in self._ready:
+            hits = self._lefts[token].hits
+            if self._black:
+                # Definition 8: of one Init token only the least number
+                n = self._join.number
+                assert n is not None
+                hits = [hit for hit in hits if hit[1][n] == hits[0][1][n]]
+            for right, both in hits:
+                yield (token, right.token), both
+
+
+def _by_token(hit: tuple[_Right, Binding]) -> Any:
+    return hit[0].token
