@@ -117,7 +117,10 @@ def _matcher(
             constant = term.value
             return lambda value, binding: bool(value == constant)
         case TupleTerm() | RecordTerm() | ListTerm():
-            return _all([inner(part, k) for k, part in enumerate(term.parts)])
+            parts = [(k, inner(part, k)) for k, part in enumerate(term.parts)]
+            # constants bind nothing and fit seldom: they are looked at first
+            parts.sort(key=lambda p: not isinstance(term.parts[p[0]], Literal | EnumTerm))
+            return _all(parts, len(parts))
         case Inject():
             constructor = term.constructor
             arg = _anything if term.arg is None else inner(term.arg, 1)
@@ -144,13 +147,15 @@ def _variable(name: str, seen: set[str]) -> Matcher:
     return bind
 
 
-def _all(parts: list[Matcher]) -> Matcher:
-    n = len(parts)
-    if n == 2:
-        first, second = parts
-        return lambda value, binding: len(value) == 2 and first(value[0], binding) and second(value[1], binding)
+def _all(parts: list[tuple[int, Matcher]], size: int) -> Matcher:
+    """A tuple of ``size`` whose parts, by their index, all match."""
 
     def matches(value: Any, binding: Binding) -> bool:
-        return len(value) == n and all(part(v, binding) for part, v in zip(parts, value, strict=True))
+        if len(value) != size:
+            return False
+        for k, part in parts:  # noqa: SIM110 (a loop costs half of what `all` does)
+            if not part(value[k], binding):
+                return False
+        return True
 
     return matches
