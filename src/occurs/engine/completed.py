@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from occurs.engine.results import because_type, table_of, time_array, type_column
+from occurs.engine.outputs import because_type, table_of, time_array, type_column
 from occurs.model.labels import Labels, bound_labels
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema

@@ -60,6 +60,10 @@ class Engine:
         self._placed = frozenset() if segment is None else segment.placed
         self._read_types = stage.row_types
         self._fed_back = {t for c in stage.sequential for t in c.types}
+        #: types that may come in, and those that come from nowhere but the definitions
+        self._types = sorted(stage.inputs | set(stage.defined))
+        self._made = set(stage.defined) - self._takes
+        self._empties: dict[str, Rows] = {}
         self._chain = self._segments(stage, labelled) if segment is None else None
         self.state = state or State({}, {}, {})
 
@@ -131,14 +135,13 @@ class Engine:
             return self._chain.advance(new, frontier, start, closing)
         tables: dict[str, Rows] = {}
         outside: dict[str, Rows] = {}
-        for t in sorted(stage.inputs | set(stage.defined)):
+        for t in self._types:
             if t in stage.inputs or t in new:
-                outside[t] = new.get(t) or empty_rows(t, stage.schemas.get(t, Schema()), self.labelled)
+                outside[t] = new.get(t) or self._empty(t)
         for timer in stage.timers:
             outside[timer.name] = self._timer_rows(timer, frontier, start)
-        defined = set(stage.defined) - self._takes
         for t, rows in outside.items():
-            if t not in defined:
+            if t not in self._made:
                 tables[t] = self._with_past(t, rows)
         found: list[Derived] = []
         lasting: dict[str, Rows] = {}
@@ -234,7 +237,11 @@ class Engine:
         return Rows(timer.name, times, {}, labels=timer_labels(times) if self.labelled else None)
 
     def _empty(self, type: str) -> Rows:
-        return empty_rows(type, self.stage.schemas.get(type, Schema()), self.labelled)
+        found = self._empties.get(type)
+        if found is None:
+            found = empty_rows(type, self.stage.schemas.get(type, Schema()), self.labelled)
+            self._empties[type] = found
+        return Rows(type, found.time, found.columns, 0, None, found.labels)
 
     def _with_past(self, type: str, rows: Rows) -> Rows:
         """The past and the new rows of a type, with serial numbers."""

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from occurs.engine.order import INSTANT
+from occurs.engine.outputs import because_type, empty_table, no_reasons, table_of, time_array, type_column
 from occurs.engine.tables import concat_rows
 from occurs.errors import InputProblem
 from occurs.expr.evaluate import select
@@ -18,7 +19,6 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.columns import Column
 from occurs.operators.frame import own_column
-from occurs.operators.kernels.repeating import repeated
 from occurs.operators.pattern import Matches, Pattern
 from occurs.operators.rows import Rows
 from occurs.plan.sequences import SequenceDefinition
@@ -142,26 +142,6 @@ class Found:
             names=["role", "type", "time", "end", "label"],
         )
         return pa.ListArray.from_arrays(pa.array(np.arange(n + 1, dtype=np.int32) * m), struct)
-
-
-def type_column(text: np.ndarray, lengths: np.ndarray, counts: np.ndarray) -> pa.Array | None:
-    """Names of types, one behind the other in ``text``, each as often as ``counts`` says; None if Arrow could not
-    address so much text."""
-    if int(counts @ lengths) >= 2**31:
-        return None
-    data, offsets = repeated(text, lengths, counts)
-    return pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
-
-
-def no_reasons(n: int, kind: TimeKind) -> pa.Array:
-    """No constituents, ``n`` times."""
-    return pa.array([[]] * n, because_type(kind))
-
-
-def time_array(ticks: np.ndarray, kind: TimeKind, null: np.ndarray | None = None) -> pa.Array:
-    """Ticks as users see them: timestamps, or the integers they are; null where ``null`` is true."""
-    array = pa.array(ticks, mask=null)
-    return array.cast(pa.timestamp("us", tz="UTC")) if kind.timestamp else array
 
 
 class Derived(Protocol):
@@ -289,6 +269,8 @@ class TypeRows:
         kind = self.stage.kind
         if type in self.rows:
             rows = self.rows[type]
+            if not len(rows):
+                return empty_table(schema, kind, label, because)
             reasons = no_reasons(len(rows), kind) if because else None
             return table_of(type, rows.time, rows.columns, schema, kind, rows.labels if label else None, reasons)
         alone = None if because or type in self.outside else self.parts.alone(type)
@@ -309,7 +291,7 @@ class TypeRows:
             tables.append(table_of(type, f.time, f.columns, schema, kind, f.labels if label else None, reasons))
             places.append(f.at)
         if not tables:
-            return _empty_table(schema, kind, label, because)
+            return empty_table(schema, kind, label, because)
         table = pa.concat_tables(tables).combine_chunks() if len(tables) > 1 else tables[0]
         if len(tables) > 1:
             ticks = table.column("time").cast(pa.int64()).to_numpy()
@@ -320,50 +302,6 @@ class TypeRows:
             else:
                 table = table.take(pa.array(np.argsort(ticks, kind="stable")))
         return table
-
-
-def because_type(kind: TimeKind) -> pa.DataType:
-    time = pa.timestamp("us", tz="UTC") if kind.timestamp else pa.int64()
-    fields = [("role", pa.string()), ("type", pa.string()), ("time", time), ("end", time), ("label", pa.string())]
-    return pa.list_(pa.struct(fields))
-
-
-def _empty_table(schema: Schema, kind: TimeKind, label: bool, because: bool) -> pa.Table:
-    time = pa.timestamp("us", tz="UTC") if kind.timestamp else pa.int64()
-    fields = [pa.field("type", pa.string()), pa.field("time", time)]
-    fields += [pa.field("end", time)] if schema.lasting else []
-    fields += schema.arrow()
-    fields += [pa.field("label", pa.string())] if label else []
-    fields += [pa.field("because", because_type(kind))] if because else []
-    return pa.schema(fields).empty_table()
-
-
-def table_of(
-    type: str | pa.Array,
-    time: np.ndarray,
-    columns: Mapping[str, Column],
-    schema: Schema,
-    kind: TimeKind,
-    labels: Labels | None,
-    reasons: pa.Array | None,
-) -> pa.Table:
-    """Rows with the columns of the output (common.md, section 4)."""
-    n = len(time)
-    names = ["type", "time", *(["end"] if schema.lasting else []), *schema.names]
-    arrays = [pa.repeat(pa.scalar(type), n) if isinstance(type, str) else type, time_array(time, kind)]
-    if schema.lasting:
-        end = columns["end"]
-        arrays.append(time_array(end.values, kind, None if end.valid is None else ~end.valid))
-    for name, t in schema:
-        column = columns.get(name)
-        arrays.append(pa.nulls(n, schema.arrow_of(name, t)) if column is None else column.cast(t).output())
-    if labels is not None:
-        names.append("label")
-        arrays.append(labels.hex())
-    if reasons is not None:
-        names.append("because")
-        arrays.append(reasons)
-    return pa.table(arrays, names=names)
 
 
 def with_begun(rows: Rows, begun: Rows | None) -> Rows:

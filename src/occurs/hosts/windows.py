@@ -17,7 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.engine.engine import Engine
-from occurs.engine.results import Parts, TypeRows, no_reasons, table_of, time_array
+from occurs.engine.outputs import no_reasons, table_of, time_array
+from occurs.engine.results import Parts, TypeRows
 from occurs.engine.tables import concat_rows
 from occurs.errors import LimitProblem, OccursError, UsageProblem
 from occurs.hosts.local import history_rows

@@ -1,0 +1,86 @@
+"""Rows as tables of Arrow, with the columns that users see (common.md, section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+
+from occurs.model.labels import Labels
+from occurs.model.time import TimeKind
+from occurs.model.types import Schema
+from occurs.operators.columns import Column
+from occurs.operators.kernels.repeating import repeated
+
+
+def type_column(text: np.ndarray, lengths: np.ndarray, counts: np.ndarray) -> pa.Array | None:
+    """Names of types, one behind the other in ``text``, each as often as ``counts`` says; None if Arrow could not
+    address so much text."""
+    if int(counts @ lengths) >= 2**31:
+        return None
+    data, offsets = repeated(text, lengths, counts)
+    return pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
+
+
+def no_reasons(n: int, kind: TimeKind) -> pa.Array:
+    """No constituents, ``n`` times."""
+    return pa.array([[]] * n, because_type(kind))
+
+
+def time_array(ticks: np.ndarray, kind: TimeKind, null: np.ndarray | None = None) -> pa.Array:
+    """Ticks as users see them: timestamps, or the integers they are; null where ``null`` is true."""
+    array = pa.array(ticks) if null is None else pa.array(ticks, mask=null)
+    return array.cast(pa.timestamp("us", tz="UTC")) if kind.timestamp else array
+
+
+def because_type(kind: TimeKind) -> pa.DataType:
+    time = pa.timestamp("us", tz="UTC") if kind.timestamp else pa.int64()
+    fields = [("role", pa.string()), ("type", pa.string()), ("time", time), ("end", time), ("label", pa.string())]
+    return pa.list_(pa.struct(fields))
+
+
+@lru_cache(256)
+def empty_table(schema: Schema, kind: TimeKind, label: bool, because: bool) -> pa.Table:
+    time = pa.timestamp("us", tz="UTC") if kind.timestamp else pa.int64()
+    fields = [pa.field("type", pa.string()), pa.field("time", time)]
+    fields += [pa.field("end", time)] if schema.lasting else []
+    fields += schema.arrow()
+    fields += [pa.field("label", pa.string())] if label else []
+    fields += [pa.field("because", because_type(kind))] if because else []
+    return pa.schema(fields).empty_table()
+
+
+def table_of(
+    type: str | pa.Array,
+    time: np.ndarray,
+    columns: Mapping[str, Column],
+    schema: Schema,
+    kind: TimeKind,
+    labels: Labels | None,
+    reasons: pa.Array | None,
+) -> pa.Table:
+    """Rows with the columns of the output (common.md, section 4)."""
+    n = len(time)
+    names = ["type", "time", *(["end"] if schema.lasting else []), *schema.names]
+    arrays = [pa.repeat(_scalar(type), n) if isinstance(type, str) else type, time_array(time, kind)]
+    if schema.lasting:
+        end = columns["end"]
+        arrays.append(time_array(end.values, kind, None if end.valid is None else ~end.valid))
+    for name, t in schema:
+        column = columns.get(name)
+        arrays.append(pa.nulls(n, schema.arrow_of(name, t)) if column is None else column.cast(t).output())
+    if labels is not None:
+        names.append("label")
+        arrays.append(labels.hex())
+    if reasons is not None:
+        names.append("because")
+        arrays.append(reasons)
+    return pa.Table.from_arrays(arrays, names=names)
+
+
+@lru_cache(1024)
+def _scalar(text: str) -> pa.Scalar:
+    """A text as Arrow has it: to make one takes longer than to repeat it."""
+    return pa.scalar(text)
