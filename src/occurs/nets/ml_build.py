@@ -203,7 +203,7 @@ class Builder:
                 name = str(child.children[0])
                 if name in fields:
                     raise self._refusal("duplicate-field", f"the field `{name}` stands twice in a record", span)
-                fields[name] = self._term(child.children[1])
+                fields[name] = self._term(child.children[2])
         declared = self.names.records.get(frozenset(fields))
         if declared is None:
             shown = ", ".join(fields)
@@ -311,7 +311,7 @@ class Builder:
         if text.startswith(("#", "~")) or text in ONE or text in TWO or text in ("not", *SAME, *TWO_OPERATORS):
             raise self._refusal("syntax", f"`{text}` stands alone: expected what it is applied to", span)
         if text in names.functions or "." in text or text in ML_FUNCTIONS:
-            raise self._refusal("unsupported", f"the function `{text}` of ML has no form in a net here", span)
+            raise self._refusal("unsupported", f"`{text}` of ML has no form in a net here", span)
         raise self._unknown(name)
 
     def _unknown(self, name: _Name) -> OccursError:

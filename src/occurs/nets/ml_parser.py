@@ -28,7 +28,7 @@ from occurs.nets.terms import ListTerm, Term
 @lru_cache(maxsize=1)
 def _lark() -> Lark:
     grammar = files("occurs.nets").joinpath("ml.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", lexer="contextual", propagate_positions=True)
+    return Lark(grammar, parser="lalr", lexer="basic", propagate_positions=True)
 
 
 def parse_term(text: str, names: Names, colour: Colour | None = None) -> Term:
@@ -113,7 +113,7 @@ def _built(text: str, names: Names) -> Term | Tokens:
 #: what is ML, but not of the part that is understood
 _OTHER = re.compile(
     r"""(?P<string>"(?:[^"\\]|\\.)*")|\b(?P<word>let|case|fn|handle|raise|while|op|input|output|action|as|_)\b"""
-    r"""|(?P<sign>@\+|@@|@|--|\*\*|:=|!|%|=>|\||;|(?<!:):(?!:)|<<=|>>=|<<|>>)""",
+    r"""|(?P<sign>@\+|@@|@|--|\*\*|:=|(?<!\.)!|%|=>|\||;|(?<!:):(?!:)|<<=|>>=|<<|>>)""",
     re.DOTALL,
 )
 _TIMES = ("@+", "@", "@@")

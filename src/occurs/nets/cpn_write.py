@@ -1,0 +1,253 @@
+"""Nets as files of CPN Tools (`.cpn`, format 6; epl-and-nets.md, section 4B).
+
+Roles of places and black transitions have no form there: black nets are transformed first, or refused.  Names become
+identifiers (:mod:`occurs.nets.cpn_names`); a net with integers beyond 31 bits is written with ``intinf``, which
+CPN Tools 4 knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import count
+
+from occurs.errors import DefinitionProblem, Problem
+from occurs.expr.tree import Literal
+from occurs.nets.colours import Alias, Colour, Enum, Int, List, Product, Record, Union, Value
+from occurs.nets.cpn_names import for_ml
+from occurs.nets.layout import placed
+from occurs.nets.ml import GREATEST, declaration, equality, marking_text
+from occurs.nets.ml_terms import Printer
+from occurs.nets.net import P_NORMAL, PRIORITIES, Net, Page, Place, Transition
+from occurs.nets.shapes import Drawn, Point, arc_boxes, joined, node_size
+from occurs.nets.transform import to_priority_net
+from occurs.nets.xml_text import Tag
+
+VERSION = "4.0.1"
+PUBLIC = "-//CPN//DTD CPNXML 1.0//EN"
+_HEADER = f"""<?xml version="1.0" encoding="iso-8859-1"?>
+<!DOCTYPE workspaceElements PUBLIC "{PUBLIC}" "http://cpntools.org/DTD/6/cpn.dtd">
+
+"""
+_NAMED = {level: name for name, level in PRIORITIES.items()}
+
+
+def write(net: Net, transform: bool = False) -> bytes:
+    """``net`` as a file that CPN Tools loads and runs.
+
+    ``transform``: black transitions become normal ones with priorities; else a net with black ones is refused
+    (DefinitionProblem ``black-transition``).  Nodes without a place on their page are laid out.
+    """
+    black = [t.name for t in net.transitions.values() if t.black is not None]
+    if black and not transform:
+        shown = ", ".join(f"`{n}`" for n in black[:5]) + (", .." if len(black) > 5 else "")
+        message = f"CPN Tools has no black transitions, and the net has some: {shown}"
+        hint = "write it encoded (transform=True): the same net with priorities, or as .net.json"
+        raise DefinitionProblem(Problem("black-transition", message, hint=hint))
+    root = _Writer(placed(for_ml(to_priority_net(net)))).root()
+    return (_HEADER + "\n".join(root.lines()) + "\n").encode("ascii", "xmlcharrefreplace")
+
+
+def _is_wide(net: Net) -> bool:
+    """Whether there are integers beyond those of ML's ``Int`` as CPN Tools has it."""
+
+    def wide(values: Iterable[Value]) -> bool:
+        return any(wide(v) if isinstance(v, tuple) else isinstance(v, int) and abs(v) > GREATEST for v in values)
+
+    terms = [term for a in net.arcs for term in a.terms] + [g for t in net.transitions.values() for g in t.guard]
+    literals = (n.value for term in terms for n in term.walk() if isinstance(n, Literal))
+    return any(wide(p.initial) for p in net.places.values()) or wide(literals)
+
+
+class _Writer:
+    def __init__(self, net: Net):
+        self.net = net
+        self.numbers = count(1)
+        self.wide = _is_wide(net)
+        self.printer = Printer(dict(net.variables), net.colours, self.wide)
+        self.ids = {name: self._id() for name in (*net.places, *net.transitions)}
+
+    def _id(self) -> str:
+        return f"ID{next(self.numbers)}"
+
+    def root(self) -> Tag:
+        root = Tag("workspaceElements")
+        root.add("generator", tool="CPN Tools", version=VERSION, format=6)
+        cpnet = root.add("cpnet")
+        globbox = cpnet.add("globbox")
+        sheets = []
+        for page in self.net.pages:
+            sheets.append(self._id())
+            cpnet.children.append(self._page(page, sheets[-1]))
+        self._declarations(globbox)  # last: the pages tell which functions of equality are needed
+        self._fusions(cpnet)
+        instances = cpnet.add("instances")
+        shown = [(instances.add("instance", id=self._id(), page=sheet)).attributes["id"] for sheet in sheets]
+        cpnet.add("options")
+        self._binder(cpnet.add("binders"), shown)
+        cpnet.add("monitorblock", name="Monitors")
+        cpnet.add("IndexNode", expanded="true")
+        return root
+
+    def _binder(self, binders: Tag, instances: Sequence[str]) -> None:
+        """The window that is open at first: the pages as its sheets."""
+        if not instances:
+            return
+        binder = binders.add("cpnbinder", id=self._id(), x=260, y=120, width=900, height=600)
+        sheets = binder.add("sheets")
+        for k, instance in enumerate(instances):
+            sheet = sheets.add("cpnsheet", id=self._id(), panx="0.0", pany="0.0", zoom="1.0", instance=instance)
+            sheet.add("zorder").add("position", value=k)
+        binder.add("zorder").add("position", value=0)
+
+    # -- declarations
+
+    def _declarations(self, globbox: Tag) -> None:
+        block = self._block(globbox, "Standard priorities")
+        for name, level in PRIORITIES.items():
+            self._ml(block, f"val {name} = {level};")
+        block = self._block(globbox, "Colours")
+        for colour in self.net.colours:
+            self._colour(block, colour)
+        if self.printer.compared:
+            block = self._block(globbox, "Equality of values with reals")
+            for colour in self.printer.compared.values():
+                self._ml(block, equality(colour))
+        block = self._block(globbox, "Variables")
+        for name, colour in self.net.variables:
+            tag = block.add("var", id=self._id())
+            tag.add("type").add("id", colour.name)
+            tag.add("id", name)
+            tag.add("layout", f"var {name} : {colour.name};")
+
+    def _block(self, globbox: Tag, name: str) -> Tag:
+        block = globbox.add("block", id=self._id())
+        block.add("id", name)
+        return block
+
+    def _ml(self, block: Tag, text: str) -> None:
+        block.add("ml", text, id=self._id()).add("layout", text)
+
+    def _colour(self, block: Tag, colour: Colour) -> None:
+        tag = block.add("color", id=self._id())
+        tag.add("id", colour.name)
+        match colour:
+            case Enum():
+                made = tag.add("enum")
+                for value in colour.values:
+                    made.add("id", value)
+            case Product():
+                made = tag.add("product")
+                for part in colour.parts:
+                    made.add("id", part.name)
+            case Record() if colour.fields:
+                made = tag.add("record")
+                for name, held in colour.fields:
+                    pair = made.add("recordfield")
+                    pair.add("id", name)
+                    pair.add("id", held.name)
+            case Union():
+                made = tag.add("union")
+                for name, case in colour.cases:
+                    pair = made.add("unionfield")
+                    pair.add("id", name)
+                    if case is not None:
+                        pair.add("type").add("id", case.name)
+            case List():
+                tag.add("list").add("id", colour.of.name)
+            case Alias():
+                tag.add("alias").add("id", colour.of.name)
+            case Record():
+                tag.add("unit")
+            case Int() if self.wide:
+                tag.add("intinf")
+            case _:
+                tag.add(type(colour).__name__.lower())
+        tag.add("layout", declaration(colour, self.wide))
+
+    # -- pages
+
+    def _page(self, page: Page, sheet: str) -> Tag:
+        tag = Tag("page", {"id": sheet})
+        tag.add("pageattr", name=page.name)
+        for place in page.places:
+            self._place(tag, place)
+        for transition in page.transitions:
+            self._transition(tag, transition)
+        lines = joined(page)
+        colours = {p.name: p.colour for p in self.net.places.values()}
+        texts = [self.printer.tokens(line.arc.terms, colours[line.arc.place]) for line in lines]
+        for line, text, at in zip(lines, texts, arc_boxes(page, lines, texts), strict=True):
+            self._arc(tag, line, text, at)
+        tag.add("constraints")
+        return tag
+
+    def _place(self, page: Tag, place: Place) -> None:
+        x, y = place.at or (0.0, 0.0)
+        wide, high = node_size(place.name)
+        tag = page.add("place", id=self.ids[place.name])
+        _looks(tag, (x, y), 1)
+        tag.add("text", place.name)
+        tag.add("ellipse", w=_length(wide), h=_length(high))
+        tag.add("token", x=_length(-10), y=_length(0))
+        marking = tag.add("marking", x=_length(0), y=_length(0), hidden="false")
+        marking.add("snap", snap_id=0, **{"anchor.horizontal": 0, "anchor.vertical": 0})
+        if place.fusion is not None:
+            info = tag.add("fusioninfo", id=self._id(), name=place.fusion)
+            _looks(info, (x - wide / 2 + 4, y - high / 2 - 5), 0)
+        self._inscription(tag, "type", place.colour.name, (x + wide / 2 + 12, y - high / 2 - 4))
+        marked = marking_text(place.initial, place.colour)
+        self._inscription(tag, "initmark", marked, (x + wide / 2 + 12, y + high / 2 + 4))
+
+    def _transition(self, page: Tag, transition: Transition) -> None:
+        x, y = transition.at or (0.0, 0.0)
+        wide, high = node_size(transition.name)
+        tag = page.add("trans", id=self.ids[transition.name], explicit="false")
+        _looks(tag, (x, y), 1)
+        tag.add("text", transition.name)
+        tag.add("box", w=_length(wide), h=_length(high))
+        tag.add("binding", x=_length(7.2), y=_length(-3))
+        guard = self.printer.guard(transition.guard)
+        self._inscription(tag, "cond", guard, (x, y + high / 2 + 11))
+        self._inscription(tag, "time", "", (x + wide / 2 + 12, y + high / 2 + 11))
+        self._inscription(tag, "code", "", (x + wide / 2 + 34, y - high / 2 - 11))
+        level = transition.priority
+        text = "" if level == P_NORMAL else _NAMED.get(level, str(level))
+        self._inscription(tag, "priority", text, (x, y - high / 2 - 11))
+
+    def _arc(self, page: Tag, line: Drawn, text: str, at: Point) -> None:
+        direction = "BOTHDIR" if line.into and line.out else "PtoT" if line.into else "TtoP"
+        tag = page.add("arc", id=self._id(), orientation=direction, order=1)
+        _looks(tag, (0.0, 0.0), 1)
+        tag.add("arrowattr", headsize="1.000000", currentcyckle=2)
+        tag.add("transend", idref=self.ids[line.arc.transition])
+        tag.add("placeend", idref=self.ids[line.arc.place])
+        if line.bend is not None:
+            _looks(tag.add("bendpoint", id=self._id(), serial=1), line.bend, 0)
+        self._inscription(tag, "annot", text, at)
+
+    def _inscription(self, node: Tag, name: str, text: str, at: Point) -> None:
+        tag = node.add(name, id=self._id())
+        _looks(tag, at, 0)
+        tag.add("text", text, tool="CPN Tools", version=VERSION)
+
+    def _fusions(self, cpnet: Tag) -> None:
+        members: dict[str, list[str]] = {}
+        for place in self.net.places.values():
+            if place.fusion is not None:
+                members.setdefault(place.fusion, []).append(place.name)
+        for name, places in members.items():
+            fusion = cpnet.add("fusion", id=self._id(), name=name)
+            for place_name in places:
+                fusion.add("fusion_elm", idref=self.ids[place_name])
+
+
+def _looks(tag: Tag, at: Point, thick: int) -> None:
+    """Where something stands and how it is drawn."""
+    tag.add("posattr", x=_length(at[0]), y=_length(at[1]))
+    tag.add("fillattr", colour="White", pattern="Solid" if thick == 0 else "", filled="false")
+    tag.add("lineattr", colour="Black", thick=thick, type="Solid")
+    tag.add("textattr", colour="Black", bold="false")
+
+
+def _length(value: float) -> str:
+    return f"{value:.6f}"
