@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
+import pyarrow as pa
+
 from occurs.connect.tables import to_arrow
 from occurs.errors import UsageProblem, did_you_mean
+from occurs.model.facts import fact_table
 from occurs.model.source import InputOptions, Source
 from occurs.model.types import Schema, Type
 
@@ -66,3 +69,32 @@ def sources_of(events: Any) -> Any:
     if isinstance(events, list | tuple) and all(isinstance(s, Source) for s in events):
         return events
     return {None: to_arrow(events)}
+
+
+def fact_tables(given: Mapping[str, Any], declared: Mapping[str, Schema]) -> dict[str, pa.Table]:
+    """Facts as their declarations say.  Raises UsageProblem for one that is not declared, and InputProblem."""
+    unread = [n for n in given if n not in declared]
+    if unread:
+        text = f"no definition of this program reads facts: {', '.join(f'`{n}`' for n in unread)}"
+        hint = "TESLA rules read events only; give facts a time and a type"
+        if declared:
+            hint = did_you_mean(unread[0], declared, "facts")
+        raise UsageProblem.of("unsupported", text, hint=hint)
+    return {n: fact_table(n, to_arrow(t, n), declared[n]) for n, t in given.items()}
+
+
+def windows_of(window: Any, step: Any, others: Sequence[str]) -> tuple[Any, Any] | None:
+    """The options of window mode, None in every other.  ``others``: languages of definitions that have no window mode.
+
+    Raises UsageProblem.
+    """
+    if window is None and step is None:
+        return None
+    if window is None or step is None:
+        there, missing = ("--window", "--step") if step is None else ("--step", "--window")
+        raise UsageProblem.of("bad-option", f"{there} without {missing}", hint="windows need both")
+    if others:
+        text = f"--window: there are definitions in {', '.join(n.upper() for n in others)}"
+        hint = "windows are for programs of definitions in Phenesthe only"
+        raise UsageProblem.of("unsupported", text, hint=hint)
+    return window, step

@@ -15,6 +15,7 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, widen
 from occurs.plan.definition import Definition
 from occurs.plan.graph import Node, order
+from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Subscribed
 
 
@@ -203,6 +204,15 @@ class Bound:
             made = part.definitions(kind, [mine[i] for i in range(len(part.nodes))], facts)
             compiled |= {(name, i): d for i, d in enumerate(made)}
         return [compiled[name, i] for name, i, _ in self.entries]
+
+    def timeouts(self, definitions: Sequence[Definition]) -> list[SequenceDefinition]:
+        """What gives the partial matches that guards of the compiled ``definitions`` end."""
+        first = max((d.place for d in definitions), default=-1) + 1
+        out: list[SequenceDefinition] = []
+        for name, part in self.parts.items():
+            mine = {i: d for d, (n, i, _) in zip(definitions, self.entries, strict=True) if n == name}
+            out += part.timeouts([mine[i] for i in sorted(mine)], first + len(out))
+        return out
 
 
 def _both(one: Schema, other: Schema) -> Schema:

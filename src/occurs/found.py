@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -44,11 +44,13 @@ class Detections(Mapping[str, Any]):
         self._sample = sample
         self._label = label
         self._because = because
-        self._types = chosen(stage.reported, only)
+        self._types = chosen(stage.found, only)
         self._tables: dict[str, Any] = {}
         self.counts = {**history.counts, **input_counts(stage, history)}
         self.bad = None if history.bad is None else self._like(history.bad)
         self.late = None
+        #: per statement with a guard the partial matches that it ended; None: they were not asked for
+        self.timeouts = Timeouts(stage.sides, self._ended) if stage.sides else None
         self.notices = list(history.notices)
 
     def _like(self, table: pa.Table) -> Any:
@@ -60,6 +62,9 @@ class Detections(Mapping[str, Any]):
         if type not in self._tables:
             self._tables[type] = self._like(self.arrow(type))
         return self._tables[type]
+
+    def _ended(self, type: str, name: str) -> Any:
+        return self._like(called(self.arrow(type), name))
 
     def arrow(self, type: str) -> pa.Table:
         """The detections of a type as an Arrow table."""
@@ -103,6 +108,39 @@ class Detections(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"Detections({', '.join(f'{t}: {self.count(t)}' for t in self)})"
+
+
+class Timeouts(Mapping[str, Any]):
+    """Partial matches that guards ended: the name of a statement -> a table, of the kind of the detections.
+
+    A row has ``type``, the name of the statement, ``time``, when the guard ended its pattern, and a column per tag:
+    the event, or the events, that it had by then.
+    """
+
+    def __init__(self, sides: Mapping[str, str], table: Callable[[str, str], Any]):
+        """``sides``: what hosts call them, to the names of statements; ``table``: given both, the table."""
+        self._types = {name: type for type, name in sides.items()}
+        self._table = table
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            self._made[name] = self._table(self._types[name], name)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._types)
+
+    def __len__(self) -> int:
+        return len(self._types)
+
+    def __repr__(self) -> str:
+        return f"Timeouts({', '.join(self)})"
+
+
+def called(table: pa.Table, name: str) -> pa.Table:
+    """Rows of the type ``name``."""
+    return table.set_column(0, "type", pa.repeat(pa.scalar(name), len(table)))
 
 
 def _in_order(table: pa.Table, schema: Schema) -> pa.Table:

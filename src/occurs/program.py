@@ -10,9 +10,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import pyarrow as pa
 
-from occurs.arguments import named, sample_of, schema_of, sources_of, split_options
+from occurs.arguments import fact_tables, named, sample_of, schema_of, sources_of, split_options, windows_of
 from occurs.bound import Bound, Read
-from occurs.connect.tables import kind_of, to_arrow
+from occurs.connect.tables import kind_of
 from occurs.engine.results import TypeRows
 from occurs.errors import DefinitionProblem, InputProblem, Problem, UsageProblem, did_you_mean, raise_problems
 from occurs.found import Detections
@@ -20,7 +20,7 @@ from occurs.hosts.live import Detection, Live, Time
 from occurs.hosts.local import run_history
 from occurs.hosts.windows import Window, run_windows, unsupported
 from occurs.languages.language import Known
-from occurs.model.facts import fact_table, schema_of_table
+from occurs.model.facts import schema_of_table
 from occurs.model.history import History, InputOptions, normalise
 from occurs.model.ticks import instant
 from occurs.model.ticks import time_unit as unit_of
@@ -28,7 +28,8 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.plan.definition import Definition
 from occurs.plan.notes import notes
-from occurs.plan.stage import Stage, make_stage, stage_key
+from occurs.plan.sequences import SequenceDefinition
+from occurs.plan.stage import Stage, Subscribed, make_stage, stage_key
 
 __all__ = ["Detections", "Program", "run_history"]
 
@@ -49,6 +50,9 @@ class Program:
         self._window: tuple[Any, Any] | None = None
         #: are rows that still hold told before they have ended?
         self.provisional = False
+        #: are partial matches told that guards end?
+        self.timeouts = False
+        self._instances: int | None = None
         #: the latest binding: planning asks for it several times
         self._latest: tuple[dict[str, Schema] | None, TimeKind, Bound] | None = None
 
@@ -56,13 +60,15 @@ class Program:
     def adjusted(
         self, *, zone: str = "UTC", facts: Mapping[str, Any] | None = None, strict: bool = False,
         require_bounds: bool = False, window: Any = None, step: Any = None, provisional: bool = False,
+        timeouts: bool = False, max_instances: int | None = None,
     ) -> Program:  # fmt: skip
         """This program with other options of its plan.
 
         ``zone``: where the calendar of timers that name none is read.  ``facts``: tables without time, name to table.
         ``strict``: warnings are errors.  ``require_bounds``: state that grows without bound is one.  ``window``,
         ``step``: in window mode the length of the windows and how far they are apart, as durations.  ``provisional``:
-        on a stream rows that still hold are told before they have ended.
+        on a stream rows that still hold are told before they have ended.  ``timeouts``: the partial matches that guards
+        end are a side output.  ``max_instances``: partial matches that a definition may have at a time.
 
         Raises UsageProblem, and DefinitionProblem for warnings that ``strict`` makes errors.
         """
@@ -71,38 +77,16 @@ class Program:
         except (ZoneInfoNotFoundError, ValueError, OSError):
             hint = 'zones have names such as "Europe/Rome" or "UTC"'
             raise UsageProblem.of("bad-option", f"`{zone}` is no time zone", hint=hint) from None
-        tables = self._fact_tables(facts or {})
+        tables = fact_tables(facts or {}, self._unbound.facts)
         out = copy.copy(self)
         out._zone, out._strict, out._require_bounds, out._latest = zone, strict, require_bounds, None
-        out._facts, out._window = tables, self._windows(window, step)
-        out.provisional = provisional
+        others = [n for n, part in self._unbound.parts.items() if part.nodes and not part.windows]
+        out._facts, out._window = tables, windows_of(window, step, others)
+        out.provisional, out.timeouts, out._instances = provisional, timeouts, max_instances
+        if max_instances is not None and max_instances < 1:
+            raise UsageProblem.of("bad-option", f"max_instances: {max_instances}", hint="at least 1")
         out._judge(self.problems)
         return out
-
-    def _fact_tables(self, facts: Mapping[str, Any]) -> dict[str, pa.Table]:
-        """Facts as their declarations say.  Raises UsageProblem for one that is not declared, and InputProblem."""
-        unread = [n for n in facts if n not in self._unbound.facts]
-        if unread:
-            text = f"no definition of this program reads facts: {', '.join(f'`{n}`' for n in unread)}"
-            hint = "TESLA rules read events only; give facts a time and a type"
-            if self._unbound.facts:
-                hint = did_you_mean(unread[0], self._unbound.facts, "facts")
-            raise UsageProblem.of("unsupported", text, hint=hint)
-        return {n: fact_table(n, to_arrow(t, n), self._unbound.facts[n]) for n, t in facts.items()}
-
-    def _windows(self, window: Any, step: Any) -> tuple[Any, Any] | None:
-        """The options of window mode, None in every other.  Raises UsageProblem."""
-        if window is None and step is None:
-            return None
-        if window is None or step is None:
-            there, missing = ("--window", "--step") if step is None else ("--step", "--window")
-            raise UsageProblem.of("bad-option", f"{there} without {missing}", hint="windows need both")
-        others = [n for n, part in self._unbound.parts.items() if part.nodes and not part.windows]
-        if others:
-            text = f"--window: there are definitions in {', '.join(n.upper() for n in others)}"
-            hint = "windows are for programs of definitions in Phenesthe only"
-            raise UsageProblem.of("unsupported", text, hint=hint)
-        return window, step
 
     def require(self, host: str) -> None:
         """Raise UsageProblem if there are definitions that do not run on ``host`` (``local``, ``spark``)."""
@@ -118,9 +102,15 @@ class Program:
         bound = self.bind(schemas, kind)
         definitions = self._compiled(bound, kind)
         self._judge([w for d in definitions for w in d.warnings])
-        nothing = {s.type: Schema() for s in bound.subscribed}  # of types that nobody knows: reported without rows
-        everything = {**nothing, **(schemas or {}), **bound.schemas}
-        return make_stage(definitions, everything, kind, bound.subscribed, stage_key(definitions))
+        sides = {d.output: d.schema for d in definitions if isinstance(d, SequenceDefinition) and d.ended}
+        if self.timeouts and not sides:
+            hint = "they come from patterns with `timer:within` in EPL"
+            raise UsageProblem.of("bad-option", "timeouts: no definition of this program has such rows", hint=hint)
+        subscribed = bound.subscribed
+        subscribed = subscribed + [Subscribed(t, None) for t in sides] if subscribed else []
+        nothing = {s.type: Schema() for s in subscribed}  # of types that nobody knows: reported without rows
+        everything = {**nothing, **(schemas or {}), **bound.schemas, **sides}
+        return make_stage(definitions, everything, kind, subscribed, stage_key(definitions))
 
     def check(self, schemas: Mapping[str, Schema] | None = None, kind: TimeKind | None = None) -> list[Problem]:
         """All problems, with those that only the schemas of the data show, and of the plan if there are no errors."""
@@ -154,6 +144,8 @@ class Program:
 
     def _compiled(self, bound: Bound, kind: TimeKind) -> list[Definition]:
         found = bound.definitions(kind, self._facts)
+        found += bound.timeouts(found) if self.timeouts else []
+        found = found if self._instances is None else [d.at_most(self._instances) for d in found]
         return [d.telling() for d in found] if self.provisional else found
 
     def _judge(self, problems: list[Problem]) -> None:
@@ -191,13 +183,16 @@ class Program:
         """The types that the program reads and no definition of it makes."""
         return self.reads - self._unbound.defined
 
-    def history(self, events: Any, options: InputOptions) -> History:
-        """The input as a history: ``events`` is a table, a mapping from types to tables, or sources of files."""
+    def history(self, events: Any, options: InputOptions, *, declared: bool = False) -> History:
+        """The input as a history: ``events`` is a table, a mapping from types to tables, or sources of files.
+
+        ``declared``: keep rows of all declared types, read by a definition or not.
+        """
         options = replace(options, type_names={str(i): n for i, n in self.assigned.items()})
         history = normalise(
             sources_of(named(events, self.assigned)),
             schemas=self._unbound.declared,
-            inputs=sorted(self.reads),
+            inputs=sorted(self.reads | set(self._unbound.declared) if declared else self.reads),
             external=sorted(self.external),
             options=options,
         )
@@ -241,6 +236,8 @@ class Program:
         window: Any = None,
         step: Any = None,
         provisional: bool = False,
+        timeouts: bool = False,
+        max_instances: int | None = None,
         **host: Any,
     ) -> Any:
         """Find everything that the program defines in ``events``.
@@ -256,13 +253,15 @@ class Program:
         types.  For ``zone`` to ``require_bounds`` see :meth:`adjusted`.  ``window``, ``step``: window mode, the answer
         over what has come by each query, as far as it reaches into the window; durations such as "2 h", or ticks.
         ``provisional``: on a stream rows that still hold are told before they have ended, with the column ``final``.
-        ``host``: options of Spark (``partitions``).
+        ``timeouts``: the result has ``timeouts``, too: per statement with a guard `timer:within` the partial matches
+        that it ended.  ``max_instances``: how many partial matches a definition may have at a time (10 million; on
+        Spark per partition).  ``host``: options of Spark (``partitions``).
 
-        Raises DefinitionProblem, InputProblem, UsageProblem.
+        Raises DefinitionProblem, InputProblem, LimitProblem, UsageProblem.
         """
         program = self.adjusted(
             zone=zone, facts=facts, strict=strict, require_bounds=require_bounds, window=window, step=step,
-            provisional=provisional,
+            provisional=provisional, timeouts=timeouts, max_instances=max_instances,
         )  # fmt: skip
         options = InputOptions(
             type,

@@ -164,7 +164,8 @@ class InStream:
             parts, self.source, how.buckets, token, label=how.because, because=how.because, late=how.late,
             skip=how.skip, final=program.provisional,
         )  # fmt: skip
-        self.query = StreamQuery(cast(Any, None), self.layout, self.stage.reported, how.because, how.because)
+        asked = self.stage.found, how.because, how.because, self.stage.sides
+        self.query = StreamQuery(cast(Any, None), self.layout, *asked)
         self.stores: dict[tuple[int, int], Store] = {}
         kinds = {c: ARROW[kind] for (_, kind), c in columns.items()}
         special = {c: pa.string() for c in ("__type", "__label", "__bad", "__data")}

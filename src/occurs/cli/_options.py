@@ -36,6 +36,18 @@ def windows(command: Decorated) -> Decorated:
     return click.option("--window", metavar="DURATION", help=text)(step(command))
 
 
+def timeouts(command: Decorated) -> Decorated:
+    text = "Write the partial matches that ran out of time (EPL: `timer:within`), with what they had by then."
+    return click.option("--timeouts", metavar="PATH", help=text)(command)
+
+
+def instances(command: Decorated) -> Decorated:
+    text = "Partial matches of a definition at a time (EPL; on Spark per partition): more are an error."
+    return click.option("--max-instances", type=click.IntRange(1), metavar="N", help=f"{text}  [default: 10,000,000]")(
+        command
+    )
+
+
 _HISTORY = ("PATH|TYPE=PATH", "CSV, JSON lines or Parquet, or a directory of them; may be repeated.")
 _STREAM = (
     "DIR|TYPE=DIR|FILE|kafka://..",

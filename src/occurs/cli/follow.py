@@ -39,10 +39,12 @@ if TYPE_CHECKING:
 @click.option("--metrics", metavar="PATH", help="Append a JSON object per micro-batch.")
 @click.option("--late", metavar="DIR", help="Write the rows that came too late, as they came (JSON lines).")
 @click.option("--bad", metavar="DIR", help="Write the rows left out, with reason and place (implies --bad-rows skip).")
+@_options.timeouts
 @click.option("--because", is_flag=True, help="Add the label and the constituents of every detection.")
 @click.option("--label", is_flag=True, help="Add the label of every detection.")
 @click.option("--provisional", is_flag=True, help="Tell what still holds before it has ended, too (column final).")
 @click.option("--only", metavar="TYPE,..", help="Report these types only.")
+@_options.instances
 @_options.windows
 @click.option("--buckets", type=int, default=4, show_default=True, help="Parts of the state; fixed for a checkpoint.")
 @click.option(
@@ -63,10 +65,12 @@ def command(
     metrics: str | None,
     late: str | None,
     bad: str | None,
+    timeouts: str | None,
     because: bool,
     label: bool,
     provisional: bool,
     only: str | None,
+    max_instances: int | None,
     buckets: int,
     replay_from: tuple[str, ...],
     window: str | None,
@@ -81,7 +85,7 @@ def command(
     if window is not None or step is not None:
         raise unsupported("on a stream")
     program = _input.load(rules, language, strict=strict, require_bounds=require_bounds)
-    targets = {"--out": None if out == "-" else out, "--late": late, "--bad": bad}
+    targets = {"--out": None if out == "-" else out, "--late": late, "--bad": bad, "--timeouts": timeouts}
     check_targets({o: None if t and _is_topic(t) else t for o, t in targets.items()}, given.events)
     source = source_of(given.events, speed)
     for option, target in {**targets, "--checkpoint": checkpoint, "--metrics": metrics}.items():
@@ -89,8 +93,9 @@ def command(
             source.refuse_inside(option, target)
     facts = _input.facts(given)
     program = program.adjusted(
-        zone=given.zone, facts=facts, strict=strict, require_bounds=require_bounds, provisional=provisional
-    )
+        zone=given.zone, facts=facts, strict=strict, require_bounds=require_bounds, provisional=provisional,
+        timeouts=timeouts is not None, max_instances=max_instances,
+    )  # fmt: skip
     asked = Asked(
         source,
         given.options(skip=bad is not None),
@@ -121,8 +126,10 @@ def command(
             found = Shown(rich_table, line)
         else:
             found = side("--out", None if out == "-" else out, out_format, checkpoint) or Lines()
-        sides = [side("--late", late, "jsonl", checkpoint), side("--bad", bad, out_format, checkpoint)]
-        return Outputs(found, sides[0], sides[1], out_format if isinstance(found, Files) else None)
+        too_late, wrong = side("--late", late, "jsonl", checkpoint), side("--bad", bad, out_format, checkpoint)
+        ended = side("--timeouts", timeouts, out_format, checkpoint)
+        suffixes = [out_format if isinstance(sink, Files) else None for sink in (found, ended)]
+        return Outputs(found, too_late, wrong, suffixes[0], ended, suffixes[1])
 
     follower = Follower(program, asked, _input.warn)
     try:

@@ -10,7 +10,7 @@ from occurs.cli import _input, _options
 from occurs.cli._output import check_targets, put, summary
 from occurs.cli._progress import detecting
 from occurs.connect.tables import to_arrow
-from occurs.connect.writers import in_order, write_rows
+from occurs.connect.writers import in_order, write, write_rows
 from occurs.errors import UsageProblem
 from occurs.hosts.windows import unsupported
 
@@ -25,7 +25,8 @@ from occurs.hosts.windows import unsupported
 @click.option("--bad", metavar="PATH", help="Write the rows left out, with reason and place (implies --bad-rows skip).")
 @click.option("--late", metavar="PATH", help="Write the rows that came too late: a history has none.")
 @click.option("--never", metavar="PATH", help="Write the triggers that can never fire any more (FTL, PTL).")
-@click.option("--timeouts", metavar="PATH", help="Write the partial matches that ran out of time (EPL).")
+@_options.timeouts
+@_options.instances
 @_options.windows
 @click.option("--only", metavar="TYPE,..", help="Report these types only.")
 def command(
@@ -41,6 +42,7 @@ def command(
     late: str | None,
     never: str | None,
     timeouts: str | None,
+    max_instances: int | None,
     only: str | None,
     window: str | None,
     step: str | None,
@@ -50,16 +52,19 @@ def command(
     Without --out the detections are shown as tables, or as JSON lines if stdout is no terminal.
     """
     began = time.monotonic()
-    check_targets({"--out": None if out == "-" else out, "--bad": bad, "--late": late}, given.events)
-    for option, target, whose in (("--never", never, "FTL and PTL"), ("--timeouts", timeouts, "EPL")):
-        if target is not None:
-            text = f"{option} {target}: no definition of this program has such rows"
-            raise UsageProblem.of("bad-option", text, hint=f"they come from {whose}")
+    targets = {"--out": None if out == "-" else out, "--bad": bad, "--late": late, "--timeouts": timeouts}
+    check_targets(targets, given.events)
+    if never is not None:
+        text = f"--never {never}: no definition of this program has such rows"
+        raise UsageProblem.of("bad-option", text, hint="they come from FTL and PTL")
     program = _input.load(rules, language, strict=strict, require_bounds=require_bounds)
     keywords = _input.arguments(given, skip=bad is not None)
     keywords |= {"strict": strict, "require_bounds": require_bounds}
+    keywords |= {"timeouts": timeouts is not None, "max_instances": max_instances}
     # refuses before anything is read
-    program.adjusted(zone=given.zone, facts=keywords.get("facts"), window=window, step=step)
+    program.adjusted(
+        zone=given.zone, facts=keywords.get("facts"), window=window, step=step, timeouts=timeouts is not None
+    )
     program.require(given.host)
     if window is not None and given.host == "spark":
         raise unsupported("on Spark")
@@ -74,8 +79,9 @@ def command(
     with detecting(given.host == "spark"):
         found = program.detect(events, because=because, with_label=label, only=chosen, **keywords)
         tables = {name: to_arrow(found[name]) for name in found}
+        ended = {name: to_arrow(table) for name, table in (found.timeouts or {}).items()}
     if given.host == "spark":
-        tables = {name: in_order(table) for name, table in tables.items()}
+        tables, ended = ({name: in_order(table) for name, table in some.items()} for some in (tables, ended))
     notices = {(p.kind, p.message): p for p in [*(history.notices if history else ()), *found.notices]}
     _input.warn(list(notices.values()))
     counts, left_out = dict(found.counts), found.bad
@@ -86,4 +92,6 @@ def command(
         write_rows(bad, None if left_out is None else to_arrow(left_out), "--bad")
     if late is not None:
         write_rows(late, None if found.late is None else to_arrow(found.late), "--late")
+    if timeouts is not None:
+        write(timeouts, ended, "--timeouts")
     summary(tables, counts, time.monotonic() - began)

@@ -50,13 +50,13 @@ def check_target(path: str, option: str = "--out") -> None:
         raise ResourceProblem.of("cannot-write", f"{option} {path}: no right to write there")
 
 
-def write(path: str, tables: Tables) -> None:
+def write(path: str, tables: Tables, option: str = "--out") -> None:
     """Write all rows of ``tables`` (type -> table, in evaluation order) to ``path``, each with its ``type`` first.
 
     In one file the rows of all types are merged by time.  A file appears whole or not at all.  Raises ResourceProblem
     if it cannot be written, UsageProblem (``schema-conflict``) if two types' columns cannot be in one Parquet file.
     """
-    check_target(path)
+    check_target(path, option)
     target = Path(path).expanduser()
     kind = format_of(target)
     try:

@@ -104,7 +104,7 @@ class Follower:
             query = self._found(session, expected, delay, checkpoint).query(
                 late=sinks.late is not None, control=_control(session, checkpoint)
             )
-            sinks.check(query.read(SCHEMA.empty_table()).found)
+            sinks.check(query.read(SCHEMA.empty_table()))
             checkpoint.settle(entry)
 
             def take(number: int, seconds: float, done: MicroBatch) -> None:
@@ -161,8 +161,8 @@ class Follower:
         """What must stay what it is while the checkpoint lives."""
         asked, options = self.asked, self.asked.options
         stage = self.program.plan(expected.pinned.schemas, self.kind)
-        reported = chosen(stage.reported, None if asked.only is None else list(asked.only))
-        run = lanes(needed(groups(stage.definitions, stage), set(reported)), asked.buckets)
+        reported = chosen(stage.found, None if asked.only is None else list(asked.only))
+        run = lanes(needed(groups(stage.definitions, stage), {*reported, *stage.sides}), asked.buckets)
         special = [options.type, options.time, options.end, options.sequence, options.label, options.time_unit]
         return {
             "pinned": expected.pinned.entry(),

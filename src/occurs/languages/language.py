@@ -21,6 +21,7 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.plan.definition import Definition
 from occurs.plan.graph import Node
+from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Subscribed
 
 
@@ -123,6 +124,10 @@ class Part(Protocol):
 
     def definitions(self, kind: TimeKind, slots: Sequence[Slot], facts: Mapping[str, pa.Table]) -> list[Definition]:
         """The compiled definitions, in the order of ``nodes``.  Raises DefinitionProblem."""
+
+    def timeouts(self, definitions: Sequence[Definition], first: int) -> list[SequenceDefinition]:
+        """What gives the partial matches that guards of the compiled ``definitions`` end; its places are ``first`` and
+        those behind it."""
 
     def reference(self, chosen: Sequence[int], history: History, facts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         """What the reference semantics derives with the definitions ``chosen`` (numbers in ``nodes``): per type

@@ -91,6 +91,10 @@ class Definition(ABC):
         """The same, with rows that still hold before they have ended."""
         return self
 
+    def at_most(self, instances: int) -> Definition:
+        """The same, with no more than so many partial matches at a time, if it has such."""
+        return self
+
 
 @dataclass(frozen=True)
 class PatternDefinition(Definition):

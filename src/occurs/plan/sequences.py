@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from occurs.errors import Problem, Span
+from occurs.model.types import Schema
 from occurs.operators.sequences import tree
 from occurs.plan.definition import Definition
 from occurs.plan.graph import Node
@@ -23,6 +24,9 @@ class SequenceDefinition(Definition):
     ``name``: the type it defines; ``at``: its place; ``definition``: its identity; ``single``: it looks at one row
     only; ``splits``: the ways to split it; ``kept``: what it keeps, in words; ``costs``: what is to be said of it;
     ``limit``: partial matches that may live at a time; ``since``: it sees rows after this tick only.
+
+    ``ended``: if it is not empty, this gives the partial matches that the guards of ``pattern`` have ended, under this
+    name, and not the matches: a side output.  ``schema``: then its columns.
     """
 
     name: str
@@ -37,6 +41,8 @@ class SequenceDefinition(Definition):
     since: int | None = None
     file: str | None = None
     span: Span | None = None
+    ended: str = ""
+    schema: Schema = Schema()
 
     @property
     def output(self) -> str:
@@ -81,6 +87,9 @@ class SequenceDefinition(Definition):
 
     def after(self, born: int) -> SequenceDefinition:
         return replace(self, since=born)
+
+    def at_most(self, instances: int) -> SequenceDefinition:
+        return replace(self, limit=instances)
 
 
 def nodes(root: tree.Node) -> Iterator[tree.Node]:

@@ -67,6 +67,16 @@ class Stage:
         return (*(t for t in self.defined if t in wanted), *sorted(wanted - set(self.defined)))
 
     @cached_property
+    def sides(self) -> Mapping[str, str]:
+        """Reported types that are side outputs, to the names that users know them by."""
+        return {d.output: d.ended for d in self.sequences if d.ended}
+
+    @cached_property
+    def found(self) -> tuple[str, ...]:
+        """Reported types that are no side outputs."""
+        return tuple(t for t in self.reported if t not in self.sides)
+
+    @cached_property
     def derived(self) -> Mapping[str, None]:
         """Reported types that rules define, in evaluation order."""
         defined = set(self.defined)

@@ -15,7 +15,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from occurs.errors import OccursError, Problem, UsageProblem
-from occurs.found import chosen
+from occurs.found import Timeouts, chosen
 from occurs.hosts.spark.counts import counts
 from occurs.hosts.spark.read import read
 from occurs.hosts.spark.result import Result, side_by_side
@@ -52,14 +52,15 @@ def detect(
         raise UsageProblem.of("bad-option", f"partitions: {partitions}", hint="at least 1")
     source = read(program, events, options)
     stage = program.plan(source.schemas, source.kind)
-    wanted = chosen(stage.reported, only)
+    wanted = chosen(stage.found, only)
+    asked = {*wanted, *stage.sides}
     results: list[Result] = []
     owners: dict[str, Result] = {}
     kept: list[DataFrame] = []
-    run = needed(groups(stage.definitions, stage), set(wanted))
+    run = needed(groups(stage.definitions, stage), asked)
     for number, group in enumerate(run):
         result = run_group(group, source, results, partitions, with_label, because, ended)
-        mine = [t for t in group.stage.reported if t in wanted]
+        mine = [t for t in group.stage.reported if t in asked]
         readers = sum(1 for later in run[number + 1 :] if later.takes & group.hands)
         if len(mine) + readers > 1:
             result.frame = result.frame.persist()
@@ -69,7 +70,10 @@ def detect(
     costs = [w for d in stage.definitions for w in d.warnings]
     notices = [*program.warnings(source.schemas, source.kind), *costs, *source.notices]
     look = partial(counts, stage, source)
-    return SparkDetections({t: owners[t] for t in wanted}, source.counts, look, notices, source.bad, kept)
+    sides = {t: owners[t] for t in stage.sides}
+    return SparkDetections(
+        {t: owners[t] for t in wanted}, source.counts, look, notices, source.bad, kept, sides, stage.sides
+    )
 
 
 def needed(all_groups: list[Group], wanted: set[str]) -> list[Group]:
@@ -97,6 +101,8 @@ class SparkDetections(Mapping[str, "DataFrame"]):
         notices: list[Problem],
         bad: DataFrame | None,
         kept: list[DataFrame],
+        ended: Mapping[str, Result],
+        sides: Mapping[str, str],
     ):
         self._owners = owners
         self._tables: dict[str, DataFrame] = {}
@@ -106,6 +112,8 @@ class SparkDetections(Mapping[str, "DataFrame"]):
         self.notices = notices
         self.bad = bad
         self.late = None
+        #: per statement with a guard the partial matches that it ended; None: they were not asked for
+        self.timeouts = Timeouts(sides, lambda type, name: ended[type].table(type, name)) if sides else None
 
     @cached_property
     def counts(self) -> dict[str, int]:

@@ -26,12 +26,12 @@ class Result:
     group: Group
     number: int
 
-    def table(self, type: str) -> DataFrame:
-        """The detections of one type as users see them."""
+    def table(self, type: str, name: str | None = None) -> DataFrame:
+        """The detections of one type as users see them, called ``name`` if it is given."""
         from pyspark.sql import functions as F
 
         chosen = self.frame.where(F.col("__type") == self.wide.reported.index(type))
-        return chosen.select(*_output(self.wide, self.group.stage.schemas[type], type))
+        return chosen.select(*_output(self.wide, self.group.stage.schemas[type], type, name or type))
 
     def several(self, types: Sequence[str], kinds: Mapping[str, Kind], lasting: bool) -> DataFrame:
         """The detections of some types, with the attributes ``kinds``, and with their ends if some are ``lasting``."""
@@ -104,13 +104,13 @@ def side_by_side(found: Sequence[tuple[str, Result]]) -> DataFrame:
     return reduce(lambda one, more: one.unionByName(more), frames)
 
 
-def _output(wide: Wide, schema: Schema, type: str) -> list[Column]:
+def _output(wide: Wide, schema: Schema, type: str, name: str) -> list[Column]:
     from pyspark.sql import functions as F
 
-    out = [F.lit(type).alias("type"), *_times(wide, schema.lasting)]
-    for name, t in schema:
-        column = F.col(wide.physical[(type, name)])
-        out.append((F.timestamp_micros(column) if t is Type.TIMESTAMP else column).alias(name))
+    out = [F.lit(name).alias("type"), *_times(wide, schema.lasting)]
+    for attribute, t in schema:
+        column = F.col(wide.physical[(type, attribute)])
+        out.append((F.timestamp_micros(column) if t is Type.TIMESTAMP else column).alias(attribute))
     return out + _added(wide)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from occurs.found import called
 from occurs.hosts.stream.layout import Layout
 from occurs.hosts.stream.records import BAD, FIGURES, FOUND, LATE, from_blob, records
 from occurs.hosts.stream.unpack import Shown
@@ -25,7 +26,8 @@ _BAD = pa.schema([*((n, pa.string()) for n in _TEXTS), ("row", pa.int64())])
 @dataclass
 class MicroBatch:
     """``found``: the detections of every reported type, as the other hosts give them, in order of time.  ``late``: JSON
-    texts, a row each (if asked for).  ``bad``: reason, file, column, value, data, row.
+    texts, a row each (if asked for).  ``bad``: reason, file, column, value, data, row.  ``timeouts``: per statement the
+    partial matches that guards ended (if asked for).
 
     ``figures``: rows, bad, outside, empty (end = time), late, found; waiting, kept (rows held at the end), size (bytes
     of state written), frontier and newest (ticks).
@@ -35,21 +37,24 @@ class MicroBatch:
     late: list[str] = field(default_factory=list)
     bad: pa.Table = field(default_factory=_BAD.empty_table)
     figures: dict[str, int | None] = field(default_factory=dict)
+    timeouts: dict[str, pa.Table] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class StreamQuery:
-    """One query that finds ``types``; ``frame``: its records, with output mode append."""
+    """One query that finds ``types``; ``frame``: its records, with output mode append.  ``sides``: side outputs, to the
+    names that users know them by."""
 
     frame: DataFrame
     layout: Layout
     types: tuple[str, ...]
     label: bool
     because: bool
+    sides: Mapping[str, str] = field(default_factory=dict)
 
     def read(self, rows: pa.Table) -> MicroBatch:
         """The records of a micro-batch (``frame.toArrow()`` inside ``foreachBatch``)."""
-        parts: dict[str, list[pa.Table]] = {t: [] for t in self.types}
+        parts: dict[str, list[pa.Table]] = {t: [] for t in self._all}
         shown = self._shown
         figures: dict[str, int | None] = dict.fromkeys(_SUMS, 0)
         figures |= {"frontier": None, "newest": None}
@@ -68,17 +73,24 @@ class StreamQuery:
                     figures[name] = (figures[name] or 0) + getattr(r, name)
                 figures["frontier"] = _least(figures["frontier"], r.lo)
                 figures["newest"] = r.hi if figures["newest"] is None else max(figures["newest"], r.hi or 0)
-        found = {t: self._table(t, tables) for t, tables in parts.items()}
-        return MicroBatch(found, late, pa.concat_tables(bad) if bad else _BAD.empty_table(), figures)
+        found = {t: self._table(t, parts[t]) for t in self.types}
+        ended = {name: called(self._table(t, parts[t]), name) for t, name in self.sides.items()}
+        for table in ended.values():
+            figures["found"] = (figures["found"] or 0) - len(table)
+        return MicroBatch(found, late, pa.concat_tables(bad) if bad else _BAD.empty_table(), figures, ended)
+
+    @property
+    def _all(self) -> tuple[str, ...]:
+        return (*self.types, *self.sides)
 
     @property
     def _shown(self) -> Mapping[str, Shown]:
-        return {t: Shown.of(self.layout.paths, (t,), self.label, self.because) for t in self.types}
+        return {t: Shown.of(self.layout.paths, (t,), self.label, self.because) for t in self._all}
 
     def _found(self, shown: Mapping[str, Shown], lane: int, blob: bytes) -> dict[str, pa.Table]:
         path = next(p for p in self.layout.paths if p.lane.number == lane)
         out = {}
-        for t in self.types:
+        for t in self._all:
             if t in path.wide.reported:
                 table = shown[t].table(path, blob)
                 if table is not None:

@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from occurs.errors import Problem, UsageProblem
-from occurs.found import chosen
+from occurs.found import Timeouts, chosen
 from occurs.hosts.spark.batch import PARTITIONS, needed
 from occurs.hosts.stream.batches import StreamQuery
 from occurs.hosts.stream.chain import lay_out, records_of
@@ -74,7 +74,7 @@ def found_in(
         raise UsageProblem.of("bad-option", f"partitions: {partitions}", hint="at least 1")
     source = read(False)
     stage = program.plan(source.schemas, source.kind)
-    reported = chosen(stage.reported, only)
+    reported = chosen(stage.found, only)
     costs = [w for d in stage.definitions for w in d.warnings]
     notices = [*program.warnings(source.schemas, source.kind), *costs, *source.notices]
     notices += _prepare(source.frame, partitions)
@@ -124,13 +124,20 @@ class StreamDetections(Mapping[str, "DataFrame"]):
     ):
         self._source = source
         self._late_source = late_source
-        self._reported = reported
+        self._reported, self._sides = reported, stage.sides
         self._groups = groups(stage.definitions, stage)
         self._buckets = buckets
         self._label, self._because, self._skip, self._final = label, because, skip, final
         self._tables: dict[str, DataFrame] = {}
         self.notices = notices
         self.counts: dict[str, int] = {}
+        #: per statement with a guard the partial matches that it ended; None: they were not asked for
+        self.timeouts = Timeouts(stage.sides, self._ended) if stage.sides else None
+
+    def _ended(self, type: str, name: str) -> DataFrame:
+        from pyspark.sql import functions as F
+
+        return self._shown((type,)).withColumn("type", F.lit(name))
 
     def __getitem__(self, type: str) -> DataFrame:
         if type not in self._reported:
@@ -189,9 +196,9 @@ class StreamDetections(Mapping[str, "DataFrame"]):
         """Everything in one query, for sinks that take micro-batches.  ``late``: with the rows that come too late.
         ``control``: a streaming DataFrame of which a row says that nothing comes any more."""
         source: StreamSource = self._late_source() if late else self._source
-        layout = self._layout(self._reported, source, late=late)
+        layout = self._layout((*self._reported, *self._sides), source, late=late)
         frame = observed(records_of(layout, source, control))
-        return StreamQuery(frame, layout, self._reported, self._label, self._because)
+        return StreamQuery(frame, layout, self._reported, self._label, self._because, self._sides)
 
     def _layout(self, types: tuple[str, ...], source: StreamSource, *, late: bool = False) -> Layout:
         """Of one query that finds these types."""

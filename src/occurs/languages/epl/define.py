@@ -16,6 +16,7 @@ from occurs.languages.epl.compile import compile_query
 from occurs.languages.epl.compile_keys import choices, looks_at_one
 from occurs.languages.epl.parser import parse
 from occurs.languages.epl.semantics import evaluate
+from occurs.languages.epl.timeouts import with_guards
 from occurs.languages.language import Known, Slot, Texts
 from occurs.model.history import History
 from occurs.model.occurrence import Occurrence
@@ -147,6 +148,11 @@ class Epl:
                 )
             )
         return out
+
+    def timeouts(self, definitions: Sequence[Definition], first: int) -> list[SequenceDefinition]:
+        """The partial matches that guards end."""
+        mine = [d for d in definitions if isinstance(d, SequenceDefinition)]
+        return with_guards(self.queries, mine, self.schemas, first)
 
     def reference(self, chosen: Sequence[int], history: History, facts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         """What the reference semantics derives: see :class:`occurs.languages.language.Part`.

@@ -62,8 +62,8 @@ def timeouts(
     """What guards have ended, by time, then statement."""
     run = Run(statements, schemas, history, kind, zone, start, until)
     run.all_instants()
-    found = [(t.time, place, t) for place, m in enumerate(run.machines) for t in m.timeouts]
-    return [t for _, _, t in sorted(found, key=lambda f: f[:2])]
+    found = [replace(t, number=q.number) for q in run.queries if q.machine is not None for t in q.machine.timeouts]
+    return sorted(found, key=lambda t: t.time)
 
 
 def output_name(query: syntax.Query, number: int) -> str:

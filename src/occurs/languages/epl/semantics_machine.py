@@ -17,7 +17,7 @@ from occurs.expr import tree
 from occurs.languages.epl import syntax
 from occurs.languages.epl.semantics_calendar import next_instant
 from occurs.languages.epl.semantics_expr import Undecided, conjunction, evaluate, ticks
-from occurs.languages.epl.semantics_instances import BELOW_NOT, KINDS, Binding, Bound, Instance, Parent, events_of
+from occurs.languages.epl.semantics_instances import KINDS, OTHER, Binding, Bound, Instance, Parent, events_of
 from occurs.languages.epl.semantics_nodes import Filter, Timer, Within
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import Duration, TimeKind
@@ -39,13 +39,13 @@ class World:
 @dataclass(frozen=True)
 class Timeout:
     """A guard ended what had not ended: the statement, when, what its instance was started with and what was known
-    below it, without what is part of another binding and without the empty one.  ``tags``: all of the statement."""
+    below it, without what is part of another binding and without the empty one.  ``number``: of the query."""
 
     statement: str
     time: int
     binding: Mapping[str, Bound]
     waiting: tuple[Mapping[str, Bound], ...]
-    tags: tuple[str, ...]
+    number: int = 0
 
 
 def named(pattern: syntax.Pattern) -> tuple[syntax.Pattern, list[syntax.Filter]]:
@@ -83,7 +83,7 @@ class Machine(Parent):
         self.timers: list[Timer] = []
         self.found: list[Binding] = []
         self.timeouts: list[Timeout] = []
-        self.root: Instance = KINDS[type(self.pattern)](self, self, self.pattern, {}, 2)
+        self.root: Instance = KINDS[type(self.pattern)](self, self, self.pattern, {}, OTHER)
         self.root.start()
 
     def reads(self, type_: str) -> bool:
@@ -151,9 +151,9 @@ class Machine(Parent):
         """The pattern has ended."""
 
     def timed_out(self, guard: Within) -> None:
-        waiting = [b for one in _below(guard) if one.group != BELOW_NOT and (b := one.partial())]
+        waiting = [b for one in _below(guard) if one.group == OTHER and (b := one.partial())]
         longest = [b for i, b in enumerate(waiting) if not _extended(b, waiting, i)]
-        self.timeouts.append(Timeout(self.name, self.now, guard.binding, tuple(longest), tuple(self.tags)))
+        self.timeouts.append(Timeout(self.name, self.now, guard.binding, tuple(longest)))
 
     # --- one event, one instant of timers ------------------------------------------------------------------------
 

@@ -16,8 +16,9 @@ Readings where the specification is silent (those of Esper, unless said otherwis
   with the binding of the repetition.
 - ``every-distinct`` has one set of keys per instance of it; null is a key like others, 1 and 1.0 are one key.
 - A guard is started before its operand, so that its end comes before timers of the operand due at the same time.
-- What a guard ends (`partial`): of every waiting filter or timer below it what it was started with, of ``and`` and
-  ``until`` what they have stored; not of what stands below a ``not``.
+- What a guard ends (`partial`): of every waiting filter or timer below it what it was started with, of ``until`` what
+  it has collected, of ``and`` what had to wait for other operands that are no ``not``; nothing of what is below a
+  ``not`` or the end of an ``until``.
 - Discarding also reaches an ``until`` that has collected an event of a match; it goes from the root down, and what is
   started by it is not looked at.  Each timer instant counts as an event of its own here.
 """
@@ -208,8 +209,8 @@ class And(Branch):
         self.operands: list[Instance] = []
         #: what each operand has reported, in order
         self.stored: list[list[Binding]] = [[] for _ in self.pattern.operands]
-        #: the same in the order in which it came
-        self.arrived: list[Binding] = []
+        #: in the order in which it came, what had to wait for others
+        self.waiting: list[Binding] = []
         for p in self.pattern.operands:
             child = KINDS[type(p)](self.machine, self, p, self.binding, self.group)
             self.operands.append(child)
@@ -221,7 +222,8 @@ class And(Branch):
             self.drop(child)
         at = next(i for i, c in enumerate(self.operands) if c is child)
         self.stored[at].append(binding)
-        self.arrived.append(binding)
+        if any(c is not child and not isinstance(c, Not) for c in self.children):
+            self.waiting.append(binding)
         if not all(self.stored):
             return
         lists = [[binding] if i == at else stored for i, stored in enumerate(self.stored)]
@@ -236,15 +238,15 @@ class And(Branch):
         self.false()
 
     def partial(self) -> Binding:
-        """All that it has stored: of several events of one tag the latest, of several lists all their events."""
-        out = dict(self.binding) if self.arrived else {}
-        for tag, bound in ((t, b) for one in self.arrived for t, b in one.items() if t not in self.binding):
+        """All that had to wait: of several events of one tag the latest, of several lists all their events."""
+        out = dict(self.binding) if self.waiting else {}
+        for tag, bound in ((t, b) for one in self.waiting for t, b in one.items() if t not in self.binding):
             before = out.get(tag, ())
             out[tag] = (*before, *bound) if isinstance(bound, tuple) and isinstance(before, tuple) else bound
         return out
 
     def has(self, events: set[int]) -> bool:
-        stored = (e for one in self.arrived for e in events_of(one))
+        stored = (e for some in self.stored for one in some for e in events_of(one))
         return super().has(events) or any(id(e) in events for e in stored)
 
 

@@ -22,6 +22,7 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, arrow_type
 from occurs.plan.definition import Definition, NetDefinition
 from occurs.plan.graph import Node
+from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Subscribed
 
 __all__ = ["Phenesthe", "check", "read"]
@@ -157,6 +158,10 @@ class Phenesthe:
                 )
             )
         return out
+
+    def timeouts(self, definitions: Sequence[Definition], first: int) -> list[SequenceDefinition]:
+        """There are no guards."""
+        return []
 
     def reference(self, chosen: Sequence[int], history: History, facts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         """What the reference semantics derives: see :class:`occurs.languages.language.Part`."""

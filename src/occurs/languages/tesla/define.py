@@ -23,6 +23,7 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, arrow_type
 from occurs.plan.definition import Definition, PatternDefinition
 from occurs.plan.graph import Node
+from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Subscribed
 
 __all__ = ["Tesla", "check", "occurrences", "read"]
@@ -132,6 +133,10 @@ class Tesla:
             c = compile_rule(named, slot.place, self.analysis.schemas, slot.strict, kind)
             out.append(PatternDefinition(c.reads, c.positional, c.columns, c.pattern, c.looks_back, c.timer))
         return out
+
+    def timeouts(self, definitions: Sequence[Definition], first: int) -> list[SequenceDefinition]:
+        """There are no guards."""
+        return []
 
     def reference(self, chosen: Sequence[int], history: History, facts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         """What the reference semantics derives: see :class:`occurs.languages.language.Part`."""

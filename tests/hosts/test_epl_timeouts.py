@@ -1,0 +1,142 @@
+"""Partial matches that guards end, on every host: those of this process."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from filestream import Folder, collected, cut, disordered, follow
+from hostcases import keywords
+from instream import How, InStream
+from test_stream_epl import NOTHING, WAYS, options_of
+
+import occurs
+from occurs.connect.tables import to_arrow
+from occurs.model.history import InputOptions
+from occurs.testing.random_epl import random_epl
+
+RULES = """
+create schema A(k int, v int); create schema B(k int, v int); create schema C(k int, v int);
+insert into P select a.v as v from pattern [every a=A -> b=B(k = a.k) where timer:within(4 msec)];
+@Name('both') insert into P select b.v as v
+from pattern [every (a=A -> (b=B(k = a.k) and c=C) where timer:within(9 msec))];
+insert into Q select p.v as v from pattern [every p=P -> ([2] c=C(v > p.v)) where timer:within(6 msec)];
+"""
+
+
+def table_of(seed: int, n: int = 60) -> pa.Table:
+    rng = random.Random(seed)
+    columns = {c: pa.array([rng.randint(0, high) for _ in range(n)]) for c, high in (("time", 50), ("k", 2), ("v", 5))}
+    return pa.table({"type": pa.array(rng.choices("ABC", k=n)), **columns})
+
+
+def rows(found: Mapping[str, Any]) -> Counter[str]:
+    """Whatever the order of rows and of columns."""
+    out: Counter[str] = Counter()
+    for name, table in found.items():
+        for row in to_arrow(table).to_pylist():
+            assert row["type"] == name
+            out[repr(sorted(row.items()))] += 1
+    return out
+
+
+def here(program: occurs.Program, table: Any, **options: Any) -> Counter[str]:
+    found = program.detect(table, timeouts=True, time_unit="ms", **options)
+    assert set(found) == {"P", "Q"}
+    assert list(found.timeouts) == ["P", "both", "Q"]
+    out = rows(found.timeouts)
+    assert len(out) > 10
+    return out
+
+
+def test_they_are_no_detections() -> None:
+    program, table = occurs.parse(RULES, language="epl"), table_of(1)
+    with_them = program.detect(table, timeouts=True, time_unit="ms")
+    without = program.detect(table, time_unit="ms")
+    assert without.timeouts is None
+    assert {t: with_them.arrow(t) for t in with_them} == {t: without.arrow(t) for t in without}
+    only = program.detect(table, timeouts=True, time_unit="ms", only=["Q"])
+    assert list(only) == ["Q"]
+    assert len(only.timeouts["both"]) > 0
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_streams_in_this_process(number: int) -> None:
+    way = WAYS[number]
+    program, table = occurs.parse(RULES, language="epl"), table_of(number)
+    how = How(way.buckets, way.size, 7 if way.shuffled else 0, way.shuffled, way.memory, apart=way.apart)
+    answer = InStream(program.adjusted(timeouts=True), {None: table}, InputOptions(time_unit="ms"), how).run()
+    got: Counter[str] = Counter()
+    for batch in answer.batches:
+        got += rows(batch.timeouts)
+    assert got == here(program, table, because=True)
+
+
+@pytest.mark.slow
+def test_random_programs_as_streams() -> None:
+    found = 0
+    for seed in range(200):
+        case = random_epl(random.Random(seed))
+        if "timer:within" not in case.rules:
+            continue
+        program = occurs.parse(case.rules, language="epl").adjusted(zone=case.zone, timeouts=True)
+        wanted = program.detect(case.tables() or NOTHING, because=True, zone=case.zone, timeouts=True, **keywords(case))
+        way = WAYS[seed % len(WAYS)]
+        answer = InStream(program, case.tables(), options_of(case), How(way.buckets, way.size, memory=way.memory)).run()
+        got: Counter[str] = Counter()
+        for batch in answer.batches:
+            got += rows(batch.timeouts)
+        assert got == rows(wanted.timeouts), case.rules
+        found += got.total()
+    assert found > 20
+
+
+@pytest.mark.spark
+def test_on_spark(quick: Any) -> None:
+    program, table = occurs.parse(RULES, language="epl"), table_of(7)
+    for options in ({}, {"because": True}):
+        found = program.detect(quick.createDataFrame(table), timeouts=True, time_unit="ms", partitions=3, **options)
+        assert set(found) == {"P", "Q"}
+        assert rows(found.timeouts) == here(program, table, **options)
+        found.unpersist()
+
+
+@pytest.mark.spark
+def test_the_limit_on_spark(quick: Any) -> None:
+    text = "create schema A(k int); insert into P select a.k as k from pattern [every a=A -> a2=A(k = a.k + 1)];"
+    table = pa.table({"type": ["A"] * 9, "time": range(9), "k": [2 * n for n in range(9)]})
+    program = occurs.parse(text, language="epl")
+    for events in (table, quick.createDataFrame(table)):
+        assert program.detect(events, time_unit="ms", max_instances=20)["P"] is not None
+        with pytest.raises(occurs.LimitProblem) as caught:
+            to_arrow(program.detect(events, time_unit="ms", max_instances=5)["P"])
+        assert caught.value.kind == "max-instances"
+        assert "`P`: more than 5 partial matches" in caught.value.message
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_on_structured_streaming(quick: Any, tmp_path: Path) -> None:
+    program, table = occurs.parse(RULES, language="epl"), disordered(table_of(9), 5, 1)
+    options: dict[str, Any] = {"time_unit": "ms", "timeouts": True, "partitions": 2, "watermark": 5}
+    got = follow(quick, program, cut(table, 3), tmp_path, **options)
+    found: Counter[str] = Counter()
+    for batch in got.batches.values():
+        found += rows(batch.timeouts)
+    assert found == here(program, table)
+    # a query of one's own: what the clock of the rows alone has ended
+    folder = Folder(tmp_path / "own")
+    folder.put(table)
+    frame = program.detect(folder.stream(quick, table.schema), **options).timeouts["both"]
+    mine = collected(quick, frame, tmp_path)
+    last = max(table.column("time").to_pylist())
+    assert rows({"both": mine}) == rows({"both": _until(program, table, last - 5 - 1)})
+
+
+def _until(program: occurs.Program, table: pa.Table, until: int) -> pa.Table:
+    return program.detect(table, timeouts=True, time_unit="ms", until=until).timeouts["both"]
