@@ -46,7 +46,7 @@ def wild() -> Net:
         ),
         (
             Transition("move a row", (Binary("<=", o, number(3)),)),
-            Transition("compare", (Binary("!=", x, y), Binary(">", Call("length", (names,)), number(4))), P_MIN),
+            Transition("compare", (Binary("!=", x, y), Binary(">", Call("length", (y,)), number(0))), P_MIN),
         ),
         (
             takes("In put", "move a row", TupleTerm((o, e))),
@@ -138,8 +138,7 @@ def test_names_are_identifiers_and_distinct() -> None:
 def test_what_wild_nets_need_of_ml() -> None:
     text = write(wild()).decode("ascii")
     assert "<intinf/>" in text
-    assert "IntInf.fromInt(length" not in text  # the length of a text is `size`
-    assert "IntInf.fromInt(size(names)) &gt; 4" in text
+    assert "IntInf.fromInt(length(y)) &gt; 0" in text
     assert "not(eq_rows(x, y))" in text
     assert "fun eq_rows (" in text
     assert "IntInf.rem(o_2, 4)" in text
@@ -261,6 +260,28 @@ def test_other_heads_of_files() -> None:
     ]
 
 
+def test_what_cpn_tools_binds_otherwise() -> None:
+    for old, new, words in (
+        (b">1`d<", b">soup<", "`d` may have any value of its colour"),
+        (b"[n &lt;&gt; 2 orelse d = fish]", b"[k = n + 1, k &gt; 2]", "the guard gives `k` its value"),
+    ):
+        net, (note, *rest) = read(TABLES.replace(old, new), "tables.cpn")
+        assert (rest, note.kind, note.severity) == ([], "unsupported", "warning")
+        assert note.message == f"transition id40 (`Take Order`) on page `Dining Room`: {words}"
+        assert list(net.transitions) == ["Take Order", "Cook"]
+
+
+def test_an_arc_that_moves_nothing() -> None:
+    net, (note,) = read(
+        TABLES.replace(b">on</text>\n        </annot>", b">empty</text>\n        </annot>"), "tables.cpn"
+    )
+    assert (note.severity, note.message) == (
+        "notice",
+        "arc id56 between `id28` and `Take Order` on page `Dining Room`: it moves no tokens; left out",
+    )
+    assert len(net.arcs) == 8
+
+
 # -- wrong files
 
 
@@ -380,6 +401,13 @@ def test_nesting_without_end() -> None:
         ('<initmark id="id73">\n          <text tool="CPN Tools"\n                version="2.3.0">1`[blank]',
          '<initmark id="id73"><text>1`[]', "fusion",
          "place id71 (`Rail`) on page `Kitchen`: fused in `Rail` with `Dining Room_Rail` of another initial marking"),
+        (">1`(ts ^^ [written {dish = d, table = n}])<", ">1`(ts ^^ [written {dish = d, table = k}])<", "bindable",
+         "transition id40 (`Take Order`) on page `Dining Room`: no token that it takes gives `k` a value"),
+        (">1`d<", ">1`n<", "inscription",
+         "transition id40 (`Take Order`) on page `Dining Room`: at the arc `Menu` -> `Take Order`: found INT, expected "
+         "Dish"),
+        ("[n &lt;&gt; 2 orelse d = fish]", "[n + 2]", "guard",
+         "transition id40 (`Take Order`) on page `Dining Room`: in its guard: found INT, expected BOOL"),
         ('orientation="BOTHDIR"', 'orientation="Both"', "bad-arc",
          "arc id56 between `id28` and `Take Order` on page `Dining Room`: `Both` is no direction"),
     ],

@@ -83,7 +83,7 @@ def printed(term: Term, wide: bool = False) -> str:
         "abs(~3)",
         "Int.max(Int.max(n, m), 3)",
         "Real.min(x, 2.0)",
-        "size(s) + length(l1)",
+        "length(l1) + length(List.drop(l2, 1))",
         "en = f",
         "()",
         "[n > 1, n <> m]",
@@ -302,7 +302,7 @@ def random_term(want: str, depth: int, rng: random.Random) -> Term:
         if op == "neg":
             return Unary("neg", some("int"))
         if op == "length":
-            return Call("length", (some("text"),))
+            return Call("length", (ListTerm((some("int"),) * rng.randint(1, 3)),))
         if op == "if":
             return Call("if", (some("bool"), some("int"), some("int")))
         return Call("min", (some("int"), some("int"))) if op == "min" else Binary(op, some("int"), some("int"))

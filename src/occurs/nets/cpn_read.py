@@ -6,19 +6,22 @@ and left out; what is wrong with a file is an error, all errors together, each w
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import PurePath
 
 from occurs.errors import Problem, did_you_mean, raise_problems
+from occurs.expr.tree import Binary, Ref
 from occurs.nets.colours import Colour, Unit, Value, plain
 from occurs.nets.cpn_declarations import Declarations
 from occurs.nets.cpn_findings import Findings
 from occurs.nets.cpn_xml import Node, read_xml
-from occurs.nets.ml_names import Names
+from occurs.nets.ml_names import Names, members
 from occurs.nets.ml_parser import parse_constant, parse_guard, parse_tokens, parse_values
 from occurs.nets.net import P_NORMAL, Arc, Net, Page, Place, Transition
 from occurs.nets.terms import Term, TupleTerm
+from occurs.nets.validate import RULES, violations
 
 #: inscriptions of transitions that have no form here
 _OTHER = {"time": "a delay", "code": "a code segment", "channel": "a channel"}
@@ -68,6 +71,8 @@ class _Reader:
         names = self.names
         made = Net(name, names.colours, tuple(names.variables.items()), pages)
         self._same_in_fusion(made)
+        if not self.found.problems:
+            self._rules(made)
         return made
 
     def _unique_ids(self) -> None:
@@ -133,6 +138,25 @@ class _Reader:
                 node, page = nodes[place.name]
                 message = f"{self._what(node, page)}: fused in `{place.fusion}` with `{other.name}` of another {what}"
                 self.found.error("fusion", message, node)
+
+    # -- rules
+
+    def _rules(self, net: Net) -> None:
+        """What breaks a rule of nets, with the element's id; what CPN Tools allows nevertheless is a note."""
+        nodes = {self.called[n.id]: (n, p) for p in self.pages for n in p.all("place", "trans")}
+        part = any(n.severity == "warning" for n in self.found.notes)
+        for broken in violations(net):
+            node, page = nodes.get(broken.element, (self.root, None))
+            what = self._what(node, page) if page is not None else f"`{broken.element}`"
+            name = next(iter(re.findall(r"gives `(.*)` a value", broken.message)), "")
+            if broken.rule != "bindable":
+                self.found.error(broken.rule, f"{what}: {broken.message}", node, RULES[broken.rule])
+            elif members(self.names.variables[name]) is not None:
+                self.found.note(f"{what}: `{name}` may have any value of its colour", node)
+            elif any(_equates(g, name) for g in net.transitions[broken.element].guard):
+                self.found.note(f"{what}: the guard gives `{name}` its value", node)
+            elif not part:  # else what was left out may be what gives it a value
+                self.found.error(broken.rule, f"{what}: {broken.message}", node, RULES[broken.rule])
 
     # -- pages
 
@@ -223,7 +247,9 @@ class _Reader:
             self.found.error("bad-arc", f"{what}: `{node.get('orientation')}` is no direction", node, hint)
             return
         terms = self._inscription(node, what, self.colours[place])
-        if terms is not None:
+        if terms == ():
+            self.found.note(f"{what}: it moves no tokens; left out", node, "notice")
+        elif terms is not None:
             for into in (True, False) if direction == "bothdir" else (direction == "ptot",):
                 yield Arc(self.called[place], self.called[transition], into, terms)
 
@@ -236,6 +262,11 @@ class _Reader:
             return None
         wrong = f"{what}, inscription {_id(node, 'annot')}"
         return self.found.parsed(lambda t: parse_tokens(t, self.names, colour), text, wrong, "the arc is left out")
+
+
+def _equates(guard: Term, name: str) -> bool:
+    """Whether a conjunct says what the variable is equal to."""
+    return isinstance(guard, Binary) and guard.op == "=" and Ref(None, name) in (guard.left, guard.right)
 
 
 def _kind(node: Node) -> str:

@@ -16,7 +16,7 @@ OPERATORS = {"<>": "!="}
 #: functions of one argument that change nothing here: one kind of integer has all sizes
 SAME = ("IntInf.fromInt", "IntInf.toInt", "Int.toLarge", "Int.fromLarge", "IntInf.toLarge", "IntInf.fromLarge")
 ONE: dict[str, str] = {
-    **dict.fromkeys(("length", "size", "List.length", "String.size"), "length"),
+    **dict.fromkeys(("length", "List.length"), "length"),
     **dict.fromkeys(("abs", "Int.abs", "Real.abs", "IntInf.abs"), "abs"),
     **dict.fromkeys(("real", "Real.fromInt", "Real.fromLargeInt"), "real"),
 }
@@ -37,7 +37,7 @@ ML_FUNCTIONS = frozenset(
         "ran", "discrete", "uniform", "exponential", "normal", "bernoulli", "binomial", "poisson", "erlang", "rev",
         "mem", "remdupl", "rm", "rmall", "contains", "intersect", "union", "ins", "insert", "trunc", "floor", "ceil",
         "round", "time", "step", "explode", "implode", "str", "chr", "ord", "map", "foldl", "foldr", "filter", "ms",
-        "ext_col", "ext_ms", "mult", "cf", "Option", "valOf", "isSome", "substring", "print", "ref",
+        "ext_col", "ext_ms", "mult", "cf", "Option", "valOf", "isSome", "substring", "size", "print", "ref",
     )
 )  # fmt: skip
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from occurs.expr.tree import COMPARISONS, Binary, Call, In, Literal, Ref, Unary
-from occurs.nets.colours import Colour, Int, List, Real, String, plain
+from occurs.nets.colours import Colour, Int, List, Real, plain
 from occurs.nets.ml import compared, has_reals, no_ml, number, string
 from occurs.nets.terms import EnumTerm, FieldTerm, Inject, ListTerm, RecordTerm, Term, TupleTerm
 from occurs.nets.typing import Typing, same
@@ -154,7 +154,7 @@ class Printer:
                 then, other = (self._real(args[1]), self._real(args[2])) if real else map(self.term, args[1:])
                 return f"if {self._within(args[0], OR)} then {then} else {other}", IF
             case "length", 1:
-                text = self._applied("size" if isinstance(self.colour(args[0]), String) else "length", args[0])
+                text = self._applied("length", args[0])
                 return (f"IntInf.fromInt({text})" if self.wide else text), APPLY
             case "real", 1:
                 return self._cast(args[0]), APPLY
