@@ -104,3 +104,28 @@ class Snakes:
             self.fire(choose(modes))
             steps += 1
         return steps
+
+
+def comparable(elements: list[Mode]) -> list[Any]:
+    """Binding elements whatever their order."""
+    return sorted((t, sorted(b.items())) for t, b in elements)
+
+
+def space_of(net: Net) -> tuple[set[Any], int, int]:
+    """Nodes, number of arcs and of dead nodes, found with SNAKES alone."""
+    engine = Snakes(net)
+    first = engine.engine.get_marking()
+    seen, waiting, arcs, dead = {engine.marking.key}, [first], 0, 0
+    while waiting:
+        at = waiting.pop()
+        engine.engine.set_marking(at)
+        modes = engine.modes()
+        dead += not modes
+        for mode in modes:
+            engine.engine.set_marking(at)
+            engine.fire(mode)
+            arcs += 1
+            if engine.marking.key not in seen:
+                seen.add(engine.marking.key)
+                waiting.append(engine.engine.get_marking())
+    return seen, arcs, dead

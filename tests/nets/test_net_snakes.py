@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
 import pytest
 from small_nets import NEXT, example_1, figure_3
-from snakes_engine import Snakes
+from snakes_engine import Snakes, comparable, space_of
 
 from occurs.nets.explore import explore
-from occurs.nets.firing import Element, enabled, fire, run
-from occurs.nets.net import Net
+from occurs.nets.firing import enabled, fire, run
 from occurs.nets.transform import to_priority_net
 
 NETS = {
@@ -20,10 +18,6 @@ NETS = {
     "figure 3 back": to_priority_net(figure_3(back=NEXT)),
     "figure 3 several": to_priority_net(figure_3(back=NEXT, init=(1, 3, 3))),
 }
-
-
-def comparable(elements: list[Element]) -> list[Any]:
-    return sorted((t, sorted(b.items())) for t, b in elements)
 
 
 @pytest.mark.parametrize("name", NETS)
@@ -48,26 +42,6 @@ def test_snakes_ends_alike(name: str) -> None:
     steps = other.run(random.Random(5).choice)
     ours = run(NETS[name])
     assert (steps, other.marking) == (ours.steps, ours.marking)
-
-
-def space_of(net: Net) -> tuple[set[Any], int, int]:
-    """Nodes, number of arcs and of dead nodes, found with SNAKES alone."""
-    engine = Snakes(net)
-    first = engine.engine.get_marking()
-    seen, waiting, arcs, dead = {engine.marking.key}, [first], 0, 0
-    while waiting:
-        at = waiting.pop()
-        engine.engine.set_marking(at)
-        modes = engine.modes()
-        dead += not modes
-        for mode in modes:
-            engine.engine.set_marking(at)
-            engine.fire(mode)
-            arcs += 1
-            if engine.marking.key not in seen:
-                seen.add(engine.marking.key)
-                waiting.append(engine.engine.get_marking())
-    return seen, arcs, dead
 
 
 @pytest.mark.parametrize("name", NETS)
