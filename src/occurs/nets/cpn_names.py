@@ -61,9 +61,7 @@ def all_colours(net: Net) -> tuple[Colour, ...]:
         for part in _made_of(colour):
             add(part)
         if not colour.name:
-            raise no_ml(f"a colour without a name ({type(colour).__name__}) cannot be declared")
-        if isinstance(colour, Product) and len(colour.parts) < 2:
-            raise no_ml(f"colour `{colour.name}`: a product needs two parts or more")
+            raise no_ml(f"a colour without a name ({type(colour).__name__}) cannot be written")
         if found.setdefault(colour.name, colour) != colour:
             raise no_ml(f"two different colours are called `{colour.name}`")
 
@@ -91,6 +89,9 @@ class _Renamed:
     def __init__(self, net: Net):
         self.old = net
         colours = all_colours(net)
+        for colour in colours:
+            if isinstance(colour, Product) and len(colour.parts) < 2:
+                raise no_ml(f"colour `{colour.name}`: a product needs two parts or more")
         values = [n for n, _ in net.variables]
         values += [v for c in colours if isinstance(c, Enum) for v in c.values]
         values += [n for c in colours if isinstance(c, Union) for n, _ in c.cases]
