@@ -26,14 +26,23 @@ def earlier(tick: int) -> int:
     return tick if tick == _OPEN else max(tick, ANY + 1) - 1
 
 
+@njit(
+    types.void(_BLOCK, types.int64, types.int64, _BLOCK, types.int64, types.int64, types.int64), cache=True, nogil=True
+)
+def copy(out: np.ndarray, to: int, at: int, block: np.ndarray, column: int, first: int, last: int) -> None:
+    """Writes a piece of a column into the column ``to``, from ``at`` on."""
+    for i in range(first, last):
+        out[to, at + i - first] = block[column, i]
+
+
 @njit(_BLOCK(_BLOCK, _BLOCK, types.int64), cache=True, nogil=True)
 def behind_another(first: np.ndarray, second: np.ndarray, width: int) -> np.ndarray:
     """The rows of both, their first ``width`` columns."""
     n, m = first.shape[1], second.shape[1]
     out = np.empty((width, n + m), np.int64)
     for k in range(width):
-        out[k, :n] = first[k]
-        out[k, n:] = second[k]
+        copy(out, k, 0, first, k, 0, n)
+        copy(out, k, n, second, k, 0, m)
     return out
 
 
@@ -132,8 +141,8 @@ def _common(lags: np.ndarray, first: int, last: int, block: np.ndarray, to: np.n
     at = 0
     for k in range(lags.shape[0] - 2):
         if lags[k, first] != ANY and to[k] >= 0:
-            both[at, :n] = block[to[k]]
-            both[at, n:] = lags[k, first:last]
+            copy(both, at, 0, block, to[k], 0, n)
+            copy(both, at, n, lags, k, first, last)
             at += 1
     return both
 
@@ -213,11 +222,9 @@ def late_for(
 @njit(types.void(_BLOCK, types.int64, _BLOCK, types.int64, types.int64, _OUT), cache=True, nogil=True)
 def put(out: np.ndarray, at: int, block: np.ndarray, first: int, last: int, to: np.ndarray) -> None:
     """Writes rows of a block as lags that say nothing yet: ``to``: the column of every variable there."""
-    n = last - first
-    width = out.shape[0] - 2
+    width = out.shape[0]
     for k in range(width):
-        out[k, at : at + n] = ANY
-    out[width, at : at + n] = _OPEN
-    out[width + 1, at : at + n] = _OPEN
+        for i in range(at, at + last - first):
+            out[k, i] = ANY if k < width - 2 else _OPEN
     for k in range(len(to)):
-        out[to[k], at : at + n] = block[k, first:last]
+        copy(out, to[k], at, block, k, first, last)

@@ -16,6 +16,7 @@ from occurs.operators.kernels.blocks import (
     across,
     alike,
     behind_another,
+    copy,
     earlier,
     keys,
     late_for,
@@ -44,8 +45,8 @@ def _on(places: np.ndarray, left: np.ndarray, rows: int, right: np.ndarray) -> n
     at = 0
     for v in range(places.shape[1]):
         if places[0, v] >= 0 and places[1, v] >= 0:
-            codes[at, :n] = left[places[0, v]]
-            codes[at, n:] = right[places[1, v], :rows]
+            copy(codes, at, 0, left, places[0, v], 0, n)
+            copy(codes, at, n, right, places[1, v], 0, rows)
             at += 1
     return keys(codes, common)
 
@@ -89,9 +90,20 @@ def _kept(before: np.ndarray, some: np.ndarray, rows: np.ndarray, waits: np.ndar
                     out[k, at] = before[k, i]
                     at += 1
         if k < width:
-            out[k, rest:] = rows[k]
+            copy(out, k, rest, rows, k, 0, len(waits))
         else:
-            out[k, rest:] = waits
+            for i in range(len(waits)):
+                out[k, rest + i] = waits[i]
+    return out
+
+
+@njit(_OUT(_BLOCK, types.int64, _INTS), cache=True, nogil=True)
+def _come(kept: np.ndarray, column: int, known: np.ndarray) -> np.ndarray:
+    """Which rows have waited for S and need not any more: 0 or 1.  ``column``: the tick that they wait for; whether
+    they do is behind it."""
+    out = np.zeros(kept.shape[1], np.int64)
+    for i in range(kept.shape[1]):
+        out[i] = kept[-1, i] != 0 and known[i] >= kept[column, i]
     return out
 
 
@@ -116,9 +128,9 @@ def _carried(
         put(out, at, lags, first, last, to)
         n = last - first
         if starts:
-            out[-2, at : at + n] = lags[width, first:last]
+            copy(out, out.shape[0] - 2, at, lags, width, first, last)
         if ends:
-            out[-1, at : at + n] = lags[width + 1, first:last]
+            copy(out, out.shape[0] - 1, at, lags, width + 1, first, last)
         at += n
         segment += 1
         cuts[segment] = at
@@ -181,17 +193,19 @@ def before(
     key = _on(places, x, ny + no, right)
     x_key, y_key, open_key = key[: x.shape[1]], key[x.shape[1] : x.shape[1] + ny], key[x.shape[1] + ny :]
     y_group, open_group, begun_group = group[:ny], group[ny : ny + no], group[ny + no :]
-    # --- the rows that the call is about
+    # --- S of y, and the rows that the call is about: of those that wait, the ones that S has come to (all others
+    #     still do, as S is before them and before what follows them)
+    to_left, to_right, own_left, own_right = across(places, 1, 0), across(places, 0, 1), np.arange(wl), np.arange(wr)
+    s_x = least(right_complete, right_lags, right_cuts, 0, x, to_left)
     some = np.arange(x.shape[1])
     if old_x > few:
-        some = concerned(x_group, x_key, old_x, left_kept[wl + 2], y_key)
-        x, x_group, x_key = taken(x, some), x_group[some], x_key[some]
+        some = concerned(x_group, x_key, old_x, _come(left_kept, wl + 1, s_x), y_key)
+        x, x_group, x_key, s_x = taken(x, some), x_group[some], x_key[some], s_x[some]
+    s_begun = least(right_complete, right_lags, right_cuts, 0, begun, own_right)
     starts, among = begun, np.arange(nb)
     if nb > few:
-        among = concerned(begun_group, begun_group, nb, begun[wr + 1], y_group)
-        starts, begun_group = taken(begun, among), begun_group[among]
-    # --- S of y and N of x
-    to_left, to_right, own_left, own_right = across(places, 1, 0), across(places, 0, 1), np.arange(wl), np.arange(wr)
+        among = concerned(begun_group, begun_group, nb, _come(begun, wr, s_begun), y_group)
+        starts, begun_group, s_begun = taken(begun, among), begun_group[among], s_begun[among]
     s_y = least(right_complete, right_lags, right_cuts, 0, y, own_right)
     n = np.concatenate(
         (
@@ -201,9 +215,7 @@ def before(
     )
     i, j, undecided, last, last_waits, first, first_waits = preceding(
         x_key, x_group, x[wl + 1], y_key, y_group, y[wr], open_key, open_group, right_open[wr],
-        begun_group, starts[wr],
-        least(right_complete, right_lags, right_cuts, 0, x, to_left), s_y,
-        least(right_complete, right_lags, right_cuts, 0, starts, own_right), n, old_y,
+        begun_group, starts[wr], s_x, s_y, s_begun, n, old_y,
     )  # fmt: skip
     found = results(places, x, y, i, j, HULL)
     # --- what is kept

@@ -9,9 +9,10 @@ from functools import cache
 import numpy as np
 
 from occurs.operators.kernels import relations as kernels
+from occurs.operators.lasting import sides
 from occurs.operators.lasting.frontiers import Frontiers
 from occurs.operators.lasting.segments import Sorted, groups, unseen
-from occurs.operators.lasting.sides import FEW, Side, held, results, rows_of, split
+from occurs.operators.lasting.sides import Side, held, results, rows_of, split
 from occurs.operators.lasting.signals import OPEN, Call, Held, Intervals, Lags, Phenomena
 
 # State:
@@ -77,7 +78,7 @@ def _judged(
         state["left"].block, left.new.block, left.open.block,
         state["right"].block, right.new.block, right.open.block, state["begun"].block,
         of_left.block, of_left.cuts, of_right.block, of_right.cuts,
-        places(left.variables, right.variables, variables), left.known.complete, right.known.complete, FEW,
+        places(left.variables, right.variables, variables), left.known.complete, right.known.complete, sides.FEW,
     )  # fmt: skip
 
 
@@ -105,8 +106,8 @@ def _given(
     if not len(pending):
         return rows, kept
     all_rows = Intervals.concat([rows_of(given), rows])
-    sides = [(variables, all_rows.codes, len(all_rows)), (right.variables, pending.codes, len(pending))]
-    of_row, of_pending = groups(right.variables, sides)
+    both = [(variables, all_rows.codes, len(all_rows)), (right.variables, pending.codes, len(pending))]
+    of_row, of_pending = groups(right.variables, both)
     again = Sorted(of_pending, pending.end).any(of_row, all_rows.end, all_rows.end)
     extra = all_rows.take(again)
     extra = extra.take(unseen(rows_of(kept), extra))

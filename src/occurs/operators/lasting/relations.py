@@ -10,11 +10,11 @@ import numpy as np
 
 from occurs.operators.kernels import relations as kernels
 from occurs.operators.kernels.relating import NAMES, related
-from occurs.operators.lasting import before
+from occurs.operators.lasting import before, sides
 from occurs.operators.lasting.frontiers import Frontiers
 from occurs.operators.lasting.segments import groups, later, shared, unseen
 from occurs.operators.lasting.settled import settle, unchanged
-from occurs.operators.lasting.sides import FEW, Side, results, rows_of, split
+from occurs.operators.lasting.sides import Side, results, rows_of, split
 from occurs.operators.lasting.signals import OPEN, Call, Held, Intervals, Lags, Phenomena, Signal
 
 
@@ -97,7 +97,7 @@ class Related:
             state["left"].block, left.new.block, left.open.block,
             state["right"].block, right.new.block, right.open.block,
             of_left.block, of_left.cuts, of_right.block, of_right.cuts,
-            self._places, left.known.complete, right.known.complete, FEW,
+            self._places, left.known.complete, right.known.complete, sides.FEW,
         )  # fmt: skip
         rows, given = Intervals.of(found), state["given"]
         if call.closing:
@@ -134,8 +134,8 @@ class Related:
             least = later(side.known.ends(side.variables, side.open.codes, len(side.open)))
             open = Intervals(side.open.codes, side.open.start, np.maximum(least, later(side.open.start)))
             x, y = (open, kept) if inside else (kept, open)
-            sides = [(left.variables, x.codes, len(x)), (right.variables, y.codes, len(y))]
-            x_key, y_key = groups(shared(left.variables, right.variables), sides)
+            both = [(left.variables, x.codes, len(x)), (right.variables, y.codes, len(y))]
+            x_key, y_key = groups(shared(left.variables, right.variables), both)
             (group,) = groups(self.right, [(self.right, y.codes, len(y))])
             pairs = related(self._number, x_key, x.start, x.end, 0, y_key, y.start, y.end, group, 0)
             found = self._results(x, y, pairs)

@@ -12,7 +12,7 @@ from occurs.operators.lasting.segments import unseen
 from occurs.operators.lasting.signals import OPEN, Call, Held, Intervals, Lag, Lags, Points, Signal, Spans
 
 #: so many kept rows may be looked at in every call
-FEW = 512
+FEW = 32
 
 
 @dataclass(frozen=True)
