@@ -16,6 +16,7 @@ from occurs.languages.epl.nets_core import Firing
 from occurs.model.occurrence import Occurrence
 from occurs.nets.firing import Element, Run, run
 from occurs.nets.net import Net
+from occurs.nets.simulate import Simulator
 from occurs.nets.transform import encoded, to_priority_net
 from occurs.testing.compare import difference
 
@@ -46,14 +47,29 @@ def engine_order(translation: Translation) -> Callable[[list[Element]], Element]
 
 
 def _place(firing: Firing, binding: Mapping[str, Any]) -> tuple[Any, ...]:
-    numbers = [binding[n] for _, n in firing.numbers]
-    # an event that is not there comes last
+    numbers = [_number(binding[n]) for _, n in firing.numbers]
+    # an event that is not there has the number 0, and comes last
     return (firing.statement, firing.final, max(numbers, default=0), [(n == 0, n) for n in numbers])
+
+
+def _number(value: Any) -> int:
+    """Of an event: the number itself, or the event's first field."""
+    return value[0] if isinstance(value, tuple) else value
 
 
 def in_engine_order(net: Net, translation: Translation) -> Run:
     """The run of a net, or of what :func:`to_priority_net` makes of it, in the order of the engine."""
     return run(net, choose=engine_order(translation))
+
+
+def fast(net: Net, translation: Translation) -> Run:
+    """A run by the fast simulator where the order in which events are derived does not matter."""
+    return in_engine_order(net, translation) if depends_on_order(translation) else Simulator(net).run()
+
+
+def at_random(seed: int) -> Runner:
+    """A random run by the fast simulator."""
+    return lambda net, translation: Simulator(net, seed).run()
 
 
 def depends_on_order(translation: Translation) -> bool:

@@ -12,12 +12,16 @@ from functools import cached_property
 from typing import Any
 
 from occurs.errors import DefinitionProblem, InputProblem, Problem, raise_problems
+from occurs.expr.tree import Ref
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks import Analysis, ResolvedQuery, analyse
 from occurs.languages.epl.define import Epl
 from occurs.languages.epl.nets_build import Builder
 from occurs.languages.epl.nets_core import Core, Firing, common, input_flow
-from occurs.languages.epl.nets_refuse import is_core, refusals
+from occurs.languages.epl.nets_extended import Extended
+from occurs.languages.epl.nets_extended_time import Clocks
+from occurs.languages.epl.nets_kinds import optional, slots
+from occurs.languages.epl.nets_refuse import is_core, nodes, refusals
 from occurs.languages.epl.nets_terms import Unsupported
 from occurs.languages.epl.nets_types import Types, types_of
 from occurs.languages.text import Text
@@ -108,12 +112,20 @@ def translate(
     tokens = _tokens(types, given)
     shared = common(builder, types, first, tokens, 0)
     input_flow(shared)
+    if beyond:
+        begun = start if start is not None else min((r.time for r in given), default=0)
+        clocks = Clocks(
+            shared, kind, begun, any(isinstance(p, syntax.Within) for q in queries for p in nodes(q.pattern))
+        )
     prefixes: list[str] = []
     firings: dict[str, Firing] = {}
     for rank, q in enumerate(queries):
         prefixes.append(builder.elements.of(q.name, ("statement", q.number)))
         try:
-            Core(shared, q, prefixes[-1], sink_exits, firings, rank).statement()
+            if beyond:
+                Extended(shared, q, prefixes[-1], sink_exits, firings, rank, clocks=clocks).statement()
+            else:
+                Core(shared, q, prefixes[-1], sink_exits, firings, rank).statement()
         except Unsupported as e:
             problems.append(texts[q.file].problem("unsupported", e.message, e.span or q.query.span))
     if problems:
@@ -164,8 +176,16 @@ def _in_order(queries: Sequence[ResolvedQuery]) -> tuple[ResolvedQuery, ...]:
 
 
 def _nullable(queries: Sequence[ResolvedQuery]) -> dict[str, frozenset[str]]:
-    """By type the attributes that some statement may leave null."""
-    return {}
+    """By type the attributes that some statement may leave null: they speak of events that may not be there."""
+    found: dict[str, set[str]] = {}
+    for q in queries:
+        lacking = (frozenset(q.atoms) - frozenset(slots(q.pattern))) | optional(q.pattern)
+        for o in q.outputs:
+            asked = {o.struct.tag} if o.struct is not None else set()
+            asked |= {r.scope for r in o.expr.walk() if isinstance(r, Ref) and r.scope} if o.expr is not None else set()
+            if asked & lacking:
+                found.setdefault(q.name, set()).add(o.name)
+    return {t: frozenset(names) for t, names in found.items()}
 
 
 def _occurrence(row: Row) -> Occurrence:

@@ -28,9 +28,8 @@ COLOURS: Mapping[Type, Colour] = {
     Type.TIMESTAMP: INT,
     Type.DURATION: INT,
 }
-#: the element of a list where there is no event: (0, 0, 0, pNone)
+#: holds nothing: the payload of an element of a list where there is no event
 NONE = "pNone"
-ABSENT: Value = (0, 0, 0, (NONE, ()))
 
 
 @dataclass(frozen=True)
@@ -158,6 +157,8 @@ def types_of(analysis: Analysis, nullable: Mapping[str, frozenset[str]], builder
     ``nullable``: by type the attributes that a statement may leave null; ``absent``: is there a need of an element for
     no event?  DefinitionProblem for attributes without type.
     """
+    if absent:
+        builder.values.of(NONE, NONE)
     names = dict.fromkeys((*analysis.declared, *(q.name for q in analysis.queries)))
     names |= dict.fromkeys(sorted(t for q in analysis.queries for t in q.reads))
     colours = Names(dict.fromkeys(("INT", "BOOL", "REAL", "STRING", "UNIT", "C", "CF", "List_CFs", "CEnd")))
@@ -167,7 +168,7 @@ def types_of(analysis: Analysis, nullable: Mapping[str, frozenset[str]], builder
         maker.make(name)
     events = {n: maker.numbered(made[n], k) for k, n in enumerate(names, 1)}
     cases = [(e.constructor, e.record) for e in events.values()]
-    union = Union("C", (*cases, *([(builder.values.of(NONE, NONE), None)] if absent else [])))
+    union = Union("C", (*cases, *([(NONE, None)] if absent else [])))
     cf = Product("CF", (INT, INT, INT, union))
     lists = List("List_CFs", cf)
     return Types(events, (), union, cf, lists, Product("CEnd", (INT, lists)))
