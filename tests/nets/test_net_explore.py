@@ -6,7 +6,9 @@ import random
 from typing import Any
 
 import pytest
+from random_black import random_black
 from small_nets import INT, NEXT, example_1, figure_3, gives, number, plus, takes
+from table_1 import case
 
 from occurs.errors import InputProblem, UsageProblem
 from occurs.nets.explore import Space, explore
@@ -27,6 +29,10 @@ def counting(*transitions: Transition | str, places: dict[str, tuple[int, ...]],
         tuple(arcs),
     )
     return Net("Small", (INT,), (("x", INT), ("y", INT)), (page,))
+
+
+def counter() -> Net:
+    return counting("up", places={"A": (0,)}, arcs=[takes("A", "up", X), gives("A", "up", plus(X, number(1)))])
 
 
 def moving(name: str, source: str, target: str) -> list[Arc]:
@@ -73,10 +79,28 @@ def test_example_1_has_24_nodes_and_23_arcs() -> None:
 
 @pytest.mark.parametrize("name", NETS)
 def test_the_space_is_that_of_the_reference(name: str) -> None:
-    nodes, steps = plainly(NETS[name])
-    space = explore(NETS[name])
+    same_as_reference(NETS[name])
+
+
+def same_as_reference(net: Net) -> None:
+    nodes, steps = plainly(net)
+    space = explore(net)
     assert [space.marking(k).key for k in range(len(space.nodes))] == nodes
     assert [(s.source, s.element, s.target) for s in space.steps] == steps
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_space_of_random_nets_is_that_of_the_reference(seed: int) -> None:
+    net = random_black(random.Random(seed))
+    same_as_reference(net)
+    same_as_reference(to_priority_net(net))
+
+
+@pytest.mark.parametrize("number", [2, 5, 14])
+def test_the_space_of_patterns_is_that_of_the_reference(number: int) -> None:
+    net = case(number).net
+    same_as_reference(net)
+    same_as_reference(to_priority_net(net))
 
 
 @pytest.mark.parametrize("name", NETS)
@@ -102,14 +126,22 @@ def test_a_limit_leaves_a_partial_space(limit: int) -> None:
     assert explore(example_1(), limit=24, progress=lambda n, e: told.append((n, e))).expanded == 23
 
 
+def test_without_memory_the_space_is_partial() -> None:
+    def no_memory(nodes: int, expanded: int) -> None:
+        assert (nodes, expanded) == (501, 500)
+        raise MemoryError
+
+    space = explore(counter(), progress=no_memory)
+    assert (len(space.nodes), len(space.steps), space.expanded, space.complete) == (501, 500, 500, False)
+
+
 def test_a_limit_has_to_be_positive() -> None:
     with pytest.raises(UsageProblem, match="limit of states is 0"):
         explore(example_1(), limit=0)
 
 
 def test_a_space_without_bound_ends_at_its_limit() -> None:
-    up = counting("up", places={"A": (0,)}, arcs=[takes("A", "up", X), gives("A", "up", plus(X, number(1)))])
-    assert [explore(up, limit=50).marking(k).tokens["A"][k] for k in (0, 7, 49)] == [1, 1, 1]
+    assert [explore(counter(), limit=50).marking(k).tokens["A"][k] for k in (0, 7, 49)] == [1, 1, 1]
 
 
 def properties(net: Net) -> Properties:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from small_nets import INT, INT2, NEXT, PAIR, UNIT, example_1, figure_3, gives, number, plus, takes
+from table_1 import CASES, case
 
 from occurs.errors import DefinitionProblem
 from occurs.expr.tree import Binary, Expr
@@ -77,6 +78,8 @@ BROKEN: list[tuple[str, str, Callable[[Net], Net]]] = [
     ("named", "a page without name: ``", lambda net: replace(net, pages=(replace(net.pages[0], name=""),))),
     ("named", "two variables of one name: `n`", whole(variables=(*figure_3().variables, ("n", INT)))),
     ("named", "two colours of one name: `INT`", whole(colours=(INT, INT, INT2))),
+    ("declared", "INT is not declared before it: `INT2`", whole(colours=(INT2, INT))),
+    ("declared", "its colour UNIT is not declared: `Unit` (page `Search`)", more(Place("Unit", UNIT))),
     ("arc-ends", "an arc of `t` to no place here: `Q`", more(takes("Q", "t", R))),
     ("arc-ends", "an arc of `P` to no transition here: `u`", more(takes("P", "u", R))),
     ("arc-ends", "an empty inscription at `P`: `t`", more(gives("P", "t"))),
@@ -129,6 +132,13 @@ def test_broken(rule: str, text: str, edit: Callable[[Net], Net]) -> None:
 def test_sound_nets(net: Net) -> None:
     assert violations(net) == []
     validate(net)
+
+
+@pytest.mark.parametrize("number", CASES)
+def test_nets_of_patterns(number: int) -> None:
+    net = case(number).net
+    assert violations(net) == []
+    assert violations(to_priority_net(net)) == []
 
 
 def test_an_exit_that_is_filled_closes_no_every_around_an_every() -> None:

@@ -78,8 +78,8 @@ def explore(
 ) -> Space:
     """The state space from ``marking`` (None: the initial one).
 
-    With ``limit`` or more nodes nothing more is expanded: the space may be partial (``complete`` False), the nodes
-    beyond it are at most those that its last one leads to.
+    With ``limit`` or more nodes, or without memory, nothing more is expanded: the space is partial (``complete`` is
+    False).  Nodes beyond the limit are at most those that its last one leads to.
     """
     if limit is not None and limit < 1:
         raise UsageProblem.of("bad-bound", f"the limit of states is {limit}, and has to be 1 at least")
@@ -109,23 +109,31 @@ class _Explorer:
         space.found_by.append(None)
         waiting = deque([first])
         while waiting and (limit is None or len(space.nodes) < limit):
-            node = waiting.popleft()
-            source = space.expanded
-            for element, effect in self.enabled(node):
-                after = self.after(node, effect)
-                if after is None:
-                    raise self._refused(space, source, element)
-                target = numbers.setdefault(after, len(space.nodes))
-                step = Step(source, element, target)
-                space.steps.append(step)
-                if target == len(space.nodes):
-                    space.nodes.append(after)
-                    space.found_by.append(step)
-                    waiting.append(after)
-            space.expanded += 1
-            if progress is not None and space.expanded % _TELL_EVERY == 0:
-                progress(len(space.nodes), space.expanded)
+            try:
+                self._expand(space, waiting.popleft(), numbers, waiting)
+                if progress is not None and space.expanded % _TELL_EVERY == 0:
+                    progress(len(space.nodes), space.expanded)
+            except MemoryError:
+                # what has been found so far is worth a report
+                break
         return space
+
+    def _expand(self, space: Space, node: Node, numbers: dict[Node, int], waiting: deque[Node]) -> None:
+        """Finds the arcs of the first node that has none yet."""
+        source, steps = space.expanded, list[Step]()
+        for element, effect in self.enabled(node):
+            after = self.after(node, effect)
+            if after is None:
+                raise self._refused(space, source, element)
+            target = numbers.setdefault(after, len(space.nodes))
+            step = Step(source, element, target)
+            steps.append(step)
+            if target == len(space.nodes):
+                space.nodes.append(after)
+                space.found_by.append(step)
+                waiting.append(after)
+        space.steps += steps
+        space.expanded += 1
 
     def enabled(self, node: Node) -> list[tuple[Element, Effect]]:
         """What is enabled, in the order of :func:`occurs.nets.firing.enabled`."""
@@ -189,24 +197,43 @@ def _fresh(content: Counter[Value], value: Value, n: int) -> bool:
 
 
 class _Local:
-    """One transition: its bindings and their effects, once per contents of its input places."""
+    """One transition: its bindings once per contents of its input places, the effect of each once."""
 
     def __init__(self, work: _Explorer, plan: Plan) -> None:
         self.work, self.plan = work, plan
-        self.inputs = tuple(dict.fromkeys(work.place[t.holder] for t in plan.takings))
+        self.places = tuple(work.place[t.holder] for t in plan.takings)
         self.known: dict[Any, list[tuple[Element, Effect]]] = {}
-        self.key: Callable[[Node], Any] = itemgetter(*self.inputs) if self.inputs else lambda node: None
+        self.effects: dict[tuple[Value, ...], Effect] = {}
+        #: of each token taken: by contents, those that fit
+        self.pools: list[dict[int, Counter[Value]]] = [{} for _ in plan.takings]
+        inputs = dict.fromkeys(self.places)
+        self.key: Callable[[Node], Any] = itemgetter(*inputs) if inputs else lambda node: None
 
     def enabled(self, node: Node) -> list[tuple[Element, Effect]]:
         key = self.key(node)
         found = self.known.get(key)
         if found is None:
-            tokens = {self.work.holders[p]: self.work.contents[node[p]] for p in self.inputs}
             name = self.plan.transition.name
-            found = self.known[key] = [((name, b), self._effect(b)) for b in bindings(self.plan, tokens)]
+            pools = [self._pool(k, node[p]) for k, p in enumerate(self.places)]
+            found = self.known[key] = [((name, b), self._effect(b)) for b in bindings(self.plan, pools)]
+        return found
+
+    def _pool(self, k: int, content: int) -> Counter[Value]:
+        found = self.pools[k].get(content)
+        if found is None:
+            fits = self.plan.takings[k].fits
+            found = Counter({v: n for v, n in self.work.contents[content].items() if fits(v)})
+            self.pools[k][content] = found
         return found
 
     def _effect(self, binding: Binding) -> Effect:
+        # a binding has its variables in the order of the plan, so the values are enough
+        key = tuple(binding.values())
+        if key not in self.effects:
+            self.effects[key] = self._found(binding)
+        return self.effects[key]
+
+    def _found(self, binding: Binding) -> Effect:
         deltas: dict[int, Counter[Value]] = {}
         for holder, term in self.plan.takes:
             deltas.setdefault(self.work.place[holder], Counter())[term(binding)] -= 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,17 +48,21 @@ def enabled(net: Net, marking: Marking) -> list[Element]:
     for priority in sorted({t.priority for t in net.transitions.values()}):
         for plan in plans(net):
             if plan.transition.priority == priority:
-                found += [(plan.transition.name, b) for b in bindings(plan, marking.tokens)]
+                pools = [marking.tokens[t.holder] for t in plan.takings]
+                found += [(plan.transition.name, b) for b in bindings(plan, pools)]
         if found:
             break
     return found
 
 
-def bindings(plan: Plan, tokens: dict[str, Counter[Value]]) -> list[Binding]:
-    """The bindings of one transition that its guard and tokens allow, whatever the other transitions, in order."""
-    if not all(tokens[t.holder] for t in plan.takings) or not all(g({}) is True for g in plan.always):
+def bindings(plan: Plan, pools: Sequence[Counter[Value]]) -> list[Binding]:
+    """The bindings of one transition that its guard and tokens allow, whatever the other transitions, in order.
+
+    ``pools``: what each of ``plan.takings`` may take.
+    """
+    if not all(pools) or not all(g({}) is True for g in plan.always):
         return []
-    found = list(_search(plan, tokens, {}, []))
+    found = list(_search(plan, pools, {}, []))
     if plan.transition.black is not None:
         found = _first_of_flow(plan.transition, found, plan.order[0])
     found.sort(key=lambda f: [f[1][k] for k in plan.order])
@@ -66,7 +70,7 @@ def bindings(plan: Plan, tokens: dict[str, Counter[Value]]) -> list[Binding]:
 
 
 def _search(
-    plan: Plan, tokens: dict[str, Counter[Value]], binding: Binding, taken: list[Value]
+    plan: Plan, pools: Sequence[Counter[Value]], binding: Binding, taken: list[Value]
 ) -> Iterator[tuple[Binding, list[Value]]]:
     """All ways to take the tokens still missing: the binding, and the tokens in the order of ``takings``."""
     if len(taken) == len(plan.takings):
@@ -74,14 +78,14 @@ def _search(
         return
     taking = plan.takings[len(taken)]
     used = [v for v, t in zip(taken, plan.takings, strict=False) if t.holder == taking.holder]
-    for value, count in tokens[taking.holder].items():
+    for value, count in pools[len(taken)].items():
         extended = dict(binding)
         if (
             count > used.count(value)
             and taking.matches(value, extended)
             and all(g(extended) is True for g in taking.guards)
         ):
-            yield from _search(plan, tokens, extended, [*taken, value])
+            yield from _search(plan, pools, extended, [*taken, value])
 
 
 def _first_of_flow(

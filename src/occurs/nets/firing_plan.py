@@ -5,21 +5,27 @@ Nothing here says what is enabled or what firing does: that is :mod:`occurs.nets
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from occurs.errors import DefinitionProblem, OccursError, Problem
 from occurs.expr.tree import Expr, Literal
 from occurs.nets.evaluate import Compiled, compile_term
-from occurs.nets.matching import Matcher, binds, compile_pattern, needs
+from occurs.nets.matching import Matcher, binds, compile_pattern, fits, needs
 from occurs.nets.net import Arc, Net, Role, Transition
 from occurs.nets.terms import variables
 
 
 @dataclass(frozen=True)
 class Taking:
-    """One token to be taken: from whose holder, what it has to look like, which conjuncts can be judged then."""
+    """One token to be taken: from whose holder, what it has to look like, which conjuncts can be judged then.
+
+    ``fits``: can the token be one whatever the others are?
+    """
 
     holder: str
+    fits: Callable[[Any], bool]
     matches: Matcher
     guards: tuple[Compiled, ...]
 
@@ -71,7 +77,8 @@ def _plan(net: Net, transition: Transition) -> Plan:
             arc, term = terms[k]
             matches = compile_pattern(term, bound, net.colour_of)
             bound |= binds(term)
-            takings.append(Taking(net.holder(arc.place), matches, tuple(_judged(net, guards, bound))))
+            now = tuple(_judged(net, guards, bound))
+            takings.append(Taking(net.holder(arc.place), fits(term), matches, now))
             left.remove(k)
             chosen.append(k)
         free = _used_later(net, transition, guards)

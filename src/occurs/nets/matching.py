@@ -37,6 +37,40 @@ def match(
     return found if compile_pattern(term, set(found), colours)(value, found) else None
 
 
+def fits(term: Expr) -> Callable[[Any], bool]:
+    """Can a value match at all?  Only the constants, constructors and lengths of the pattern are looked at.
+
+    >>> from occurs.model.types import Type
+    >>> from occurs.nets.terms import var
+    >>> may = fits(TupleTerm((var("n"), Literal(2, Type.INT), var("n"))))
+    >>> may((1, 2, 3)), may((1, 3, 1))
+    (True, False)
+    """
+    match term:
+        case Literal() | EnumTerm():
+            constant = term.value
+            return lambda value: bool(value == constant)
+        case TupleTerm() | RecordTerm() | ListTerm():
+            size, parts = len(term.parts), [(k, fits(p)) for k, p in enumerate(term.parts) if _fixed(p)]
+            return lambda value: len(value) == size and all(f(value[k]) for k, f in parts)
+        case Inject():
+            constructor, arg = term.constructor, fits(term.arg) if term.arg is not None else _whatever
+            return lambda value: value[0] == constructor and arg(value[1])
+        case Call() if _taken_apart(term):
+            head, tail = map(fits, term.args)
+            return lambda value: bool(value) and head(value[0]) and tail(value[1:])
+    return _whatever
+
+
+def _fixed(term: Expr) -> bool:
+    """Is there anything in the pattern that not every value has?"""
+    return isinstance(term, Literal | EnumTerm) or _taken_apart(term)
+
+
+def _whatever(value: Any) -> bool:
+    return True
+
+
 def binds(term: Expr) -> set[str]:
     """The variables to which matching ``term`` gives values."""
     if isinstance(term, Ref):

@@ -269,6 +269,20 @@ class Typing:
         return self._no(f"`{term.name}` of {', '.join(spelled(c) for c in known) or 'nothing'} is no function of nets")
 
 
+def made_of(colour: Colour) -> tuple[Colour, ...]:
+    """The colours that a declaration of ``colour`` names."""
+    match colour:
+        case Product():
+            return colour.parts
+        case Record():
+            return tuple(c for _, c in colour.fields)
+        case Union():
+            return tuple(c for _, c in colour.cases if c is not None)
+        case List() | Alias():
+            return (colour.of,)
+    return ()
+
+
 def fields_of(colour: Colour) -> dict[str, Colour]:
     """The parts of a record by name, those of a product by number from 1; of others none."""
     colour = plain(colour)
@@ -283,6 +297,3 @@ def first_field(colour: Colour) -> Colour:
     """The colour itself, or of a product its first part: where the numbers of Init and F places stand."""
     colour = plain(colour)
     return plain(colour.parts[0]) if isinstance(colour, Product) and colour.parts else colour
-
-
-__all__ = ["BOOL", "INT", "REAL", "STRING", "UNIT", "Alias", "Typing", "fields_of", "first_field", "same", "spelled"]

@@ -11,16 +11,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from occurs.errors import DefinitionProblem, Problem
+from occurs.nets.colours import Colour
 from occurs.nets.firing import flows, number_of
 from occurs.nets.matching import binds
 from occurs.nets.net import Arc, Net, Transition
 from occurs.nets.terms import variables
-from occurs.nets.typing import BOOL, Typing
+from occurs.nets.typing import BOOL, Typing, made_of, spelled
 from occurs.nets.validate_black import black_rules
 
 #: what each rule demands
 RULES = {
     "named": "pages, places, transitions, colours and variables have names, each its own",
+    "declared": "the net declares the colours of its places, each colour after those that it is made of",
     "arc-ends": "an arc joins a place and a transition of its page and says at least one token",
     "fusion": "fused places have one colour and the same initial tokens",
     "initial": "initial tokens have the colour of their place",
@@ -67,7 +69,7 @@ def violations(net: Net) -> list[Violation]:
     found = [*_named(net), *_arc_ends(net)]
     if found:
         return found
-    found += [*_fusion(net), *_initial(net), *_inscriptions(net), *_bindable(net), *_variables(net)]
+    found += [*_declared(net), *_fusion(net), *_initial(net), *_inscriptions(net), *_bindable(net), *_variables(net)]
     found += [Violation(rule, element, net.page_of[element], text) for rule, element, text in black_rules(net)]
     return found + list(_numbers(net))
 
@@ -102,6 +104,19 @@ def _arc_ends(net: Net) -> Iterator[Violation]:
                 yield Violation("arc-ends", arc.transition, page.name, f"an arc of `{arc.place}` to no transition here")
             if not arc.terms:
                 yield Violation("arc-ends", arc.transition, page.name, f"an empty inscription at `{arc.place}`")
+
+
+def _declared(net: Net) -> Iterator[Violation]:
+    known: dict[str, Colour] = {}
+    for colour in net.colours:
+        for part in made_of(colour):
+            if known.get(part.name) != part:
+                yield Violation("declared", colour.name, None, f"{spelled(part)} is not declared before it")
+        known[colour.name] = colour
+    for p in net.places.values():
+        if known.get(p.colour.name) != p.colour:
+            message = f"its colour {spelled(p.colour)} is not declared"
+            yield Violation("declared", p.name, net.page_of[p.name], message)
 
 
 def _fusion(net: Net) -> Iterator[Violation]:
@@ -155,11 +170,9 @@ def _used(net: Net, t: Transition) -> set[str]:
 
 
 def _variables(net: Net) -> Iterator[Violation]:
-    names = {c.name for c in net.colours}
     for name, colour in net.variables:
-        if colour.name not in names:
-            message = f"of {colour.name or 'a colour without name'}, which is not declared"
-            yield Violation("variable", name, None, message)
+        if colour not in net.colours:
+            yield Violation("variable", name, None, f"of {spelled(colour)}, which is not declared")
 
 
 def _numbers(net: Net) -> Iterator[Violation]:
