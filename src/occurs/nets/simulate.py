@@ -13,26 +13,31 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from occurs.nets.firing import Element, Run, flows
+from occurs.nets.firing import Choose, Element, Run, flows
 from occurs.nets.net import Marking, Net
-from occurs.nets.simulate_memory import Agenda, Store, Watch
+from occurs.nets.simulate_memory import Store, Watch
+from occurs.nets.simulate_parts import Agenda
 from occurs.nets.simulate_plan import rules
-from occurs.nets.simulate_rule import Rule
+from occurs.nets.simulate_rule import Gates, Rule, Ways
 
 
 class Simulator:
     """A net that fires.
 
     Without ``seed`` always the first binding element in the order of :func:`occurs.nets.firing.enabled`; with it
-    each enabled one is equally likely, drawn as ``uniform(random.Random(seed))`` draws.
+    each enabled one is equally likely, drawn as ``uniform(random.Random(seed))`` draws.  ``choose`` picks one of all
+    that are enabled instead, which costs more the more there are.
 
     >>> from occurs.nets.net import Net
     >>> Simulator(Net("empty", (), (), ())).step() is None
     True
     """
 
-    def __init__(self, net: Net, seed: int | None = None, marking: Marking | None = None) -> None:
+    def __init__(
+        self, net: Net, seed: int | None = None, marking: Marking | None = None, choose: Choose | None = None
+    ) -> None:
         self.net = net
+        self._choose = choose
         self.reset(marking, seed)
 
     def reset(self, marking: Marking | None = None, seed: int | None = None) -> None:
@@ -43,7 +48,8 @@ class Simulator:
         self._agenda = Agenda()
         self._stores = {holder: Store(holder in flow) for holder in self.net.initial.tokens}
         #: the most urgent first
-        self._rules = [Rule(self.net, plan, k, self._stores) for k, plan in enumerate(rules(self.net))]
+        gates = Gates(self._agenda)
+        self._rules = [Rule(self.net, plan, k, self._stores, gates) for k, plan in enumerate(rules(self.net))]
         self._classes: dict[int, int] = {}
         watches: dict[str, list[Watch]] = {holder: [] for holder in self._stores}
         counting: dict[str, int] = dict.fromkeys(self._stores, 0)
@@ -54,6 +60,8 @@ class Simulator:
                 watches[watch.need.holder].append(watch)
             for holder in rule.counting():
                 counting[holder] |= rule.bit
+        for watch in gates.watches:
+            watches[watch.need.holder].append(watch)
         for holder, store in self._stores.items():
             store.watched(watches[holder], self._agenda, counting[holder])
             tokens: list[Any] = sorted(start.tokens.get(holder, Counter()).elements())
@@ -78,21 +86,11 @@ class Simulator:
 
     def step(self) -> Element | None:
         """Fires once; None if nothing is enabled.  InputProblem if a token is put where it must not be."""
-        if self._random is None:
-            rule = self._first_ready(False)
-            if rule is None:
-                return None
-            element = rule.fire(rule.first())
-        else:
-            among = self._most_urgent()
-            if not among:
-                return None
-            sizes = [rule.size() for rule in among]
-            k, n = self._random.randrange(sum(sizes)), 0
-            while k >= sizes[n]:
-                k -= sizes[n]
-                n += 1
-            element = among[n].fire(among[n].number(k))
+        found = self._next()
+        if found is None:
+            return None
+        rule, ways = found
+        element = rule.fire(ways)
         self.steps += 1
         return element
 
@@ -113,11 +111,31 @@ class Simulator:
                 left -= 1
         return Run(self.marking, firings)
 
+    # -- what fires next -----------------------------------------------------------------------------------------------
+    def _next(self) -> tuple[Rule, Ways] | None:
+        if self._choose is None and self._random is None:
+            rule = self._first_ready(False)
+            return None if rule is None else (rule, rule.first())
+        among = self._most_urgent()
+        if not among:
+            return None
+        if self._choose is not None:
+            found = [(rule, ways, rule.element(ways)) for rule in among for ways in rule.all()]
+            chosen = self._choose([element for _, _, element in found])
+            return next((rule, ways) for rule, ways, element in found if element == chosen)
+        assert self._random is not None
+        sizes = [rule.size() for rule in among]
+        k, n = self._random.randrange(sum(sizes)), 0
+        while k >= sizes[n]:
+            k -= sizes[n]
+            n += 1
+        return among[n], among[n].number(k)
+
     # -- what can fire -----------------------------------------------------------------------------------------------
     def _first_ready(self, whole: bool) -> Rule | None:
         """The first of the most urgent transitions that can fire; ``whole``: will all its bindings be asked for?"""
         agenda = self._agenda
-        while bits := agenda.dirty | agenda.ready:
+        while bits := agenda.bits():
             low = bits & -bits
             rule = self._rules[low.bit_length() - 1]
             if not agenda.dirty & low or self._settled(rule, whole):
@@ -140,7 +158,7 @@ class Simulator:
         if first is None:
             return []
         agenda, found = self._agenda, []
-        bits = self._classes[first.plan.transition.priority] & (agenda.dirty | agenda.ready)
+        bits = self._classes[first.plan.transition.priority] & agenda.bits()
         while bits:
             low = bits & -bits
             bits ^= low

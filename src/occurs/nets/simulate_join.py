@@ -18,14 +18,15 @@ from occurs.nets.simulate_plan import Join, PartPlan
 
 
 class _Right:
-    """``by``: the left tokens that have found it."""
+    """``by``: the left tokens that have found it, but for those of the log's ``bulk``; ``at``: its place there."""
 
-    __slots__ = ("alive", "binding", "by", "log", "token")
+    __slots__ = ("alive", "at", "binding", "by", "log", "token")
 
     def __init__(self, token: Value, binding: Binding, log: _Log) -> None:
         self.token = token
         self.binding = binding
         self.log = log
+        self.at = 0
         self.alive = True
         self.by: set[_Left] = set()
 
@@ -45,7 +46,7 @@ class _Left:
         self.alive = True
         self.at = 0
         self.least: Any = None
-        self.hits: list[tuple[_Right, Binding]] = []
+        self.hits: list[_Right] = []
 
 
 class _Log:
@@ -53,9 +54,22 @@ class _Log:
 
     ``numbers``: of all of ``rights``, also those that are gone, if the join has a bound.  ``ordered``: have they come
     in ascending order so far?  ``distinct``: each with a number of its own?  ``waiting``: left tokens without a hit.
+    ``bulk``: left tokens that took all there is as hits at once.  ``last_gone``: the last place of one that is gone.
     """
 
-    __slots__ = ("dead", "distinct", "key", "last", "lefts", "numbers", "ordered", "rights", "waiting")
+    __slots__ = (
+        "bulk",
+        "dead",
+        "distinct",
+        "key",
+        "last",
+        "last_gone",
+        "lefts",
+        "numbers",
+        "ordered",
+        "rights",
+        "waiting",
+    )
 
     def __init__(self, key: tuple[Any, ...]) -> None:
         self.key = key
@@ -63,9 +77,11 @@ class _Log:
         self.numbers: list[Any] = []
         self.last: Any = None
         self.dead = 0
+        self.last_gone = -1
         self.ordered = True
         self.distinct = True
         self.lefts: set[_Left] = set()
+        self.bulk: set[_Left] = set()
         # by insertion, so that runs can be repeated
         self.waiting: dict[_Left, None] = {}
 
@@ -76,6 +92,7 @@ class _Log:
             if number is not None and not number > self.numbers[-1]:
                 self.distinct = False
         self.last = right.token
+        right.at = len(self.rights)
         self.rights.append(right)
         self.numbers.append(number)
 
@@ -92,6 +109,9 @@ class _Log:
         self.rights = [self.rights[k] for k in kept]
         self.numbers = [self.numbers[k] for k in kept]
         self.dead = 0
+        self.last_gone = -1
+        for k, right in enumerate(self.rights):
+            right.at = k
 
 
 class Pair:
@@ -152,17 +172,20 @@ class Pair:
             if left.hits:
                 del self._ready[bisect_left(self._ready, token)]
                 self._hits -= len(left.hits)
-                for right, _ in left.hits:
+                for right in () if left in log.bulk else left.hits:
                     right.by.discard(left)
+                log.bulk.discard(left)
         else:
             gone = self._rights.pop(token)
             log = gone.log
             gone.alive = False
             log.dead += 1
-            for left in gone.by:
-                left.hits = [hit for hit in left.hits if hit[0] is not gone]
+            log.last_gone = max(log.last_gone, gone.at)
+            for left in [*gone.by, *(left for left in log.bulk if gone in left.hits)]:
+                left.hits.remove(gone)
                 self._hits -= 1
                 if not left.hits:
+                    log.bulk.discard(left)
                     del self._ready[bisect_left(self._ready, left.token)]
                     log.waiting[left] = None
                     self._looking.append(left)
@@ -203,6 +226,12 @@ class Pair:
                 at = (bisect_right if self._join.strict else bisect_left)(log.numbers, left.least, at)
             tests = self._join.tests
         before = len(left.hits)
+        if every and not before and not tests and log.ordered:
+            # all that is there fits: nothing is to be tested, and as few notes are taken as possible
+            left.hits = rights[at:] if log.last_gone < at else [right for right in rights[at:] if right.alive]
+            if left.hits:
+                log.bulk.add(left)
+            at = end
         while at < end:
             right = rights[at]
             at += 1
@@ -213,11 +242,12 @@ class Pair:
                 if test(both) is not True:
                     break
             else:
-                right.by.add(left)
+                if left not in log.bulk:
+                    right.by.add(left)
                 if log.ordered:
-                    left.hits.append((right, both))
+                    left.hits.append(right)
                 else:
-                    insort(left.hits, (right, both), key=_by_token)
+                    insort(left.hits, right, key=_token)
                 if not every:
                     break
         left.at = at
@@ -230,31 +260,58 @@ class Pair:
     def size(self) -> int:
         if not self._black:
             return self._hits
-        return len(self._ready) if self._distinct else sum(1 for _ in self.ways())
+        return (
+            len(self._ready) if self._distinct else sum(len(self._counted(self._lefts[token])) for token in self._ready)
+        )
 
     def first(self) -> Way:
+        return self.way(0)
+
+    def way(self, k: int) -> Way:
         if self._join.swapped:
-            return next(self.ways())
-        left = self._lefts[self._ready[0]]
-        right, both = left.hits[0]
-        return (left.token, right.token), both
+            return _swapped(*self._turned()[k])
+        if k == 0 or (self._black and self._distinct):
+            left = self._lefts[self._ready[k]]
+            return _way(left, left.hits[0])
+        for token in self._ready:
+            left = self._lefts[token]
+            hits = self._counted(left)
+            if k < len(hits):
+                return _way(left, hits[k])
+            k -= len(hits)
+        raise IndexError(k)
 
     def ways(self) -> Iterator[Way]:
         if self._join.swapped:
-            found = [((right.token, left.token), both) for left in self._lefts.values() for right, both in left.hits]
-            found.sort(key=lambda way: way[0])
-            yield from found
+            yield from (_swapped(*pair) for pair in self._turned())
             return
         for token in self._ready:
-            hits = self._lefts[token].hits
-            if self._black:
-                # Definition 8: of one Init token only the least number
-                n = self._join.number
-                assert n is not None
-                hits = [hit for hit in hits if hit[1][n] == hits[0][1][n]]
-            for right, both in hits:
-                yield (token, right.token), both
+            left = self._lefts[token]
+            for right in self._counted(left):
+                yield _way(left, right)
+
+    def _counted(self, left: _Left) -> list[_Right]:
+        """What a left token can be taken with: all that fits, for a black transition what has the least number."""
+        if not self._black or len(left.hits) < 2:
+            return left.hits
+        # Definition 8; there is more than one hit only where tokens come out of order
+        n = self._join.number
+        assert n is not None
+        return [right for right in left.hits if right.binding[n] == left.hits[0].binding[n]]
+
+    def _turned(self) -> list[tuple[_Left, _Right]]:
+        """All pairs, by their right tokens first."""
+        pairs = [(left, right) for left in self._lefts.values() for right in left.hits]
+        return sorted(pairs, key=lambda pair: (pair[1].token, pair[0].token))
 
 
-def _by_token(hit: tuple[_Right, Binding]) -> Any:
-    return hit[0].token
+def _way(left: _Left, right: _Right) -> Way:
+    return (left.token, right.token), {**left.binding, **right.binding}
+
+
+def _swapped(left: _Left, right: _Right) -> Way:
+    return (right.token, left.token), {**left.binding, **right.binding}
+
+
+def _token(right: _Right) -> Any:
+    return right.token

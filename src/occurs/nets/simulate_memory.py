@@ -3,33 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, Protocol
+from typing import Any
 
 from occurs.nets.colours import Value
 from occurs.nets.evaluate import Binding
 from occurs.nets.firing import number_of
+from occurs.nets.simulate_parts import Agenda, Part
 from occurs.nets.simulate_plan import Need
-
-
-class Agenda:
-    """Bit sets over the transitions, the most urgent in the lowest bit.
-
-    ``dirty``: those that something has changed for since they were looked at; ``ready``: of the others, those that can
-    fire.
-    """
-
-    __slots__ = ("dirty", "ready")
-
-    def __init__(self) -> None:
-        self.dirty = 0
-        self.ready = 0
-
-
-class Part(Protocol):
-    """What is told of tokens; ``side``: which of its needs."""
-
-    def put(self, side: int, token: Value, binding: Binding) -> None: ...
-    def drop(self, side: int, token: Value) -> None: ...
 
 
 class Watch:

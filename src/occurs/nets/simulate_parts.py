@@ -28,6 +28,9 @@ class Part(Protocol):
         """How many ways there are; if not all were asked for, 0 for none, and else at least 1."""
 
     def first(self) -> Way: ...
+    def way(self, k: int) -> Way:
+        """Way ``k`` (from 0)."""
+
     def ways(self) -> Iterator[Way]: ...
 
 
@@ -55,12 +58,66 @@ class Single:
         return len(self._order)
 
     def first(self) -> Way:
-        token = self._order[0]
+        return self.way(0)
+
+    def way(self, k: int) -> Way:
+        token = self._order[k]
         return (token,), self._bindings[token]
 
     def ways(self) -> Iterator[Way]:
         for token in self._order:
             yield (token,), self._bindings[token]
+
+
+class Gate(Single):
+    """A need that several transitions have; ``bits``: theirs.
+
+    That its tokens change is nothing they are told of: those of an empty gate are ``closed``.
+    """
+
+    __slots__ = ("_agenda", "bits")
+
+    def __init__(self, agenda: Agenda) -> None:
+        super().__init__()
+        self._agenda = agenda
+        self.bits = 0
+        agenda.gates.append(self)
+        agenda.moved = True
+
+    def put(self, side: int, token: Value, binding: Binding) -> None:
+        super().put(side, token, binding)
+        self._agenda.moved = True
+
+    def drop(self, side: int, token: Value) -> None:
+        super().drop(side, token)
+        self._agenda.moved = True
+
+
+class Agenda:
+    """Bit sets over the transitions, the most urgent in the lowest bit.
+
+    ``dirty``: those that something has changed for since they were looked at; ``ready``: of the others, those that can
+    fire unless a gate is empty; ``moved``: may ``closed()`` be another than before?
+    """
+
+    __slots__ = ("_closed", "dirty", "gates", "moved", "ready")
+
+    def __init__(self) -> None:
+        self.dirty = 0
+        self.ready = 0
+        self.gates: list[Gate] = []
+        self.moved = False
+        self._closed = 0
+
+    def bits(self) -> int:
+        """The transitions that can fire, as far as is known."""
+        if self.moved:
+            self.moved = False
+            self._closed = 0
+            for gate in self.gates:
+                if not gate.size():
+                    self._closed |= gate.bits
+        return (self.dirty | self.ready) & ~self._closed
 
 
 class Search:
@@ -135,6 +192,9 @@ class Search:
 
     def first(self) -> Way:
         return self._found[0]
+
+    def way(self, k: int) -> Way:
+        return self._found[k]
 
     def ways(self) -> Iterator[Way]:
         return iter(self._found)

@@ -7,8 +7,9 @@ parts.  A part of two needs is a join: by key where the guard equates the two si
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from occurs.errors import DefinitionProblem, OccursError, Problem
 from occurs.expr.tree import Binary, Call, Expr, Ref, Unary, conjuncts
@@ -25,12 +26,14 @@ from occurs.nets.typing import Typing
 class Need:
     """One token to be taken, looked at alone.
 
-    ``matches`` binds all variables of the token (some of them hidden ones of ours) and ``tests`` are the conjuncts that
-    speak of nothing else.  ``fixed``: places in the token (index of the outermost tuple) that must have that value.
+    ``matches`` binds all variables of ``term`` (some of them hidden ones of ours); ``tests`` are the conjuncts (of
+    ``guard``) that speak of nothing else.  ``fixed``: places in the token (index of the outermost tuple) that must have
+    that value.
     """
 
     holder: str
     term: Expr
+    guard: tuple[Expr, ...]
     matches: Matcher
     tests: tuple[Compiled, ...]
     fixed: tuple[tuple[int, object], ...]
@@ -62,6 +65,7 @@ class PartPlan:
 
     ``steps``: for all others, conjuncts by the number of needs (at least 1) that have to be there to judge them.
     ``black``: if the first need has the Init token, the variable of the numbers of which only the least counts.
+    ``gate``: several transitions have this part (of one need); its number among such parts.
     """
 
     needs: tuple[Need, ...]
@@ -70,6 +74,7 @@ class PartPlan:
     join: Join | None
     steps: tuple[tuple[int, Compiled], ...]
     black: str | None
+    gate: int | None = None
 
 
 @dataclass(frozen=True)
@@ -93,9 +98,30 @@ def rules(net: Net) -> tuple[RulePlan, ...]:
     """All transitions taken apart, the most urgent first, then in the order of the net."""
     if "rules" not in net.memo:
         ordered = sorted(net.transitions.values(), key=lambda t: t.priority)
-        net.memo["rules"] = tuple(_Maker(net, t).rule() for t in ordered)
+        net.memo["rules"] = _gated([_Maker(net, t).rule() for t in ordered])
     found: tuple[RulePlan, ...] = net.memo["rules"]
     return found
+
+
+def _gated(plans: list[RulePlan]) -> tuple[RulePlan, ...]:
+    """With numbers for the parts that several transitions share (Control, in nets of event processing)."""
+
+    def shape(part: PartPlan) -> tuple[object, ...]:
+        need = part.needs[0]
+        return need.holder, need.term, need.guard
+
+    single = [[shape(p) if len(p.needs) == 1 and p.black is None else None for p in plan.parts] for plan in plans]
+    users = Counter(s for shapes in single for s in set(shapes) if s is not None)
+    gates = {s: k for k, s in enumerate(s for s, n in users.items() if n > 1)}
+    return tuple(
+        replace(
+            plan,
+            parts=tuple(
+                replace(p, gate=None if s is None else gates.get(s)) for p, s in zip(plan.parts, shapes, strict=True)
+            ),
+        )
+        for plan, shapes in zip(plans, single, strict=True)
+    )
 
 
 @dataclass
@@ -172,7 +198,7 @@ class _Maker:
             tuple((k, p.value) for k, p in enumerate(term.parts) if _constant(p)) if isinstance(term, TupleTerm) else ()
         )
         tests = tuple(self._compiled(g) for g in own)
-        return Need(holder, term, compile_pattern(term, set(), self.net.colour_of), tests, fixed)
+        return Need(holder, term, tuple(own), compile_pattern(term, set(), self.net.colour_of), tests, fixed)
 
     # -- parts -------------------------------------------------------------------------------------------------------
     def _groups(self, terms: list[Expr], holders: list[str]) -> list[list[int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice, product
+from itertools import product
 from math import prod
 from typing import Any
 
@@ -12,8 +12,8 @@ from occurs.nets.firing import Element, number_of
 from occurs.nets.firing_plan import where
 from occurs.nets.net import Arc, Net
 from occurs.nets.simulate_join import Pair
-from occurs.nets.simulate_memory import Agenda, Store, Watch
-from occurs.nets.simulate_parts import Part, Search, Single, Way
+from occurs.nets.simulate_memory import Store, Watch
+from occurs.nets.simulate_parts import Agenda, Gate, Part, Search, Single, Way
 from occurs.nets.simulate_plan import PartPlan, RulePlan
 
 #: a way for every part of a transition: one binding element
@@ -23,17 +23,18 @@ Ways = tuple[Way, ...]
 class Rule:
     """``index``: its place in the order of urgency; ``bit``: in the sets of the agenda."""
 
-    def __init__(self, net: Net, plan: RulePlan, index: int, stores: dict[str, Store]) -> None:
+    def __init__(self, net: Net, plan: RulePlan, index: int, stores: dict[str, Store], gates: Gates) -> None:
         self.plan = plan
         self.name = plan.transition.name
         self.index = index
         self.bit = 1 << index
         self._net = net
-        self._parts = [_part(p) for p in plan.parts]
-        self._counts = [[stores[n.holder].counts for n in p.needs] for p in plan.parts]
-        #: the parts, those that cost least first
-        self._cheap = sorted(
-            zip(self._parts, self._counts, strict=True), key=lambda part: not isinstance(part[0], Single)
+        self._parts = [_part(p, gates, self.bit) for p in plan.parts]
+        counts = [[stores[n.holder].counts for n in p.needs] for p in plan.parts]
+        #: the parts that are no gates, those that cost least first
+        self._own = sorted(
+            (p for p in zip(self._parts, counts, strict=True) if not isinstance(p[0], Gate)),
+            key=lambda part: not isinstance(part[0], Single),
         )
         self._takes = [(part, need, stores[holder]) for part, need, holder in plan.takes]
         self._puts = [(arc, stores[holder], term, safe) for arc, holder, term, safe in plan.puts]
@@ -45,6 +46,7 @@ class Rule:
         return [
             Watch(need, part, side, agenda, self.bit)
             for part, plan in zip(self._parts, self.plan.parts, strict=True)
+            if plan.gate is None
             for side, need in enumerate(plan.needs)
         ]
 
@@ -58,10 +60,10 @@ class Rule:
 
     # -- ways --------------------------------------------------------------------------------------------------------
     def settle(self, whole: bool) -> bool:
-        """Catches up; can it fire (as far as this transition alone is concerned)?"""
+        """Catches up; can it fire, as far as this transition alone is concerned and if no gate is empty?"""
         if self.plan.never:
             return False
-        for part, counts in self._cheap:
+        for part, counts in self._own:
             part.settle(counts, whole)
             if not part.size():
                 return False
@@ -82,7 +84,7 @@ class Rule:
             return self.all()[k]
         chosen = [part.first() for part in self._parts]
         if several:
-            chosen[several[0]] = next(islice(self._parts[several[0]].ways(), k, None))
+            chosen[several[0]] = self._parts[several[0]].way(k)
         return tuple(chosen)
 
     def all(self) -> list[Ways]:
@@ -116,8 +118,10 @@ class Rule:
         given: list[tuple[Store, Value]] = []
         for arc, store, term, safe in self._puts:
             value = term(binding)
-            if store.flow or not safe:
-                self._check(arc, store, value, taken, given)
+            if not safe:
+                self._check(arc, self._net.places[arc.place].colour.check(value), value)
+            if store.flow:
+                self._check(arc, _twice(store, value, taken, given), value)
             given.append((store, value))
         if self._meets:
             for change in list(given):
@@ -130,23 +134,44 @@ class Rule:
             store.add(value)
         return element
 
-    def _check(
-        self, arc: Arc, store: Store, value: Value, taken: list[tuple[Store, Value]], given: list[tuple[Store, Value]]
-    ) -> None:
-        wrong = self._net.places[arc.place].colour.check(value)
-        if wrong is None and store.flow:
-            number = number_of(value)
-            here = store.numbers[number]
-            here += sum(s is store and number_of(v) == number for s, v in given)
-            here -= sum(s is store and number_of(v) == number for s, v in taken)
-            if here > 0:
-                wrong = f"there is a token of number {number} already"
+    def _check(self, arc: Arc, wrong: str | None, value: Value) -> None:
         if wrong is not None:
             message = f"{where(self._net, self.name)} puts {value!r} on {where(self._net, arc.place)}: {wrong}"
             raise InputProblem.of("bad-value", message, value=value)
 
 
-def _part(plan: PartPlan) -> Part:
+def _twice(
+    store: Store, value: Value, taken: list[tuple[Store, Value]], given: list[tuple[Store, Value]]
+) -> str | None:
+    """What is wrong if ``value`` is put on a flow: its number may be there, and not among what is taken."""
+    number = number_of(value)
+    here = store.numbers[number]
+    here += sum(s is store and number_of(v) == number for s, v in given)
+    here -= sum(s is store and number_of(v) == number for s, v in taken)
+    return f"there is a token of number {number} already" if here > 0 else None
+
+
+class Gates:
+    """The gates of a simulator, by their numbers, and who watches their places."""
+
+    def __init__(self, agenda: Agenda) -> None:
+        self._agenda = agenda
+        self._gates: dict[int, Gate] = {}
+        self.watches: list[Watch] = []
+
+    def of(self, plan: PartPlan, number: int, bit: int) -> Gate:
+        """The gate ``number``, with one transition more."""
+        gate = self._gates.get(number)
+        if gate is None:
+            gate = self._gates[number] = Gate(self._agenda)
+            self.watches.append(Watch(plan.needs[0], gate, 0, self._agenda, 0))
+        gate.bits |= bit
+        return gate
+
+
+def _part(plan: PartPlan, gates: Gates, bit: int) -> Part:
+    if plan.gate is not None:
+        return gates.of(plan, plan.gate, bit)
     if plan.join is not None:
         return Pair(plan)
     # what a transition that takes one token from one place needs is sorted, and no more
