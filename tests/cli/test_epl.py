@@ -63,3 +63,39 @@ def test_an_empty_text_is_no_mistake(occurs, here):
     (here / "empty.epl").write_text("// nothing\n")
     done = occurs("epl", "empty.epl")
     assert (done.status, done.out, done.err) == (0, "", "")
+
+
+MODEL = """@Name('fire')
+insert into Fire
+select a1.v as v
+from pattern [every a1=T(a1.v > 45) -> a2=Smoke where timer:within(5 min)];
+"""
+
+
+def test_a_model_and_its_text(occurs, here):
+    (here / "fire.epl").write_text(MODEL)
+    done = occurs("epl", "fire.epl", "-o", "fire.pattern.json")
+    assert (done.status, done.out, done.err) == (0, "", "")
+    assert occurs("epl", "fire.pattern.json").out == MODEL
+    assert occurs("epl", "fire.pattern.json", "-o", "again.epl").status == 0
+    assert (here / "again.epl").read_text() == MODEL
+    done = occurs("epl", "fire.pattern.json", "-o", "other.pattern.json")
+    assert done.status == 2
+    assert "is a model already" in done.err
+
+
+def test_wrong_models_are_told_with_their_nodes(occurs, rules, here):
+    (here / "fire.epl").write_text(MODEL)
+    occurs("epl", "fire.epl", "-o", "fire.pattern.json")
+    text = (here / "fire.pattern.json").read_text().replace('"minutes": 5', '"minutes": -5').replace('"fire"', '""')
+    (here / "fire.pattern.json").write_text(text)
+    done = occurs("epl", "fire.pattern.json", "-o", "out.epl")
+    assert (done.status, done.out) == (2, "")
+    assert "fire.pattern.json: error[unknown-name]: the pattern has no name" in done.err
+    assert "(WithinTimer): `minutes` is -5, it is at least 0" in done.err
+    assert not (here / "out.epl").exists()
+    (here / "many.epl").write_text(MODEL.replace("a2=Smoke", "a2=Smoke@consume"))
+    done = occurs("epl", "many.epl", "-o", "many.pattern.json")
+    assert done.status == 2
+    assert "many.epl:4:40: error[unsupported]: `@consume`: the palette has no such thing" in done.err
+    assert not (here / "many.pattern.json").exists()

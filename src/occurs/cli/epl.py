@@ -1,4 +1,4 @@
-"""``occurs epl``: the canonical text of EPL rules."""
+"""``occurs epl``: the canonical text of EPL rules or of a graphical model, and the model of a text."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ import click
 from occurs.connect.whole import Whole
 from occurs.errors import ResourceProblem, UsageProblem, raise_problems
 
+#: of graphical models
+MODEL = ".pattern.json"
+
 
 @click.command("epl")
-@click.argument("rules", metavar="RULES.epl")
-@click.option("--out", "-o", metavar="PATH", help="Write the text to this file (it may be RULES.epl itself).")
+@click.argument("rules", metavar="RULES.epl|MODEL.pattern.json")
+@click.option("--out", "-o", metavar="PATH", help=f"Write to this file (it may be RULES.epl); X{MODEL}: a model.")
 def command(rules: str, out: str | None) -> None:
-    """Print RULES.epl as canonical text, which Esper accepts.
+    """Print RULES.epl, or the pattern of a graphical model, as canonical text, which Esper accepts.
 
     Every clause has a line, and there are no parentheses but those that precedence needs.  Comments are not kept.
-    Exit status 2, with all problems of its syntax, if the text is wrong; then nothing is written.
+    With -o X.pattern.json it is the other way round: one statement, and the schemas of its types, become a model.
+    Exit status 2, with all problems of the text or of the model, if it is wrong; then nothing is written.
     """
-    from occurs.languages.epl.parser import parse
-    from occurs.languages.epl.render import render
     from occurs.loading import text_of
 
     target = Path(out).expanduser() if out is not None and out != "-" else None
     if target is not None and not target.parent.is_dir():
         raise UsageProblem.of("missing-file", f"--out {out}: there is no directory {target.parent}")
-    file, problems = parse(text_of(Path(rules)), rules)
-    raise_problems(problems)
-    text = render(file)
+    text = _made(text_of(Path(rules)), rules, target is not None and target.name.endswith(MODEL))
     if target is None:
         click.echo(text, nl=False)
         return
@@ -37,3 +37,24 @@ def command(rules: str, out: str | None) -> None:
             whole.write(text.encode())
     except OSError as error:
         raise ResourceProblem.of("cannot-write", f"{out}: {error.strerror or error}") from error
+
+
+def _made(text: str, file: str, model: bool) -> str:
+    """What is asked for of the text of a file: its canonical text, or a model."""
+    if file.lower().endswith(".json"):
+        from occurs.languages.epl.model_text import text_of
+
+        if model:
+            raise UsageProblem.of("bad-option", f"{file} is a model already", hint="write its text: -o X.epl")
+        return text_of(text, file)
+    if model:
+        from occurs.languages.epl.model import dump
+        from occurs.languages.epl.model_build import model_of
+
+        return dump(model_of(text, file))
+    from occurs.languages.epl.parser import parse
+    from occurs.languages.epl.render import render
+
+    tree, problems = parse(text, file)
+    raise_problems(problems)
+    return render(tree)

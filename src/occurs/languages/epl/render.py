@@ -108,7 +108,7 @@ def _pattern(node: Pattern) -> tuple[str, int]:
     if isinstance(node, syntax.Interval):
         return f"timer:interval({duration_text(node.duration)})", ATOM
     if isinstance(node, syntax.At):
-        return f"timer:at({', '.join(map(_cron, node.fields))})", ATOM
+        return f"timer:at({', '.join(map(cron_text, node.fields))})", ATOM
     if isinstance(node, syntax.Filter):
         tag = f"{_name(node.tag)}=" if node.tag is not None else ""
         level = "" if node.consume == 0 else "@consume" if node.consume == 1 else f"@consume({node.consume})"
@@ -141,7 +141,8 @@ def _conditions(node: syntax.Filter) -> str:
     return f"({', '.join(map(expr_text, node.conditions))})" if node.conditions else ""
 
 
-def _cron(field: syntax.Cron) -> str:
+def cron_text(field: syntax.Cron) -> str:
+    """A field of ``timer:at``."""
     parts: dict[str, str | Sequence[str]] = {"any": "*", "at": f"{field.low}", "step": f"*/{field.low}",
                                              "range": f"{field.low}:{field.high}"}  # fmt: skip
-    return f"[{', '.join(map(_cron, field.items))}]" if field.kind == "list" else str(parts[field.kind])
+    return f"[{', '.join(map(cron_text, field.items))}]" if field.kind == "list" else str(parts[field.kind])

@@ -1,0 +1,108 @@
+"""What is wrong with a graphical model, all at once, each with the node it is about (epl-and-nets.md, section 10)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from occurs.errors import Problem, did_you_mean
+from occurs.languages.epl.model import Model, Node
+from occurs.languages.epl.model_checks_nodes import NodeChecks, names_of
+from occurs.languages.epl.model_kinds import REFUSED, TYPES, VALUE
+from occurs.languages.epl.model_values import schema_type
+
+
+def validate(model: Model, file: str | None = None) -> list[Problem]:
+    """Every problem of a model whose form is right; ``definition`` of each is the id of its node.  None: it has a
+    text, if all conditions find the event they belong to, which :mod:`model_text` says."""
+    return _Checks(model, file).run()
+
+
+class _Checks(NodeChecks):
+    def run(self) -> list[Problem]:
+        self.whole()
+        self.domain()
+        self.tags()
+        right = [n for n in self.model.nodes if n.of.role != REFUSED]
+        for node in self.model.nodes:
+            if node.of.role == REFUSED:
+                self.report("unsupported", node.of.why, node)
+                continue
+            self.attributes(node)
+            self.inside(node)
+            self.links(node)
+        if not self.cycles():
+            for node in right:
+                self.meaning(node)
+            self.reach()
+        return self.problems
+
+    def whole(self) -> None:
+        model = self.model
+        if not model.name.strip():
+            self.report("unknown-name", "the pattern has no name")
+        if model.priority is not None and model.priority < 0:
+            self.report("bad-bound", f"the priority is {model.priority}, it is at least 0")
+        if not model.of_kind("Event"):
+            self.report("never-completes", "the pattern has no event")
+        found = model.of_kind("ComplexEvent")
+        if len(found) != 1:
+            said = f"this one has {names_of(found)}" if found else "there is none"
+            self.report("arity", f"a pattern has exactly one complex event: {said}")
+
+    def domain(self) -> None:
+        for name in _twice(name for name, _ in self.model.types):
+            self.report("duplicate-definition", f"the type `{name}` is there twice")
+        for name, attributes in self.model.types:
+            for attribute in _twice(a for a, _ in attributes):
+                self.report("duplicate-name", f"`{name}` has two attributes `{attribute}`")
+            for attribute, type in attributes:
+                if schema_type(type) is None:
+                    hint = did_you_mean(type, TYPES, "types")
+                    self.report("unknown-name", f"`{name}.{attribute}` is of an unknown type: `{type}`", hint=hint)
+
+    def tags(self) -> None:
+        tags = self.model.tags
+        for tag in _twice(t for t in tags.values() if t):
+            first, second, *_ = (n for n in self.model.of_kind("Event") if tags[n.id] == tag)
+            self.report("duplicate-name", f"the tag `{tag}` is that of {first}, too", second)
+
+    def cycles(self) -> bool:
+        """Reports nodes that are operands of themselves, by way of others or of what they contain."""
+        done: set[str] = set()
+        for node in self.model.nodes:
+            path: list[str] = []
+            stack = [(node.id, False)]
+            while stack:
+                at, left = stack.pop()
+                if left:
+                    path.pop()
+                    done.add(at)
+                elif at in path:
+                    around = " <- ".join([*path[path.index(at) :], at])
+                    self.report("cycle", f"links run in a circle: {around}", self.model.node[at])
+                    return True
+                elif at not in done:
+                    path.append(at)
+                    inside = self.model.node[at].children if self.model.node[at].kind == "WithinTimer" else ()
+                    below = [*(n.id for n in self.model.operands[at]), *inside]
+                    stack += [(at, True), *((n, False) for n in below)]
+        return False
+
+    def reach(self) -> None:
+        """Reports what is no part of the pattern of the complex event."""
+        model = self.model
+        for node in model.tops():
+            if node is not model.pattern:
+                hint = "link it to an operator of the pattern, or delete it"
+                self.report("never-completes", "it is no part of the pattern of the complex event", node, hint)
+        for node in model.nodes:
+            if node.of.role == VALUE and node.kind != "EventProperty" and not model.users[node.id]:
+                self.report("sort", "nothing uses it", node, "link it to an operator or to a property")
+
+
+def _twice(names: Iterable[str]) -> list[str]:
+    return [name for name, count in Counter(names).items() if count > 1]
+
+
+__all__ = ["Model", "Node", "validate"]
