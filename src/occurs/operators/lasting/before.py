@@ -4,14 +4,13 @@ another φ end nor another ψ start between them; judged per joint binding, each
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 
 from occurs.operators.kernels import relations as kernels
 from occurs.operators.lasting import sides
 from occurs.operators.lasting.frontiers import Frontiers
-from occurs.operators.lasting.segments import Sorted, groups, unseen
+from occurs.operators.lasting.segments import Sorted, groups, places, unseen
 from occurs.operators.lasting.sides import Side, held, results, rows_of, split
 from occurs.operators.lasting.signals import OPEN, Call, Held, Intervals, Lags, Phenomena
 
@@ -80,13 +79,6 @@ def _judged(
         of_left.block, of_left.cuts, of_right.block, of_right.cuts,
         places(left.variables, right.variables, variables), left.known.complete, right.known.complete, sides.FEW,
     )  # fmt: skip
-
-
-@cache
-def places(left: tuple[str, ...], right: tuple[str, ...], variables: tuple[str, ...]) -> np.ndarray:
-    """int64 (2, variables): where either side has each of them, -1 if it has not."""
-    found = [[side.index(v) if v in side else -1 for v in variables] for side in (left, right)]
-    return np.array(found, np.int64).reshape(2, -1)
 
 
 def certain(state: dict[str, Held], left: Side, right: Side, variables: tuple[str, ...]) -> Intervals:

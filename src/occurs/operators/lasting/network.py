@@ -90,7 +90,7 @@ class Net:
             name = self.sources.get(number)
             given: tuple[Any, ...]
             if name is None:
-                given = tuple(signals[i] for i in self.inputs[number])
+                given = tuple([signals[i] for i in self.inputs[number]])
             else:
                 given = (sources[name] if name in sources else nothing(name),)
             tables, signal = node.advance(state.get(number, {}), given, call)

@@ -12,7 +12,7 @@ from occurs.operators.kernels import relations as kernels
 from occurs.operators.kernels.relating import NAMES, related
 from occurs.operators.lasting import before, sides
 from occurs.operators.lasting.frontiers import Frontiers
-from occurs.operators.lasting.segments import groups, later, shared, unseen
+from occurs.operators.lasting.segments import groups, later, places, shared, unseen
 from occurs.operators.lasting.settled import settle, unchanged
 from occurs.operators.lasting.sides import Side, results, rows_of, split
 from occurs.operators.lasting.signals import OPEN, Call, Held, Intervals, Lags, Phenomena, Signal
@@ -55,7 +55,7 @@ class Related:
 
     @cached_property
     def _places(self) -> np.ndarray:
-        return before.places(self.left, self.right, self.variables)
+        return places(self.left, self.right, self.variables)
 
     @property
     def tables(self) -> Mapping[str, tuple[str, ...]]:

@@ -11,7 +11,7 @@ from occurs.operators.kernels.intervals import extremes, ranges, sorted_few
 from occurs.operators.lasting.codes import joint
 from occurs.operators.lasting.signals import NEVER, OPEN, Codes, Intervals
 
-__all__ = ["Sorted", "earlier", "groups", "later", "pick", "shared", "unseen"]
+__all__ = ["Sorted", "earlier", "groups", "later", "pick", "places", "shared", "unseen"]
 
 #: rows that are put in order by insertion, at most
 _FEW = 48
@@ -47,6 +47,13 @@ def _places(variables: tuple[str, ...], own: tuple[str, ...]) -> tuple[int, ...]
 def shared(left: tuple[str, ...], right: tuple[str, ...]) -> tuple[str, ...]:
     """The variables of ``left`` that are among those of ``right``."""
     return tuple(v for v in left if v in right)
+
+
+@cache
+def places(left: tuple[str, ...], right: tuple[str, ...], variables: tuple[str, ...]) -> np.ndarray:
+    """int64 (2, variables): where either side has each of them, -1 if it has not."""
+    found = [[side.index(v) if v in side else -1 for v in variables] for side in (left, right)]
+    return np.array(found, np.int64).reshape(2, -1)
 
 
 class Sorted:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from occurs.operators.kernels.overlapping import overlaps
-from occurs.operators.lasting.codes import joint
+from occurs.operators.kernels.blocks import alike
+from occurs.operators.kernels.spans import common
 from occurs.operators.lasting.cutting import Cut
 from occurs.operators.lasting.hulls import pooled
-from occurs.operators.lasting.joins import as_spans, joined, member, pick, shared, shifted, union
+from occurs.operators.lasting.joins import as_spans, pick, shifted, union
 from occurs.operators.lasting.ranges import LENGTHS, clipped, lengths
 from occurs.operators.lasting.releasing import as_intervals, opened, release
+from occurs.operators.lasting.segments import places
 from occurs.operators.lasting.signals import NEVER, OPEN, Call, Held, Intervals, Signal, Spans
 
 __all__ = ["Common", "Cut", "LongSpans", "PooledSpans", "United"]
@@ -70,32 +71,19 @@ class Common:
 
     def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Spans]:
         left, right, held = as_spans(inputs[0]), as_spans(inputs[1]), state["open"]
-        changed = len(left.closed) or len(left.began) or len(right.closed) or len(right.began)
-        found, before, ended = self._found(left, right) if changed else (Intervals.empty(len(self.variables)), 0, 0)
-        if not len(found):
-            return state, Spans(found, found, opened(held), left.since, left.complete)
-        ending, now = found.take(slice(0, before)), found.take(slice(ended, None))
-        if before:
-            key, other = joint([(held.codes, len(held)), (ending.codes, before)])
-            held = held.take(~member(key, other))
-        if len(now):
-            held = Held.concat([held, Held(now.codes, {"start": now.start})])
+        nothing = Intervals.empty(len(self.variables))
+        if not (len(left.closed) or len(left.began) or len(right.closed) or len(right.began)):
+            return state, Spans(nothing, nothing, opened(held), left.since, left.complete)
+        ended, begun, now = common(
+            left.closed.block, left.open.block, right.closed.block, right.open.block,
+            held.block, places(self.left, self.right, self.variables), left.since,
+        )  # fmt: skip
+        closed, began = Intervals.of(ended), Intervals.of(begun)
+        if (len(closed) or len(began)) and not alike(held.block, now):
+            held = Held.of(now, ("start",))
+            state = {"open": held}
         # what begins and goes on is new: an interval that was open then was known as such
-        closed, began = found.take(slice(0, ended)), found.take(slice(before, None))
-        return {"open": held}, Spans(closed, began, opened(held), left.since, left.complete)
-
-    def _found(self, left: Spans, right: Spans) -> tuple[Intervals, int, int]:
-        """What comes of pairs of which one side is new, or has ended, in this call; see the kernel."""
-        x, y = Intervals.concat([left.closed, left.open]), Intervals.concat([right.closed, right.open])
-        on = shared(self.left, self.right)
-        key, other = joint([(pick(x.codes, self.left, on), len(x)), (pick(y.codes, self.right, on), len(y))])
-        i, j, start, end, before, ended = overlaps(
-            key, x.start, x.end, len(left.closed), other, y.start, y.end, len(right.closed), left.since
-        )
-        if not len(i):
-            return Intervals.empty(len(self.variables)), 0, 0
-        codes = joined(self.variables, (self.left, x.codes, i), (self.right, y.codes, j))
-        return Intervals(codes, start, end), before, ended
+        return state, Spans(closed, began, opened(held), left.since, left.complete)
 
 
 @dataclass(frozen=True)

@@ -52,8 +52,10 @@ def settle(state: Mapping[str, Held], left: Side, right: Side, lags: Sequence[La
 
 def unchanged(state: Mapping[str, Held], left: Side, right: Side) -> Sequence[Lag] | Lags | None:
     """What a call that changes nothing says of its lags; None if it might change something."""
+    if len(left.new) or len(right.new):
+        return None
     note = state[_KEPT_BY].note
-    if len(left.new) or len(right.new) or not isinstance(note, Settled):
+    if not isinstance(note, Settled):
         return None
     same = all(a is b for a, b in zip(note.tables, _others(state)))
     if not (same and note.latest(state) <= note.complete and _seen(note.left, left) and _seen(note.right, right)):
@@ -62,7 +64,7 @@ def unchanged(state: Mapping[str, Held], left: Side, right: Side) -> Sequence[La
 
 
 def _others(state: Mapping[str, Held]) -> tuple[Held, ...]:
-    return tuple(table for name, table in state.items() if name != _KEPT_BY)
+    return tuple([table for name, table in state.items() if name != _KEPT_BY])
 
 
 def _seen(before: tuple[Intervals, Frontiers], now: Side) -> bool:

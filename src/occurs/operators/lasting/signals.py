@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 
@@ -61,6 +62,11 @@ class Points:
     def __len__(self) -> int:
         return len(self.time)
 
+    @cached_property
+    def block(self) -> np.ndarray:
+        """Codes and time as kernels take them (:mod:`occurs.operators.kernels.blocks`)."""
+        return stacked((*self.codes, self.time))
+
 
 @dataclass(frozen=True)
 class Intervals:
@@ -81,6 +87,8 @@ class Intervals:
     @staticmethod
     def of(block: np.ndarray) -> Intervals:
         """The rows of such a block."""
+        if not block.shape[1]:
+            return Intervals.empty(block.shape[0] - 2)
         *codes, start, end = block
         made = Intervals(tuple(codes), start, end)
         made.__dict__["block"] = block
@@ -227,9 +235,7 @@ class Held:
     @staticmethod
     def of(block: np.ndarray, names: tuple[str, ...]) -> Held:
         """The rows of such a block, of which the last columns have these names."""
-        columns = tuple(block)
-        width = len(columns) - len(names)
-        return Held(columns[:width], dict(zip(names, columns[width:])), None, block)
+        return _Blocked(block, names)
 
     @staticmethod
     def empty(variables: int, *columns: str) -> Held:
@@ -247,6 +253,25 @@ class Held:
         codes = tuple([np.concatenate(c) for c in zip(*[p.codes for p in parts])])
         names = parts[0].columns
         return Held(codes, {n: np.concatenate([p.columns[n] for p in parts]) for n in names})
+
+
+class _Blocked(Held):
+    """A table that is a block; its columns are not told apart before somebody asks: most tables are only handed from
+    kernel to kernel."""
+
+    def __init__(self, block: np.ndarray, names: tuple[str, ...]) -> None:
+        self._block, self._names, self.note = block, names, None
+
+    def __len__(self) -> int:
+        return self.block.shape[1]
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("codes", "columns"):
+            raise AttributeError(name)
+        rows = tuple(self.block)
+        width = len(rows) - len(self._names)
+        self.codes, self.columns = rows[:width], dict(zip(self._names, rows[width:]))
+        return getattr(self, name)
 
 
 def stacked(columns: Sequence[np.ndarray]) -> np.ndarray:
