@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -288,6 +290,15 @@ def test_what_is_right_has_no_problem() -> None:
     sink = more(Node("m", "WebRequest", {"url": "https://example.org"}), links=(Link(COMPLEX, "m"),))
     assert validate(sink) == []
     assert text_of(dump(sink)) == text_of(dump(BASE))
+
+
+def test_the_model_of_the_documentation() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "epl.md").read_text()
+    (source,) = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
+    said = "@Name('Fire')\n@Tag(name='domainName', value='Buildings')\n@Priority(0)\ninsert into Fire\n"
+    assert text_of(source) == f"{said}select a1.area as area\nfrom pattern [every a1=Smoke];\n"
+    kinds = set(re.findall(r"`(\w+)`", re.findall(r"Kinds: (.*?)\.\n", page, re.DOTALL)[0]))
+    assert kinds == {k for k, kind in KINDS.items() if not kind.why}
 
 
 def test_all_problems_come_at_once() -> None:
