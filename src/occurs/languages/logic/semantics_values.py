@@ -1,0 +1,223 @@
+"""Values, arithmetic and functions in the reference semantics of temporal triggers (temporal-logic.md 4.2).
+
+Arithmetic is that of common.md, section 6.  Plain Python values, one at a time: None is null, times and durations are
+ints (ticks; a duration that is no whole number of them a Fraction), a relation is a :class:`Relation`.  What cannot be
+known because an int64 has overflowed, or because a view gave several rows where one value is needed, is a
+:class:`Lost`: it travels upwards until the rest of the formula decides the result without it, or until the result needs
+it and its problem is raised.  So is a truth value: True, False or Lost.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from occurs.errors import DefinitionProblem, InputProblem, Problem
+from occurs.model.time import Duration, TimeKind
+
+LEAST, GREATEST = -(2**63), 2**63 - 1
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A value, or whether something holds, that ``problem`` keeps from being known."""
+
+    problem: Problem
+
+    def needed(self) -> InputProblem:
+        """What to raise if nothing decides the result without it."""
+        return InputProblem(self.problem)
+
+
+OVERFLOW = Lost(Problem("overflow", "an integer of a trigger does not fit into 64 bits"))
+
+#: whether something holds
+Outcome: TypeAlias = bool | Lost
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Rows with named columns; the same row may be there more than once."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    def same(self, other: Relation) -> bool:
+        """Are the sets of rows equal?"""
+        return set(self.rows) == set(other.rows)
+
+
+def clean(value: Any) -> Any:
+    """NaN is null, whole fractions are ints, an int beyond int64 is lost."""
+    if isinstance(value, Fraction) and value.denominator == 1:
+        value = int(value)
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    if isinstance(value, int) and not isinstance(value, bool) and not LEAST <= value <= GREATEST:
+        return OVERFLOW
+    return value
+
+
+def ticks(duration: Duration, kind: TimeKind) -> Fraction:
+    """The exact number of ticks; DefinitionProblem (``missing-unit``) if the time has no unit."""
+    exact = kind.convert(duration)
+    if exact is None:
+        raise DefinitionProblem.of("missing-unit", "a duration and the time of the states have no common unit")
+    return Fraction(exact)
+
+
+def strict(f: Callable[..., Any], *values: Any) -> Any:
+    """Null if an operand is null, lost if one is lost, else ``f`` of them."""
+    if any(v is None for v in values):
+        return None
+    lost = [v for v in values if isinstance(v, Lost)]
+    return lost[0] if lost else clean(f(*values))
+
+
+# --- truth ------------------------------------------------------------------------------------------------------------
+
+
+def holds(value: Any) -> Outcome:
+    """An atom with a null operand is not satisfied."""
+    return value if isinstance(value, Lost) else bool(value)
+
+
+def opposite(a: Outcome) -> Outcome:
+    """Not."""
+    return a if isinstance(a, Lost) else not a
+
+
+def every(outcomes: Iterable[Outcome]) -> Outcome:
+    """And: false if one is, else lost if one is."""
+    found: Outcome = True
+    for a in outcomes:
+        if a is False:
+            return False
+        found = a if isinstance(a, Lost) else found
+    return found
+
+
+def some(outcomes: Iterable[Outcome]) -> Outcome:
+    """Or: true if one is, else lost if one is."""
+    return opposite(every(opposite(a) for a in outcomes))
+
+
+# --- operators --------------------------------------------------------------------------------------------------------
+
+
+def _divide(a: Any, b: Any) -> Any:
+    """Real division; null by zero."""
+    return None if b == 0 else float(a) / float(b)
+
+
+def _modulo(a: Any, b: Any) -> Any:
+    """The remainder of the quotient rounded down; null by zero."""
+    return None if b == 0 else a % b
+
+
+def _equal(a: Any, b: Any) -> bool:
+    """By exact value; relations as sets; a boolean only with a boolean."""
+    if isinstance(a, Relation) and isinstance(b, Relation):
+        return a.same(b)
+    return isinstance(a, bool) == isinstance(b, bool) and bool(a == b)
+
+
+OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": _divide,
+    "mod": _modulo,
+    "=": _equal,
+    "!=": lambda a, b: not _equal(a, b),
+    # Python compares int and float by exact value, and text by code point
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}
+
+
+# --- functions --------------------------------------------------------------------------------------------------------
+
+
+def _whole(f: Callable[[Any], int]) -> Callable[[Any], Any]:
+    """Ints stay ints, floats floats."""
+    return lambda a: a if not isinstance(a, float) or math.isinf(a) else float(f(a))
+
+
+def _round(a: Any, digits: int = 0) -> Any:
+    """Halves away from zero, to so many places after the point (negative: before it)."""
+    scale = Fraction(10) ** digits
+    if isinstance(a, float) and not math.isinf(a):
+        # the product is rounded first: 2.345 is no float, and counts as the half that it looks like
+        scaled = a * 10.0**digits if digits >= 0 else a / 10.0**-digits
+        return a if math.isinf(scaled) else float(_nearest(Fraction(scaled)) / scale)
+    return a if isinstance(a, float) or digits >= 0 else int(_nearest(a * scale) / scale)
+
+
+def _nearest(a: Fraction) -> int:
+    whole = math.floor(abs(a) + Fraction(1, 2))
+    return -whole if a < 0 else whole
+
+
+def _at(micros: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=micros)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "abs": abs,
+    "floor": _whole(math.floor),
+    "ceil": _whole(math.ceil),
+    "round": _round,
+    "sqrt": lambda a: None if a < 0 else math.sqrt(a),
+    "length": len,
+    "lower": lambda a: a.lower(),
+    "upper": lambda a: a.upper(),
+    # of a time in microseconds, in UTC
+    "hour": lambda a: _at(a).hour,
+    "minute": lambda a: _at(a).minute,
+    "time_of_day": lambda a: a % 86_400_000_000,
+}
+
+
+def call(name: str, values: list[Any]) -> Any:
+    """A function of its arguments; ``coalesce`` is the first that is not null."""
+    if name == "coalesce":
+        return next((v for v in values if v is not None), None)
+    return strict(FUNCTIONS[name], *values)
+
+
+def aggregate(op: str, values: list[Any]) -> Any:
+    """Over the values of some states: nulls are left out; of none null, ``count`` 0; sums are exact."""
+    lost = [v for v in values if isinstance(v, Lost)]
+    if lost:
+        return lost[0]
+    there = [v for v in values if v is not None]
+    if op == "count":
+        return len(there)
+    if not there:
+        return None
+    if op in ("min", "max"):
+        return min(there) if op == "min" else max(there)
+    floats = any(isinstance(v, float) for v in there)
+    if floats and any(math.isinf(v) for v in there):
+        total: Any = sum(float(v) for v in there)
+    else:
+        total = sum((Fraction(v) for v in there), Fraction(0))
+    if op == "avg":
+        return clean(float(total) / len(there) if isinstance(total, float) else _float(total / len(there)))
+    return clean(_float(total) if floats else total)
+
+
+def _float(exact: Any) -> float:
+    """The nearest float; infinite beyond float64."""
+    try:
+        return float(exact)
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
