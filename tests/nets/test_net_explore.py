@@ -7,18 +7,19 @@ from typing import Any
 
 import pytest
 from random_black import random_black
-from small_nets import INT, NEXT, example_1, figure_3, gives, number, plus, takes
+from small_nets import INT, INT2, NEXT, example_1, figure_3, gives, number, plus, takes
 from table_1 import case
 
 from occurs.errors import InputProblem, UsageProblem
+from occurs.expr.tree import Binary
 from occurs.nets.explore import Space, explore
 from occurs.nets.explore_properties import Fairness, Properties, components
 from occurs.nets.firing import enabled, fire
 from occurs.nets.net import P_HN, Arc, Net, Page, Place, Role, Transition
-from occurs.nets.terms import var
+from occurs.nets.terms import TupleTerm, var
 from occurs.nets.transform import to_priority_net
 
-X = var("x")
+X, Y = var("x"), var("y")
 
 
 def counting(*transitions: Transition | str, places: dict[str, tuple[int, ...]], arcs: list[Arc]) -> Net:
@@ -199,6 +200,20 @@ def test_what_firing_refuses_exploring_refuses() -> None:
     assert len(explore(net).nodes) == 4
     with pytest.raises(InputProblem, match=r"`go` .* puts 2 on place `F` .*: there is a token of number 2 already"):
         explore(flow)
+
+
+def test_a_number_on_a_flow_may_get_another_token() -> None:
+    """What is taken goes before what is put."""
+    pair, other = TupleTerm((X, Y)), TupleTerm((X, plus(Y, number(1))))
+    below = Binary("<", Y, number(30))
+    page = Page(
+        "P",
+        (Place("F", INT2, ((1, 0), (2, 0)), role=Role.F),),
+        (Transition("up", (below,)),),
+        (takes("F", "up", pair), gives("F", "up", other)),
+    )
+    net = Net("Up", (INT, INT2), (("x", INT), ("y", INT)), (page,))
+    assert len(explore(net).nodes) == 31 * 31
 
 
 @pytest.mark.parametrize("seed", range(20))

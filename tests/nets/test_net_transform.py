@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,13 +14,18 @@ from table_1 import CASES, case
 
 from occurs.errors import DefinitionProblem
 from occurs.expr.tree import Binary
+from occurs.languages.epl.nets import Translation, translate
 from occurs.nets.explore import explore
 from occurs.nets.explore_properties import Properties
 from occurs.nets.firing import Element, enabled, fire, run, uniform
 from occurs.nets.net import P_MAX, P_MIN, P_NORMAL, Marking, Net, Place
+from occurs.nets.report_confluence import confluence, default_outputs
 from occurs.nets.terms import TupleTerm, var
 from occurs.nets.transform import encoded, steps_encoded, to_black_trace, to_priority_net
 from occurs.nets.validate import violations
+from occurs.testing.epl import EplCase
+from occurs.testing.nets import depends_on_order, rows_in_order
+from occurs.testing.random_nets import random_core_rows, random_extended
 
 R, N = var("r"), var("n")
 RANDOM_NETS = range(60)
@@ -192,6 +198,41 @@ def test_patterns_have_the_same_dead_markings(number: int) -> None:
 @pytest.mark.parametrize("number", [8, 16])
 def test_patterns_of_many_orders_have_the_same_dead_markings(number: int) -> None:
     assert same_dead_markings(case(number).net, limit=4000)
+
+
+def pattern_net(make: Callable[[random.Random], EplCase], seed: int) -> Translation | None:
+    """The net of a random program with its rows; None if it has no translation."""
+    program = make(random.Random(seed))
+    rows, extended = rows_in_order(program.events), make is random_extended
+    try:
+        return translate(program.file_tree, seed % 2, rows=rows, extended=extended, kind=program.kind)
+    except DefinitionProblem:
+        return None
+
+
+def check_pattern(make: Callable[[random.Random], EplCase], seed: int, limit: int) -> bool:
+    """Traces and dead markings; one output if no statement reads another's.  False if there is no translation."""
+    t = pattern_net(make, seed)
+    if t is None:
+        return False
+    assert violations(t.net) == []
+    check_traces(t.net, seed)
+    same_dead_markings(t.net, limit)
+    if not depends_on_order(t):
+        assert confluence(explore(t.net, limit), default_outputs(t.net)).confluent is not False
+    return True
+
+
+@pytest.mark.parametrize("make", [random_core_rows, random_extended])
+def test_random_patterns(make: Callable[[random.Random], EplCase]) -> None:
+    assert sum(check_pattern(make, seed, 300) for seed in range(6)) >= 5
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("make", [random_core_rows, random_extended])
+@pytest.mark.parametrize("start", range(5000, 5500, 100))
+def test_more_random_patterns(make: Callable[[random.Random], EplCase], start: int) -> None:
+    assert sum(check_pattern(make, seed, 5000) for seed in range(start, start + 100)) >= 80
 
 
 @pytest.mark.long
