@@ -10,14 +10,16 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from filestream import Folder, collected, cut, disordered, follow
+from filestream import Folder, Followed, collected, cut, disordered
 from hostcases import keywords
 from instream import How, InStream
+from test_stream_change import Changing
 from test_stream_epl import NOTHING, WAYS, options_of
 
 import occurs
 from occurs.connect.tables import to_arrow
 from occurs.model.history import InputOptions
+from occurs.testing.compare import difference, occurrences_of
 from occurs.testing.random_epl import random_epl
 
 RULES = """
@@ -27,6 +29,8 @@ insert into P select a.v as v from pattern [every a=A -> b=B(k = a.k) where time
 from pattern [every (a=A -> (b=B(k = a.k) and c=C) where timer:within(9 msec))];
 insert into Q select p.v as v from pattern [every p=P -> ([2] c=C(v > p.v)) where timer:within(6 msec)];
 """
+PAIRS = "insert into P select a.k as k from pattern [every a=A -> b=B(k = a.k) where timer:within(5 msec)];"
+ABSENT = "insert into Gone select a.k as k from pattern [every a=A -> (timer:interval(5 msec) and not B(k = a.k))];"
 
 
 def table_of(seed: int, n: int = 60) -> pa.Table:
@@ -77,6 +81,24 @@ def test_streams_in_this_process(number: int) -> None:
     assert got == here(program, table, because=True)
 
 
+def test_they_may_be_asked_for_later() -> None:
+    """A stream goes on from its checkpoint: detections as if nothing had happened, guards that begin from then on."""
+    plain = occurs.parse("create schema A(k int); create schema B(k int);" + PAIRS, language="epl")
+    tables = {
+        "A": pa.table({"time": [1, 2, 12, 13], "k": [1, 2, 3, 4]}),
+        "B": pa.table({"time": [4, 6, 14, 30], "k": [1, 9, 4, 0]}),
+    }
+    how = How(buckets=2, size=1, because=False)
+    programs = plain, plain.adjusted(timeouts=True)
+    first, second = (Changing(p, tables, InputOptions(time_unit="ms"), how) for p in programs)
+    before = first.go(first.cut()[:3], closing=False)
+    second.stores = first.stores
+    after = second.go(second.cut()[3:], closing=True)
+    assert sorted(e.time for a in (before, after) for e in a.found) == [4, 14]
+    ended = [row for batch in after.batches for row in batch.timeouts["P"].to_pylist()]
+    assert ended == [{"type": "P", "time": 17, "a": {"k": 3}, "b": None}]
+
+
 @pytest.mark.slow
 def test_random_programs_as_streams() -> None:
     found = 0
@@ -122,21 +144,34 @@ def test_the_limit_on_spark(quick: Any) -> None:
 @pytest.mark.spark
 @pytest.mark.slow
 def test_on_structured_streaming(quick: Any, tmp_path: Path) -> None:
-    program, table = occurs.parse(RULES, language="epl"), disordered(table_of(9), 5, 1)
+    """Detections, too: two guards, a chain of them, absence by a timer; started anew from the checkpoint."""
+    program, table = occurs.parse(RULES + ABSENT, language="epl"), disordered(table_of(9), 5, 1)
     options: dict[str, Any] = {"time_unit": "ms", "timeouts": True, "partitions": 2, "watermark": 5}
-    got = follow(quick, program, cut(table, 3), tmp_path, **options)
+    got = Followed(quick, program, Folder(tmp_path / "in"), table.schema, tmp_path / "checkpoint", options)
+    for part in cut(table, 2):
+        got.folder.put(part)
+        got.run()
+    got.close()
+    wanted = program.detect(table, timeouts=True, time_unit="ms")
+    assert difference(occurrences_of({t: wanted.arrow(t) for t in wanted}), got.found) is None
+    assert {e.type for e in got.found} == {"P", "Q", "Gone"}
     found: Counter[str] = Counter()
     for batch in got.batches.values():
         found += rows(batch.timeouts)
-    assert found == here(program, table)
-    # a query of one's own: what the clock of the rows alone has ended
-    folder = Folder(tmp_path / "own")
+    assert found == rows(wanted.timeouts)
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.long
+def test_a_query_of_ones_own(quick: Any, tmp_path: Path) -> None:
+    program, table = occurs.parse(RULES, language="epl"), table_of(9).sort_by("time")
+    folder = Folder(tmp_path / "in")
     folder.put(table)
-    frame = program.detect(folder.stream(quick, table.schema), **options).timeouts["both"]
-    mine = collected(quick, frame, tmp_path)
-    last = max(table.column("time").to_pylist())
-    assert rows({"both": mine}) == rows({"both": _until(program, table, last - 5 - 1)})
-
-
-def _until(program: occurs.Program, table: pa.Table, until: int) -> pa.Table:
-    return program.detect(table, timeouts=True, time_unit="ms", until=until).timeouts["both"]
+    options: dict[str, Any] = {"time_unit": "ms", "timeouts": True, "partitions": 2}
+    found = program.detect(folder.stream(quick, table.schema), **options)
+    mine = collected(quick, found.timeouts["both"], tmp_path)
+    # the last instant is not known to be complete
+    last = max(table.column("time").to_pylist()) - 1
+    wanted = program.detect(table, timeouts=True, time_unit="ms", until=last)
+    assert rows({"both": mine}) == rows({"both": wanted.timeouts["both"]})
