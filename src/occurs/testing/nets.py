@@ -47,12 +47,12 @@ def engine_order(translation: Translation) -> Callable[[list[Element]], Element]
 
 
 def _place(firing: Firing, binding: Mapping[str, Any]) -> tuple[Any, ...]:
-    numbers = [_number(binding[n]) for _, n in firing.numbers]
+    numbers = [number_of(binding[n]) for _, n in firing.numbers]
     # an event that is not there has the number 0, and comes last
     return (firing.statement, firing.final, max(numbers, default=0), [(n == 0, n) for n in numbers])
 
 
-def _number(value: Any) -> int:
+def number_of(value: Any) -> int:
     """Of an event: the number itself, or the event's first field."""
     return value[0] if isinstance(value, tuple) else value
 
@@ -80,8 +80,9 @@ def depends_on_order(translation: Translation) -> bool:
 
 @dataclass(frozen=True)
 class NetRun:
-    """What a net has done: the net, its firings, and what it derived, in the order of the numbers on F."""
+    """What a net has done: its name among the sides, its firings, and what it derived, in the order of F."""
 
+    name: str
     net: Net
     run: Run
     derived: tuple[Occurrence, ...]
@@ -89,17 +90,17 @@ class NetRun:
 
 def black_run(translation: Translation, runner: Runner = in_engine_order) -> NetRun:
     """The run of the net with black transitions."""
-    return _ran(translation.net, translation, runner)
+    return _ran(BLACK, translation.net, translation, runner)
 
 
 def encoded_run(translation: Translation, runner: Runner = in_engine_order) -> NetRun:
     """The run of the net that Transformation 1 makes of it."""
-    return _ran(to_priority_net(translation.net), translation, runner)
+    return _ran(ENCODED, to_priority_net(translation.net), translation, runner)
 
 
-def _ran(net: Net, translation: Translation, runner: Runner) -> NetRun:
+def _ran(name: str, net: Net, translation: Translation, runner: Runner) -> NetRun:
     done = runner(net, translation)
-    return NetRun(net, done, tuple(Occurrence(t, x, v) for t, x, v in translation.outputs(done.marking)))
+    return NetRun(name, net, done, tuple(Occurrence(t, x, v) for t, x, v in translation.outputs(done.marking)))
 
 
 def rows_in_order(events: Sequence[Occurrence]) -> list[Occurrence]:

@@ -1,0 +1,158 @@
+"""Engine, reference, the net with black transitions and the net without, side by side (``occurs verify``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from occurs.errors import DefinitionProblem, InputProblem, LimitProblem, OccursError
+from occurs.languages.epl.define import Epl, occurrences
+from occurs.languages.epl.nets import Translation, translate
+from occurs.languages.epl.semantics import evaluate
+from occurs.model.history import History, InputOptions
+from occurs.model.occurrence import Occurrence
+from occurs.model.time import TimeKind
+from occurs.program import Detections, Program, run_history
+from occurs.testing.compare import unmatched
+from occurs.testing.nets import (
+    BLACK,
+    ENCODED,
+    ENGINE,
+    REFERENCE,
+    NetRun,
+    black_run,
+    encoded_run,
+    first_difference,
+    in_engine_order,
+    rows_in_order,
+)
+from occurs.testing.nets_explain import Witness
+from occurs.testing.verify import Verification, detected, expected
+
+
+@dataclass(frozen=True)
+class Sides:
+    """What all sides derived from one history, in the order of the columns.
+
+    ``matches``: what the reference derived, with the constituents.  ``nets``: the runs of the nets, by side.
+    ``without``: why there are no nets.
+    """
+
+    answers: Mapping[str, Sequence[Occurrence]]
+    matches: Sequence[Occurrence] = ()
+    translation: Translation | None = None
+    nets: Mapping[str, NetRun] | None = None
+    rows: Sequence[Occurrence] = ()
+    without: str | None = None
+
+    def report(self) -> Verification:
+        """The table of counts, and per type and side the first instant that differs from the reference."""
+        types = sorted({e.type for found in self.answers.values() for e in found})
+        lines = [*_table(types, self.answers), *self._nets()]
+        told = [text for t in types for text in self._differences(t)]
+        names = [*self.answers]
+        lines += told or [f"{', '.join(names[:-1])} and {names[-1]} agree"]
+        return Verification(not told, "\n".join(lines))
+
+    def _nets(self) -> Iterator[str]:
+        if self.without is not None:
+            yield f"no net: {self.without}"
+        if self.nets:
+            runs = ", ".join(f"{side} {ran.run.steps} firings" for side, ran in self.nets.items())
+            yield f"{len(self.rows)} events; {runs}"
+
+    def _differences(self, type_: str) -> Iterator[str]:
+        wanted = self.answers[REFERENCE]
+        for side, found in self.answers.items():
+            other = None if side == REFERENCE else first_difference(wanted, found, type_)
+            if other is None:
+                continue
+            time, text = other
+            yield f"{type_} at {time}, {side} against the reference:"
+            yield _indented(text)
+            if self.nets and side in self.nets and self.translation is not None:
+                yield from self._explained(Witness(self.translation, self.nets[side], self.rows), type_, time, found)
+
+    def _explained(self, witness: Witness, type_: str, time: int, found: Sequence[Occurrence]) -> Iterator[str]:
+        """One event that is missing, and one that is too much."""
+        here = [e for e in self.matches if (e.type, e.time) == (type_, time)]
+        missing, extra = unmatched(here, [e for e in found if (e.type, e.time) == (type_, time)])
+        for row in extra[:1]:
+            yield from map(_indented, witness.why_derived(row))
+        for row in missing[:1]:
+            match = next(e for e in here if unmatched([e], [Occurrence(row[0], row[1], dict(row[2]))])[0] == [])
+            yield from map(_indented, witness.why_missing(match))
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())
+
+
+def _table(types: Sequence[str], answers: Mapping[str, Sequence[Occurrence]]) -> Iterator[str]:
+    """Counts per type and side."""
+    rows = [["type", *answers]]
+    rows += [[t, *(str(sum(e.type == t for e in found)) for found in answers.values())] for t in types]
+    widths = [max(len(r[k]) for r in rows) for k in range(len(rows[0]))]
+    for r in rows:
+        cells = (c.rjust(w) for c, w in zip(r[1:], widths[1:], strict=True))
+        yield "  ".join((r[0].ljust(widths[0]), *cells))
+
+
+def verify(program: Program, events: Any, *, first: int = 0, max_events: int = 20_000, **options: Any) -> Verification:
+    """Run all sides over ``events`` and compare what they derive, per type and instant, as multisets.
+
+    ``first``: see :func:`occurs.languages.epl.nets.translate`.  Programs that are not of EPL alone, or have what nets
+    do not, are compared without nets, and the report says so.  Raises LimitProblem: reference and nets are slow.
+    """
+    names = {k: v for k, v in options.items() if k in InputOptions.__dataclass_fields__}
+    history = program.history(events, InputOptions(**names))
+    n = sum(len(t) for t in history.tables.values())
+    if n > max_events:
+        text = f"{n} events are more than reference and nets take ({max_events})"
+        raise LimitProblem.of("max-events", text, hint="--max-events N")
+    return sides_of(program, history, first).report()
+
+
+def sides_of(program: Program, history: History, first: int = 0) -> Sides:
+    """What all sides derive from a history."""
+    stage = program.plan(history.schemas, history.kind)
+    engine = detected(Detections(stage, run_history(stage, history), history, None, False, False, None))
+    bound = program.bind(history.schemas, history.kind)
+    answers: dict[str, Sequence[Occurrence]] = {ENGINE: engine, REFERENCE: expected(program, history)}
+    epl = bound.parts.get("epl")
+    others = [name for name, part in bound.parts.items() if name != "epl" and part.nodes]
+    if not isinstance(epl, Epl) or not epl.nodes or others:
+        return Sides(answers, without="nets are of programs in EPL alone")
+    given = occurrences(history.tables)
+    start, until = history.clock if history.clock is not None else (None, None)
+    inside = [e for e in given if (start is None or e.time >= start) and (until is None or e.time <= until)]
+    rows = rows_in_order([_as_declared(e, epl) for e in inside])
+    try:
+        translation = translate(
+            epl, first, rows=rows, extended=True, inputs=history.schemas, kind=history.kind, start=start
+        )
+    except (DefinitionProblem, InputProblem) as refused:
+        return Sides(answers, without=_reason(refused))
+    runs = {BLACK: black_run(translation, in_engine_order), ENCODED: encoded_run(translation, in_engine_order)}
+    answers |= {side: ran.derived for side, ran in runs.items()}
+    return Sides(answers, matches_of(epl, rows, history.kind, start, until), translation, runs, rows)
+
+
+def _as_declared(e: Occurrence, epl: Epl) -> Occurrence:
+    """With the attributes that the program knows of."""
+    schema = epl.schemas.get(e.type)
+    return e if schema is None else replace(e, attributes={n: e.attributes.get(n) for n in schema.names})
+
+
+def _reason(refused: OccursError) -> str:
+    found = refused.first
+    return f"{found.message} ({found.file or '<text>'}:{found.line}:{found.column})" if found.span else found.message
+
+
+def matches_of(
+    epl: Epl, rows: Sequence[Occurrence], kind: TimeKind, start: int | None, until: int | None
+) -> list[Occurrence]:
+    """What the reference derives, with the events of the matches."""
+    statements = [s for f in epl.texts.files for s in f.statements]
+    return evaluate(statements, epl.schemas, rows, kind=kind, zone=epl.zone, start=start, until=until)
