@@ -9,16 +9,16 @@ the attribute ``op``, and ``old`` as JSON.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from occurs.errors import DefinitionProblem, SyntaxProblem
 from occurs.languages.logic import syntax
 from occurs.languages.logic.parser import parse
-from occurs.languages.logic.residual import notices
-from occurs.languages.logic.semantics import evaluate
+from occurs.languages.logic.residual import firings, notices
+from occurs.languages.logic.semantics import Run
 from occurs.model.occurrence import Occurrence
 from occurs.testing.cases import KINDS, Case, parse_events, parse_time, read_cases
 
@@ -94,23 +94,21 @@ def _cases(name: str, text: str, blocks: dict[str, str], file: str, line: int) -
 
 def reference(case: LogicCase) -> list[Occurrence]:
     """What the reference semantics derives, in the total order; OccursError if the case is wrong."""
-    return evaluate(
-        case.definitions,
-        case.events,
-        kind=case.kind,
-        inputs=case.inputs,
-        start=case.start,
-        until=case.until,
-    )
+    return [event for _, event in run_of(case).all_events()]
 
 
-def never(case: LogicCase) -> Sequence[Occurrence]:
+def run_of(case: LogicCase) -> Run:
+    """The evaluation of a case by the reference semantics."""
+    return Run(case.definitions, case.events, case.kind, case.inputs, (), case.start, case.until)
+
+
+def monitored(case: LogicCase) -> list[tuple[str, tuple[Any, ...], int]]:
+    """When the monitors fire: trigger, values of the generic variables, time."""
+    return firings(run_of(case))
+
+
+def never(case: LogicCase) -> list[Occurrence]:
     """The notices of triggers that can fire no more, by time, then trigger."""
     return notices(
-        case.definitions,
-        case.events,
-        kind=case.kind,
-        inputs=case.inputs,
-        start=case.start,
-        until=case.until,
+        case.definitions, case.events, kind=case.kind, inputs=case.inputs, start=case.start, until=case.until
     )

@@ -239,6 +239,18 @@ class Monitor:
             self.over = self.future.residual is False if plain else not self.future.pending
 
 
+def firings(run: Run) -> list[tuple[str, tuple[Any, ...], int]]:
+    """When the monitors of all instances fire: trigger, values of the generic variables, time."""
+    found = []
+    for instance in run.instances():
+        monitor = Monitor(instance, run.catalogue, run.kind)
+        for state in instance.states:
+            monitor.advance(state)
+            if monitor.fired:
+                found.append((instance.trigger.name.text, tuple(instance.generics.values()), state.time))
+    return found
+
+
 def notices(
     definitions: Sequence[syntax.Definition],
     history: Sequence[Occurrence],
