@@ -9,14 +9,52 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from occurs.operators.kernels import spans as kernels
+from occurs.operators.kernels.intervals import ascending
+from occurs.operators.kernels.stretches import stretches
 from occurs.operators.lasting.codes import joint
-from occurs.operators.lasting.joins import Groups, as_points, member, shifted
+from occurs.operators.lasting.joins import Groups, as_points, member, pick, shifted, take_points
 from occurs.operators.lasting.releasing import as_intervals, opened, release
-from occurs.operators.lasting.segments import places
 from occurs.operators.lasting.signals import NEVER, OPEN, Call, Held, Intervals, Points, Signal, Spans
 
 State = dict[str, Held]
+
+
+class _Stretches:
+    """What a call makes of stretches that are open (``held``, column ``start``); see the kernel."""
+
+    def __init__(
+        self, left: tuple[str, ...], right: tuple[str, ...], held: Held, phi: Points, psi: Points, latest: bool
+    ) -> None:
+        phi, psi, start = _in_order(phi), _in_order(psi), held.columns["start"]
+        sides = [(held.codes, len(start)), (phi.codes, len(phi.time)), (psi.codes, len(psi.time))]
+        if left == right:
+            keys = heads = joint(sides)
+        else:
+            keys = joint(sides[:2])
+            heads = joint([*((pick(codes, left, right), n) for codes, n in sides[:2]), sides[2]])
+        self._ended, self._ends, self._began, self._began_ends, now = stretches(
+            keys[0], heads[0], start, keys[1], heads[1], phi.time, heads[2], psi.time, latest
+        )
+        self._codes, self._time, self.open = held.codes, start, held
+        if len(phi.time):
+            self._codes = tuple([np.concatenate(pair) for pair in zip(held.codes, phi.codes)])
+            self._time = np.concatenate((start, phi.time))
+        if len(phi.time) or len(self._ended):
+            self.open = Held(tuple([c[now] for c in self._codes]), {"start": self._time[now]})
+
+    def closed(self) -> Intervals:
+        return self._rows(self._ended, self._ends)
+
+    def began(self) -> Intervals:
+        return self._rows(self._began, self._began_ends)
+
+    def _rows(self, at: np.ndarray, end: np.ndarray) -> Intervals:
+        return Intervals(tuple([c[at] for c in self._codes]), self._time[at], end)
+
+
+def _in_order(points: Points) -> Points:
+    """In the order of time."""
+    return points if ascending(points.time) else take_points(points, np.argsort(points.time, kind="stable"))
 
 
 @dataclass(frozen=True)
@@ -41,13 +79,9 @@ class MaximalRange:
         if not len(phi) and not (len(psi) and len(held)):
             nothing = Intervals.empty(len(self.left))
             return state, Spans(nothing, nothing, opened(held), phi.since, phi.complete)
-        on = places(self.left, self.right, self.left)
-        ended, began, now = kernels.ranges(held.block, phi.block, psi.block, on, False)
-        closed = Intervals.of(ended)
-        if len(phi) or len(closed):
-            held = Held.of(now, ("start",))
-            state = {"open": held}
-        return state, Spans(closed, Intervals.of(began), opened(held), phi.since, phi.complete)
+        found = _Stretches(self.left, self.right, held, phi, psi, latest=False)
+        spans = Spans(found.closed(), found.began(), opened(found.open), phi.since, phi.complete)
+        return (state if found.open is held else {"open": found.open}), spans
 
 
 @dataclass(frozen=True)
@@ -74,10 +108,9 @@ class MinimalRange:
         since = _before(pending.columns["start"], phi.since)
         parts = [as_intervals(ended)]
         if len(phi) or (len(psi) and len(pending)):
-            on = places(self.left, self.right, self.left)
-            over, _, now = kernels.ranges(pending.block, phi.block, psi.block, on, True)
-            parts.append(Intervals.of(over))
-            pending = Held.of(now, ("start",))
+            found = _Stretches(self.left, self.right, pending, phi, psi, latest=True)
+            parts.append(found.closed())
+            pending = found.open
         complete = OPEN if phi.complete == OPEN else _before(pending.columns["start"], phi.complete)
         nothing = Intervals.empty(len(self.left))
         spans, ended, _ = release(nothing, Intervals.concat(parts), _NONE, since, complete)

@@ -62,11 +62,6 @@ class Points:
     def __len__(self) -> int:
         return len(self.time)
 
-    @cached_property
-    def block(self) -> np.ndarray:
-        """Codes and time as kernels take them (:mod:`occurs.operators.kernels.blocks`)."""
-        return stacked((*self.codes, self.time))
-
 
 @dataclass(frozen=True)
 class Intervals:
