@@ -14,11 +14,12 @@ from occurs.errors import DefinitionProblem, Problem
 from occurs.expr.tree import Literal
 from occurs.nets.colours import Alias, Colour, Enum, Int, List, Product, Record, Union, Value
 from occurs.nets.cpn_names import for_ml
+from occurs.nets.labels import Labels
 from occurs.nets.layout import placed
 from occurs.nets.ml import GREATEST, declaration, equality, marking_text
 from occurs.nets.ml_terms import Printer
 from occurs.nets.net import P_NORMAL, PRIORITIES, Net, Page, Place, Transition
-from occurs.nets.shapes import Drawn, Point, arc_boxes, joined, node_size
+from occurs.nets.shapes import Drawn, Point, joined, node_size
 from occurs.nets.transform import to_priority_net
 from occurs.nets.xml_text import Tag
 
@@ -176,7 +177,7 @@ class _Writer:
         lines = joined(page)
         colours = {p.name: p.colour for p in self.net.places.values()}
         texts = [self.printer.tokens(line.arc.terms, colours[line.arc.place]) for line in lines]
-        for line, text, at in zip(lines, texts, arc_boxes(page, lines, texts), strict=True):
+        for line, text, at in zip(lines, texts, Labels(page, lines).on_lines(texts, wrap=False), strict=True):
             self._arc(tag, line, text, at)
         tag.add("constraints")
         return tag

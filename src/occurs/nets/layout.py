@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from math import ceil, hypot
+from math import ceil, hypot, inf
 
 from occurs.nets.net import Net, Page, Place, Transition
-from occurs.nets.shapes import Point, arc_labels, node_size, text_size
+from occurs.nets.shapes import LINE, Point, arc_labels, node_size, text_size
 
 #: the gap between neighbouring nodes, in addition to the text between them
 GAP = 50.0
 #: how much worse an arc over a node is than one that is longer by one step of the grid, and crossing arcs
 OVER, CROSSING = 40.0, 1.5
-#: from here on pages are filled row by row: looking for good points takes long
-MANY = 90
+#: from so many nodes on (and half as many arcs again) places stand in rows: looking for good points takes long
+MANY = 60
 
 Cell = tuple[int, int]
 
@@ -44,11 +44,13 @@ def _placed(page: Page) -> Page:
 
 
 def _pitch(page: Page) -> Point:
-    """The distances between columns and rows: wide enough for nodes and the inscriptions between them."""
+    """The distances between columns and rows: wide enough for nodes, for inscriptions between them, and for what is
+    written beside nodes (two lines at places, guards at transitions)."""
     sizes = [node_size(name) for name in (*(p.name for p in page.places), *(t.name for t in page.transitions))]
     texts = [text_size(lines) for lines in arc_labels(page)]
-    wide = max((w for w, _ in sizes), default=60) + max((w for w, _ in texts), default=0) * 0.8 + GAP
-    high = max((h for _, h in sizes), default=40) + max((h for _, h in texts), default=0) * 0.8 + GAP
+    wide = max((w for w, _ in sizes), default=60) + max((w for w, _ in texts), default=0) * 1.1 + GAP / 2
+    guards = 2 * LINE if any(t.guard for t in page.transitions) else 0.0
+    high = max((h for _, h in sizes), default=40) + max((h for _, h in texts), default=0) + 2 * LINE + guards + GAP / 2
     return float(ceil(max(wide, 140))), float(ceil(max(high, 110)))
 
 
@@ -63,7 +65,7 @@ class _Grid:
 def _cells(page: Page) -> dict[str, Cell]:
     """Column and row of every node."""
     grid = _Grid({t.name: (2 * k + 1, 0) for k, t in enumerate(page.transitions)})
-    if len(page.places) + len(page.transitions) > MANY:
+    if len(page.places) + len(page.transitions) > MANY or len(page.arcs) > 1.5 * MANY:
         return {**grid.at, **dict(_filled(page))}
     takes: dict[str, list[str]] = {p.name: [] for p in page.places}
     gives: dict[str, list[str]] = {p.name: [] for p in page.places}
@@ -71,14 +73,15 @@ def _cells(page: Page) -> dict[str, Cell]:
         if arc.place in takes and arc.transition in grid.at:
             (takes if arc.input else gives)[arc.place].append(arc.transition)
 
-    def first(place: Place) -> tuple[int, int]:
+    def first(place: Place) -> tuple[bool, bool, int]:
         # what belongs to one transition only stands next to it, before the places that many share are looked at
-        return len({*takes[place.name], *gives[place.name]}) > 2, len({*takes[place.name]} & {*gives[place.name]})
+        into, out = {*takes[place.name]}, {*gives[place.name]}
+        return not into | out, len(into | out) > 2, len(into & out)
 
     for place in sorted(page.places, key=first):
         consumers = [grid.at[t] for t in takes[place.name]]
         producers = [grid.at[t] for t in gives[place.name]]
-        cell = min(_free(grid, consumers + producers), key=lambda c: _cost(c, consumers, producers, grid))
+        cell = _best(consumers, producers, grid)
         grid.at[place.name] = cell
         grid.lines += [(cell, other) for other in dict.fromkeys(consumers + producers)]
     return grid.at
@@ -104,20 +107,39 @@ def _free(grid: _Grid, near: Sequence[Cell]) -> Iterator[Cell]:
         reach += 1
 
 
-def _cost(cell: Cell, consumers: Sequence[Cell], producers: Sequence[Cell], grid: _Grid) -> float:
-    """How bad it is for a place to stand at ``cell``."""
+def _best(consumers: Sequence[Cell], producers: Sequence[Cell], grid: _Grid) -> Cell:
+    """Where a place stands best.  Cells are looked at from the nearest on, until the way alone costs too much."""
     ends = list(dict.fromkeys([*consumers, *producers]))
+    ways = sorted((_way(cell, ends, consumers, producers), cell) for cell in _free(grid, ends))
+    least, best = inf, ways[0][1]
+    for way, cell in ways:
+        if way >= least:
+            break
+        cost = way + _in_the_way(cell, ends, grid, least - way)
+        if cost < least:
+            least, best = cost, cell
+    return best
+
+
+def _way(cell: Cell, ends: Sequence[Cell], consumers: Sequence[Cell], producers: Sequence[Cell]) -> float:
+    """How far a place at ``cell`` is from where it should be."""
     column, row = cell
     cost = 0.1 * abs(row) + (0.05 if row < 0 else 0.0)
     if not ends:
-        return cost + abs(row + 2)
+        return cost + abs(row + 1)
+    cost += sum(hypot(c - column, 1.3 * (r - row)) for c, r in ends)
+    cost += sum(0.6 * (column >= c) for c, _ in consumers if (c, 0) not in producers)
+    return cost + sum(0.6 * (column <= c) for c, _ in producers if (c, 0) not in consumers)
+
+
+def _in_the_way(cell: Cell, ends: Sequence[Cell], grid: _Grid, enough: float) -> float:
+    """What the arcs of a place at ``cell`` run over or cross, and what runs over it; ``enough`` is too much."""
+    cost = sum(OVER for line in grid.lines if cell not in line and _over(cell, *line))
     for end in ends:
-        cost += hypot(end[0] - column, 1.3 * (end[1] - row))
+        if cost >= enough:
+            break
         cost += sum(OVER for other in grid.at.values() if other not in (cell, end) and _over(other, cell, end))
         cost += sum(CROSSING for line in grid.lines if _cross(line, (cell, end)))
-    cost += sum(OVER for line in grid.lines if cell not in line and _over(cell, *line))
-    cost += sum(0.6 * (column >= c) for c, _ in consumers if (c, 0) not in producers)
-    cost += sum(0.6 * (column <= c) for c, _ in producers if (c, 0) not in consumers)
     return cost
 
 

@@ -5,9 +5,9 @@ All lengths are in the units of CPN Tools (about a pixel); x grows to the right,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import hypot
+from math import hypot, inf
 
 from occurs.errors import DefinitionProblem
 from occurs.expr.render import render
@@ -20,7 +20,7 @@ Point = tuple[float, float]
 Box = tuple[float, float, float, float]
 
 #: the width of a character and the height of a line of inscriptions
-CHAR, LINE = 6.4, 14.0
+CHAR, LINE = 6.7, 14.0
 #: characters after which an inscription goes on in the next line, if it can be cut
 WRAP = 26
 
@@ -85,7 +85,8 @@ def joined(page: Page) -> list[Drawn]:
 
     Two arcs in both directions are one line with two heads if their inscriptions are the same, else two lines apart.
     """
-    at = {n.name: n.at or (0.0, 0.0) for n in (*page.places, *page.transitions)}
+    at = {p.name: p.at or (0.0, 0.0) for p in page.places} | {t.name: t.at or (0.0, 0.0) for t in page.transitions}
+    sizes = [text_size(label) for label in arc_labels(page)]
     left: list[Arc | None] = list(page.arcs)
     out: list[Drawn] = []
     for k, arc in enumerate(page.arcs):
@@ -104,18 +105,18 @@ def joined(page: Page) -> list[Drawn]:
             out.append(Drawn(arc, True, True))
         else:
             twins = sum(a.place == arc.place and a.transition == arc.transition for a in page.arcs) > 1
-            bend = _bend(at[arc.place], at[arc.transition], arc.input) if twins else None
+            off = 20.0 + min(26.0, sizes[k][0] / 6)
+            bend = _bend(at[arc.place], at[arc.transition], off if arc.input else -off) if twins else None
             out.append(Drawn(arc, arc.input, not arc.input, bend))
     return out
 
 
-def _bend(place: Point, transition: Point, into: bool) -> Point | None:
-    """A point beside the middle of the line; arcs into a transition on one side, arcs out of it on the other."""
+def _bend(place: Point, transition: Point, off: float) -> Point | None:
+    """A point beside the middle of the line: arcs into a transition have theirs on one side, others on the other."""
     (x0, y0), (x1, y1) = place, transition
     length = hypot(x1 - x0, y1 - y0)
     if not length:
         return None
-    off = 22.0 if into else -22.0
     return (x0 + x1) / 2 - (y1 - y0) / length * off, (y0 + y1) / 2 + (x1 - x0) / length * off
 
 
@@ -142,33 +143,16 @@ def _text(arc: Arc, printer: Printer, colour: Colour) -> str:
         return " ++ ".join(map(render, arc.terms))
 
 
-def spread(
-    lines: Sequence[tuple[Point, Point | None, Point]], sizes: Sequence[Point], nodes: Iterable[Box]
-) -> list[Point]:
-    """Where the middle of each line's text stands: on its line, clear of nodes and of each other as far as may be."""
-    taken = list(nodes)
-    found: list[Point] = []
-    for (begin, bend, end), (wide, high) in zip(lines, sizes, strict=True):
-        best = min(_stations(begin, bend, end), key=lambda p: _cover((*p[1], wide, high), taken) + p[0])[1]
-        found.append(best)
-        taken.append((*best, wide, high))
-    return found
-
-
-def arc_boxes(page: Page, lines: Sequence[Drawn], texts: Sequence[str], wrap: bool = False) -> list[Point]:
-    """Where the middle of each line's inscription stands.  ``wrap``: long ones go over several lines."""
-    at = {p.name: p.at or (0.0, 0.0) for p in page.places} | {t.name: t.at or (0.0, 0.0) for t in page.transitions}
-    nodes = [(*point, *node_size(name)) for name, point in at.items()]
-    ends = [(at[line.arc.place], line.bend, at[line.arc.transition]) for line in lines]
-    return spread(ends, [text_size(wrapped(t) if wrap else [t]) for t in texts], nodes)
-
-
-def _stations(begin: Point, bend: Point | None, end: Point) -> Iterator[tuple[float, Point]]:
-    """Points along a line, each with how much it costs to be so far from the middle."""
-    for part in (0.5, 0.44, 0.56, 0.38, 0.62, 0.32, 0.68, 0.27, 0.73):
-        x, y = along(begin, bend, end, part)
-        for off in (0.0, 10.0, -10.0, 18.0, -18.0):
-            yield abs(part - 0.5) * 400 + abs(off) * 8, (x, y + off)
+def border(middle: Point, size: Point, to: Point, round_: bool) -> Point:
+    """Where the line from ``middle`` to ``to`` leaves an ellipse (``round_``) or box of ``size``."""
+    (x, y), (w, h), (dx, dy) = middle, size, (to[0] - middle[0], to[1] - middle[1])
+    if not dx and not dy:
+        return middle
+    if round_:
+        part = 1 / hypot(dx / (w / 2), dy / (h / 2))
+    else:
+        part = min(w / 2 / abs(dx) if dx else inf, h / 2 / abs(dy) if dy else inf)
+    return x + dx * part, y + dy * part
 
 
 def along(begin: Point, bend: Point | None, end: Point, part: float) -> Point:
@@ -176,15 +160,3 @@ def along(begin: Point, bend: Point | None, end: Point, part: float) -> Point:
     if bend is not None:
         begin, end, part = (begin, bend, part * 2) if part < 0.5 else (bend, end, part * 2 - 1)
     return begin[0] + (end[0] - begin[0]) * part, begin[1] + (end[1] - begin[1]) * part
-
-
-def _cover(box: Box, others: Iterable[Box]) -> float:
-    """The area that ``box`` shares with others."""
-    x, y, w, h = box
-    area = 0.0
-    for x2, y2, w2, h2 in others:
-        dx = (w + w2) / 2 - abs(x - x2)
-        dy = (h + h2) / 2 - abs(y - y2)
-        if dx > 0 and dy > 0:
-            area += dx * dy
-    return area

@@ -1,0 +1,225 @@
+"""A net as a drawing (SVG): its pages one below the other (epl-and-nets.md, sections 4B and 8).
+
+Places are ellipses with their colour and tokens, transitions boxes with their guard, black ones filled black; arcs have
+their inscriptions, those in both directions with the same one have two heads.  Fused places say what they are fused in.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from xml.sax.saxutils import escape
+
+from occurs.errors import DefinitionProblem
+from occurs.expr.render import render
+from occurs.nets.colours import Value
+from occurs.nets.labels import Labels
+from occurs.nets.layout import placed
+from occurs.nets.ml import value_text
+from occurs.nets.ml_terms import Printer
+from occurs.nets.net import P_NORMAL, PRIORITIES, Marking, Net, Page, Place, Role, Transition
+from occurs.nets.shapes import LINE, Box, Drawn, Point, joined, node_size, text_size, wrapped
+
+#: the gap around pages, and the height of their titles
+MARGIN, TITLE = 24.0, 30.0
+#: how many different tokens of a place are shown, and how many characters of one
+SHOWN, WIDEST = 4, 34
+_NAMED = {level: name for name, level in PRIORITIES.items()}
+_FILLS = {
+    Role.INIT: "#e8f1fb", Role.EXIT: "#f3f3f3", Role.END: "#eaf6ea", Role.F: "#fdf3e1", Role.INPUT: "#fdf3e1",
+    Role.OUTPUT: "#fdf3e1",
+}  # fmt: skip
+_STYLE = """
+  text { font: 12px "DejaVu Sans", Verdana, sans-serif; fill: #111 }
+  .name { text-anchor: middle; dominant-baseline: central }
+  .black { fill: #fff }
+  .title { font-size: 15px; font-weight: bold }
+  .arc { stroke: #555; stroke-width: 1.1; fill: none }
+  .says { font: 11px "DejaVu Sans Mono", Menlo, monospace; fill: #333; text-anchor: middle }
+  .note { text-anchor: middle; font-size: 10.5px; fill: #777; font-style: italic }
+  .tokens { font: 11px "DejaVu Sans Mono", Menlo, monospace; fill: #146c2e }
+  .guard { font: 11px "DejaVu Sans Mono", Menlo, monospace; fill: #8a1c1c; text-anchor: middle }
+  .ground { fill: #fff; fill-opacity: 0.85 }
+"""
+
+
+def draw(net: Net, marking: Marking | None = None) -> str:
+    """The SVG text of ``net``, with the tokens of ``marking`` (without: the initial ones).
+
+    Nodes without a place on their page are laid out (:func:`occurs.nets.layout.placed`).
+    """
+    sheet = _Sheet(placed(net), marking or net.initial)
+    parts: list[str] = []
+    width = height = MARGIN
+    for page in sheet.net.pages:
+        drawn, wide, high = sheet.page(page, height)
+        parts += drawn
+        width, height = max(width, wide + 2 * MARGIN), height + high + MARGIN
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}"'
+    head += f' viewBox="0 0 {width:.0f} {height:.0f}" role="img">'
+    return (
+        "\n".join([head, f"<title>{_safe(net.name)}</title>", f"<style>{_STYLE}</style>", _HEADS, *parts, "</svg>"])
+        + "\n"
+    )
+
+
+_HEADS = (
+    '<defs><marker id="head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" '
+    'orient="auto-start-reverse"><path d="M 0 1 L 10 5 L 0 9 z" fill="#555"/></marker></defs>'
+)
+
+
+@dataclass(frozen=True)
+class _Note:
+    """Lines of text beside a node, in one of the classes of the style, and where they may stand, the best first."""
+
+    lines: tuple[str, ...]
+    kind: str
+    sides: tuple[str, ...]
+
+
+_COLOUR_SIDES = ("s", "n", "se", "sw", "ne", "nw", "e", "w")
+_TOKEN_SIDES = ("ne", "nw", "e", "se", "sw", "n", "w", "s")
+_GUARD_SIDES = ("n", "nw", "ne", "s", "sw", "se", "w", "e")
+
+
+class _Sheet:
+    def __init__(self, net: Net, marking: Marking):
+        self.net = net
+        self.marking = marking
+        self.printer = Printer(dict(net.variables), net.colours)
+
+    def page(self, page: Page, top: float) -> tuple[list[str], float, float]:
+        """The elements of a page below ``top``, and its width and height."""
+        lines = joined(page)
+        inscriptions = [self._inscription(line) for line in lines]
+        labels = Labels(page, lines)
+        texts: list[tuple[Sequence[str], Point, str]] = []
+        for name, notes in self._notes(page):
+            texts += [(n.lines, labels.beside(name, n.lines, n.sides), n.kind) for n in notes]
+        middles = labels.on_lines(inscriptions)
+        texts += [(wrapped(t), at, "says") for t, at in zip(inscriptions, middles, strict=True)]
+        left, right, low, high = _extent(labels.taken)
+        wide, tall = max(right - left, 160.0) + 2 * MARGIN, high - low + 2 * MARGIN + TITLE
+        view = _View(MARGIN * 2 - left, top + TITLE + MARGIN + high)
+        out = [f'<rect x="{MARGIN}" y="{top:.1f}" width="{wide:.1f}" height="{tall:.1f}" fill="#fff" stroke="#ccc"/>']
+        out.append(f'<text class="title" x="{MARGIN + 12}" y="{top + 22:.1f}">{_safe(page.name)}</text>')
+        out += [view.line(line, *ends) for line, ends in zip(lines, labels.ends, strict=True)]
+        for place in page.places:
+            out += view.place(place, _FILLS.get(place.role, "#fff") if place.role else "#fff")
+        for transition in page.transitions:
+            out += view.transition(transition)
+        for text, at, kind in texts:
+            out += view.text(text, at, kind)
+        return out, wide, tall
+
+    def _notes(self, page: Page) -> Iterator[tuple[str, list[_Note]]]:
+        """What stands beside the nodes of a page."""
+        for transition in page.transitions:
+            yield transition.name, list(self._of_transition(transition))
+        for place in page.places:
+            yield place.name, list(self._of_place(place))
+
+    def _inscription(self, line: Drawn) -> str:
+        colour = self.net.places[line.arc.place].colour
+        try:
+            return self.printer.tokens(line.arc.terms, colour)
+        except DefinitionProblem:
+            return " ++ ".join(map(render, line.arc.terms))
+
+    def _guard(self, transition: Transition) -> str:
+        try:
+            return self.printer.guard(transition.guard)
+        except DefinitionProblem:
+            return f"[{', '.join(map(render, transition.guard))}]"
+
+    def _of_place(self, place: Place) -> Iterator[_Note]:
+        fused = () if place.fusion is None or place.fusion == place.name else (f"fused: {place.fusion}",)
+        yield _Note((place.colour.name, *fused), "note", _COLOUR_SIDES)
+        tokens = self.marking.tokens.get(self.net.holder(place.name), Counter())
+        if any(tokens.values()):
+            yield _Note(tuple(self._tokens(tokens, place)), "tokens", _TOKEN_SIDES)
+
+    def _tokens(self, tokens: Counter[Value], place: Place) -> Iterator[str]:
+        shown = [(v, n) for v, n in tokens.items() if n]
+        for value, count in shown[: SHOWN if len(shown) > SHOWN + 1 else SHOWN + 1]:
+            text = value_text(value, place.colour) if place.colour.check(value) is None else repr(value)
+            text = text if len(text) <= WIDEST else text[: WIDEST - 2] + ".."
+            yield f"{count}`{text}"
+        if len(shown) > SHOWN + 1:
+            rest = shown[SHOWN:]
+            yield f".. {sum(n for _, n in rest)} more"
+
+    def _of_transition(self, transition: Transition) -> Iterator[_Note]:
+        guard = self._guard(transition)
+        if guard:
+            yield _Note(tuple(wrapped(guard, 30)), "guard", _GUARD_SIDES)
+        if transition.priority != P_NORMAL:
+            level = transition.priority
+            yield _Note((_NAMED.get(level, str(level)),), "note", _COLOUR_SIDES)
+
+
+def _extent(boxes: Sequence[Box]) -> tuple[float, float, float, float]:
+    """Left, right, low and high ends of boxes."""
+    return (
+        min((x - w / 2 for x, _, w, _ in boxes), default=0.0),
+        max((x + w / 2 for x, _, w, _ in boxes), default=0.0),
+        min((y - h / 2 for _, y, _, h in boxes), default=0.0),
+        max((y + h / 2 for _, y, _, h in boxes), default=0.0),
+    )
+
+
+@dataclass(frozen=True)
+class _View:
+    """From the page, where y grows upwards, to the drawing, where it grows downwards."""
+
+    dx: float
+    dy: float
+
+    def point(self, at: Point) -> Point:
+        return at[0] + self.dx, self.dy - at[1]
+
+    def line(self, line: Drawn, begin: Point, bend: Point | None, end: Point) -> str:
+        (x0, y0), (x1, y1) = self.point(begin), self.point(end)
+        heads = ' marker-start="url(#head)"' * line.out + ' marker-end="url(#head)"' * line.into
+        middle = "L "
+        if bend is not None:
+            bx, by = self.point(bend)
+            # a curve through a point is drawn towards one that is as far again beyond it
+            middle = f"Q {2 * bx - (x0 + x1) / 2:.1f} {2 * by - (y0 + y1) / 2:.1f} "
+        return f'<path class="arc" d="M {x0:.1f} {y0:.1f} {middle}{x1:.1f} {y1:.1f}"{heads}/>'
+
+    def place(self, place: Place, fill: str) -> list[str]:
+        x, y = self.point(place.at or (0.0, 0.0))
+        wide, high = node_size(place.name)
+        shape = (
+            f'<ellipse cx="{x:.1f}" cy="{y:.1f}" rx="{wide / 2:.1f}" ry="{high / 2:.1f}" fill="{fill}" stroke="#333"'
+        )
+        double = ' stroke-width="2.2"' if place.fusion is not None else ""
+        return [f"{shape}{double}/>", f'<text class="name" x="{x:.1f}" y="{y:.1f}">{_safe(place.name)}</text>']
+
+    def transition(self, transition: Transition) -> list[str]:
+        x, y = self.point(transition.at or (0.0, 0.0))
+        wide, high = node_size(transition.name)
+        black = transition.black is not None
+        box = f'<rect x="{x - wide / 2:.1f}" y="{y - high / 2:.1f}" width="{wide:.1f}" height="{high:.1f}" '
+        name = f'<text class="name{" black" * black}" x="{x:.1f}" y="{y:.1f}">{_safe(transition.name)}</text>'
+        return [f'{box}fill="{"#000" if black else "#fff"}" stroke="#000"/>', name]
+
+    def text(self, lines: Sequence[str], at: Point, kind: str) -> list[str]:
+        """Lines around a middle, on a ground of their own; tokens begin at the left of it."""
+        (x, y), (wide, high) = self.point(at), text_size(lines)
+        ground = f'<rect class="ground" x="{x - wide / 2 - 1:.1f}" y="{y - high / 2:.1f}" '
+        drawn = [f'{ground}width="{wide + 2:.1f}" height="{high:.1f}"/>']
+        begin = x - wide / 2 if kind == "tokens" else x
+        for k, line in enumerate(lines):
+            base = y - high / 2 + LINE * (k + 0.78)
+            drawn.append(f'<text class="{kind}" x="{begin:.1f}" y="{base:.1f}">{_safe(line)}</text>')
+        return drawn
+
+
+def _safe(text: str) -> str:
+    """For XML: markup escaped, characters left out that it cannot have."""
+    clean = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" if ord(c) > 126 else " " for c in text)
+    return escape(clean)
