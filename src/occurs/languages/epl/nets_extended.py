@@ -22,7 +22,7 @@ on F that it is at; its black transitions take no other.  Rows are admitted one 
   of that time.  The place Time has the instant that all statements are at.
 
 What has ended is told upwards only where somebody asks (below ``every``, ``and`` and so on); where the answer depends
-on the number of searches that still wait (``(every a=A where timer:within(1)) -> b=B`` below ``and``) or on which of
+on the number of searches that still wait (``((every a=A) where timer:within(1)) -> b=B`` below ``and``) or on which of
 several branches was true, the pattern is refused.  ``every`` inside ``every`` is refused as in the core.
 """
 
