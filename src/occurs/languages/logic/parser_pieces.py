@@ -162,24 +162,23 @@ class _Cutter:
         word, name = token.lower, self.tokens[i + 1] if i + 1 < len(self.tokens) else None
         if token.kind != "word" or name is None or name.kind != "word":
             return False
-        behind = self.word(i + 2)
-        named = name.lower not in RESERVED and name.lower not in _NO_NAME
-        if first and named and word in ("table", "state", "view", "constant", "trigger"):
-            return self.word(i - 1) not in ("future", "past")
-        match word:
-            case "table" | "state":
-                return behind == "("
-            case "event":
-                return named
-            case "view":
-                return behind in ("(", "as")
-            case "constant":
-                return behind == "="
-            case "trigger":
-                return behind in (":", "for", "observing") and self.word(i - 1) not in ("future", "past")
-        return word in ("future", "past") and name.lower == "trigger"
+        if word in ("future", "past"):
+            return name.lower == "trigger"
+        if name.lower in RESERVED or name.lower in _NO_NAME or self.word(i - 1) in ("future", "past"):
+            return False
+        behind = _BEHIND.get(word)
+        return behind is not None and (first or not behind or self.word(i + 2) in behind)
 
 
+#: what begins a definition, with what stands behind its name if it is not the first of its line
+_BEHIND: dict[str, tuple[str, ...]] = {
+    "table": ("(",),
+    "state": ("(",),
+    "event": (),
+    "view": ("(", "as"),
+    "constant": ("=",),
+    "trigger": (":", "for", "observing"),
+}
 #: what may stand behind a variable that is called `event`, `table` ..
 _CLAUSES = (
     "reactivate continue on notify emit execute from in as with for observing key "
