@@ -1,0 +1,153 @@
+"""Nets for the commands: from EPL rules, with the events of an input as tokens, or from a file of a net."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import pyarrow as pa
+
+import occurs
+from occurs.cli import _input, _options
+from occurs.errors import LimitProblem, SyntaxProblem, UsageProblem
+from occurs.languages.epl.nets import Translation, translate
+from occurs.model.history import History
+from occurs.model.time import TimeKind
+from occurs.model.types import Schema
+from occurs.nets.net import Marking, Net
+from occurs.nets.transform import to_priority_net
+
+if TYPE_CHECKING:
+    from occurs.program import Program
+
+#: files that hold a net
+SUFFIXES = (".cpn", ".net.json")
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A net; of rules also what its names mean, and the schemas and times of what it derives."""
+
+    net: Net
+    translation: Translation | None = None
+    schemas: dict[str, Schema] | None = None
+    kind: TimeKind | None = None
+
+    def with_encoding(self, encoded: bool) -> Net:
+        """The net as it is, or without black transitions (Transformation 1)."""
+        return to_priority_net(self.net) if encoded else self.net
+
+    def outputs(self, marking: Marking) -> dict[str, pa.Table]:
+        """What has been derived, as tables by type.  Only of a net of rules."""
+        assert self.translation is not None
+        assert self.schemas is not None
+        assert self.kind is not None
+        time = pa.timestamp("us", tz="UTC") if self.kind.timestamp else pa.int64()
+        found: dict[str, list[dict[str, Any]]] = {q.name: [] for q in self.translation.queries}
+        for name, at, values in self.translation.outputs(marking):
+            found[name].append({"type": name, "time": at, **values})
+        tables = {}
+        for name, rows in found.items():
+            schema = self.schemas[name]
+            plain = [pa.field("type", pa.string()), pa.field("time", pa.int64()), *schema.arrow()]
+            table = pa.Table.from_pylist(rows, pa.schema(plain)).sort_by("time")
+            tables[name] = table.set_column(1, pa.field("time", time), table["time"].cast(time))
+        return tables
+
+
+def first(command: Any) -> Any:
+    text = "The number from which searches begin: 0 as in the paper's counts of firings, 1 as in its text."
+    return click.option("--first", type=click.IntRange(0, 1), default=0, show_default=True, help=text)(command)
+
+
+def sink_exits(command: Any) -> Any:
+    text = "Keep the Exit place below `every` empty (as drawn in the paper it grows)."
+    return click.option("--sink-exits", is_flag=True, help=text)(command)
+
+
+def load(
+    sources: Sequence[str],
+    given: _options.Input,
+    language: str | None,
+    *,
+    first: int,
+    sink_exits: bool = False,
+    max_events: int | None = None,
+) -> Loaded:
+    """The net that ``sources`` say: files of EPL, or one file of a net, into which no events go."""
+    nets = [s for s in sources if s.endswith(SUFFIXES)]
+    if nets:
+        if len(sources) > 1:
+            raise UsageProblem.of("bad-option", f"{nets[0]} is a net, and stands alone", hint="give one net, or rules")
+        if given.events:
+            raise UsageProblem.of("bad-option", f"--events: {nets[0]} has its tokens", hint="events are for rules")
+        return Loaded(_read(nets[0]))
+    program = occurs.load(*sources, language=language)
+    # how much a search may keep is no matter here
+    _input.warn([p for p in program.problems if p.kind not in ("unbounded-state", "multiplying")])
+    history = None
+    rows: list[Any] = []
+    if given.events:
+        with _input.doing("reading"):
+            history = program.history(_input.read(program, given), given.options(), declared=True)
+        rows = in_order(history, max_events)
+    return of_program(program, history, rows, name=Path(sources[0]).stem, first=first, sink_exits=sink_exits)
+
+
+def of_program(
+    program: Program, history: History | None, rows: Sequence[Any], *, name: str, first: int, sink_exits: bool = False
+) -> Loaded:
+    """The net of a program of EPL statements.  DefinitionProblem for what has no translation."""
+    kind = TimeKind(False, None) if history is None else history.kind
+    bound = program.bind(None if history is None else history.schemas, kind)
+    others = [n for n, part in bound.parts.items() if part.nodes and n != "epl"]
+    if others or "epl" not in bound.parts:
+        named = ", ".join(n.upper() for n in others) or "no language"
+        raise UsageProblem.of("unsupported", f"definitions in {named} have no nets", hint="nets are for EPL statements")
+    part: Any = bound.parts["epl"]
+    start = None if history is None or history.clock is None else history.clock[0]
+    made = translate(part, first, sink_exits, rows, True, inputs=None if history is None else history.schemas,
+                     kind=kind, start=start, name=name)  # fmt: skip
+    return Loaded(made.net, made, bound.schemas, kind)
+
+
+def in_order(history: History, most: int | None) -> list[Any]:
+    """The rows of an input in the total order.  LimitProblem if there are more than ``most``."""
+    from occurs.testing.compare import occurrences_of
+    from occurs.testing.nets import rows_in_order
+
+    size = sum(len(t) for t in history.tables.values())
+    if most is not None and size > most:
+        text = f"{size:,} events are more than a net takes ({most:,})"
+        raise LimitProblem.of("max-events", text, hint="--max-events N")
+    rows = []
+    for event in occurrences_of(history.tables):
+        values = dict(event.attributes)
+        sequence = values.pop("sequence", None)
+        values.pop("label", None)
+        rows.append(type(event)(event.type, event.time, values, sequence))
+    return rows_in_order(rows)
+
+
+def _read(path: str) -> Net:
+    file = Path(path).expanduser()
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise UsageProblem.of("missing-file", f"{path}: {error.strerror or error}") from error
+    if path.endswith(".cpn"):
+        from occurs.nets import cpn
+
+        net, notes = cpn.read(data, path)
+        _input.warn(list(notes))
+        return net
+    from occurs.nets import netjson
+
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise SyntaxProblem.of("syntax", f"{path}: byte {error.start} is no UTF-8") from error
+    return netjson.read(text, path)

@@ -1,0 +1,109 @@
+"""``occurs net``: EPL statements as coloured Petri nets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from occurs.cli import _nets, _options
+from occurs.connect.whole import Whole
+from occurs.errors import ResourceProblem, UsageProblem
+from occurs.nets.net import Net
+
+_FORMATS = (".cpn", ".net.json", ".svg")
+
+
+@click.command("net")
+@click.argument("sources", nargs=-1, required=True, metavar="RULES.epl...|NET")
+@_options.inputs(required=False)
+@click.option("--language", metavar="NAME", help="The language of all rules, whatever their suffix.")
+@click.option("--out", "-o", metavar="PATH", help="A file of CPN Tools (.cpn), .net.json, or a drawing (.svg).")
+@click.option(
+    "--black/--encoded",
+    default=None,
+    help="With black transitions, or with priorities for them.  [default: encoded for .cpn, else black]",
+)
+@_nets.first
+@_nets.sink_exits
+@click.option("--max-events", type=click.IntRange(1), default=100_000, show_default=True, metavar="N")
+def command(
+    given: _options.Input,
+    sources: tuple[str, ...],
+    language: str | None,
+    out: str | None,
+    black: bool | None,
+    first: int,
+    sink_exits: bool,
+    max_events: int,
+) -> None:
+    """Write the net of EPL statements, or another form of NET (.cpn, .net.json).
+
+    Events become the tokens of its input.  CPN Tools knows no black transitions: for .cpn they are encoded by
+    priorities, which leaves the same outputs.  Without --out the net is summed up.
+    """
+    if out is not None and not out.endswith(_FORMATS):
+        raise UsageProblem.of("unknown-format", f"--out {out}: the suffix is none of {' '.join(_FORMATS)}")
+    if out is not None and black and out.endswith(".cpn"):
+        raise UsageProblem.of("bad-option", "--black: CPN Tools has no black transitions", hint="--encoded, .net.json")
+    if out is not None and not Path(out).expanduser().parent.is_dir():
+        raise UsageProblem.of("missing-file", f"--out {out}: there is no directory {Path(out).expanduser().parent}")
+    loaded = _nets.load(sources, given, language, first=first, sink_exits=sink_exits, max_events=max_events)
+    encoded = out is not None and out.endswith(".cpn") if black is None else not black
+    net = loaded.with_encoding(encoded)
+    if out is None:
+        click.echo(summary(net))
+        return
+    data = _bytes(net, out)
+    try:
+        with Whole(Path(out).expanduser()) as file:
+            file.write(data)
+    except OSError as error:
+        raise ResourceProblem.of("cannot-write", f"{out}: {error.strerror or error}") from error
+    click.echo(f"{out}: {sizes(net)}", err=True)
+
+
+def _bytes(net: Net, out: str) -> bytes:
+    if out.endswith(".cpn"):
+        from occurs.nets import cpn
+
+        return cpn.write(net)
+    if out.endswith(".svg"):
+        from occurs.nets import svg
+
+        return svg.draw(net).encode()
+    from occurs.nets import netjson
+
+    return netjson.write(net).encode()
+
+
+def sizes(net: Net) -> str:
+    """``3 pages, 12 places, 10 transitions (4 black), 40 arcs``."""
+    black = sum(t.black is not None for t in net.transitions.values())
+    parts = [
+        _count(len(net.pages), "page"),
+        _count(len(net.places), "place"),
+        _count(len(net.transitions), "transition") + (f" ({black} black)" if black else ""),
+        _count(len(net.arcs), "arc"),
+    ]
+    return ", ".join(parts)
+
+
+def summary(net: Net) -> str:
+    """The net in words: its sizes, then page by page its places and transitions."""
+    lines = [f"{net.name}: {sizes(net)}"]
+    for page in net.pages:
+        lines.append(f"{page.name}:")
+        for p in page.places:
+            more = [f"fused as {p.fusion}"] if p.fusion else []
+            more += [p.role.value] if p.role else []
+            more += [_count(len(p.initial), "token")] if p.initial else []
+            lines.append(f"  place {p.name}: {p.colour.name}" + (f" ({', '.join(more)})" if more else ""))
+        for t in page.transitions:
+            kind = "black transition" if t.black else "transition"
+            lines.append(f"  {kind} {t.name}, priority {t.priority}")
+    return "\n".join(lines)
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"

@@ -1,0 +1,115 @@
+"""``occurs simulate``: run a net, or explore all that it can do."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+
+import click
+
+from occurs.cli import _input, _nets, _options
+from occurs.cli._output import check_targets, put
+from occurs.errors import UsageProblem
+from occurs.nets.firing import Element
+from occurs.nets.ml import value_text
+from occurs.nets.net import Marking, Net
+
+
+@click.command("simulate")
+@click.argument("sources", nargs=-1, required=True, metavar="RULES.epl...|NET")
+@_options.inputs(required=False)
+@click.option("--language", metavar="NAME", help="The language of all rules, whatever their suffix.")
+@click.option("--seed", type=int, metavar="N", help="Any of the enabled firings, drawn from this seed.")
+@click.option(
+    "--deterministic", is_flag=True, help="Always the first enabled firing in the order of the net (default)."
+)
+@click.option("--steps", type=click.IntRange(0), metavar="N", help="Stop after so many firings.")
+@click.option("--trace", is_flag=True, help="Show every firing, with the values of its variables.")
+@click.option("--black/--encoded", default=True, show_default=True, help="Black transitions, or priorities for them.")
+@_nets.first
+@_nets.sink_exits
+@click.option("--out", "-o", metavar="PATH", help="Write what was derived: .jsonl, .csv, .parquet or a directory.")
+@click.option("--max-events", type=click.IntRange(1), default=100_000, show_default=True, metavar="N")
+@click.option("--space", is_flag=True, help="Explore the state space instead, and report as CPN Tools does.")
+@click.option("--max-states", type=click.IntRange(1), default=100_000, show_default=True, metavar="N")
+def command(
+    given: _options.Input,
+    sources: tuple[str, ...],
+    language: str | None,
+    seed: int | None,
+    deterministic: bool,
+    steps: int | None,
+    trace: bool,
+    black: bool,
+    first: int,
+    sink_exits: bool,
+    out: str | None,
+    max_events: int,
+    space: bool,
+    max_states: int,
+) -> None:
+    """Run the net of EPL statements over events, or a NET (.cpn, .net.json), to its end.
+
+    What the statements derive goes to stdout (of a NET the last marking), how often each transition fired to stderr.
+    With --space every order of firings is tried; exit status 1 if there were more than --max-states markings.
+    """
+    if seed is not None and deterministic:
+        raise UsageProblem.of("bad-option", "--seed with --deterministic", hint="one of the two")
+    check_targets({"--out": None if out == "-" else out}, given.events)
+    loaded = _nets.load(sources, given, language, first=first, sink_exits=sink_exits, max_events=max_events)
+    if out is not None and loaded.translation is None:
+        raise UsageProblem.of("bad-option", f"--out {out}: {sources[0]} is a net", hint="rules derive what is written")
+    net = loaded.with_encoding(not black)
+    if space:
+        _explored(net, max_states)
+        return
+    marking = _run(net, seed, steps, trace)
+    if loaded.translation is not None:
+        put(loaded.outputs(marking), out)
+    else:
+        click.echo(marking_text(net, marking))
+
+
+def _run(net: Net, seed: int | None, steps: int | None, trace: bool) -> Marking:
+    from occurs.nets.simulate import Simulator
+
+    colours = dict(net.variables)
+    fired: Counter[str] = Counter()
+
+    def told(element: Element) -> None:
+        name, binding = element
+        fired[name] += 1
+        if trace:
+            values = ", ".join(f"{v} = {value_text(x, colours[v])}" for v, x in sorted(binding.items()))
+            click.echo(f"{fired.total():>6}  {name}  {values}", err=True)
+
+    began = time.monotonic()
+    simulator = Simulator(net, seed)
+    with _input.doing("running"):
+        done = simulator.run(steps, told)
+    ended = "nothing more is enabled" if not simulator.enabled() else "more could fire"
+    each = ", ".join(f"{name} {n:,}" for name, n in fired.items()) or "nothing"
+    click.echo(f"{fired.total():,} firings ({time.monotonic() - began:.1f} s), {ended}: {each}", err=True)
+    return done.marking
+
+
+def _explored(net: Net, limit: int) -> None:
+    from occurs.nets.explore import explore
+    from occurs.nets.report import report
+
+    began = time.monotonic()
+    with _input.doing("exploring"):
+        found = explore(net, limit)
+    click.echo(report(found, time.monotonic() - began), nl=False)
+    sys.stdout.flush()
+    if not found.complete:
+        raise SystemExit(1)
+
+
+def marking_text(net: Net, marking: Marking) -> str:
+    """The tokens of every place that has any, fused places once."""
+    from occurs.nets.report import multiset
+
+    lines = [f"{p}: {multiset(c, net.places[p].colour, '  ')}" for p, c in marking.tokens.items() if c]
+    return "\n".join(lines) or "no tokens"

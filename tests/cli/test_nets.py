@@ -1,0 +1,117 @@
+"""``occurs net`` and ``occurs simulate``: the example of the paper, files of nets, and what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+RULES = """create schema Patient(name string, contrDuration int, ts int);
+@Name('Duration') insert into Duration select a1.name as patientId, a2.ts-a1.ts as last_delay
+from pattern [(every a1=Patient(a1.contrDuration>35))
+  -> a2=Patient(a2.name=a1.name and a2.contrDuration>35 and a2.ts-a1.ts<=5)];
+@Name('TimeOnLabor') insert into TimeOnLabor select a1.name as patientId, a3.ts-a1.ts as before_delay
+from pattern [every a1=Patient(a1.contrDuration>5)
+  -> (every a2=Patient(a2.contrDuration>35 and a2.name=a1.name)
+  -> a3=Patient(a3.name=a1.name and a3.contrDuration>35 and a3.ts-a2.ts<=5))];
+"""
+#: Table 2 of the paper
+ROWS = "A12@1 B10@1 A45@15 B45@17 A15@21 B38@23 B38@26 A36@30 A45@34 B38@34 A15@37 B38@39"
+
+
+@pytest.fixture
+def rules(here):
+    (here / "labor.epl").write_text(RULES)
+    lines = []
+    for n, row in enumerate(ROWS.split()):
+        duration, at = map(int, row[1:].split("@"))
+        values = {"type": "Patient", "time": at, "sequence": n, "name": row[0], "contrDuration": duration, "ts": at}
+        lines.append(json.dumps(values))
+    (here / "rows.jsonl").write_text("\n".join(lines) + "\n")
+    return ("labor.epl", "-e", "rows.jsonl", "--time-unit", "min")
+
+
+def derived(text):
+    rows = [json.loads(line) for line in text.splitlines()]
+    return sorted((r["type"], r["time"], r["patientId"], r.get("last_delay", r.get("before_delay"))) for r in rows)
+
+
+def test_the_net_derives_what_the_engine_finds(occurs, rules):
+    run = occurs("run", *rules, "--host", "local", "--out", "-")
+    assert len(derived(run.out)) == 12
+    black = occurs("simulate", *rules)
+    assert (black.status, derived(black.out)) == (0, derived(run.out))
+    assert "67 firings" in black.err
+    assert "nothing more is enabled" in black.err
+    for options, firings in (((), 224), (("--first", "1"), 221), (("--seed", "5"), 224)):
+        encoded = occurs("simulate", *rules, "--encoded", *options)
+        assert derived(encoded.out) == derived(run.out)
+        assert f"{firings} firings" in encoded.err
+
+
+def test_steps_and_their_trace(occurs, rules):
+    done = occurs("simulate", *rules, "--steps", "2", "--trace")
+    assert (done.status, done.out) == (0, "")
+    assert '     1  enter  c = pPatient({name="A", contrDuration=12, ts=1})' in done.err
+    assert "2 firings" in done.err
+    assert "more could fire" in done.err
+
+
+def test_a_net_is_summed_up(occurs, rules):
+    done = occurs("net", *rules)
+    assert done.status == 0
+    assert "9 transitions (6 black)" in done.out
+    assert "  place Input: CF (fused as Input, Input, 12 tokens)" in done.out
+    assert "21 transitions," in occurs("net", *rules, "--encoded").out
+
+
+@pytest.mark.parametrize(("name", "firings"), [("labor.cpn", 224), ("labor.net.json", 67)])
+def test_a_net_in_a_file_runs_as_the_rules_do(occurs, rules, here, name, firings):
+    done = occurs("net", *rules, "-o", name)
+    assert (done.status, done.out) == (0, "")
+    ran = occurs("simulate", name)
+    assert ran.status == 0
+    assert f"{firings} firings" in ran.err
+    assert "Duration_Fp: 1`(" in ran.out
+    assert occurs("net", name, "-o", f"again-{name}").status == 0
+    assert (here / f"again-{name}").read_bytes() == (here / name).read_bytes()
+
+
+def test_a_drawing(occurs, rules, here):
+    assert occurs("net", *rules, "-o", "labor.svg").status == 0
+    assert (here / "labor.svg").read_text().lstrip().startswith(("<svg", "<?xml"))
+
+
+def test_a_state_space(occurs, here):
+    (here / "one.epl").write_text("create schema A(v int);\nselect a.v as v from pattern [a=A(v > 1)];\n")
+    (here / "a.csv").write_text("type,time,v\nA,1,1\nA,2,2\n")
+    done = occurs("simulate", "one.epl", "-e", "a.csv", "--time-unit", "s", "--space")
+    assert done.status == 0
+    assert "Statistics" in done.out
+    assert "Dead Markings" in done.out
+    some = occurs("simulate", "one.epl", "-e", "a.csv", "--time-unit", "s", "--space", "--max-states", "2")
+    assert some.status == 1
+    assert "PARTIAL" in some.out
+
+
+def test_what_is_refused(occurs, rules, here):
+    (here / "until.epl").write_text("select b.v as v from pattern [a=A until b=B];\n")
+    (here / "fire.tesla").write_text("Define F() From Smoke();\n")
+    for arguments, message in (
+        (("net", "until.epl"), "until.epl:1:31: error[unsupported]"),
+        (("net", "fire.tesla"), "definitions in TESLA have no nets"),
+        (("net", "labor.epl", "-o", "x.png"), "the suffix is none of .cpn .net.json .svg"),
+        (("net", "labor.epl", "--black", "-o", "x.cpn"), "CPN Tools has no black transitions"),
+        (("simulate", "no.cpn"), "no.cpn: No such file or directory"),
+        (("simulate", *rules, "--seed", "1", "--deterministic"), "--seed with --deterministic"),
+    ):
+        done = occurs(*arguments)
+        assert (done.status, done.out) == (2, "")
+        assert message in done.err
+    few = occurs("simulate", *rules, "--max-events", "3")
+    assert few.status == 1
+    assert "12 events are more than a net takes (3)" in few.err
+    (here / "null.csv").write_text("type,time,name,contrDuration,ts\nPatient,1,A,,1\n")
+    none = occurs("simulate", "labor.epl", "-e", "null.csv", "--time-unit", "s")
+    assert none.status == 2
+    assert "row 1" in none.err
