@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -18,12 +19,16 @@ from occurs.languages.epl.define import Epl
 from occurs.loading import parse
 from occurs.model.labels import Labels
 from occurs.model.occurrence import Occurrence
+from occurs.model.time import Duration
 from occurs.operators.rows import Rows
+from occurs.operators.sequences.tree import At
+from occurs.plan.sequences import nodes
 from occurs.testing import laws
 from occurs.testing.compare import row_of
 from occurs.testing.epl import EplCase, flat, reference
 from occurs.testing.laws import agree, cutting, restart, splitting, whole
 
+_MINUTE = Duration(Fraction(60_000_000))
 #: so many times a history is repeated, to see whether the state grows
 PERIODS = 9
 
@@ -72,6 +77,10 @@ def forgetting(subject: Subject) -> bool:
     bounds = [w.bound for q in subject.part.queries for w in retention(q) if w.bound is not None]
     longest = max((int(subject.history.kind.convert(b) or 0) for b in bounds), default=0)
     step = until - start + longest + 10
+    if any(isinstance(n, At) for d in subject.stage.sequences for n in nodes(d.pattern.root)):
+        # so that every period meets the same instants of a calendar that names seconds
+        minute = int(subject.history.kind.convert(_MINUTE) or 1)
+        step = -(-step // minute) * minute
     engine = Engine(subject.stage, labelled=True)
     sizes = []
     for period in range(PERIODS):
