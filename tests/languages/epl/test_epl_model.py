@@ -33,6 +33,7 @@ PATTERNS = [
     "every a1=A(a1.n > 1)",
     "every a1=A -> a2=A(a2.k = a1.k, a2.n - a1.n <= 5) -> a3=A(a3.n > a1.n or not a3.k = a2.k and a3.n < 3)",
     "every (a1=A -> a2=A)",
+    "every a1=A(a1.n > 5) -> (every a2=A(a2.n > 3, a2.k = a1.k) -> a3=A(a3.k = a1.k and a3.n - a2.n <= 5))",
     "every-distinct(a1.n, a1.k) a1=A",
     "a1=A and a2=A or a3=A",
     "a1=A and (a2=A or a3=A)",
@@ -265,6 +266,11 @@ WRONG: list[tuple[Model, str | None, str, str]] = [
     (
         replace(BASE, nodes=tuple(replace(n, children=(EVENT,)) if n.id == EVERY else n for n in BASE.nodes)),
         EVERY, "sort", "cannot be inside",
+    ),
+    (changed("EventProperty", name="m"), PROPERTY, "unknown-attribute", "no attribute `m`"),
+    (
+        more(*(Node(f"e{i}", "Not") for i in range(300)), links=tuple(Link(f"e{i}", f"e{i + 1}") for i in range(299))),
+        None, "bad-bound", "levels deep",
     ),
     (changed("EventProperty", nested=True), GREATER, "sort", "is nested"),
     (replace(BASE, types=(*BASE.types, *BASE.types)), None, "duplicate-definition", "the type `A`"),

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterable
 
 from occurs.errors import Problem, did_you_mean
-from occurs.languages.epl.model import Model, Node
+from occurs.languages.epl.model import Model
 from occurs.languages.epl.model_checks_nodes import NodeChecks, names_of
 from occurs.languages.epl.model_kinds import REFUSED, TYPES, VALUE
 from occurs.languages.epl.model_values import schema_type
+from occurs.languages.expressions import DEEPEST
 
 
 def validate(model: Model, file: str | None = None) -> list[Problem]:
@@ -60,6 +61,14 @@ class _Checks(NodeChecks):
                 if schema_type(type) is None:
                     hint = did_you_mean(type, TYPES, "types")
                     self.report("unknown-name", f"`{name}.{attribute}` is of an unknown type: `{type}`", hint=hint)
+        types = {name: [a for a, _ in attributes] for name, attributes in self.model.types}
+        for event in self.model.of_kind("Event"):
+            known = types.get(str(event.attributes.get("typeName")))
+            for node in (self.model.node[c] for c in event.children if known is not None):
+                name = str(node.attributes.get("name"))
+                if node.kind == "EventProperty" and known is not None and name not in known:
+                    hint = did_you_mean(name, known, "attributes")
+                    self.report("unknown-attribute", f"the type of {event} has no attribute `{name}`", node, hint)
 
     def tags(self) -> None:
         tags = self.model.tags
@@ -68,26 +77,34 @@ class _Checks(NodeChecks):
             self.report("duplicate-name", f"the tag `{tag}` is that of {first}, too", second)
 
     def cycles(self) -> bool:
-        """Reports nodes that are operands of themselves, by way of others or of what they contain."""
-        done: set[str] = set()
+        """Reports nodes that are operands of themselves, by way of others or of what they contain, and what is nested
+        too deeply."""
+        height: dict[str, int] = {}
         for node in self.model.nodes:
             path: list[str] = []
             stack = [(node.id, False)]
             while stack:
                 at, left = stack.pop()
+                below = self.below(at)
                 if left:
                     path.pop()
-                    done.add(at)
+                    height[at] = 1 + max((height[b] for b in below), default=0)
+                    if height[at] > DEEPEST:
+                        self.report("bad-bound", f"operators nested more than {DEEPEST} levels deep", self.model.node[at])
+                        return True
                 elif at in path:
                     around = " <- ".join([*path[path.index(at) :], at])
                     self.report("cycle", f"links run in a circle: {around}", self.model.node[at])
                     return True
-                elif at not in done:
+                elif at not in height:
                     path.append(at)
-                    inside = self.model.node[at].children if self.model.node[at].kind == "WithinTimer" else ()
-                    below = [*(n.id for n in self.model.operands[at]), *inside]
-                    stack += [(at, True), *((n, False) for n in below)]
+                    stack += [(at, True), *((b, False) for b in below)]
         return False
+
+    def below(self, id: str) -> list[str]:
+        """The operands of a node, and what is inside a Within timer."""
+        inside = self.model.node[id].children if self.model.node[id].kind == "WithinTimer" else ()
+        return [*(n.id for n in self.model.operands[id]), *inside]
 
     def reach(self) -> None:
         """Reports what is no part of the pattern of the complex event."""
@@ -103,6 +120,3 @@ class _Checks(NodeChecks):
 
 def _twice(names: Iterable[str]) -> list[str]:
     return [name for name, count in Counter(names).items() if count > 1]
-
-
-__all__ = ["Model", "Node", "validate"]
