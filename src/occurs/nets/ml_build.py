@@ -122,10 +122,28 @@ class Builder:
         return self._leftwards("and", tree, span)
 
     def _leftwards(self, op: str, tree: Tree[Any], span: Span) -> Term:
-        parts = self._terms(tree.children)
+        parts = self._with_equal_reals(op, self._terms(tree.children))
         out = parts[0]
         for part in parts[1:]:
             out = Binary(op, out, part, span=span)
+        return out
+
+    def _with_equal_reals(self, op: str, parts: Sequence[Term]) -> list[Term]:
+        """``x <= y andalso x >= y`` of reals is how ``x = y`` is written, ``x < y orelse x > y`` how ``x <> y`` is."""
+        first, second, made = ("<=", ">=", "=") if op == "and" else ("<", ">", "!=")
+        out: list[Term] = []
+        for part in parts:
+            before = out[-1] if out else None
+            if (
+                isinstance(before, Binary)
+                and isinstance(part, Binary)
+                and (before.op, part.op) == (first, second)
+                and before.children == part.children
+                and any(map(self._is_real, part.children))
+            ):
+                out[-1] = Binary(made, *part.children, span=before.span)
+            else:
+                out.append(part)
         return out
 
     def _compared(self, tree: Tree[Any], span: Span) -> Term:

@@ -1,7 +1,8 @@
 """Terms as CPN ML (epl-and-nets.md, section 4B): what stands at arcs and in guards of CPN Tools.
 
-``%`` is ``Int.rem`` (dividend's sign), ``=`` of reals ``Real.==``, ``/`` division of reals with integers turned into
-reals first.  Where a function's value is null (``x % 0``), ML raises an exception: in CPN Tools there is no null.
+``%`` is ``Int.rem`` (dividend's sign), ``=`` of reals ``x <= y andalso x >= y``, ``/`` division of reals with
+integers turned into reals first.  Where a function's value is null (``x % 0``), ML raises an exception: in CPN Tools
+there is no null.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ class Printer:
         if op in ("=", "!="):
             held = next((c for c in (self.colour(left), self.colour(right)) if has_reals(c)), None)
             if isinstance(held, Real):
-                return f"Real.{'==' if op == '=' else '!='}({self._real(left)}, {self._real(right)})", APPLY
+                return self._equal_reals(op, left, right)
             if held is not None:
                 return self._equality(op, left, right, held)
         real = op == "/" or self._is_real(left, right)
@@ -127,6 +128,13 @@ class Printer:
         level = LEVELS[op]
         side = self._real if real else self._within
         return f"{side(left, level + (level == COMPARISON))} {OPERATORS.get(op, op)} {side(right, level + 1)}", level
+
+    def _equal_reals(self, op: str, left: Term, right: Term) -> tuple[str, int]:
+        """ML has no ``=`` of reals, and ``Real.==`` is no name that CPN Tools is known to take in inscriptions."""
+        one, other = self._real(left, COMPARISON + 1), self._real(right, COMPARISON + 1)
+        if op == "=":
+            return f"{one} <= {other} andalso {one} >= {other}", AND
+        return f"{one} < {other} orelse {one} > {other}", OR
 
     def _equality(self, op: str, left: Term, right: Term, colour: Colour) -> tuple[str, int]:
         """Values in which there are reals are compared by a function declared for their colour."""
