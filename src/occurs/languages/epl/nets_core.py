@@ -278,7 +278,8 @@ class Core:
             assert out.expr is not None
             given = value(out.expr, self.vars.lookup(None, absent))
             if given.needs:
-                raise Unsupported(f"`{name}` may be null (a division by zero), which has no colour in a net", out.span)
+                text = f"`{name}` may be null (a division by zero), which has no colour in a net"
+                raise Unsupported(text, getattr(out.expr, "span", None) or out.span)
             term = given.term
             mixed = out.type is not Type.FLOAT or any(isinstance(e, Call) for e in out.expr.walk())
             if term is not None and known.schema.get(name) is Type.FLOAT and mixed:

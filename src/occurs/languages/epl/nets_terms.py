@@ -64,13 +64,22 @@ def value(node: Expr, lookup: Lookup) -> Given:
             return _strict(list(node.args), lookup, lambda a: Call(FUNCTIONS[node.name], tuple(a)))
         case Binary() | Unary() | IsNull() | In():
             true, false = _both(node, lookup)
-            if true == _not(false):
-                return Given(true)
-            return Given(true, (_or(true, false),))
+            return Given(true, (_or(true, false),) if _may_be_null(node, lookup) else ())
     what = f"`{node.name}(..)`" if isinstance(node, Call) else "this expression"
     if isinstance(node, Call) and node.name == "if":
         what = "`case`"
     raise Unsupported(f"{what} has no translation into a net", getattr(node, "span", None))
+
+
+def _may_be_null(node: Expr, lookup: Lookup) -> bool:
+    """Is there anything in it that may be null?"""
+    for part in node.walk():
+        if isinstance(part, Binary) and part.op in ("/", "%"):
+            if not isinstance(part.right, Literal) or part.right.value == 0:
+                return True
+        elif (isinstance(part, Literal) and part.value is None) or (isinstance(part, Ref) and lookup(part) is None):
+            return True
+    return False
 
 
 def _strict(nodes: list[Expr], lookup: Lookup, make: Callable[[list[Term]], Term]) -> Given:
