@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 from occurs.nets.net import Page
 from occurs.nets.shapes import Box, Drawn, Point, along, border, node_size, text_size, wrapped
@@ -76,7 +77,16 @@ class Labels:
         return found
 
     def _best(self, line: tuple[Point, Point | None, Point], size: Point, own: int) -> Point:
-        return min(_stations(line, size), key=lambda p: p[0] + self._badness((*p[1], *size), own))[1]
+        """The station with the least cost; from the middle on, until being so far away costs too much alone."""
+        stations = sorted(_stations(line, size))
+        least, best = inf, stations[0][1]
+        for far, point in stations:
+            if far >= least:
+                break
+            cost = far + self._badness((*point, *size), own)
+            if cost < least:
+                least, best = cost, point
+        return best
 
     def _badness(self, box: Box, own: int | None = None) -> float:
         """What a text in ``box`` covers of nodes, other texts and lines; ``own``: the line that it belongs to."""
