@@ -18,7 +18,10 @@ from occurs.nets.simulate_plan import Join, PartPlan
 
 
 class _Right:
-    """``by``: the left tokens that have found it, but for those of the log's ``bulk``; ``at``: its place there."""
+    """``by``: the left tokens that have found it (None: none yet), but for those of the log's ``bulk``.
+
+    ``at``: its place in the log.
+    """
 
     __slots__ = ("alive", "at", "binding", "by", "log", "token")
 
@@ -28,7 +31,7 @@ class _Right:
         self.log = log
         self.at = 0
         self.alive = True
-        self.by: set[_Left] = set()
+        self.by: set[_Left] | None = None
 
 
 class _Left:
@@ -57,44 +60,38 @@ class _Log:
     ``bulk``: left tokens that took all there is as hits at once.  ``last_gone``: the last place of one that is gone.
     """
 
-    __slots__ = (
-        "bulk",
-        "dead",
-        "distinct",
-        "key",
-        "last",
-        "last_gone",
-        "lefts",
-        "numbers",
-        "ordered",
-        "rights",
-        "waiting",
-    )
+    __slots__ = ("bulk", "dead", "distinct", "key", "last_gone", "lefts", "numbers", "ordered", "rights", "waiting")
 
     def __init__(self, key: tuple[Any, ...]) -> None:
         self.key = key
         self.rights: list[_Right] = []
         self.numbers: list[Any] = []
-        self.last: Any = None
         self.dead = 0
         self.last_gone = -1
         self.ordered = True
         self.distinct = True
-        self.lefts: set[_Left] = set()
-        self.bulk: set[_Left] = set()
-        # by insertion, so that runs can be repeated
-        self.waiting: dict[_Left, None] = {}
+        # most logs never have a left token: they share three empty sets
+        self.lefts: dict[_Left, None] = _NOBODY
+        self.waiting: dict[_Left, None] = _NOBODY
+        self.bulk: dict[_Left, None] = _NOBODY
+
+    def join(self, left: _Left) -> None:
+        """One left token more, which waits."""
+        if self.lefts is _NOBODY:
+            self.lefts, self.waiting, self.bulk = {}, {}, {}
+        self.lefts[left] = None
+        self.waiting[left] = None
 
     def append(self, right: _Right, number: Any) -> None:
         if self.rights:
-            if right.token <= self.last:
+            if right.token <= self.rights[-1].token:  # type: ignore[operator]
                 self.ordered = False
             if number is not None and not number > self.numbers[-1]:
                 self.distinct = False
-        self.last = right.token
         right.at = len(self.rights)
         self.rights.append(right)
-        self.numbers.append(number)
+        if number is not None:
+            self.numbers.append(number)
 
     def shrink(self) -> None:
         """Forgets those that are gone if they are many."""
@@ -107,11 +104,16 @@ class _Log:
             left.at = before[left.at]
         kept = [k for k, right in enumerate(self.rights) if right.alive]
         self.rights = [self.rights[k] for k in kept]
-        self.numbers = [self.numbers[k] for k in kept]
+        if self.numbers:
+            self.numbers = [self.numbers[k] for k in kept]
         self.dead = 0
         self.last_gone = -1
         for k, right in enumerate(self.rights):
             right.at = k
+
+
+#: sets of left tokens are dictionaries, in the order of their coming; this one stays empty
+_NOBODY: dict[_Left, None] = {}
 
 
 class Pair:
@@ -143,8 +145,7 @@ class Pair:
         if side == self._left_side:
             log = self._log(tuple([f(binding) for f in join.left_key]))
             left = self._lefts[token] = _Left(token, binding, log)
-            log.lefts.add(left)
-            log.waiting[left] = None
+            log.join(left)
             if join.least is not None:
                 left.least = join.least(binding)
             self._looking.append(left)
@@ -162,30 +163,35 @@ class Pair:
             found = self._logs[key] = _Log(key)
         return found
 
-    def drop(self, side: int, token: Value) -> None:
+    def drop(self, side: int, token: Value) -> bool:
         if side == self._left_side:
-            left = self._lefts.pop(token)
+            left = self._lefts.pop(token, None)
+            if left is None:
+                return False
             log = left.log
             left.alive = False
-            log.lefts.discard(left)
+            del log.lefts[left]
             log.waiting.pop(left, None)
             if left.hits:
                 del self._ready[bisect_left(self._ready, token)]
                 self._hits -= len(left.hits)
                 for right in () if left in log.bulk else left.hits:
-                    right.by.discard(left)
-                log.bulk.discard(left)
+                    if right.by is not None:
+                        right.by.discard(left)
+                log.bulk.pop(left, None)
         else:
-            gone = self._rights.pop(token)
+            gone = self._rights.pop(token, None)
+            if gone is None:
+                return False
             log = gone.log
             gone.alive = False
             log.dead += 1
             log.last_gone = max(log.last_gone, gone.at)
-            for left in [*gone.by, *(left for left in log.bulk if gone in left.hits)]:
+            for left in [*(gone.by or ()), *(left for left in log.bulk if gone in left.hits)]:
                 left.hits.remove(gone)
                 self._hits -= 1
                 if not left.hits:
-                    log.bulk.discard(left)
+                    log.bulk.pop(left, None)
                     del self._ready[bisect_left(self._ready, left.token)]
                     log.waiting[left] = None
                     self._looking.append(left)
@@ -193,6 +199,7 @@ class Pair:
         if not log.lefts and log.dead == len(log.rights):
             self._logs.pop(log.key, None)
             self._grown.pop(log.key, None)
+        return True
 
     # -- catching up -------------------------------------------------------------------------------------------------
     def settle(self, counts: Sequence[dict[Value, int]], whole: bool) -> None:
@@ -230,7 +237,7 @@ class Pair:
             # all that is there fits: nothing is to be tested, and as few notes are taken as possible
             left.hits = rights[at:] if log.last_gone < at else [right for right in rights[at:] if right.alive]
             if left.hits:
-                log.bulk.add(left)
+                log.bulk[left] = None
             at = end
         while at < end:
             right = rights[at]
@@ -243,6 +250,8 @@ class Pair:
                     break
             else:
                 if left not in log.bulk:
+                    if right.by is None:
+                        right.by = set()
                     right.by.add(left)
                 if log.ordered:
                     left.hits.append(right)

@@ -15,11 +15,10 @@ from occurs.nets.simulate_plan import Need
 class Watch:
     """The tokens of one place that fit one need of one transition.  Tells its part, and marks its transition."""
 
-    __slots__ = ("_agenda", "_bit", "_matches", "_part", "_side", "_tests", "known", "need")
+    __slots__ = ("_agenda", "_bit", "_matches", "_part", "_side", "_tests", "need")
 
     def __init__(self, need: Need, part: Part, side: int, agenda: Agenda, bit: int) -> None:
         self.need = need
-        self.known: set[Value] = set()
         self._matches = need.matches
         self._tests = need.tests
         self._part = part
@@ -34,14 +33,11 @@ class Watch:
         for test in self._tests:
             if test(binding) is not True:
                 return
-        self.known.add(token)
         self._part.put(self._side, token, binding)
         self._agenda.dirty |= self._bit
 
     def drop(self, token: Value) -> None:
-        if token in self.known:
-            self.known.remove(token)
-            self._part.drop(self._side, token)
+        if self._part.drop(self._side, token):
             self._agenda.dirty |= self._bit
 
 

@@ -20,7 +20,9 @@ Way = tuple[tuple[Value, ...], Binding]
 
 class Part(Protocol):
     def put(self, side: int, token: Value, binding: Binding) -> None: ...
-    def drop(self, side: int, token: Value) -> None: ...
+    def drop(self, side: int, token: Value) -> bool:
+        """Was it one that has been put?"""
+
     def settle(self, counts: Sequence[dict[Value, int]], whole: bool) -> None:
         """Catches up.  ``counts``: the tokens on the places of the needs; ``whole``: find all ways, not just one."""
 
@@ -47,9 +49,11 @@ class Single:
         self._bindings[token] = binding
         insort(self._order, token)
 
-    def drop(self, side: int, token: Value) -> None:
-        del self._bindings[token]
+    def drop(self, side: int, token: Value) -> bool:
+        if self._bindings.pop(token, None) is None:
+            return False
         del self._order[bisect_left(self._order, token)]
+        return True
 
     def settle(self, counts: Sequence[dict[Value, int]], whole: bool) -> None:
         pass
@@ -88,9 +92,9 @@ class Gate(Single):
         super().put(side, token, binding)
         self._agenda.moved = True
 
-    def drop(self, side: int, token: Value) -> None:
-        super().drop(side, token)
+    def drop(self, side: int, token: Value) -> bool:
         self._agenda.moved = True
+        return super().drop(side, token)
 
 
 class Agenda:
@@ -145,9 +149,11 @@ class Search:
         self._known[side][token] = binding
         self._tables[side] = None
 
-    def drop(self, side: int, token: Value) -> None:
-        del self._known[side][token]
+    def drop(self, side: int, token: Value) -> bool:
+        if self._known[side].pop(token, None) is None:
+            return False
         self._tables[side] = None
+        return True
 
     def settle(self, counts: Sequence[dict[Value, int]], whole: bool) -> None:
         found = list(self._search((), {}, counts)) if all(self._known) else []
