@@ -11,7 +11,7 @@ from occurs.expr.tree import Binary, Call, Expr, In, IsNull, Like, Literal, Unar
 from occurs.model.types import Type
 from occurs.nets.colours import Alias, Bool, Colour, Enum, Int, List, Product, Real, Record, String, Union, Unit
 from occurs.nets.evaluate import evaluate
-from occurs.nets.matching import compile_pattern, match
+from occurs.nets.matching import compile_pattern, fits, match
 from occurs.nets.terms import EnumTerm, FieldTerm, Inject, ListTerm, RecordTerm, TupleTerm, var
 from occurs.nets.typing import Typing, same, spelled
 
@@ -58,6 +58,8 @@ VALUES: list[tuple[Expr, Any]] = [
     (op("or", op("=", NULL, n(1)), op(">", X, n(0))), True),
     (op("and", op(">", X, n(0)), op("=", NULL, n(1))), None),
     (op("or", op("<", X, n(0)), op("<", X, n(1))), False),
+    (op("and", op("=", NULL, n(1)), op(">", X, n(0))), None),
+    (op("or", op("=", NULL, n(1)), op("<", X, n(0))), None),
     (IsNull(NULL), True),
     (IsNull(X, negated=True), True),
     (In(X, (n(1), n(10))), True),
@@ -146,6 +148,29 @@ def test_match(term: Expr, value: Any, binding: dict[str, Any], found: dict[str,
     assert binding == before
     if found is not None:
         assert evaluate(term, found, variables=VARIABLES) == value
+
+
+@pytest.mark.parametrize(("term", "value", "binding", "found"), MATCHES)
+def test_what_matches_fits(term: Expr, value: Any, binding: dict[str, Any], found: dict[str, Any] | None) -> None:
+    assert fits(term)(value) or found is None
+
+
+@pytest.mark.parametrize(
+    ("term", "value"),
+    [
+        (TupleTerm((X, n(2))), (2, 1)),
+        (TupleTerm((X, TupleTerm((n(2), Y)))), (2, (1, 2))),
+        (Inject("pA", X), ("pB", 1)),
+        (Inject("pA", n(1)), ("pA", 2)),
+        (ListTerm((X,)), ()),
+        (call("cons", n(1), L), (2, 1)),
+        (call("cons", X, ListTerm((Y,))), (2,)),
+        (EnumTerm("mon"), "tue"),
+    ],
+)
+def test_what_does_not_fit_whatever_the_variables_are(term: Expr, value: Any) -> None:
+    assert not fits(term)(value)
+    assert match(term, value, {}) is None
 
 
 def test_a_pattern_needs_its_variables() -> None:

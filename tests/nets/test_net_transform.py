@@ -230,9 +230,9 @@ def test_random_patterns(make: Callable[[random.Random], EplCase]) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("make", [random_core_rows, random_extended])
-@pytest.mark.parametrize("start", range(5000, 5500, 100))
+@pytest.mark.parametrize("start", range(5000, 5200, 25))
 def test_more_random_patterns(make: Callable[[random.Random], EplCase], start: int) -> None:
-    assert sum(check_pattern(make, seed, 5000) for seed in range(start, start + 100)) >= 80
+    assert sum(check_pattern(make, seed, 1000) for seed in range(start, start + 25)) >= 18
 
 
 @pytest.mark.long

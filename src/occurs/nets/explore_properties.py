@@ -194,7 +194,7 @@ class Properties:
             return found.impartial
         if not any(enabled.intersection(c) for c in cycles):
             return found.fair
-        within = _successors(len(self.space.nodes), [(a, b) for a, b in others if a in enabled and b in enabled])
+        within = _successors(len(self.space.nodes), [(a, b) for a, b in others if a in enabled])
         return found.none if _cyclic(within) else found.just
 
 
