@@ -369,13 +369,21 @@ class Program:
                     raise
         return self.plan(None, kinds[-1])
 
-    def verify(self, events: Any, *, max_events: int = 20_000, **options: Any) -> Any:
-        """The engine against the reference semantics on ``events``: see :mod:`occurs.testing.verify`."""
-        from occurs.testing.verify import verify
+    def verify(self, events: Any, *, max_events: int = 20_000, first: int = 0, **options: Any) -> Any:
+        """The engine against the reference semantics on ``events``: see :mod:`occurs.testing.verify`.
 
+        Statements of EPL also against their nets, in which searches begin from the number ``first``.
+        """
         input_options, rest = split_options(options)
         names = {f.name: getattr(input_options, f.name) for f in fields(InputOptions)}
-        return verify(self.adjusted(**rest), events, max_events=max_events, **names)
+        program = self.adjusted(**rest)
+        if "epl" in self._unbound.parts:
+            from occurs.testing import nets_verify
+
+            return nets_verify.verify(program, events, max_events=max_events, first=first, **names)
+        from occurs.testing.verify import verify
+
+        return verify(program, events, max_events=max_events, **names)
 
 
 def on_spark(sample: Any) -> Callable[..., Any]:

@@ -115,3 +115,19 @@ def test_what_is_refused(occurs, rules, here):
     none = occurs("simulate", "labor.epl", "-e", "null.csv", "--time-unit", "s")
     assert none.status == 2
     assert "row 1" in none.err
+
+
+def test_engine_reference_and_nets_are_compared(occurs, rules, here):
+    done = occurs("verify", *rules)
+    assert done.status == 0
+    lines = done.out.splitlines()
+    assert [line.split() for line in lines[1:3]] == [
+        ["Duration", "3", "3", "3", "3"],
+        ["TimeOnLabor", "9", "9", "9", "9"],
+    ]
+    assert lines[3:] == ["12 events; BPCPN 67 firings, PCPN 224 firings", "engine, reference, BPCPN and PCPN agree"]
+    assert "PCPN 221 firings" in occurs("verify", *rules, "--first", "1").out
+    (here / "until.epl").write_text("select b.name as v from pattern [a=Patient until b=Patient];\n")
+    without = occurs("verify", "until.epl", *rules[1:])
+    assert without.status == 0
+    assert "no net: `until` has no translation into a net (until.epl:1:34)" in without.out

@@ -58,11 +58,6 @@ class Loaded:
         return tables
 
 
-def first(command: Any) -> Any:
-    text = "The number from which searches begin: 0 as in the paper's counts of firings, 1 as in its text."
-    return click.option("--first", type=click.IntRange(0, 1), default=0, show_default=True, help=text)(command)
-
-
 def sink_exits(command: Any) -> Any:
     text = "Keep the Exit place below `every` empty (as drawn in the paper it grows)."
     return click.option("--sink-exits", is_flag=True, help=text)(command)

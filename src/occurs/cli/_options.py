@@ -48,6 +48,11 @@ def instances(command: Decorated) -> Decorated:
     )
 
 
+def first(command: Decorated) -> Decorated:
+    text = "The number from which searches begin: 0 as in the paper's counts of firings, 1 as in its text."
+    return click.option("--first", type=click.IntRange(0, 1), default=0, show_default=True, help=text)(command)
+
+
 _HISTORY = ("PATH|TYPE=PATH", "CSV, JSON lines or Parquet, or a directory of them; may be repeated.")
 _STREAM = (
     "DIR|TYPE=DIR|FILE|kafka://..",

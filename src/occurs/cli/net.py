@@ -24,7 +24,7 @@ _FORMATS = (".cpn", ".net.json", ".svg")
     default=None,
     help="With black transitions, or with priorities for them.  [default: encoded for .cpn, else black]",
 )
-@_nets.first
+@_options.first
 @_nets.sink_exits
 @click.option("--max-events", type=click.IntRange(1), default=100_000, show_default=True, metavar="N")
 def command(

@@ -27,7 +27,7 @@ from occurs.nets.net import Marking, Net
 @click.option("--steps", type=click.IntRange(0), metavar="N", help="Stop after so many firings.")
 @click.option("--trace", is_flag=True, help="Show every firing, with the values of its variables.")
 @click.option("--black/--encoded", default=True, show_default=True, help="Black transitions, or priorities for them.")
-@_nets.first
+@_options.first
 @_nets.sink_exits
 @click.option("--out", "-o", metavar="PATH", help="Write what was derived: .jsonl, .csv, .parquet or a directory.")
 @click.option("--max-events", type=click.IntRange(1), default=100_000, show_default=True, metavar="N")

@@ -12,14 +12,21 @@ from occurs.cli import _input, _options
 @click.command("verify")
 @_options.rules
 @_options.inputs(required=True)
-@click.option("--max-events", type=click.IntRange(min=1), metavar="N", help="Compare on the first N events only.")
-def command(given: _options.Input, rules: tuple[str, ...], language: str | None, max_events: int | None) -> None:
+@click.option("--max-events", type=click.IntRange(min=1), metavar="N", help="Refuse more.  [default: 20,000]")
+@_options.first
+def command(
+    given: _options.Input, rules: tuple[str, ...], language: str | None, max_events: int | None, first: int
+) -> None:
     """Compare what the engine finds with the plain transcription of the language's definition.
+
+    Statements of EPL that have nets are compared with these, too, with black transitions and without.
 
     The reference is slow: take some thousand events.  Exit status 1 if they differ.
     """
     program = _input.load(rules, language)
-    limits: dict[str, Any] = {} if max_events is None else {"max_events": max_events}
+    limits: dict[str, Any] = {"first": first}
+    if max_events is not None:
+        limits["max_events"] = max_events
     with _input.doing("reading"):
         events = _input.read(program, given)
     with _input.doing("comparing"):

@@ -22,7 +22,9 @@ from occurs.testing.nets import (
     REFERENCE,
     NetRun,
     black_run,
+    depends_on_order,
     encoded_run,
+    fast,
     first_difference,
     in_engine_order,
     rows_in_order,
@@ -106,7 +108,7 @@ def verify(program: Program, events: Any, *, first: int = 0, max_events: int = 2
     do not, are compared without nets, and the report says so.  Raises LimitProblem: reference and nets are slow.
     """
     names = {k: v for k, v in options.items() if k in InputOptions.__dataclass_fields__}
-    history = program.history(events, InputOptions(**names))
+    history = program.history(events, InputOptions(**names), declared=True)
     n = sum(len(t) for t in history.tables.values())
     if n > max_events:
         text = f"{n} events are more than reference and nets take ({max_events})"
@@ -134,7 +136,9 @@ def sides_of(program: Program, history: History, first: int = 0) -> Sides:
         )
     except (DefinitionProblem, InputProblem) as refused:
         return Sides(answers, without=_reason(refused))
-    runs = {BLACK: black_run(translation, in_engine_order), ENCODED: encoded_run(translation, in_engine_order)}
+    # the order matters where a statement reads what others derive; to keep to it costs much
+    runner = in_engine_order if depends_on_order(translation) else fast
+    runs = {BLACK: black_run(translation, runner), ENCODED: encoded_run(translation, runner)}
     answers |= {side: ran.derived for side, ran in runs.items()}
     return Sides(answers, matches_of(epl, rows, history.kind, start, until), translation, runs, rows)
 
