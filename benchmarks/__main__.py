@@ -14,11 +14,11 @@ import click
 import pyarrow as pa
 from rich.console import Console
 
-from benchmarks import epl, growth, lasting, local
+from benchmarks import epl, growth, lasting, local, nets
 from benchmarks.history import parquet
 from benchmarks.report import Report
 
-PARTS = ("local", "growth", "lasting", "epl", "spark", "streaming")
+PARTS = ("local", "growth", "lasting", "epl", "nets", "spark", "streaming")
 FOLDER = Path("out") / "benchmarks"
 
 
@@ -67,11 +67,16 @@ def epl_part(quick: bool) -> Iterator[Report]:
     yield from epl.reports(quick)
 
 
+def nets_part(quick: bool) -> Iterator[Report]:
+    yield from nets.reports(quick)
+
+
 RUN = {
     "local": local_part,
     "growth": growth_part,
     "lasting": lasting_part,
     "epl": epl_part,
+    "nets": nets_part,
     "spark": spark_part,
     "streaming": streaming_part,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -171,6 +172,25 @@ def test_step_by_step_and_in_pieces() -> None:
     assert simulator.run() == whole
     simulator.reset(part.marking)
     assert simulator.run().firings == heard
+
+
+def test_a_run_leaves_the_collection_of_garbage_as_it_was() -> None:
+    simulator = Simulator(small_nets.example_1())
+
+    def stop(element: Element) -> None:
+        assert not gc.isenabled()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        simulator.run(each=stop)
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        simulator.run()
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+    assert simulator.steps == 23
 
 
 def test_a_seed_says_all() -> None:
