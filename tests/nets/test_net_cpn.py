@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 from odd_nets import wild
-from small_nets import INT, NEXT, example_1, figure_3
+from small_nets import INT, NEXT, example_1, figure_3, gives, takes
 
 from occurs.errors import DefinitionProblem, OccursError, Problem, SyntaxProblem
 from occurs.nets.colours import Product, Unit
 from occurs.nets.cpn import read, write
 from occurs.nets.firing import run
 from occurs.nets.net import Marking, Place
+from occurs.nets.terms import var
 from occurs.nets.transform import to_priority_net
 
 FILES = Path(__file__).parent / "files"
@@ -129,6 +130,17 @@ def test_what_cannot_be_written() -> None:
     page = replace(net.pages[0], places=(*net.pages[0].places, Place("Q", Unit("INT"))))
     with pytest.raises(DefinitionProblem, match="two different colours are called `INT`"):
         write(replace(net, pages=(page,)))
+
+
+def test_nets_that_break_a_rule_are_not_written() -> None:
+    page = example_1().pages[0]
+    for arc, message in (
+        (takes("Q", "incr", var("n")), "an arc of `incr` to no place here: `Q`"),
+        (gives("C", "incr", var("k")), "unknown variable `k`"),
+        (gives("P", "incr", var("n")), "found INT, expected INT2"),
+    ):
+        with pytest.raises(DefinitionProblem, match=re.escape(message)):
+            write(replace(example_1(), pages=(replace(page, arcs=(*page.arcs, arc)),)))
 
 
 # -- files in the form of CPN Tools' own

@@ -154,8 +154,8 @@ class _Renamed:
             arcs=tuple(
                 replace(
                     a,
-                    place=self.nodes[a.place],
-                    transition=self.nodes[a.transition],
+                    place=self.nodes.get(a.place, a.place),
+                    transition=self.nodes.get(a.transition, a.transition),
                     terms=tuple(map(self._term, a.terms)),
                 )
                 for a in page.arcs

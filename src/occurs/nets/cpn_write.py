@@ -21,6 +21,7 @@ from occurs.nets.ml_terms import Printer
 from occurs.nets.net import P_NORMAL, PRIORITIES, Net, Page, Place, Transition
 from occurs.nets.shapes import Drawn, Point, joined, node_size
 from occurs.nets.transform import to_priority_net
+from occurs.nets.validate import validate
 from occurs.nets.xml_text import Tag
 
 VERSION = "4.0.1"
@@ -36,7 +37,8 @@ def write(net: Net, transform: bool = False) -> bytes:
     """``net`` as a file that CPN Tools loads and runs.
 
     ``transform``: black transitions become normal ones with priorities; else a net with black ones is refused
-    (DefinitionProblem ``black-transition``).  Nodes without a place on their page are laid out.
+    (DefinitionProblem ``black-transition``), as is one that breaks a rule of nets (:func:`occurs.nets.validate`) or has
+    no form in ML (``no-ml``).  Nodes without a place on their page are laid out.
     """
     black = [t.name for t in net.transitions.values() if t.black is not None]
     if black and not transform:
@@ -44,7 +46,9 @@ def write(net: Net, transform: bool = False) -> bytes:
         message = f"CPN Tools has no black transitions, and the net has some: {shown}"
         hint = "write it encoded (transform=True): the same net with priorities, or as .net.json"
         raise DefinitionProblem(Problem("black-transition", message, hint=hint))
-    root = _Writer(placed(for_ml(to_priority_net(net)))).root()
+    written = for_ml(to_priority_net(net))
+    validate(written)
+    root = _Writer(placed(written)).root()
     return (_HEADER + "\n".join(root.lines()) + "\n").encode("ascii", "xmlcharrefreplace")
 
 

@@ -141,14 +141,14 @@ class Builder:
                 and before.children == part.children
                 and any(map(self._is_real, part.children))
             ):
-                out[-1] = Binary(made, *part.children, span=before.span)
+                out[-1] = Binary(made, part.left, part.right, span=before.span)
             else:
                 out.append(part)
         return out
 
     def _compared(self, tree: Tree[Any], span: Span) -> Term:
         left, op, right = tree.children
-        return self._binary(OPERATORS.get(op, str(op)), self._term(left), self._term(right), span)
+        return self._binary(OPERATORS.get(str(op), str(op)), self._term(left), self._term(right), span)
 
     def _consed(self, tree: Tree[Any], span: Span) -> Term:
         left, op, right = tree.children
@@ -188,13 +188,13 @@ class Builder:
         return isinstance(Typing(self.names.variables, self.names.colours).infer(term), Real)
 
     def _integer(self, tree: Tree[Any], span: Span) -> Term:
-        return Literal(int(tree.children[0].replace("~", "-")), Type.INT, span=span)
+        return Literal(int(str(tree.children[0]).replace("~", "-")), Type.INT, span=span)
 
     def _real(self, tree: Tree[Any], span: Span) -> Term:
-        return Literal(float(tree.children[0].replace("~", "-")), Type.FLOAT, span=span)
+        return Literal(float(str(tree.children[0]).replace("~", "-")), Type.FLOAT, span=span)
 
     def _string(self, tree: Tree[Any], span: Span) -> Term:
-        return Literal(unescaped(tree.children[0][1:-1]), Type.STRING, span=span)
+        return Literal(unescaped(str(tree.children[0])[1:-1]), Type.STRING, span=span)
 
     def _name(self, tree: Tree[Any], span: Span) -> Term | Tokens | _Name:
         return _Name(str(tree.children[0]), span)
@@ -203,7 +203,7 @@ class Builder:
         return _Name("~", span)
 
     def _select(self, tree: Tree[Any], span: Span) -> _Name:
-        return _Name("#" + tree.children[0][1:].strip(), span)
+        return _Name("#" + str(tree.children[0])[1:].strip(), span)
 
     def _grouped(self, tree: Tree[Any], span: Span) -> Term | Tokens | _Name:
         children = [c for c in tree.children if c is not None]
@@ -311,7 +311,7 @@ class Builder:
             return Ref(None, text, span=span)
         if text in names.constants:
             constant = names.constants[text]
-            return replace(constant, span=span) if hasattr(constant, "span") else constant
+            return replace(constant, span=span)  # type: ignore[call-arg]
         if text in names.enumerated:
             return EnumTerm(text, span=span)
         if text in names.constructors:

@@ -123,7 +123,7 @@ class _Reader:
 
     def _list(self, colour: Colour) -> Value:
         self._next("sign", "[")
-        values = []
+        values: list[Value] = []
         while not self._is("]"):
             if values:
                 self._next("sign", ",")
