@@ -87,6 +87,11 @@ def summary(tables: Mapping[str, pa.Table], counts: Mapping[str, int], seconds: 
     left_out(counts)
 
 
+def ended(counts: Mapping[str, int]) -> None:
+    """How many partial matches guards have ended, of each statement, on stderr."""
+    click.echo(f"ran out of time: {', '.join(f'{name} {n:,}' for name, n in counts.items()) or 'nothing'}", err=True)
+
+
 def rows(n: int, kind: str = "") -> str:
     """So many rows, in words."""
     return f"{n:,} {kind}row{'' if n == 1 else 's'}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from occurs.cli import _input, _options
-from occurs.cli._output import check_targets, left_out, rich_table, rows
+from occurs.cli._output import check_targets, ended, left_out, rich_table, rows
 from occurs.connect.places import split_type
 from occurs.follow.checkpoint import Checkpoint
 from occurs.follow.figures import Line, Totals
@@ -127,9 +127,9 @@ def command(
         else:
             found = side("--out", None if out == "-" else out, out_format, checkpoint) or Lines()
         too_late, wrong = side("--late", late, "jsonl", checkpoint), side("--bad", bad, out_format, checkpoint)
-        ended = side("--timeouts", timeouts, out_format, checkpoint)
-        suffixes = [out_format if isinstance(sink, Files) else None for sink in (found, ended)]
-        return Outputs(found, too_late, wrong, suffixes[0], ended, suffixes[1])
+        partial = side("--timeouts", timeouts, out_format, checkpoint)
+        suffixes = [out_format if isinstance(sink, Files) else None for sink in (found, partial)]
+        return Outputs(found, too_late, wrong, suffixes[0], partial, suffixes[1])
 
     follower = Follower(program, asked, _input.warn)
     try:
@@ -143,6 +143,8 @@ def command(
         return
     lasting = sorted(t for t in program.external if t in program.declared and program.declared[t].lasting)
     _summary(follower.totals, time.monotonic() - began, lasting)
+    if timeouts is not None:
+        ended(follower.totals.ended)
 
 
 def _is_topic(text: str) -> bool:

@@ -7,7 +7,7 @@ import time
 import click
 
 from occurs.cli import _input, _options
-from occurs.cli._output import check_targets, put, summary
+from occurs.cli._output import check_targets, ended, put, summary
 from occurs.cli._progress import detecting
 from occurs.connect.tables import to_arrow
 from occurs.connect.writers import in_order, write, write_rows
@@ -79,9 +79,9 @@ def command(
     with detecting(given.host == "spark"):
         found = program.detect(events, because=because, with_label=label, only=chosen, **keywords)
         tables = {name: to_arrow(found[name]) for name in found}
-        ended = {name: to_arrow(table) for name, table in (found.timeouts or {}).items()}
+        partial = {name: to_arrow(table) for name, table in (found.timeouts or {}).items()}
     if given.host == "spark":
-        tables, ended = ({name: in_order(table) for name, table in some.items()} for some in (tables, ended))
+        tables, partial = ({name: in_order(table) for name, table in some.items()} for some in (tables, partial))
     notices = {(p.kind, p.message): p for p in [*(history.notices if history else ()), *found.notices]}
     _input.warn(list(notices.values()))
     counts, left_out = dict(found.counts), found.bad
@@ -93,5 +93,7 @@ def command(
     if late is not None:
         write_rows(late, None if found.late is None else to_arrow(found.late), "--late")
     if timeouts is not None:
-        write(timeouts, ended, "--timeouts")
+        write(timeouts, partial, "--timeouts")
     summary(tables, counts, time.monotonic() - began)
+    if timeouts is not None:
+        ended({name: len(table) for name, table in partial.items()})

@@ -25,9 +25,11 @@ _RECENT = 10
 
 @dataclass
 class Totals:
-    """Of this run; ``last``: the latest micro-batch as in ``--metrics``."""
+    """Of this run.  ``ended``: partial matches that guards ended; ``last``: the latest micro-batch as in
+    ``--metrics``."""
 
     found: Counter[str] = field(default_factory=Counter)
+    ended: Counter[str] = field(default_factory=Counter)
     counts: Counter[str] = field(default_factory=Counter)
     last: dict[str, Any] = field(default_factory=dict)
     batches: int = 0
@@ -38,6 +40,7 @@ class Totals:
         found = {t: len(table) for t, table in done.found.items()}
         f = done.figures
         self.found.update(found)
+        self.ended.update({name: len(table) for name, table in done.timeouts.items()})
         self.counts.update({n: f[n] or 0 for n in ("rows", "bad", "outside", "empty", "late")})
         reasons = [r.as_py() for r in done.bad.column("reason")]
         self.counts.update(f"bad: {r}" for r in reasons)
