@@ -90,7 +90,8 @@ class _Checks(NodeChecks):
                     path.pop()
                     height[at] = 1 + max((height[b] for b in below), default=0)
                     if height[at] > DEEPEST:
-                        self.report("bad-bound", f"operators nested more than {DEEPEST} levels deep", self.model.node[at])
+                        text = f"operators nested more than {DEEPEST} levels deep"
+                        self.report("bad-bound", text, self.model.node[at])
                         return True
                 elif at in path:
                     around = " <- ".join([*path[path.index(at) :], at])
