@@ -5,8 +5,9 @@ through both.  What a name stands for is for the checks, the tree has it as writ
 
 * ``Ref(None, name)``: a global or generic variable, ``time``, a constant, a database variable (a column of a ``state``,
   or of rows without declaration), a table without keys, a view, an event; as an argument it may also be meant as text.
-* ``Ref(scope, name)``: ``E.attr`` of the event ``E``, ``T.column`` of a table without keys.
-* :class:`Apply`: ``T(k1, ..)``, ``view(..)``, ``E(attr = ..)``, a function.
+* ``Ref(scope, name)``: ``E.attr`` of the event ``E``, ``T.column`` of a table without keys (one row).
+* :class:`Apply`: ``T(k1, ..)``, ``view(..)``, ``E(attr = ..)``, a function.  Keys, parameters and attributes may all be
+  given by name or by position.
 * Arithmetic is ``Binary`` of ``+ - * / mod`` and ``Unary("neg", ..)``; ``2x`` is ``2 * x``.  ``5 min`` is a
   ``DurationLiteral``, ``5`` a ``Literal``.  Comparisons and connectives are formulas of this module, also inside the
   predicate of an :class:`Aggregate`.

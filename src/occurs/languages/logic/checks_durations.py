@@ -1,0 +1,52 @@
+"""Durations of triggers, judged by what times count (common.md, sections 1 and 6)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from occurs.errors import Span
+from occurs.languages.logic import syntax
+from occurs.languages.text import Text
+from occurs.model.time import Duration, TimeKind
+
+
+def check_duration(
+    duration: Duration, span: Span | None, source: Text, kind: TimeKind | None, whole: bool = False
+) -> Fraction | None:
+    """The ticks of a duration, None if they are not known.
+
+    Reports ``missing-unit``, and durations that are not whole in ticks: with ``whole`` as error, as ``bad-duration``.
+    """
+    ticks = duration.amount if duration.ticks and kind is None else None
+    if kind is not None:
+        ticks = kind.convert(duration)
+        if ticks is None:
+            if duration.ticks:
+                hint = "times are timestamps here: write `10 min`, `30 s` ..."
+                source.report("missing-unit", "a duration over timestamps needs a unit", span, hint)
+            else:
+                hint = "say what one tick is (`--time-unit s`), or write a number of ticks"
+                source.report("missing-unit", "the unit of the integer times is not known", span, hint)
+            return None
+    if ticks is None or ticks.denominator == 1:
+        return ticks
+    unit = f"one tick is 1 {kind.unit}" if kind is not None and kind.unit else "times are whole numbers of ticks"
+    message = "the duration is no whole number of ticks"
+    if whole:
+        source.report("bad-duration", message, span, f"{unit}: write a multiple of it")
+    else:
+        source.warn("inexact-duration", message, span, f"{unit}; it is compared exactly")
+    return ticks
+
+
+def check_bound(bound: syntax.Bound, source: Text, kind: TimeKind | None) -> None:
+    """Report durations of a bound, one that ends before it begins, and warn of one that needs a state at one time."""
+    low = check_duration(bound.first, bound.span, source, kind)
+    if bound.second is not None:
+        high = check_duration(bound.second, bound.span, source, kind)
+        if low is not None and high is not None and low > high:
+            source.report("bad-bound", "the bound ends before it begins", bound.span, "the smaller number is first")
+    exact = bound.op == "=" or (bound.second is not None and bound.first == bound.second)
+    if exact:
+        hint = "nothing is between states; `[>=c]` takes the first state at that time or later"
+        source.warn("exact-bound", "this bound needs a state at exactly that time", bound.span, hint)
