@@ -323,7 +323,8 @@ def run(
                                 remove(i, reg, inst, store, nodes, heads, queue, waiting)
                             op = T.NOTHING
                             continue
-                        store = keep_true(reg, inst, store, p, position, m)
+                        if m != b:  # one that binds nothing is counted only
+                            store = keep_true(reg, inst, store, p, position, m)
                         inst[p, T.COUNT] += 1
                         if reg[T.LIVE] + reg[T.STORED_LIVE] > limit:
                             reg[T.ASKED] = above
