@@ -10,7 +10,7 @@ a notice may come earlier than it must.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -82,26 +82,29 @@ class Run:
 
     def all_events(self, schemas: Mapping[str, Schema] | None = None) -> list[tuple[Firing, Occurrence]]:
         """All firings with their events, in the total order."""
-        found: list[tuple[int, Firing, Occurrence]] = []
+        found: list[_Found] = []
         for place, trigger in enumerate(evaluation_order(self.catalogue)):
-            for instance in self.histories.instances(trigger, [e for _, _, e in found]):
-                for firing in self.firings(instance):
-                    found.append((place, firing, self.event(firing, (schemas or {}).get(output_type(trigger)))))
-            found.sort(
-                key=lambda f: (f[2].time, f[0], [ascending(f[2].attributes[n]) for n in sorted(f[2].attributes)])
-            )
-        return [(firing, event) for _, firing, event in found]
+            instances = self.histories.instances(trigger, [f.event for f in found])
+            found += self.of_trigger(place, instances, (schemas or {}).get(output_type(trigger)))
+            found.sort(key=_Found.order)
+        return [(f.firing, f.event) for f in found]
 
     def instances(self) -> list[Instance]:
         """All instances of all triggers, each with its history."""
-        events = [e for _, e in self.all_events()]
         order = evaluation_order(self.catalogue)
-        types = [output_type(t) for t in order]
-        return [
-            i
-            for at, trigger in enumerate(order)
-            for i in self.histories.instances(trigger, [e for e in events if e.type in types[:at]])
-        ]
+        read = {type_ for t in order for type_ in types_read(self.catalogue, t)}
+        found: list[_Found] = []
+        out: list[Instance] = []
+        for place, trigger in enumerate(order):
+            instances = list(self.histories.instances(trigger, [f.event for f in found]))
+            out += instances
+            if output_type(trigger) in read:
+                found = sorted([*found, *self.of_trigger(place, instances, None)], key=_Found.order)
+        return out
+
+    def of_trigger(self, place: int, instances: Iterable[Instance], schema: Schema | None) -> list[_Found]:
+        """The firings of the instances of a trigger that has a ``place`` in the evaluation order."""
+        return [_Found(place, f, self.event(f, schema)) for i in instances for f in self.firings(i)]
 
     def firings(self, instance: Instance) -> Iterator[Firing]:
         """4.4: every state is asked for a hit, over all states since the activation."""
@@ -141,12 +144,31 @@ class Run:
         return InputProblem(replace(lost.problem, definition=trigger.name.text))
 
 
+@dataclass(frozen=True)
+class _Found:
+    """A firing of the trigger at a place of the evaluation order."""
+
+    place: int
+    firing: Firing
+    event: Occurrence
+
+    def order(self) -> tuple[Any, ...]:
+        """Time, place, values."""
+        values = [ascending(self.event.attributes[n]) for n in sorted(self.event.attributes)]
+        return self.event.time, self.place, values
+
+
+def types_read(catalogue: Catalogue, trigger: syntax.Trigger) -> set[str]:
+    """The types that a trigger reads."""
+    names = [v.text for v in trigger.each.variables] if trigger.each else []
+    return set(Mentions(catalogue, dict.fromkeys(names)).reads(trigger.formula))
+
+
 def evaluation_order(catalogue: Catalogue) -> list[syntax.Trigger]:
     """A trigger comes after all that give what it reads; else by place.  DefinitionProblem (``cycle``)."""
     left = list(catalogue.triggers)
     order: list[syntax.Trigger] = []
-    names = {t.name.text: [v.text for v in t.each.variables] if t.each else [] for t in left}
-    reads = {t.name.text: set(Mentions(catalogue, dict.fromkeys(names[t.name.text])).reads(t.formula)) for t in left}
+    reads = {t.name.text: types_read(catalogue, t) for t in left}
     while left:
         ready = [t for t in left if not any(output_type(o) in reads[t.name.text] for o in left)]
         if not ready:
