@@ -18,8 +18,9 @@ from occurs.errors import DefinitionProblem, OccursError
 from occurs.expr.tree import Binary
 from occurs.languages.epl.nets import to_net
 from occurs.nets import firing
+from occurs.nets.colours import Product
 from occurs.nets.firing import Element
-from occurs.nets.net import Net, Page, Place, Transition
+from occurs.nets.net import Black, Net, Page, Place, Role, Transition
 from occurs.nets.simulate import Simulator
 from occurs.nets.simulate_plan import rules
 from occurs.nets.terms import TupleTerm
@@ -29,14 +30,16 @@ from occurs.testing.nets import rows_in_order
 from occurs.testing.random_nets import random_core_rows, random_extended
 
 
-def beside(net: Net, seed: int | None, limit: int = 30) -> int:
-    """Fires both, compares all there is to compare; how often they fired."""
+def beside(net: Net, seed: int | None, limit: int = 30, asking: bool = True) -> int:
+    """Fires both, compares all there is to compare; how often they fired.
+
+    ``asking``: also for all that is enabled, at some steps only, as then all bindings are looked for.
+    """
     choose = firing.first if seed is None else firing.uniform(random.Random(seed))
     simulator, marking = Simulator(net, seed), net.initial
     for step in range(limit):
         enabled = firing.enabled(net, marking)
-        # asking changes nothing; it is done at some steps only, as then all bindings are looked for
-        if step % 3 == 0:
+        if asking and step % 3 == 0:
             assert simulator.enabled() == enabled
         expected, after = None, marking
         if enabled:
@@ -107,9 +110,42 @@ def test_tokens_taken_from_the_middle_of_many(going: bool, seed: int | None) -> 
     )
     page = Page("p", (queue, init), (Transition("t", (Binary(">=", n, r),)),), arcs)
     net = Net("queue", (small_nets.INT, small_nets.INT2), tuple((v, small_nets.INT) for v in "nrx"), (page,))
-    steps = beside(net, seed, 200)
+    steps = beside(net, seed, 200, asking=False)
+    assert beside(net, seed, 200) == steps
     # all rows of sort 1, those of sort 2 from 40 on, and (400, 7); a search that goes on may leave some out
     assert steps == 50 + 37 + 1 if seed is None or not going else 5 < steps < 88
+
+
+@pytest.mark.parametrize("seed", [None, 1, 2, 3])
+@pytest.mark.parametrize("first", [True, False])
+def test_rows_that_come_out_of_order(first: bool, seed: int | None) -> None:
+    """Of rows that are there the least counts, whenever it came (Definition 8).  ``first``: rows before searches."""
+    n, r, x, y, k = (small_nets.var(v) for v in "nrxyk")
+    numbers = random.Random(4).sample(range(30), 20)
+    triple = Product("INT3", (small_nets.INT,) * 3)
+    places = (
+        Place("Rows", triple, tuple((k, n, n % 7) for k, n in enumerate(numbers))),
+        Place("Next", small_nets.INT, (0,)),
+        Place("F", small_nets.INT2, role=Role.F),
+        Place("Init", small_nets.INT2, tuple((r, y) for r in (0, 3, 9, 20) for y in (1, 3, 5)), role=Role.INIT),
+        Place("End", triple),
+    )
+    feed = Transition("feed")
+    search = Transition("search", (Binary(">", x, y),), black=Black("Init", "F", "r", "n"))
+    arcs = (
+        small_nets.takes("Next", "feed", k),
+        small_nets.takes("Rows", "feed", TupleTerm((k, n, x))),
+        small_nets.gives("Next", "feed", Binary("+", k, small_nets.number(1))),
+        small_nets.gives("F", "feed", TupleTerm((n, x))),
+        small_nets.takes("Init", "search", TupleTerm((r, y))),
+        small_nets.takes("F", "search", TupleTerm((n, x))),
+        small_nets.gives("F", "search", TupleTerm((n, x))),
+        small_nets.gives("End", "search", TupleTerm((r, y, n))),
+    )
+    page = Page("p", places, (feed, search) if first else (search, feed), arcs)
+    names = tuple((v, small_nets.INT) for v in "nrxyk")
+    net = Net("shuffled", (small_nets.INT, small_nets.INT2, triple), names, (page,))
+    assert beside(net, seed, 100, asking=False) == beside(net, seed, 100) > 25
 
 
 @pytest.mark.parametrize(
