@@ -93,7 +93,7 @@ def _cases(name: str, text: str, blocks: dict[str, str], file: str, line: int) -
 
 
 def reference(case: LogicCase) -> list[Occurrence]:
-    """What the reference semantics derives, in the total order; OccursError if the case is wrong."""
+    """What the reference semantics derives, by time, type and attributes; OccursError if the case is wrong."""
     return [event for _, event in run_of(case).all_events()]
 
 

@@ -35,7 +35,7 @@ def random_core(rng: random.Random, *, depth: int = 3, most_states: int = 12) ->
     formula = maker.formulas(known, {}).formula(rng.randint(1, depth), PAST if past else FUTURE)
     if not past and rng.random() < 0.6:
         formula = syntax.Eventually(formula)
-    trigger = maker.trigger("t", formula, past, None)
+    trigger = maker.trigger("m", formula, past, None)
     definitions: list[syntax.Definition] = [_S, _E, _F, trigger]
     return maker.case(definitions, maker.rows(rng.randint(3, most_states), known, split=False))
 
@@ -49,7 +49,7 @@ def random_logic(rng: random.Random, *, depth: int = 2, most_states: int = 10) -
     events: tuple[tuple[str, str | None, str | None], ...] = (("e", "n", "k"), ("f", None, None))
     booleans, numbers = ("p", "q"), ("a", "b")
     for i in range(rng.randint(1, 3)):
-        name = f"t{i + 1}"
+        name = f"m{i + 1}"
         each = maker.each(split)
         past = rng.random() < 0.4
         texts = {"k" if split else "y": TEXT} if each is not None else {}

@@ -52,7 +52,7 @@ def evaluate(
     start: int | None = None,
     until: int | None = None,
 ) -> list[Occurrence]:
-    """All derived events in the total order.
+    """All derived events, by time, type and attributes.
 
     ``definitions`` (of all files) have passed the checks.  ``history``: the rows of the input; changes of tables have
     the attribute ``op``, perhaps ``old``.  ``inputs``: the types seen in the data, ``schemas`` those that triggers give
@@ -81,12 +81,13 @@ class Run:
         self.histories = Histories(self.catalogue, history, made, kind, start, until)
 
     def all_events(self, schemas: Mapping[str, Schema] | None = None) -> list[tuple[Firing, Occurrence]]:
-        """All firings with their events, in the total order."""
+        """All firings with their events, by time, type and attributes."""
         found: list[_Found] = []
         for place, trigger in enumerate(evaluation_order(self.catalogue)):
             instances = self.histories.instances(trigger, [f.event for f in found])
             found += self.of_trigger(place, instances, (schemas or {}).get(output_type(trigger)))
             found.sort(key=_Found.order)
+        found.sort(key=lambda f: (f.event.time, f.event.type, f.order()[2]))
         return [(f.firing, f.event) for f in found]
 
     def instances(self) -> list[Instance]:
@@ -153,7 +154,7 @@ class _Found:
     event: Occurrence
 
     def order(self) -> tuple[Any, ...]:
-        """Time, place, values."""
+        """The total order: time, place, values."""
         values = [ascending(self.event.attributes[n]) for n in sorted(self.event.attributes)]
         return self.event.time, self.place, values
 
