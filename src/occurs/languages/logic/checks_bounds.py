@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
+from occurs.errors import Place
 from occurs.expr.tree import Binary, DurationLiteral, Expr, Literal, Unary
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks_formula import operator
@@ -41,26 +42,26 @@ def check_unbounded(formula: Formula, source: Text, required: bool) -> None:
 
 def _visit(node: Formula, scope: Mapping[str, syntax.Assign], source: Text, required: bool, told: set[int]) -> None:
     if isinstance(node, syntax.FUTURE + syntax.PAST) and not _ends(node):
-        for name in sorted(free(node) & scope.keys()):
-            if id(scope[name]) not in told:
-                told.add(id(scope[name]))
-                _tell(node, scope[name], source, required)
+        new = [scope[name] for name in sorted(free(node) & scope.keys()) if id(scope[name]) not in told]
+        told.update(map(id, new))
+        if new:
+            _tell(node, new, source, required)
     if isinstance(node, syntax.Assign):
         scope = {**scope, node.variable.text: node}
     for part in node.parts:
         _visit(part, scope, source, required, told)
 
 
-def _tell(node: Formula, assign: syntax.Assign, source: Text, required: bool) -> None:
-    word, name = operator(node), assign.variable.text
-    line = "" if assign.span is None else f" (line {assign.span.line})"
-    assigned = f"[{name} <- {source_text(assign, source)}]"
-    message = f"`{word}` has no bound: every value of `{assigned}`{line} stays remembered"
+def _tell(node: Formula, assigned: Sequence[syntax.Assign], source: Text, required: bool) -> None:
+    word = operator(node)
+    what = " and ".join(f"`[{a.variable} <- {source_text(a, source)}]`" for a in assigned)
+    message = f"`{word}` has no bound: every value of {what} stays remembered"
     if isinstance(node, syntax.WeakUntil):
         hint = "`f release[..] g` and `f until[<=10 min] g` have bounds"
     else:
         hint = f"write `{word}[<=10 min] ..`"
-    source.report("unbounded-state", message, node.span, hint, "error" if required else "warning")
+    places = tuple(Place(f"`{a.variable}` is assigned here", source.file, a.variable.span) for a in assigned)
+    source.report("unbounded-state", message, node.span, hint, "error" if required else "warning", places)
 
 
 def source_text(assign: syntax.Assign, source: Text) -> str:

@@ -14,13 +14,13 @@ from occurs.model.types import RESERVED_INPUT, Schema, Type, widen
 #: the type of rows that are states though nothing is declared
 STATE = "state"
 LASTING_HINT = "make an event of its start: `event s_start(V) : start(s(V)).` in a .phen file"
-_WORDS = {syntax.Table: "table", syntax.Event: "event", syntax.State: "state", syntax.View: "view",
-          syntax.Constant: "constant", syntax.Trigger: "trigger"}  # fmt: skip
+_WORDS = {syntax.Table: "a table", syntax.Event: "an event", syntax.State: "a state", syntax.View: "a view",
+          syntax.Constant: "a constant", syntax.Trigger: "a trigger"}  # fmt: skip
 Placed = tuple[Text, syntax.Definition]
 
 
 def word(definition: syntax.Definition) -> str:
-    """What kind of definition it is."""
+    """What kind of definition it is, with its article."""
     return _WORDS[type(definition)]
 
 
@@ -70,7 +70,7 @@ class Catalogue:
             other = name if name in self.first else lower.get(name.lower()) if stored else None
             if other is not None:
                 before_source, before = self.first[other]
-                message = f"`{name}` is defined twice: as a {word(before)} and as a {word(d)}"
+                message = f"`{name}` is defined twice: as {word(before)} and as {word(d)}"
                 if other != name:
                     message = f"`{name}` and `{other}` differ only in case, which SQL does not see"
                 self._twice(source, d.name, before_source, before.name, message)
@@ -110,11 +110,8 @@ class Catalogue:
         if not self.states and implied is not None:
             self.variables = {n: {STATE: t} for n, t in implied.attributes}
         self.open = self.inputs is None and not declared
-
-    @property
-    def lasting(self) -> dict[str, Schema]:
-        """Types of elsewhere that last."""
-        return {n: s for n, s in [*(self.inputs or {}).items(), *self.foreign.items()] if s.lasting}
+        #: types of elsewhere that last
+        self.lasting = {n for n, s in [*(self.inputs or {}).items(), *self.foreign.items()] if s.lasting}
 
     def _columns(self, source: Text, d: syntax.Table | syntax.Event | syntax.State) -> None:
         """Report columns of one name, of names with a meaning of their own, and other columns elsewhere."""
@@ -152,14 +149,14 @@ class Catalogue:
             for c in state.columns:
                 if c.name.text in self.first:
                     other, before = self.first[c.name.text]
-                    message = f"`{c.name}` is a database variable here and a {word(before)} elsewhere"
+                    message = f"`{c.name}` is a database variable here and {word(before)} elsewhere"
                     self._twice(source, c.name, other, before.name, message)
 
     # --- SQL ---------------------------------------------------------------------------------------------------------
 
     def database(self, without: frozenset[str] = frozenset()) -> Database:
         """What SQL may read; ``without``: views that wait for it."""
-        tables = {n: Rows(tuple((c.name.text, c.type) for c in t.columns)) for n, t in self.tables.items()}
+        tables = {n: Rows(_distinct(t.columns)) for n, t in self.tables.items()}
         others: dict[str, str] = {}
         for name, view in self.views.items():
             found = self.selects.get(name)
@@ -224,3 +221,16 @@ class Catalogue:
             elif found is not None:
                 out |= self.reached(found.names)
         return frozenset(out)
+
+
+def _distinct(columns: Iterable[syntax.Column]) -> tuple[tuple[str, Type], ...]:
+    """Columns as SQL can have them: of two that differ only in case the first."""
+    out: dict[str, tuple[str, Type]] = {}
+    for c in columns:
+        out.setdefault(c.name.text.lower(), (c.name.text, c.type))
+    return tuple(out.values())
+
+
+def or_declare(near: str, declaration: str) -> str:
+    """A hint: the names that are near, or how to declare the one that is not known."""
+    return f"{near} Else declare it: `{declaration}`" if near.endswith("?") else f"{near}; declare it: `{declaration}`"

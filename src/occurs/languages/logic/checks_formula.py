@@ -8,8 +8,10 @@ from occurs.errors import Place, Span, did_you_mean
 from occurs.expr.tree import Expr, Ref
 from occurs.expr.typing import comparable
 from occurs.languages.logic import syntax
+from occurs.languages.logic.checks_catalogue import or_declare, word
 from occurs.languages.logic.checks_durations import check_bound, check_duration
 from occurs.languages.logic.checks_nodes import Found, Generic, Global, Happens, Rows, Sort, Time
+from occurs.languages.logic.checks_sql import parameters
 from occurs.languages.logic.checks_terms import UNKNOWN, Resolved, Scope, Terms, span_of, type_word
 from occurs.languages.logic.render import render
 from occurs.languages.logic.syntax import Formula
@@ -96,6 +98,8 @@ class Formulas(Terms):
 
     def aggregate(self, node: syntax.Aggregate, scope: Scope) -> Resolved:
         """An aggregate; it knows no global variable."""
+        if self.place == "an aggregate":
+            return self.elsewhere()  # it has been reported
         if self.place is not None:
             hint = "compare it in the formula, or emit it from a trigger of its own"
             return self.report("sort", f"`{node.op}` looks at earlier states, {self.place} cannot", node.span, hint)
@@ -125,11 +129,11 @@ class Formulas(Terms):
         own = name in scope or name in self.generics or name in c.constants or name in c.variables
         if name in c.events and not own and bare:
             return Happens(name, span=node.span)
-        if name in c.events and not own and isinstance(term, syntax.Apply) and term.column is None:
+        if name in c.events and isinstance(term, syntax.Apply) and term.column is None:
             return self.happens(term, node.span, scope)
         if bare and not self.means(name, scope):
-            near = did_you_mean(name, [*self.names(scope), *c.events], "names")
-            hint = f"{near}; declare it: `event {name}`, or `state s({name} boolean)`"
+            near = did_you_mean(name, [*self.names(scope), *c.events], "known")
+            hint = or_declare(near, f"event {name}` or `state s({name} boolean)")
             self.report("unknown-name", f"there is no `{name}`", node.span, hint)
             return syntax.Atom(UNKNOWN, span=node.span)
         found, sort = self.value(term, scope)
@@ -171,9 +175,7 @@ class Formulas(Terms):
             both = isinstance(a, Type) and isinstance(b, Type)
             fits = both and comparable(node.op, a, b, self.integer_time)  # type: ignore[arg-type]
         if not fits:
-            message = f"{type_word(a)} does not go with {type_word(b)}"
-            if isinstance(a, Rows) or isinstance(b, Rows):
-                message += "; relations are compared by `=` and `!=` with relations of as many columns"
+            message = f"`{node.op}` does not compare {type_word(a)} with {type_word(b)}"
             self.mismatch(message, node, (node.left, a), (node.right, b))
         return built
 
@@ -186,6 +188,12 @@ class Formulas(Terms):
         values["time"] = Time()
         unsure = any(g.sort is None for g in scope.values())
         if unsure or c.broken(node.sql.text):
+            self.unsure = True
+            return Found(node.sql, span=node.span)
+        hidden = [n for n in parameters(node.sql.text) if n in self.assigned and n not in values]
+        for name in hidden:
+            self.unbound(name, node.sql.span)
+        if hidden:
             return Found(node.sql, span=node.span)
         found = c.database().check(node.sql, self.source, values, relations)
         if found is None:
@@ -217,7 +225,7 @@ class Formulas(Terms):
             other = "a generic variable"
         elif text in c.first:
             at, before = c.first[text]
-            other = f"a {type(before).__name__.lower()}"
+            other = word(before)
             places = [Place("it is defined here", at.file, before.name.span)]
         elif text in c.variables and not column:
             other = "a database variable"

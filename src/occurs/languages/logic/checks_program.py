@@ -41,12 +41,15 @@ def mentioned(trigger: syntax.Trigger) -> frozenset[str]:
     for action in trigger.actions:
         if not isinstance(action, syntax.Notify):
             terms += [e for _, e in action.arguments]
+    own = {v.text for v in trigger.each.variables} if trigger.each is not None else set()
     for node in (n for t in terms for n in t.walk()):
         if isinstance(node, Ref):
             out.add(node.name if node.scope is None else node.scope)
         elif isinstance(node, syntax.Apply):
             out.add(node.name)
-    return frozenset(out)
+        elif isinstance(node, syntax.Assign):
+            own.add(node.variable.text)
+    return frozenset(out - own)
 
 
 def in_order(triggers: Sequence[Stated], foreign_reads: Mapping[str, Collection[str]]) -> list[Stated]:
@@ -121,6 +124,9 @@ def insert(stated: Stated, resolved: ResolvedTrigger, catalogue: Catalogue, firs
     name, source = resolved.name, stated.source
     mine = dict(resolved.schema.attributes)
     declared = catalogue.declared_events.get(name)
+    other_definition = catalogue.first.get(name, (source, stated.trigger))[1]
+    if declared is None and other_definition.name != stated.trigger.name:
+        return  # it has been reported
     known = catalogue.events.get(name)
     if known is None:
         catalogue.events[name] = mine

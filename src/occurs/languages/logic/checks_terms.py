@@ -10,7 +10,7 @@ from occurs.expr.signature import Mismatch
 from occurs.expr.tree import Binary, Call, DurationLiteral, Expr, Literal, Ref, Unary
 from occurs.expr.typing import arithmetic_type, comparable
 from occurs.languages.logic import syntax
-from occurs.languages.logic.checks_catalogue import LASTING_HINT, STATE, Catalogue
+from occurs.languages.logic.checks_catalogue import LASTING_HINT, STATE, Catalogue, or_declare
 from occurs.languages.logic.checks_durations import check_duration
 from occurs.languages.logic.checks_nodes import (
     Generic,
@@ -60,6 +60,8 @@ class Terms:
         self.source, self.catalogue, self.kind = source, catalogue, kind
         self.generics, self.assigned = generics, assigned
         self.place: str | None = None
+        #: part of the trigger could not be looked at, because of something wrong elsewhere
+        self.unsure = False
         self.integer_time = None if kind is None else not kind.timestamp
 
     def report(
@@ -67,6 +69,11 @@ class Terms:
     ) -> Resolved:
         """Report a problem; gives a term of which nothing is known."""
         self.source.report(kind, message, span, hint, "error", tuple(related))
+        return UNKNOWN, None
+
+    def elsewhere(self) -> Resolved:
+        """A term that something wrong elsewhere leaves open."""
+        self.unsure = True
         return UNKNOWN, None
 
     def value(self, node: Expr, scope: Scope) -> Resolved:
@@ -118,7 +125,9 @@ class Terms:
         """Report types that do not go together, with the places of both."""
         types = [s for _, s in operands]
         hint = None
-        if Type.STRING in types:
+        if any(isinstance(s, Rows) for s in types):
+            hint = "relations are compared by `=` and `!=` with relations of as many columns, and read in SQL"
+        elif Type.STRING in types:
             hint = 'text is never read as a number, and a time is written `timestamp "2024-01-05T09:00:00Z"`'
         elif Type.DURATION in types or Type.TIMESTAMP in types:
             hint = "over timestamps a duration has a unit: `10 min`"
@@ -201,10 +210,10 @@ class Terms:
         if c.open:
             return Variable(STATE, name, None, span=span), None
         if name in c.unread:
-            return UNKNOWN, None
-        hint = did_you_mean(name, self.names(scope))
+            return self.elsewhere()
+        hint = did_you_mean(name, self.names(scope), "known")
         if not c.variables:
-            hint = f"{hint}; database variables are declared: `state s({name} float)`"
+            hint = or_declare(hint, f"state s({name} float)")
         return self.report("unknown-name", f"there is no `{name}`", span, hint)
 
     def unbound(self, name: str, span: Span | None) -> Resolved:
@@ -251,10 +260,10 @@ class Terms:
         """Report the name of an event or a table that there is not."""
         c = self.catalogue
         if name in c.unread:
-            return UNKNOWN, None
+            return self.elsewhere()
         if name in c.first or name in c.variables:
             return self.report("unknown-name", f"`{name}` is no event and no table", span)
-        hint = f"{did_you_mean(name, [*c.events, *c.tables], 'events and tables')}; declare it: `event {name}(..)`"
+        hint = or_declare(did_you_mean(name, [*c.events, *c.tables], "events and tables"), f"event {name}(..)")
         return self.report("unknown-name", f"there is no event or table `{name}`", span, hint)
 
     # --- tables and views --------------------------------------------------------------------------------------------
@@ -271,7 +280,7 @@ class Terms:
         if node.column is None and name.lower() in FUNCTIONS and name not in c.first:
             return self.call(node, scope)
         if name in c.unread:
-            return UNKNOWN, None
+            return self.elsewhere()
         if name in c.first or name in c.variables or name in scope or name in self.generics:
             return self.report("unknown-name", f"`{name}` has no arguments, it is no table and no view", node.span)
         near = did_you_mean(name, [*c.tables, *c.views, *c.events, *FUNCTIONS], "tables, views, events and functions")
@@ -291,6 +300,8 @@ class Terms:
         table, span = self.catalogue.tables[name], span_of(node)
         keys = [(k.name.text, k.type) for k in table.keys]
         found = self.in_order(f"the table `{name}`", "key", keys, args, names, span, scope)
+        if found is None:
+            return UNKNOWN, None
         plain = [k.name.text for k in table.columns if not k.key]
         if column is None and len(plain) != 1:
             call = f"{name}({', '.join(k for k, _ in keys)})"
@@ -302,7 +313,7 @@ class Terms:
         if kind is None:
             hint = did_you_mean(column, [k.name.text for k in table.columns], "columns")
             return self.report("unknown-attribute", f"the table `{name}` has no column `{column}`", span, hint)
-        return (UNKNOWN, None) if found is None else (Value(name, column, found, kind, span=span), kind)
+        return Value(name, column, found, kind, span=span), kind
 
     def view(self, name: str, args: Sequence[Expr], names: Sequence[str | None], node: Expr, scope: Scope) -> Resolved:
         """The value, or the rows, of a view."""
@@ -310,7 +321,7 @@ class Terms:
         wanted = [(p.text, Type.NULL) for p in view.parameters]
         found = self.in_order(f"the view `{name}`", "argument", wanted, args, names, span, scope)
         if found is None or known is None or known.columns is None:
-            return UNKNOWN, None
+            return self.elsewhere()
         columns = known.columns.columns
         sort: Sort = _known(columns[0][1]) if len(columns) == 1 else known.columns
         return ViewOf(name, found, sort, span=span), sort

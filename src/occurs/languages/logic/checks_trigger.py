@@ -58,7 +58,7 @@ class Resolver:
             looked_at |= reads(term, self.catalogue)
         schema = self._schema(generics, emit)
         if not any(p.severity == "error" for p in source.problems[before:]):
-            self._whole(trigger, formula, read, source)
+            self._whole(trigger, formula, read, formulas)
         name = trigger.name.text if trigger.emit is None else trigger.emit.type.text
         return ResolvedTrigger(
             trigger,
@@ -80,7 +80,12 @@ class Resolver:
         if each is None:
             return
         types: list[Sort] = [None] * len(each.variables)
-        if each.sql is not None and not c.broken(each.sql.text):
+        hidden = [n for n in parameters(each.sql.text) if n in formulas.assigned] if each.sql is not None else []
+        formulas.place = "`for each`"
+        for used in hidden:
+            formulas.unbound(used, each.span)
+        formulas.place = None
+        if each.sql is not None and not hidden and not c.broken(each.sql.text):
             known = [*c.constants, "time"]
             found = c.database().check(each.sql, source, known)
             if found is not None:
@@ -121,13 +126,15 @@ class Resolver:
         if trigger.observing is not None and trigger.observing.every is not None:
             check_duration(trigger.observing.every, trigger.observing.span, source, self.kind, whole=True)
 
-    def _whole(self, trigger: syntax.Trigger, formula: syntax.Formula, read: set[str], source: Text) -> None:
+    def _whole(self, trigger: syntax.Trigger, formula: syntax.Formula, read: set[str], formulas: Formulas) -> None:
         """What only a formula without mistakes shows."""
+        source = formulas.source
         all_states = trigger.observing is not None and trigger.observing.every is None
-        if not read and not all_states and trigger.each is None:
+        if not read and not all_states and trigger.each is None and not formulas.unsure:
             message = f"`{trigger.name}` reads nothing, so it would never be evaluated"
             hint = f"write `trigger {trigger.name} observing all: ..` to evaluate it at every state"
             source.report("never-completes", message, trigger.formula.span, hint)
+            return
         check_unbounded(formula, source, self.required)
         check_top(trigger, source)
         count = open_formulas(formula)
@@ -227,7 +234,7 @@ class _Actions:
         if before is None or other is None or isinstance(before, syntax.Event) or before.name == self.trigger.name:
             return
         places = (Place("it is defined here", other.file, before.name.span),)
-        message = f"`{name}` is a {word(before)}, `emit` makes events"
+        message = f"`{name}` is {word(before)}, `emit` makes events"
         self.source.report("duplicate-definition", message, action.type.span, "take another name", "error", places)
 
 
