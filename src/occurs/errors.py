@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 Severity = Literal["error", "warning", "notice"]
 
@@ -121,7 +121,7 @@ class OccursError(Exception):
     hint = property(lambda self: self.first.hint)
 
     @classmethod
-    def of(cls, kind: str, message: str, **fields: Any) -> OccursError:
+    def of(cls, kind: str, message: str, **fields: Any) -> Self:
         """One problem, raised at once."""
         return cls(Problem(kind, message, **fields))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -16,6 +16,7 @@ from occurs.connect.tables import kind_of
 from occurs.engine.results import TypeRows
 from occurs.errors import DefinitionProblem, InputProblem, Problem, UsageProblem, did_you_mean, raise_problems
 from occurs.found import Detections
+from occurs.hosts.dataframes import on_spark
 from occurs.hosts.live import Detection, Live, Time
 from occurs.hosts.local import run_history
 from occurs.hosts.windows import Window, run_windows, unsupported
@@ -53,8 +54,9 @@ class Program:
         #: are partial matches told that guards end?
         self.timeouts = False
         self._instances: int | None = None
-        #: the latest binding: planning asks for it several times
-        self._latest: tuple[dict[str, Schema] | None, TimeKind, Bound] | None = None
+        #: the latest binding and the latest plan, behind all that they depend on; shared by copies with other options
+        self._bounds: list[tuple[Known, Bound]] = []
+        self._plans: list[tuple[Any, Stage]] = []
 
     # -- planning ----------------------------------------------------------------------------------------------------
     def adjusted(
@@ -79,7 +81,7 @@ class Program:
             raise UsageProblem.of("bad-option", f"`{zone}` is no time zone", hint=hint) from None
         tables = fact_tables(facts or {}, self._unbound.facts)
         out = copy.copy(self)
-        out._zone, out._strict, out._require_bounds, out._latest = zone, strict, require_bounds, None
+        out._zone, out._strict, out._require_bounds = zone, strict, require_bounds
         others = [n for n, part in self._unbound.parts.items() if part.nodes and not part.windows]
         out._facts, out._window = tables, windows_of(window, step, others)
         out.provisional, out.timeouts, out._instances = provisional, timeouts, max_instances
@@ -98,7 +100,20 @@ class Program:
                 raise UsageProblem.of("unsupported", text, hint=hint)
 
     def plan(self, schemas: Mapping[str, Schema] | None, kind: TimeKind) -> Stage:
-        """The plan over input of these schemas (None: no data is known) as one stage.  Raises DefinitionProblem."""
+        """The plan over input of these schemas (None: no data is known) as one stage.  Raises DefinitionProblem.
+
+        The latest one is kept: thousands of rules take seconds.
+        """
+        options = self._zone, self._strict, self._require_bounds, self._window, self.provisional, self.timeouts
+        name = None if schemas is None else dict(schemas), kind, *options, self._instances
+        if not self._facts and self._plans and self._plans[0][0] == name:
+            return self._plans[0][1]
+        stage = self._planned(schemas, kind)
+        if not self._facts:
+            self._plans[:] = [(name, stage)]
+        return stage
+
+    def _planned(self, schemas: Mapping[str, Schema] | None, kind: TimeKind) -> Stage:
         bound = self.bind(schemas, kind)
         definitions = self._compiled(bound, kind)
         self._judge([w for d in definitions for w in d.warnings])
@@ -129,12 +144,13 @@ class Program:
 
     def bind(self, schemas: Mapping[str, Schema] | None, kind: TimeKind) -> Bound:
         """The texts checked against the schemas and the kind of time of an input.  Raises DefinitionProblem."""
-        if self._latest is not None and self._latest[:2] == (schemas, kind):
-            return self._latest[2]
-        bound = self._read.check(self._known(schemas, kind))
-        raise_problems(bound.problems)
+        known = self._known(None if schemas is None else dict(schemas), kind)
+        if not self._bounds or self._bounds[0][0] != known:
+            bound = self._read.check(known)
+            raise_problems(bound.problems)
+            self._bounds[:] = [(known, bound)]
+        bound = self._bounds[0][1]
         self._judge(bound.problems)
-        self._latest = (None if schemas is None else dict(schemas), kind, bound)
         return bound
 
     def _known(self, schemas: Mapping[str, Schema] | None, kind: TimeKind | None) -> Known:
@@ -384,17 +400,6 @@ class Program:
         from occurs.testing.verify import verify
 
         return verify(program, events, max_events=max_events, **names)
-
-
-def on_spark(sample: Any) -> Callable[..., Any]:
-    """``detect`` of the host for a DataFrame: batch or streaming."""
-    if sample.isStreaming:
-        from occurs.hosts.stream.detect import detect as streaming
-
-        return streaming
-    from occurs.hosts.spark import detect
-
-    return detect
 
 
 _DETECT = [n for n in Program.detect.__annotations__ if n not in ("host", "events", "return")]

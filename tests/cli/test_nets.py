@@ -131,3 +131,24 @@ def test_engine_reference_and_nets_are_compared(occurs, rules, here):
     without = occurs("verify", "until.epl", *rules[1:])
     assert without.status == 0
     assert "no net: `until` has no translation into a net (until.epl:1:34)" in without.out
+
+
+def test_random_streams_are_counted(occurs, rules, here):
+    (here / "stream.toml").write_text(
+        "rows = 12\ngap = {distribution = 'exponential', mean = 3}\n[types.Patient.attributes]\n"
+        "name = {values = ['A', 'B']}\ncontrDuration = {distribution = 'normal', mean = 35, deviation = 10, low = 0}\n"
+        "ts = {distribution = 'time'}\n"
+    )
+    given = ("simulate", "labor.epl", "--random", "stream.toml", "--runs", "5", "--time-unit", "min")
+    done = occurs(*given)
+    assert done.status == 0
+    assert "5 runs" in done.err
+    lines = {line.split("  ")[0]: line.split() for line in done.out.splitlines()}
+    assert lines["in Patient"][2] == "12.00"
+    assert {"Duration", "TimeOnLabor", "firings"} <= lines.keys()
+    assert occurs(*given).out == done.out != occurs(*given, "--seed", "2").out
+    wrong = occurs(*given, "--trace")
+    assert wrong.status == 2
+    assert "random streams are counted only" in wrong.err
+    (here / "stream.toml").write_text("rows = 12\ngap = 1\n[types.Nobody]\n")
+    assert "Nobody" in occurs(*given).err

@@ -15,6 +15,7 @@ from occurs.cli import _input, _options
 from occurs.errors import LimitProblem, SyntaxProblem, UsageProblem
 from occurs.languages.epl.nets import Translation, translate
 from occurs.model.history import History
+from occurs.model.ticks import time_unit
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.nets.net import Marking, Net
@@ -71,8 +72,12 @@ def load(
     first: int,
     sink_exits: bool = False,
     max_events: int | None = None,
+    start: int | None = None,
 ) -> Loaded:
-    """The net that ``sources`` say: files of EPL, or one file of a net, into which no events go."""
+    """The net that ``sources`` say: files of EPL, or one file of a net, into which no events go.
+
+    ``start``: when the clock starts, if there are no events.
+    """
     nets = [s for s in sources if s.endswith(SUFFIXES)]
     if nets:
         if len(sources) > 1:
@@ -89,21 +94,35 @@ def load(
         with _input.doing("reading"):
             history = program.history(_input.read(program, given), given.options(), declared=True)
         rows = in_order(history, max_events)
-    return of_program(program, history, rows, name=Path(sources[0]).stem, first=first, sink_exits=sink_exits)
+    name = Path(sources[0]).stem
+    unit = given.time_unit
+    return of_program(program, history, rows, name=name, first=first, sink_exits=sink_exits, start=start, unit=unit)
 
 
 def of_program(
-    program: Program, history: History | None, rows: Sequence[Any], *, name: str, first: int, sink_exits: bool = False
+    program: Program,
+    history: History | None,
+    rows: Sequence[Any],
+    *,
+    name: str,
+    first: int,
+    sink_exits: bool = False,
+    start: int | None = None,
+    unit: str | None = None,
 ) -> Loaded:
-    """The net of a program of EPL statements.  DefinitionProblem for what has no translation."""
-    kind = TimeKind(False, None) if history is None else history.kind
+    """The net of a program of EPL statements.  DefinitionProblem for what has no translation.
+
+    ``start``, ``unit``: of the clock, where there is no history.
+    """
+    kind = TimeKind(False, time_unit(unit)) if history is None else history.kind
     bound = program.bind(None if history is None else history.schemas, kind)
     others = [n for n, part in bound.parts.items() if part.nodes and n != "epl"]
     if others or "epl" not in bound.parts:
         named = ", ".join(n.upper() for n in others) or "no language"
         raise UsageProblem.of("unsupported", f"definitions in {named} have no nets", hint="nets are for EPL statements")
     part: Any = bound.parts["epl"]
-    start = None if history is None or history.clock is None else history.clock[0]
+    if history is not None and history.clock is not None:
+        start = history.clock[0]
     made = translate(part, first, sink_exits, rows, True, inputs=None if history is None else history.schemas,
                      kind=kind, start=start, name=name)  # fmt: skip
     return Loaded(made.net, made, bound.schemas, kind)

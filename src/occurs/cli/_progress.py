@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,19 @@ if TYPE_CHECKING:
 
 #: seconds between two looks at what Spark has done
 EVERY = 0.3
+
+
+@contextmanager
+def counting(what: str, total: int) -> Iterator[Callable[[int, int], None]]:
+    """A bar of so many steps; yields what is told of each: how many are done, of how many."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda done, of: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda done, of: bar.update(task, completed=done, total=of)
 
 
 @contextmanager

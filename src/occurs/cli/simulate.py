@@ -10,6 +10,7 @@ import click
 
 from occurs.cli import _input, _nets, _options
 from occurs.cli._output import check_targets, put
+from occurs.cli._progress import counting
 from occurs.errors import UsageProblem
 from occurs.nets.firing import Element
 from occurs.nets.ml import value_text
@@ -32,6 +33,8 @@ from occurs.nets.net import Marking, Net
 @click.option("--out", "-o", metavar="PATH", help="Write what was derived: .jsonl, .csv, .parquet or a directory.")
 @click.option("--max-events", type=click.IntRange(1), default=100_000, show_default=True, metavar="N")
 @click.option("--space", is_flag=True, help="Explore the state space instead, and report as CPN Tools does.")
+@click.option("--random", "random_file", metavar="FILE", help="Random streams as FILE (.toml, .json) says, and counts.")
+@click.option("--runs", type=click.IntRange(1), default=100, show_default=True, metavar="N", help="With --random.")
 @click.option("--max-states", type=click.IntRange(1), default=100_000, show_default=True, metavar="N")
 def command(
     given: _options.Input,
@@ -47,16 +50,29 @@ def command(
     out: str | None,
     max_events: int,
     space: bool,
+    random_file: str | None,
+    runs: int,
     max_states: int,
 ) -> None:
     """Run the net of EPL statements over events, or a NET (.cpn, .net.json), to its end.
 
     What the statements derive goes to stdout (of a NET the last marking), how often each transition fired to stderr.
     With --space every order of firings is tried; exit status 1 if there were more than --max-states markings.
+
+    With --random the net runs many times over streams that FILE describes by distributions of types, gaps and values
+    (docs/nets.md); how many events of each type it derives is told with confidence intervals.
     """
     if seed is not None and deterministic:
         raise UsageProblem.of("bad-option", "--seed with --deterministic", hint="one of the two")
     check_targets({"--out": None if out == "-" else out}, given.events)
+    if random_file is not None:
+        if given.events or space or trace or out:
+            text = "--random with --events, --space, --trace or --out"
+            raise UsageProblem.of("bad-option", text, hint="random streams are counted only")
+        _counted(
+            sources, given, language, random_file, runs, 0 if seed is None else seed, steps, black, first, sink_exits
+        )
+        return
     loaded = _nets.load(sources, given, language, first=first, sink_exits=sink_exits, max_events=max_events)
     if out is not None and loaded.translation is None:
         raise UsageProblem.of("bad-option", f"--out {out}: {sources[0]} is a net", hint="rules derive what is written")
@@ -92,6 +108,43 @@ def _run(net: Net, seed: int | None, steps: int | None, trace: bool) -> Marking:
     each = ", ".join(f"{name} {n:,}" for name, n in fired.items()) or "nothing"
     click.echo(f"{fired.total():,} firings ({time.monotonic() - began:.1f} s), {ended}: {each}", err=True)
     return done.marking
+
+
+def _counted(
+    sources: tuple[str, ...],
+    given: _options.Input,
+    language: str | None,
+    file: str,
+    runs: int,
+    seed: int,
+    steps: int | None,
+    black: bool,
+    first: int,
+    sink_exits: bool,
+) -> None:
+    """Counts over random streams, as a table."""
+    from occurs.nets.random_input import read
+    from occurs.nets.random_input_runs import analysis
+
+    stream = read(file)
+    loaded = _nets.load(sources, given, language, first=first, sink_exits=sink_exits, start=stream.start)
+    if loaded.translation is None:
+        text = f"--random: {sources[0]} is a net"
+        raise UsageProblem.of("bad-option", text, hint="streams are for rules, whose types they have")
+    with counting("running", runs) as told:
+        done = analysis(loaded.translation, stream, runs, seed, encoded=not black, limit=steps, progress=told)
+    rows = [("", "mean", f"{done.confidence:.0%} interval", "least", "most", "runs with any")]
+    for what, counts in (("in ", done.rows), ("", done.outputs), ("", {"firings": done.firings})):
+        for name, c in counts.items():
+            interval = "" if c.interval is None else f"{c.interval[0]:.2f} .. {c.interval[1]:.2f}"
+            low, high = c.share_interval
+            share = f"{c.share:.0%} ({low:.0%} .. {high:.0%})"
+            rows.append((what + name, f"{c.mean:.2f}", interval, str(c.least), str(c.most), share))
+    widths = [max(len(r[k]) for r in rows) for k in range(len(rows[0]))]
+    for r in rows:
+        cells = (c.rjust(w) for c, w in zip(r[1:], widths[1:], strict=True))
+        click.echo("  ".join((r[0].ljust(widths[0]), *cells)).rstrip())
+    click.echo(f"{done.runs:,} runs" + ("" if done.complete else f"; some were stopped at {steps:,} firings"), err=True)
 
 
 def _explored(net: Net, limit: int) -> None:

@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import TypeGuard
 
 from occurs.errors import DefinitionProblem, OccursError, Problem
-from occurs.expr.tree import Binary, Call, Expr, Ref, Unary, conjuncts
+from occurs.expr.tree import Binary, Call, Expr, Literal, Ref, Unary, conjuncts
 from occurs.nets.colours import Bool, Enum, Int, String, plain
 from occurs.nets.evaluate import Compiled, compile_term
 from occurs.nets.firing_plan import plan_of, where
 from occurs.nets.matching import Matcher, binds, compile_pattern, needs
 from occurs.nets.net import Arc, Net, Role, Transition
-from occurs.nets.terms import Inject, ListTerm, RecordTerm, TupleTerm, var, variables
+from occurs.nets.terms import EnumTerm, Inject, ListTerm, RecordTerm, TupleTerm, var, variables
 from occurs.nets.typing import Typing
 
 
@@ -309,8 +310,8 @@ def _total(term: Expr) -> bool:
     return True
 
 
-def _constant(term: Expr) -> bool:
-    return not term.children and hasattr(term, "value")
+def _constant(term: Expr) -> TypeGuard[Literal | EnumTerm]:
+    return isinstance(term, Literal | EnumTerm)
 
 
 def _number(term: Expr) -> Ref | None:
