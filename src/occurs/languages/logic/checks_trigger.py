@@ -9,7 +9,7 @@ from occurs.errors import Place, did_you_mean
 from occurs.expr.tree import Expr
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks_bounds import check_top, check_unbounded, open_formulas
-from occurs.languages.logic.checks_catalogue import LASTING_HINT, Catalogue, word
+from occurs.languages.logic.checks_catalogue import LASTING_HINT, STATE, Catalogue, word
 from occurs.languages.logic.checks_durations import check_duration
 from occurs.languages.logic.checks_formula import Formulas, check_operators
 from occurs.languages.logic.checks_nodes import (
@@ -99,7 +99,7 @@ class Resolver:
         for name, kind in zip(each.variables, types, strict=True):
             if each.sql is None:
                 kind = self._column(name, formulas)
-                yield from c.variables.get(name.text, ())
+                yield from c.variables.get(name.text, (STATE,) if c.open else ())
             formulas.check_name(name, kind, "a generic variable", column=each.sql is None)
             if name.text in generics:
                 source.report("duplicate-name", f"two generic variables `{name}`", name.span)
