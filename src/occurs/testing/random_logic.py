@@ -121,8 +121,10 @@ class _Maker:
 
     def trigger(self, name: str, formula: syntax.Formula, past: bool, each: syntax.ForEach | None) -> syntax.Trigger:
         observing = None
-        if self.chance(0.2) or not _reads(formula):
-            observing = syntax.Observing(self.duration(self.rng.randint(2, 4)) if self.chance(0.5) else None)
+        reads = _reads(formula)
+        if self.chance(0.2) or not reads:
+            every = self.duration(self.rng.randint(2, 4)) if reads and self.chance(0.5) else None
+            observing = syntax.Observing(every)
         actions: tuple[syntax.Action, ...] = ()
         if self.chance(0.25) and (each is None or each.sql is not None):
             value = syntax.Name("n"), tree.Ref(None, self.rng.choice("ab"))

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 from occurs.languages.logic import syntax
+from occurs.languages.logic.checks import analyse
 from occurs.languages.logic.parser import parse
 from occurs.languages.logic.render import render
 from occurs.languages.logic.residual import Monitor
@@ -118,6 +119,7 @@ def test_all_of_the_language_takes_part() -> None:
         tree, problems = parse(case.rules, "random.ftl")
         assert not problems
         assert "".join(f"{render(d)}\n" for d in tree.definitions) == case.rules
+        assert not [p for p in analyse([tree], case.inputs, kind=case.kind).problems if p.severity == "error"]
     texts = [c.rules for c in cases]
     for word in (
         *("nexttime", "lasttime", " until ", " since ", "release", "weak until", "eventually", "always", "previously"),
