@@ -184,10 +184,7 @@ class _Walk:
                 assert node.tag is not None
                 self._hold(at)
                 self.waits[node.tag.text] = Fraction(0)
-                if at.bound is None and at.many and not any(at.tags.values()):
-                    # searches that a timer begins pile up, though no event waits in them
-                    self.waits[node.tag.text] = None
-                    self.growing.add(node.tag.text)
+                self._piled([node.tag.text], at)
                 return {node.tag.text: at.again}
             case syntax.Followed():
                 return self._followed(node, at)
@@ -198,7 +195,9 @@ class _Walk:
                 return {}
             case syntax.Every() | syntax.EveryDistinct():
                 self._hold(at)
-                return self.node(node.operand, replace(at, many=at.many or many(node.operand), again=True))
+                found = self.node(node.operand, replace(at, many=at.many or many(node.operand), again=True))
+                self._piled(found, at)
+                return found
             case syntax.Within():
                 found = self.node(node.operand, at)
                 for tag in found:
@@ -261,6 +260,13 @@ class _Walk:
         """What has no end of its own waits: so do the events that are bound before it."""
         if at.bound is None:
             self.growing |= {t for t, several in at.tags.items() if several}
+
+    def _piled(self, tags: Iterable[str], at: _Around) -> None:
+        """Searches for events of ``tags`` that a timer begins pile up, though no event waits in them."""
+        if at.bound is None and at.many and not any(at.tags.values()):
+            for tag in tags:
+                self.waits[tag] = None
+                self.growing.add(tag)
 
     def _new(self, step: syntax.Pattern) -> list[str]:
         """The tags of a step that its matches have."""
