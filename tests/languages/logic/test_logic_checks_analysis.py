@@ -189,7 +189,7 @@ def test_without_declarations() -> None:
     assert analysis.triggers[1].generics == (("link", Type.STRING),)
     analysis = analyse([file], inputs={"state": Schema((("p", Type.INT),))})
     assert [(p.kind, p.column) for p in analysis.problems] == [
-        ("type-mismatch", 24), ("unknown-name", 30), ("unknown-name", 35), ("unknown-name", 56)]  # fmt: skip
+        ("type-mismatch", 24), ("unknown-name", 30), ("unknown-name", 35), ("unknown-name", 57)]  # fmt: skip
     # an argument that is no column is a text, then
     file, _ = parse("trigger a: eventually E(k = foo)")
     analysis = analyse([file], inputs={"E": Schema((("k", Type.STRING),))})

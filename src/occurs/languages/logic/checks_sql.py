@@ -103,7 +103,8 @@ class Database:
         if len(source.problems) > before:
             return None
         mine = {**self.tables, **(relations or {})}
-        columns, used, complaint = _run(sql.text, mine, names)
+        mentioned = {w.lower() for w in identifiers(sql.text)}
+        columns, used, complaint = _run(sql.text, {n: t for n, t in mine.items() if n.lower() in mentioned}, names)
         if complaint is not None:
             self.explain(complaint, sql, place, mine, found)
             return None

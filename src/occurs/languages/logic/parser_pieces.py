@@ -156,11 +156,11 @@ class _Cutter:
     def begins(self, i: int, strictly: bool) -> bool:
         """Whether a definition begins at token ``i``; ``strictly``: only as the first of its line."""
         token = self.tokens[i]
+        word, name = token.lower, self.tokens[i + 1] if i + 1 < len(self.tokens) else None
+        if (word not in _BEHIND and word not in ("future", "past")) or name is None or name.kind != "word":
+            return False
         first = not self.text[self.text.rfind("\n", 0, token.start) + 1 : token.start].strip()
         if strictly and not first:
-            return False
-        word, name = token.lower, self.tokens[i + 1] if i + 1 < len(self.tokens) else None
-        if token.kind != "word" or name is None or name.kind != "word":
             return False
         if word in ("future", "past"):
             return name.lower == "trigger"
