@@ -74,6 +74,19 @@ def test_too_many_events() -> None:
         verify(program(), EVENTS, max_events=5)
 
 
+def test_guards_over_timestamps_are_not_counted_out() -> None:
+    times = pa.array([0, 10_000_000], pa.int64()).cast(pa.timestamp("us", tz="UTC"))
+    events = {"A": pa.table({"time": times, "v": [1, 2]})}
+    text = "create schema A(v int); insert into X select a.v as v from pattern [every (a=A where timer:within(4 sec))]"
+    report = verify(parse(text, language="epl"), events)
+    assert report.equal
+    lines = report.report.splitlines()
+    assert lines[:2] == ["type  engine  reference  BPCPN", "X          2          2      2"]
+    # from the start on every microsecond up to the second end before the second row, and the rows themselves
+    assert lines[2].startswith("one net only: the one without black transitions would fire 80000")
+    assert lines[-1] == "engine, reference and BPCPN agree"
+
+
 def changed(name: str, guard: tuple[Literal, ...]) -> Sides:
     """The sides with another guard of one transition."""
     s = sides()

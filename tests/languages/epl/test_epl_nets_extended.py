@@ -65,6 +65,8 @@ WORKED = [
     ("every a=A -> (b=B where timer:within(3 sec))", "A1@1 A2@2 B1@4 A3@5", [(4, 2, 1)]),
     # the end of the guard begins the search again, at its own time: 4, and after the match at 6, which ends at 9
     ("every ((a=A -> b=B) where timer:within(3 sec))", "C0@1 A1@3 B1@4 A2@5 B2@6 A3@8 B3@9", [(6, 2, 2)]),
+    # it begins again before the row of that time, which so begins the new search
+    ("every ((a=A -> b=B) where timer:within(3 sec))", "C0@1 A1@4 B1@5", [(5, 1, 1)]),
     # the inner guard ends at 3, so that the whole begins again then, and not when the outer would end
     (
         "every ((a=A -> b=B where timer:within(2 sec)) where timer:within(10 sec))",
@@ -162,6 +164,14 @@ def test_refused(pattern: str, message: str, at: str) -> None:
     assert problem.span is not None
     assert problem.source is not None
     assert problem.source[problem.span.column - 1 :].startswith(at)
+
+
+def test_what_has_ended_fires_no_more() -> None:
+    pattern = "a=A or every (b=B where timer:within(9 sec)) or (c=C -> d=C)"
+    t = translated(pattern, "C1@1 B1@2 A1@3 B2@4 C2@5 C3@6 B3@20")
+    assert found(t) == [(2, None, 1), (3, 1, None)]
+    fired = [name for name, _ in run(t.net).firings]
+    assert [fired.count(f"X_{tag}_t") for tag in "abcd"] == [1, 1, 1, 0]
 
 
 def test_the_core_stays_as_the_paper_has_it() -> None:
