@@ -306,6 +306,15 @@ def test_definitions_need_no_semicolon() -> None:
     assert names == ["a", "event2", "b", "c", "T", "d", "f"]
 
 
+def test_definitions_may_be_called_as_definitions_are() -> None:
+    text = """event table
+    state state(a int) event event(n int) table trigger(k int)
+    trigger for each state in (select 1): state
+    trigger view: sum of state from (event) > 3 and state(2) trigger event: constant"""
+    names = [d.name.text for d in good(text.replace("trigger for", "trigger past for")).definitions]
+    assert names == ["table", "state", "event", "trigger", "past", "view", "event"]
+
+
 def test_places() -> None:
     found = trigger("trigger a:\n  p until\n [x <- b] exists (\n  select 1 )")
     assert isinstance(found.formula, s.Until)

@@ -164,10 +164,11 @@ class _Cutter:
             return False
         if word in ("future", "past"):
             return name.lower == "trigger"
-        if name.lower in RESERVED or name.lower in _NO_NAME or self.word(i - 1) in ("future", "past"):
+        if name.lower in RESERVED or name.lower in _CLAUSES or self.word(i - 1) in ("future", "past"):
             return False
-        behind = _BEHIND.get(word)
-        return behind is not None and (first or not behind or self.word(i + 2) in behind)
+        behind = self.word(i + 2) in (_BEHIND[word] or ("(",))
+        # `state state (a int)` is a definition, `state trigger` the end of one and another
+        return behind or ((first or not _BEHIND[word]) and name.lower not in (*_BEHIND, "future", "past"))
 
 
 #: what begins a definition, with what stands behind its name if it is not the first of its line
@@ -180,8 +181,5 @@ _BEHIND: dict[str, tuple[str, ...]] = {
     "trigger": (":", "for", "observing"),
 }
 #: what may stand behind a variable that is called `event`, `table` ..
-_CLAUSES = (
-    "reactivate continue on notify emit execute from in as with for observing key "
-    "table event state view constant trigger future past"
-)
-_NO_NAME = frozenset(_CLAUSES.split())
+_WORDS = "reactivate continue on notify emit execute from in as with for observing key"
+_CLAUSES = frozenset(_WORDS.split())
