@@ -10,9 +10,10 @@ from occurs.expr.typing import comparable
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks_catalogue import or_declare, word
 from occurs.languages.logic.checks_durations import check_bound, check_duration
+from occurs.languages.logic.checks_names import UNKNOWN, Resolved, Scope, span_of, type_word
 from occurs.languages.logic.checks_nodes import Found, Generic, Global, Happens, Rows, Sort, Time
 from occurs.languages.logic.checks_sql import parameters
-from occurs.languages.logic.checks_terms import UNKNOWN, Resolved, Scope, Terms, span_of, type_word
+from occurs.languages.logic.checks_terms import Terms
 from occurs.languages.logic.render import render
 from occurs.languages.logic.syntax import Formula
 from occurs.languages.text import Text
