@@ -14,8 +14,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from occurs.errors import DefinitionProblem, SyntaxProblem
+from occurs.errors import raise_problems
 from occurs.languages.logic import syntax
+from occurs.languages.logic.checks import Analysis, analyse
 from occurs.languages.logic.parser import parse
 from occurs.languages.logic.residual import firings, notices
 from occurs.languages.logic.semantics import Run
@@ -35,15 +36,24 @@ class LogicCase(Case):
     strategy: str | None = None
 
     @cached_property
-    def definitions(self) -> tuple[syntax.Definition, ...]:
-        """The parsed definitions; SyntaxProblem if they are not in the grammar."""
+    def tree(self) -> syntax.File:
+        """The parsed file; SyntaxProblem or DefinitionProblem if it is not in the grammar."""
         name = f"{self.file or self.name}:{self.line}.{'ptl' if self.past else 'ftl'}"
         tree, problems = parse(self.rules, name)
-        errors = [p for p in problems if p.severity == "error"]
-        if errors:
-            wrong = SyntaxProblem if any(p.kind == "syntax" for p in errors) else DefinitionProblem
-            raise wrong(errors)
-        return tuple(self.with_strategy(d) for d in tree.definitions)
+        raise_problems(problems)
+        return tree
+
+    @cached_property
+    def analysis(self) -> Analysis:
+        """What the checks found; DefinitionProblem if there is an error among it."""
+        found = analyse([self.tree], self.inputs, kind=self.kind)
+        raise_problems(found.problems)
+        return found
+
+    @cached_property
+    def definitions(self) -> tuple[syntax.Definition, ...]:
+        """The definitions, under the strategy of the case."""
+        return tuple(self.with_strategy(d) for d in self.tree.definitions)
 
     def with_strategy(self, d: syntax.Definition) -> syntax.Definition:
         """A trigger with the strategy of the case."""
@@ -94,7 +104,8 @@ def _cases(name: str, text: str, blocks: dict[str, str], file: str, line: int) -
 
 def reference(case: LogicCase) -> list[Occurrence]:
     """What the reference semantics derives, by time, type and attributes; OccursError if the case is wrong."""
-    return [event for _, event in run_of(case).all_events()]
+    schemas = case.analysis.schemas
+    return [event for _, event in run_of(case).all_events(schemas)]
 
 
 def run_of(case: LogicCase) -> Run:
