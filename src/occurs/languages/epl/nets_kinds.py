@@ -78,7 +78,7 @@ def _then(first: Ends, second: Ends) -> Ends:
 
 
 def split(p: syntax.And) -> tuple[list[syntax.Pattern], list[syntax.Pattern]]:
-    """The operands of ``and``, those of ``and`` within it, too: what must come, and what must not (without ``not``)."""
+    """The operands of ``and``: what must come, and what must not (without its ``not``)."""
     positive: list[syntax.Pattern] = []
     absent: list[syntax.Pattern] = []
     for o in p.operands:

@@ -54,12 +54,10 @@ def refusals(q: ResolvedQuery, source: Text, extended: bool) -> list[Problem]:
     known = "events, `every` and `->`" + (", `and`, `or`, `not`, `timer:within`" if extended else "")
     hint = f"nets have {known}"
     for p in nodes(q.pattern):
-        allowed = isinstance(p, EXTENDED if extended else CORE) and not (isinstance(p, syntax.Within) and p.count)
-        if isinstance(p, syntax.Within) and p.count is not None:
-            allowed = False
-        if not allowed:
+        possible = isinstance(p, EXTENDED) and not (isinstance(p, syntax.Within) and p.count is not None)
+        if not possible or not (extended or isinstance(p, CORE)):
             more = "; the extended translation has `and`, `or`, `not` and `timer:within`, too"
-            refuse(f"`{word(p)}`", p.span, hint + (more if isinstance(p, EXTENDED) and not extended else ""))
+            refuse(f"`{word(p)}`", p.span, hint + more * possible)
         if isinstance(p, syntax.Followed):
             limit = next((k for k in p.limits if k is not None), None)
             if limit is not None:
