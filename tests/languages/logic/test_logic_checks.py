@@ -356,3 +356,19 @@ def test_unbounded_state(text: str, operator: str) -> None:
     for p in problems:
         assert f"`{operator}` has no bound" in p.message
         assert operator == "weak until" or f"`{operator}[<=10 min] ..`" in (p.hint or "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "abs(" * 75 + "x" + ")" * 75 + " > 0",
+        "Pair(1, b = " * 38 + "1" + ").c" * 38 + " = 1",
+        "[q <- x] " * 75 + "nexttime q > 0",
+        "eventually " * 75 + "up",
+        "up until " * 75 + "up",
+        "(up and (ping or " * 36 + "up" + "))" * 36,
+        "x" + " + x" * 70 + " > 1",
+    ],
+)
+def test_deep_formulas(text: str) -> None:
+    assert not [p for p in found(f"trigger a: {text}") if p.severity == "error" and p.kind != "unsupported"]

@@ -396,8 +396,8 @@ WRONG = [
     ("constant c = a", "syntax", "1:14", "expected a constant", ""),
     ("tabel T(a int)", "syntax", "1:1", "unexpected `tabel`", "did you mean `table`?"),
     ("trigger a: p tabel T(a int)", "syntax", "1:14", "unexpected `tabel`", "did you mean `table`?"),
-    ("\ntrigger a: " + "(not " * 200 + "p" + ")" * 200, "syntax", "2:763", "nested more than 150", ""),
-    ("trigger a: " + "-x" * 200 + " > 0", "syntax", "1:12", "more than 150 operands", ""),
+    ("\ntrigger a: " + "(not " * 200 + "p" + ")" * 200, "syntax", "2:413", "nested more than 80", ""),
+    ("trigger a: " + "-x" * 200 + " > 0", "syntax", "1:12", "more than 80 operands", ""),
 ]
 
 

@@ -10,7 +10,7 @@ from lark import Token
 
 from occurs.expr import tree as core
 from occurs.expr.tree import Expr
-from occurs.languages.expressions import DEEPEST, ExpressionBuilder, Node, Refused, end_of
+from occurs.languages.expressions import ExpressionBuilder, Node, Refused, end_of
 from occurs.languages.logic import syntax
 from occurs.languages.logic.parser_words import OTHER_UNITS, UNIT_WORDS, unit_problem
 from occurs.languages.logic.syntax import Formula
@@ -30,6 +30,8 @@ _PAIRED: dict[str, type[syntax._Paired]] = {
 #: the trees that are formulas and no terms
 _TREES = "implies or_ and_ paired weak not_ shifted ranged assign compare is_null is_not_null exists true false"
 _FORMULAS = frozenset(_TREES.split())
+#: how deep formulas and terms may nest: the checks take up to eight calls for a level
+DEEPEST = 80
 #: numbers of durations: digits, and size of the exponent
 _DIGITS, _EXPONENT = 40, 30
 EXAMPLES = "write `[<=10 min]`, `[>=10 min]`, `[=10 min]` or `[5 min, 10 min]`"
