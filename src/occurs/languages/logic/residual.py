@@ -213,7 +213,7 @@ class Monitor:
     @property
     def size(self) -> int:
         """How many obligations, comparisons and values are kept."""
-        return self.future.pending + self.past.size
+        return self.past.size + (0 if self.trigger.past else self.future.pending)
 
     def advance(self, state: State) -> None:
         """A new state.  InputProblem if something that is not known decides."""
