@@ -279,17 +279,7 @@ class Program:
             zone=zone, facts=facts, strict=strict, require_bounds=require_bounds, window=window, step=step,
             provisional=provisional, timeouts=timeouts, max_instances=max_instances,
         )  # fmt: skip
-        options = InputOptions(
-            type,
-            time,
-            end,
-            sequence,
-            label,
-            time_unit,
-            start,
-            until,
-            bad_rows,  # type: ignore[arg-type]
-        )
+        options = InputOptions(type, time, end, sequence, label, time_unit, start, until, bad_rows)  # type: ignore[arg-type]
         events = named(events, self.assigned)
         sample = sample_of(events)
         streaming = sample is not None and kind_of(sample) == "spark" and sample.isStreaming
