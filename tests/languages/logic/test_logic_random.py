@@ -25,7 +25,7 @@ Maker = Callable[[random.Random], LogicCase]
 
 
 @pytest.mark.parametrize("make", MAKERS)
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(12))
 def test_monitors_fire_as_the_reference_does(make: Maker, seed: int) -> None:
     case = make(random.Random(seed))
     assert make(random.Random(seed)) == case
@@ -53,7 +53,7 @@ def agree(case: LogicCase) -> None:
     assert [e.label for e in early] == [label for label in labels if label[-1] <= end], case.rules
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 def test_a_formula_holds_iff_it_has_an_end(seed: int) -> None:
     """The lemma of 4.3, at every state and for all prefixes, for the formula and its negation."""
     for look, formula in looks(random_core(random.Random(seed), depth=2, most_states=6)):
@@ -73,7 +73,7 @@ def looks(case: LogicCase) -> list[tuple[Looking, syntax.Formula]]:
     return [(Looking(run.catalogue, run.kind, instance.states[:n], {}), formula) for n in ends]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 def test_without_a_gap_reactivate_fires_when_the_formula_is_first_satisfied(seed: int) -> None:
     case = random_core(random.Random(seed))
     (trigger,) = [d for d in case.definitions if isinstance(d, syntax.Trigger)]
@@ -90,7 +90,7 @@ def test_without_a_gap_reactivate_fires_when_the_formula_is_first_satisfied(seed
     assert (found.at if found else None) == next(satisfied, None)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(30))
 def test_never_is_never_wrong(seed: int) -> None:
     """Of a history that goes on: behind a notice there is no firing, and its time does not depend on what comes."""
     case = random_core(random.Random(seed + 500))
@@ -104,16 +104,16 @@ def test_never_is_never_wrong(seed: int) -> None:
 
 
 def test_most_cases_fire() -> None:
-    for make, least in ((random_core, 22), (random_logic, 28)):
-        cases = [make(random.Random(seed)) for seed in range(2000, 2050)]
+    for make, least in ((random_core, 13), (random_logic, 17)):
+        cases = [make(random.Random(seed)) for seed in range(2000, 2030)]
         found = [reference(c) for c in cases]
         assert sum(map(bool, found)) >= least
-    notices = [never(random_core(random.Random(seed))) for seed in range(2000, 2050)]
-    assert sum(map(bool, notices)) >= 5
+    notices = [never(random_core(random.Random(seed))) for seed in range(2000, 2030)]
+    assert sum(map(bool, notices)) >= 3
 
 
 def test_all_of_the_language_takes_part() -> None:
-    cases = [random_logic(random.Random(seed)) for seed in range(300)]
+    cases = [random_logic(random.Random(seed)) for seed in range(150)]
     for case in cases:
         tree, problems = parse(case.rules, "random.ftl")
         assert not problems
@@ -153,7 +153,7 @@ def test_what_a_bounded_monitor_keeps_does_not_grow() -> None:
     case = LogicCase("sizes", rules, ())
     sizes: dict[str, list[int]] = {}
     events = [
-        Occurrence("s", n, {**{k: rng.random() < 0.5 for k in "pq"}, "a": rng.randint(0, 9)}) for n in range(0, 800, 2)
+        Occurrence("s", n, {**{k: rng.random() < 0.5 for k in "pq"}, "a": rng.randint(0, 9)}) for n in range(0, 400, 2)
     ]
     run = run_of(replace(case, events=tuple(events)))
     for instance in run.instances():
@@ -163,4 +163,4 @@ def test_what_a_bounded_monitor_keeps_does_not_grow() -> None:
             sizes.setdefault(instance.trigger.name.text, []).append(monitor.size)
     assert len(sizes) == 3
     for found in sizes.values():
-        assert max(found[200:]) <= max(found[:200]) + 4 < 40
+        assert max(found[100:]) <= max(found[:100]) + 4 < 40
