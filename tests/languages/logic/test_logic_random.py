@@ -12,13 +12,14 @@ import pytest
 from occurs.languages.logic import syntax
 from occurs.languages.logic.parser import parse
 from occurs.languages.logic.render import render
-from occurs.languages.logic.residual import Monitor
+from occurs.languages.logic.residual import Monitor, firings
 from occurs.languages.logic.semantics import Run, types_read
 from occurs.languages.logic.semantics_core import core
 from occurs.languages.logic.semantics_formula import Looking
 from occurs.model.occurrence import Occurrence
 from occurs.testing.logic import LogicCase, monitored, never, reference, run_of
 from occurs.testing.random_logic import random_core, random_logic
+from occurs.testing.random_logic_formula import PAST, Formulas, Known
 
 MAKERS = [random_core, random_logic]
 Maker = Callable[[random.Random], LogicCase]
@@ -101,6 +102,35 @@ def test_never_is_never_wrong(seed: int) -> None:
     assert [n for n in notices if n.time <= end] == never(replace(case, until=None))
     for notice in notices:
         assert all(e.time <= notice.time for e in reference(longer))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_past_trigger_is_a_future_one_behind_eventually(seed: int) -> None:
+    """Both of the paper's algorithms, under all strategies; OVERLOAD in both logics."""
+    rng = random.Random(seed)
+    case = random_core(rng)
+    own = next(d for d in case.definitions if isinstance(d, syntax.Trigger))
+    past = Formulas(rng, Known(("a", "b"), ("p", "q"), (("f", None, None),)), case.kind).formula(3, PAST)
+    given = tuple(d for d in case.definitions if d is not own)
+    overload, looking_back = parse(OVERLOADS)[0].definitions
+    assert isinstance(overload, syntax.Trigger)
+    assert isinstance(looking_back, syntax.Trigger)
+    one = replace(own, formula=past, past=True), replace(own, formula=syntax.Eventually(past), past=False)
+    for pair in (one, (overload, looking_back)):
+        found = []
+        for trigger in pair:
+            named = replace(trigger, name=own.name, continues=own.continues, gap=own.gap, observing=own.observing)
+            run = Run([*given, named], case.events, case.kind, case.inputs, (), case.start, case.until)
+            labels = [event.label for _, event in run.all_events()]
+            assert firings(run) == labels
+            found.append(labels)
+        assert found[0] == found[1], render(pair[0])
+
+
+OVERLOADS = """
+    trigger m: eventually [t0 <- time][x <- a] eventually (a >= 2x and time <= t0 + 3)
+    past trigger n: [t0 <- time][x <- a] previously (a <= .5x and time >= t0 - 3)
+"""
 
 
 def test_most_cases_fire() -> None:
