@@ -13,6 +13,7 @@ from typing import Any
 
 from occurs.errors import Span
 from occurs.expr.tree import Expr
+from occurs.languages.names import Name as Name
 from occurs.model.time import Duration
 from occurs.model.types import Type
 
@@ -33,17 +34,6 @@ KEYWORDS = frozenset((*RELATIONS, *INVERSES, *SORTS, *LENGTHS, *(f"{s}_phenomeno
 
 def _place() -> Any:
     return field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True)
-class Name:
-    """A name as written, with its place."""
-
-    text: str
-    span: Span | None = _place()
-
-    def __str__(self) -> str:
-        return self.text
 
 
 # -- arguments ---------------------------------------------------------------------------------------------------------

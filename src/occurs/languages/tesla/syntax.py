@@ -6,19 +6,9 @@ from dataclasses import dataclass, field
 
 from occurs.errors import Span
 from occurs.expr.tree import Expr, _span
+from occurs.languages.names import Name as Name
 from occurs.model.time import Duration
 from occurs.model.types import Type
-
-
-@dataclass(frozen=True)
-class Name:
-    """A name as written, with its place."""
-
-    text: str
-    span: Span | None = field(default=None, compare=False, repr=False)
-
-    def __str__(self) -> str:
-        return self.text
 
 
 @dataclass(frozen=True)
