@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -152,3 +153,13 @@ def test_random_streams_are_counted(occurs, rules, here):
     assert "random streams are counted only" in wrong.err
     (here / "stream.toml").write_text("rows = 12\ngap = 1\n[types.Nobody]\n")
     assert "Nobody" in occurs(*given).err
+
+
+def test_a_net_that_means_more_than_is_read_does_not_run(occurs, here):
+    file = Path(__file__).parents[1] / "nets" / "files" / "delivery.cpn"
+    read = occurs("net", str(file))
+    assert read.status == 0
+    assert "warning[unsupported]" in read.err
+    done = occurs("simulate", str(file))
+    assert (done.status, done.out) == (2, "")
+    assert "error[unsupported]" in done.err

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 import occurs
 from occurs.cli import _input, _options
-from occurs.errors import LimitProblem, SyntaxProblem, UsageProblem
+from occurs.errors import DefinitionProblem, LimitProblem, SyntaxProblem, UsageProblem
 from occurs.languages.epl.nets import Translation, translate
 from occurs.model.history import History
 from occurs.model.ticks import time_unit
@@ -73,10 +73,12 @@ def load(
     sink_exits: bool = False,
     max_events: int | None = None,
     start: int | None = None,
+    runs: bool = False,
 ) -> Loaded:
     """The net that ``sources`` say: files of EPL, or one file of a net, into which no events go.
 
-    ``start``: when the clock starts, if there are no events.
+    ``start``: when the clock starts, if there are no events.  ``runs``: will it run?  Then what of a file is not
+    supported must not matter: DefinitionProblem.
     """
     nets = [s for s in sources if s.endswith(SUFFIXES)]
     if nets:
@@ -84,7 +86,7 @@ def load(
             raise UsageProblem.of("bad-option", f"{nets[0]} is a net, and stands alone", hint="give one net, or rules")
         if given.events:
             raise UsageProblem.of("bad-option", f"--events: {nets[0]} has its tokens", hint="events are for rules")
-        return Loaded(_read(nets[0]))
+        return Loaded(_read(nets[0], runs))
     program = occurs.load(*sources, language=language)
     # how much a search may keep is no matter here
     _input.warn([p for p in program.problems if p.kind not in ("unbounded-state", "multiplying")])
@@ -146,7 +148,7 @@ def in_order(history: History, most: int | None) -> list[Any]:
     return rows_in_order(rows)
 
 
-def _read(path: str) -> Net:
+def _read(path: str, runs: bool) -> Net:
     file = Path(path).expanduser()
     try:
         data = file.read_bytes()
@@ -156,6 +158,8 @@ def _read(path: str) -> Net:
         from occurs.nets import cpn
 
         net, notes = cpn.read(data, path)
+        if runs and any(n.severity == "warning" for n in notes):
+            raise DefinitionProblem([replace(n, severity="error") for n in notes if n.severity == "warning"])
         _input.warn(list(notes))
         return net
     from occurs.nets import netjson

@@ -73,7 +73,9 @@ def command(
             sources, given, language, random_file, runs, 0 if seed is None else seed, steps, black, first, sink_exits
         )
         return
-    loaded = _nets.load(sources, given, language, first=first, sink_exits=sink_exits, max_events=max_events)
+    loaded = _nets.load(
+        sources, given, language, first=first, sink_exits=sink_exits, max_events=max_events, runs=True
+    )
     if out is not None and loaded.translation is None:
         raise UsageProblem.of("bad-option", f"--out {out}: {sources[0]} is a net", hint="rules derive what is written")
     net = loaded.with_encoding(not black)
