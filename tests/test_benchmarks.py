@@ -76,6 +76,7 @@ def test_the_cases_of_a_run() -> None:
     assert {g.window for g in local.cases(quick=True)} == {100}
 
 
+@pytest.mark.long
 def test_growth_on_few_events() -> None:
     events = growth.by_events([500, 1000], 1)
     assert [row[0] for row in events.rows] == list(growth.FAMILIES)

@@ -61,6 +61,7 @@ def test_golden_numbers(job: Job) -> None:
     job.check(prepared.together(prepared.stream(prepared.rows())))
 
 
+@pytest.mark.long
 def test_tables_without_a_peer(monkeypatch: pytest.MonkeyPatch) -> None:
     def none() -> str:
         raise Unavailable("nothing here")

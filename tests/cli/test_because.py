@@ -112,6 +112,7 @@ def test_what_is_written_can_be_read_again(occurs, found, here, form):
     assert row == {"type": "Again", "time": "2024-01-05T09:04:00Z", "N": 9007199254740993, "At": at}
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_spark_writes_the_same(found, spark):
     for form in FORMS:

@@ -170,6 +170,7 @@ def test_files_come_while_it_runs_and_after_a_restart(occurs, here, spark):
     assert rows(here / "out") == expected
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_a_record_is_replayed_to_its_end(occurs, here, spark, monkeypatch):
     monkeypatch.setattr(replay, "CHUNK", 70)

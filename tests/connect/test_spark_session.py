@@ -78,6 +78,7 @@ def test_no_java_at_all_says_what_to_do(no_java):
     ensure_java()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_wheel_starts_spark_where_there_is_no_java(tmp_path):
     (tmp_path / "bin").mkdir()

@@ -137,6 +137,7 @@ def test_the_engine_on_the_whole_year(tables: dict[str, pa.Table]) -> None:
         same_rows(found[name].to_pandas(), question(e))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.spark
 def test_spark_on_the_whole_year(spark: Any, tables: dict[str, pa.Table], tmp_path: Path) -> None:

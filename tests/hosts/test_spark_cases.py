@@ -45,7 +45,11 @@ def test_worked_examples(quick: Any, because: bool) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(len(BATCHES)), ids=lambda n: BATCHES[n].name)
+@pytest.mark.parametrize(
+    "number",
+    [pytest.param(n, marks=[pytest.mark.long] if n > 1 else []) for n in range(len(BATCHES))],
+    ids=lambda n: BATCHES[n].name,
+)
 @pytest.mark.parametrize(("partitions", "because"), [(1, True), pytest.param(8, False, marks=pytest.mark.long)])
 def test_many_cases(quick: Any, number: int, partitions: int, because: bool) -> None:
     check(quick, BATCHES[number], partitions, because)

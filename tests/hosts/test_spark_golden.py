@@ -64,6 +64,7 @@ def test_a_wide_window(spark: Any, partitions: int) -> None:
     check(spark, of(range(1, 2), 50_000), partitions)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_hundred_rules(spark: Any) -> None:
     check(spark, of(range(100, 101), 100_000), 8)

@@ -95,6 +95,7 @@ def test_worked_examples(quick: Any, partitions: int) -> None:
             check(quick, one, partitions)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("partitions", [pytest.param(1, marks=pytest.mark.long), 8])
 def test_other_cases(quick: Any, partitions: int) -> None:

@@ -51,6 +51,7 @@ def test_two_languages_with_labels(live: Any, tmp_path: Path) -> None:
     assert told(rows_of(got)) == told({t: local.arrow(t) for t in local})
 
 
+@pytest.mark.long
 def test_a_row_that_lasts_comes_at_its_time_and_its_end_is_shown(live: Any, tmp_path: Path) -> None:
     rules = occurs.parse("input state p(K), q(K). state o(K) : p(K) ⊔ q(K). event e(K) : start(p(K)).", "phenesthe")
     columns = {"type": ["p", "q", "p", "x"], "time": [1, 4, 20, 40], "end": [5, 9, None, None], "K": [1, 1, 2, None]}

@@ -155,6 +155,7 @@ define Three(G) from D() and last Two() within 15 ms from D where G = Two.G
     assert labelled(found) == labelled(here(program, tables, because=True, time_unit="ms"))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_many_programs_at_once() -> None:
     assert run_together(0, 150) >= 40

@@ -44,6 +44,7 @@ def alike(got: Followed, tables: Any, **options: Any) -> int:
 OPTIONS: dict[str, Any] = {"time_unit": "ms", "because": True, "partitions": 2}
 
 
+@pytest.mark.long
 def test_a_keyed_program(live: Any, tmp_path: Path) -> None:
     table = disordered(events(30), 10, 1)
     got = follow(live, occurs.parse(KEYED), cut(table, 2), tmp_path, watermark=10, **OPTIONS)
@@ -52,7 +53,8 @@ def test_a_keyed_program(live: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [1, pytest.param(4, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("number", [1, 4])
 def test_everything(live: Any, tmp_path: Path, number: int) -> None:
     table = disordered(events(90, number), 10, 1)
     got = follow(live, occurs.parse(EVERYTHING), cut(table, number), tmp_path, watermark=10, **OPTIONS)

@@ -52,6 +52,7 @@ def test_topics_to_topics(spark, kafka, topic, send, tmp_path, monkeypatch):
     assert "found in 5 rows: Fire 1 (" in done.stderr
 
 
+@pytest.mark.long
 def test_what_is_not_declared_is_learned_from_messages(spark, kafka, topic, send, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "fire.tesla").write_text("".join(RULES.splitlines(keepends=True)[2:]))

@@ -20,7 +20,7 @@ from occurs.testing.random_tesla import random_program
 FOLDER = Path(__file__).parents[1] / "cases" / "tesla"
 CASES = [c for path in sorted(FOLDER.glob("*.md")) for c in load_cases(path) if c.error is None]
 SEQUENTIAL = [c for c in CASES if Subject(c).stage.sequential]
-PROGRAMS = 400 if os.environ.get("CI") else 60
+PROGRAMS = 250 if os.environ.get("CI") else 60
 
 
 def both(case: Case, frontiers: list[int], monkeypatch: pytest.MonkeyPatch) -> tuple[Answer, Answer]:

@@ -14,7 +14,7 @@ from occurs.testing.random_epl import random_core, random_epl
 
 FOLDER = Path(__file__).parents[2] / "cases" / "epl"
 CASES = [c for c in load_cases(FOLDER) if c.error is None]
-PROGRAMS = 200 if os.environ.get("CI") else 30
+PROGRAMS = 150 if os.environ.get("CI") else 30
 BLOCKS = 5
 
 
