@@ -7,6 +7,7 @@ name, a product, record or list is a tuple (records in the order of their declar
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass
 
@@ -15,14 +16,14 @@ Value = Hashable
 
 
 @dataclass(frozen=True)
-class Colour:
+class Colour(ABC):
     """Any colour set.  ``name``: as declared; a net declares each name once."""
 
     name: str
 
+    @abstractmethod
     def check(self, value: Value) -> str | None:
         """None if ``value`` is of this colour, else what is wrong with it, with the place inside it."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
