@@ -1,4 +1,4 @@
-"""Formulas of pipes: temporal operators and quantifiers over atoms, one processor for the whole (pipes.md, 4.5, 4.6)."""
+"""Formulas of pipes: temporal operators and quantifiers over atoms, one processor (pipes.md, 4.5, 4.6)."""
 
 from __future__ import annotations
 

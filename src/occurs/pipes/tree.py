@@ -6,10 +6,9 @@ made of is in :mod:`occurs.pipes.graph`; all its names are found here too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
-from occurs.errors import Span
 from occurs.expr.tree import Expr
 from occurs.model.time import Duration
 from occurs.pipes.formulas import And as And
@@ -41,6 +40,9 @@ from occurs.pipes.graph import UserFunction as UserFunction
 from occurs.pipes.graph import every_node as every_node
 from occurs.pipes.graph import nodes as nodes
 from occurs.pipes.kinds import Kind
+from occurs.pipes.machines import Machine as Machine
+from occurs.pipes.machines import State as State
+from occurs.pipes.machines import Transition as Transition
 
 # --- sources --------------------------------------------------------------------------------------------------------
 
@@ -382,39 +384,6 @@ class Plot(Processor):
 @dataclass(frozen=True)
 class Print(Processor):
     """``PRINT p``: passes the items through and writes them to stderr."""
-
-
-# --- 4.7: machines --------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Transition:
-    """``WHEN condition GO TO target SET ..``; ``condition`` None: OTHERWISE."""
-
-    condition: Expr | None
-    target: str
-    sets: tuple[tuple[str, Expr], ...] = ()
-    span: Span | None = field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True)
-class State:
-    """``output`` None: the state is silent.  Without transitions it is final."""
-
-    name: str
-    output: Expr | None = None
-    transitions: tuple[Transition, ...] = ()
-    span: Span | None = field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True)
-class Machine(Processor):
-    """A Moore machine over fronts of m inputs; the starts of the registers are of constants and variables."""
-
-    start: str
-    states: tuple[State, ...]
-    registers: tuple[tuple[str, Expr], ...] = ()
-    inputs: ClassVar[int | None] = None
 
 
 def outputs(node: Node) -> int:
