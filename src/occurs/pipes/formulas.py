@@ -33,6 +33,13 @@ class Atom(Part):
 
 
 @dataclass(frozen=True)
+class Given(Part):
+    """A constant or a variable of the context: true, false (or a Troolean) at every position that exists."""
+
+    value: Expr
+
+
+@dataclass(frozen=True)
 class _One(Part):
     operand: Part
 

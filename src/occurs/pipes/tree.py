@@ -15,6 +15,7 @@ from occurs.pipes.formulas import And as And
 from occurs.pipes.formulas import Atom as Atom
 from occurs.pipes.formulas import Eventually as Eventually
 from occurs.pipes.formulas import Formula as Formula
+from occurs.pipes.formulas import Given as Given
 from occurs.pipes.formulas import Globally as Globally
 from occurs.pipes.formulas import Implies as Implies
 from occurs.pipes.formulas import Next as Next
