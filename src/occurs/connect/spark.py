@@ -50,6 +50,8 @@ def local_session(master: str = "local[*]", *, quiet: bool = True, **settings: s
             chosen = {"spark.driver.memory": "2g"} | chosen
         if "PYSPARK_GATEWAY_PORT" not in os.environ:  # else spark-submit has started us, and knows where to run
             builder = builder.master(master)
+            if os.name == "posix":  # Windows has no fork, and Spark no daemon there
+                chosen = {"spark.python.daemon.module": "occurs.hosts.spark.daemon"} | chosen
     for name, value in chosen.items():
         builder = builder.config(name, value)
     with _hushed(quiet) as log:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from occurs.engine.since import Since, signal_since
 from occurs.engine.state import Kept, State
 from occurs.model.labels import Labels, derived_labels
-from occurs.operators.lasting.network import Source
 from occurs.operators.lasting.signals import NEVER, Call, Signal
 from occurs.operators.lasting.values import Values
 from occurs.operators.rows import Rows
 from occurs.plan.definition import NetDefinition
+
+if TYPE_CHECKING:
+    from occurs.operators.lasting.network import Source
 
 
 @dataclass

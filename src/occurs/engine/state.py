@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,10 +18,12 @@ from occurs.errors import CheckpointProblem
 from occurs.model.labels import Labels
 from occurs.model.types import Type
 from occurs.operators.columns import Column
-from occurs.operators.lasting.network import Net
 from occurs.operators.lasting.signals import Held
 from occurs.operators.lasting.values import Values
 from occurs.operators.rows import Rows
+
+if TYPE_CHECKING:
+    from occurs.operators.lasting.network import Net
 
 VERSION = 1
 

@@ -6,7 +6,6 @@ import numpy as np
 import pyarrow as pa
 
 from occurs.model.history import History
-from occurs.operators.lasting.scan import Scan
 from occurs.operators.lasting.signals import OPEN
 from occurs.plan.stage import Stage
 
@@ -14,6 +13,8 @@ from occurs.plan.stage import Stage
 def counts(stage: Stage, history: History) -> dict[str, int]:
     """``null: TYPE.ATTRIBUTE``: rows without a value of an attribute that a formula looks at, which bind nothing.
     ``coalesced: TYPE``: rows of a state that overlap or touch an earlier one with the same values."""
+    from occurs.operators.lasting.scan import Scan  # with kernels that take a third of a second to load
+
     out = {}
     states: set[str] = set()
     for d in stage.nets.values():

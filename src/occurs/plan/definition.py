@@ -6,14 +6,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from occurs.errors import Problem
-from occurs.operators.lasting.answers import Answer
-from occurs.operators.lasting.network import Net
 from occurs.operators.pattern import Pattern
 from occurs.operators.timer import TimerSource
 from occurs.plan.graph import Node
 from occurs.plan.keys import Choice, choices
+
+if TYPE_CHECKING:
+    from occurs.operators.lasting.answers import Answer
+    from occurs.operators.lasting.network import Net
 
 
 @dataclass(frozen=True)

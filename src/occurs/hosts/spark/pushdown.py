@@ -9,7 +9,6 @@ from occurs.expr.shape import as_threshold
 from occurs.expr.tree import Expr, Literal, Ref
 from occurs.model.types import Schema, Type
 from occurs.operators.aggregate import Windowed
-from occurs.operators.lasting.network import Node
 from occurs.operators.lasting.scan import Scan
 from occurs.operators.pattern import Absent, Keep, Select
 from occurs.operators.sequences.tree import Atom
@@ -20,6 +19,8 @@ from occurs.plan.stage import Stage
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
+
+    from occurs.operators.lasting.network import Node
 
 #: more alternatives than this are not worth a filter
 MOST = 64

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from occurs.model.types import Type
 from occurs.operators.columns import Column
-from occurs.operators.kernels.stretches import looked_up
 from occurs.operators.keycodes import Domain
-from occurs.operators.lasting.texts import Texts
+
+if TYPE_CHECKING:
+    from occurs.operators.lasting.texts import Texts
 
 #: columns of so many values are copied rather than kept apart
 _SHORT = 1 << 13
@@ -47,6 +50,9 @@ class Values:
         kind = Type.FLOAT if type in _NUMBERS else type
         found = self._kinds.get(kind)
         if found is None:
+            # kernels take a third of a second to load: programs in which nothing lasts do without
+            from occurs.operators.lasting.texts import Texts
+
             found = self._kinds[kind] = Texts() if kind is Type.STRING else _Kind()
         return found
 
@@ -55,6 +61,9 @@ class _Kind:
     """One domain of codes, and for every code the first column and row where its value stood."""
 
     def __init__(self) -> None:
+        from occurs.operators.kernels.stretches import looked_up
+
+        self._looked_up = looked_up
         self._domain = Domain()
         self._firsts: list[Column] = []
         self._sizes: list[int] = []
@@ -63,7 +72,7 @@ class _Kind:
         if column.numeric and column.valid is None and column.type is not Type.FLOAT:
             # most values are not new; to look them up leaves the table alone
             ints = self._domain.ints
-            codes, known = looked_up(column.values.astype(np.int64, copy=False), ints.keys, ints.codes)
+            codes, known = self._looked_up(column.values.astype(np.int64, copy=False), ints.keys, ints.codes)
             if known:
                 return codes
         before = self._domain.size
