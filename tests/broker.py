@@ -30,7 +30,7 @@ group.initial.rebalance.delay.ms=0
 log.cleaner.enable=false
 """
 #: a small heap, and little compilation: it lives for a minute and shares two cores
-_JAVA = ("-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+_JAVA = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 
 
 class Broker:
@@ -70,9 +70,12 @@ class Broker:
                 time.sleep(0.1)
             else:
                 return
-        told = (self.folder / "log").read_text(errors="replace")[-2000:]
         self.stop()
-        raise RuntimeError(f"the broker did not start:\n{told}")
+        raise RuntimeError(f"the broker did not start:\n{self.told()}")
+
+    def told(self, letters: int = 4000) -> str:
+        """The end of its log."""
+        return (self.folder / "log").read_text(errors="replace")[-letters:]
 
     def stop(self) -> None:
         """Ends the process that :meth:`start` has started."""

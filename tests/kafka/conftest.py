@@ -12,6 +12,14 @@ import mavenjars
 from occurs.connect.kafka import KafkaPlace
 
 
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """What the broker has to say of a test that failed."""
+    report = (yield).get_result()
+    if report.failed and "kafka" in getattr(item, "funcargs", {}):
+        report.sections.append(("the broker's log", item.funcargs["kafka"].told()))
+
+
 @pytest.fixture(scope="session")
 def kafka(tmp_path_factory):
     """A running broker.  Without its jars, or Spark's connector, tests are skipped; under CI=true they fail."""
@@ -35,7 +43,23 @@ def impatient(monkeypatch):
 
 @pytest.fixture
 def topic():
+    """A name; the topic comes into being when it is written to."""
     return f"t-{uuid.uuid4().hex[:12]}"
+
+
+@pytest.fixture
+def made(spark, kafka, topic):
+    """The name of a topic that is there before anything is written to it, as where people run Kafka."""
+    jvm = spark._jvm
+    settings = jvm.java.util.Properties()
+    settings.put("bootstrap.servers", kafka.server)
+    admin = jvm.org.apache.kafka.clients.admin.AdminClient.create(settings)
+    try:
+        new = jvm.org.apache.kafka.clients.admin.NewTopic(topic, 2, 1)
+        admin.createTopics(jvm.java.util.List.of(new)).all().get()
+    finally:
+        admin.close()
+    return topic
 
 
 @pytest.fixture

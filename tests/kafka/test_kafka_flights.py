@@ -69,7 +69,8 @@ def batches(path: Path) -> int:
     return path.read_text().count("\n") if path.exists() else 0
 
 
-def test_flights_through_kafka(spark, kafka, topic, tmp_path):
+def test_flights_through_kafka(spark, kafka, made, tmp_path):
+    topic = made
     tables = first_events()
     rows = messages(tables)
     assert len(rows) >= COUNT

@@ -13,7 +13,7 @@ from occurs.connect.kafka import KafkaPlace, KafkaSink, letters, stream
 from occurs.errors import ResourceProblem, UsageProblem
 from occurs.model.types import Type
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.usefixtures("made")]
 
 SCHEMA = "key string, value string, type string, label string"
 
