@@ -9,7 +9,6 @@ import pytest
 
 from occurs.operators.kernels import intervals as kernels
 from occurs.operators.lasting.codes import joint
-from occurs.operators.lasting.segments import Sorted
 from occurs.operators.lasting.signals import NEVER, OPEN
 
 SCALES = ([0, 1, 2, 3], [-2, 0, 7, 1 << 40], [NEVER, -1, 0, OPEN], [OPEN - 2, OPEN - 1, OPEN])
@@ -20,24 +19,6 @@ def column(rng: random.Random, n: int) -> np.ndarray:
     made = np.array(rng.choices(rng.choice(SCALES), k=2 * n), np.int64)
     made.flags.writeable = rng.random() < 0.5
     return made[::2] if rng.random() < 0.3 else made[:n]
-
-
-@pytest.mark.parametrize("seed", range(60))
-def test_sorted_rows(seed: int) -> None:
-    rng = random.Random(seed)
-    n, m = rng.choice((0, 1, 5, 20, 120)), rng.choice((0, 1, 9))
-    group, tick = column(rng, n), column(rng, n)
-    table = Sorted(group, tick)
-    rows = sorted(zip(group.tolist(), tick.tolist()))
-    assert sorted(table.order.tolist()) == list(range(n))
-    assert list(zip(table.group.tolist(), table.value.tolist())) == rows
-    wanted, low, high = column(rng, m), column(rng, m), column(rng, m)
-    least = None if rng.random() < 0.3 else low
-    most = None if rng.random() < 0.3 else high
-    first, last = table.range(wanted, least, most)
-    for i in range(m):
-        a, b = NEVER if least is None else low[i], OPEN if most is None else high[i]
-        assert rows[first[i] : last[i]] == [(g, t) for g, t in rows if g == wanted[i] and a <= t <= b]
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -90,53 +90,6 @@ def lower(out: np.ndarray, group: np.ndarray, others: np.ndarray, ticks: np.ndar
         out[i] = min(out[i], least[s])
 
 
-@njit(_OUT(_INTS, _INTS), cache=True, nogil=True)
-def sorted_few(group: np.ndarray, tick: np.ndarray) -> np.ndarray:
-    """The rows in the order of (group, tick), ties as they come; for so few that to insert them is quick."""
-    order = np.empty(len(group), np.int64)
-    for i in range(len(group)):
-        g, t = group[i], tick[i]
-        p = i
-        while p > 0 and (group[order[p - 1]] > g or (group[order[p - 1]] == g and tick[order[p - 1]] > t)):
-            order[p] = order[p - 1]
-            p -= 1
-        order[p] = i
-    return order
-
-
-@njit(types.int64(_INTS, _INTS, types.int64, types.int64), cache=True, nogil=True)
-def _place(groups: np.ndarray, ticks: np.ndarray, group: int, tick: int) -> int:
-    """The first place in the order of (group, tick) that does not come before."""
-    lo, hi = 0, len(groups)
-    while lo < hi:
-        mid = (lo + hi) >> 1
-        if groups[mid] < group or (groups[mid] == group and ticks[mid] < tick):
-            lo = mid + 1
-        else:
-            hi = mid
-    return lo
-
-
-@njit(types.UniTuple(_OUT, 2)(_INTS, _INTS, _INTS, _INTS, _INTS), cache=True, nogil=True)
-def ranges(
-    groups: np.ndarray, ticks: np.ndarray, group: np.ndarray, low: np.ndarray, high: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Of rows in the order of (group, tick): per request the places from the first to before the second with a tick
-    in [low, high].  ``low``, ``high``: one per request, or none for no limit."""
-    n = len(group)
-    first = np.empty(n, np.int64)
-    last = np.empty(n, np.int64)
-    for i in range(n):
-        g = group[i]
-        first[i] = _place(groups, ticks, g, low[i] if len(low) else -_OPEN - 1)
-        if len(high) == 0 or high[i] == _OPEN:
-            end = len(groups) if g == _OPEN else _place(groups, ticks, g + 1, -_OPEN - 1)
-        else:
-            end = _place(groups, ticks, g, high[i] + 1)
-        last[i] = max(end, first[i])
-    return first, last
-
-
 @njit(_FLAGS(_INTS, _INTS, _INTS), cache=True, nogil=True)
 def dominated(group: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
     """Of rows in the order of (group, start): which have another one in their group that starts no earlier and ends no

@@ -9,9 +9,8 @@ import numpy as np
 
 from occurs.operators.kernels import relations as kernels
 from occurs.operators.lasting import sides
-from occurs.operators.lasting.frontiers import Frontiers
-from occurs.operators.lasting.segments import Sorted, groups, places, unseen
-from occurs.operators.lasting.sides import Side, held, results, rows_of, split
+from occurs.operators.lasting.segments import places
+from occurs.operators.lasting.sides import ROWS, Side, once, split
 from occurs.operators.lasting.signals import OPEN, Call, Held, Intervals, Lags, Phenomena
 
 # State:
@@ -31,16 +30,16 @@ from occurs.operators.lasting.signals import OPEN, Call, Held, Intervals, Lags, 
 #
 # What decides is in the kernel :func:`occurs.operators.kernels.relations.before`.
 
-_ROWS, _BEGUN = ("start", "end"), ("start", "waits")
-_WAITING = (*_ROWS, "waits")
+_BEGUN = ("start", "waits")
+_WAITING = (*ROWS, "waits")
 
 
 def fresh(left: tuple[str, ...], right: tuple[str, ...], variables: tuple[str, ...]) -> dict[str, Held]:
     return {
         "left": Held.empty(len(left), *_WAITING),
-        "right": Held.empty(len(right), *_ROWS),
+        "right": Held.empty(len(right), *ROWS),
         "begun": Held.empty(len(right), *_BEGUN),
-        "given": Held.empty(len(variables), *_ROWS),
+        "given": Held.empty(len(variables), *ROWS),
     }
 
 
@@ -49,21 +48,22 @@ def advance(
 ) -> tuple[dict[str, Held], Phenomena]:
     """One call of ``left before right``; ``repeats``: one result can come of several pairs, or of one in two calls."""
     found, kept, pending, begun, lags, cuts, changed = _judged(state, left, right, variables)
-    rows, given = Intervals.of(found), state["given"]
+    rows, given, at = Intervals.of(found), state["given"], places(left.variables, right.variables, variables)
     if call.closing:
-        closed, open = split(results(given, rows, Frontiers(OPEN), variables)[0] if repeats else rows)
+        if repeats:
+            rows, _ = once(given, rows, OPEN, Lags.none(variables), state["right"].block, at)
+        closed, open = split(rows)
         return fresh(left.variables, right.variables, variables), Phenomena(closed, open, OPEN)
     complete, behind = min(left.known.complete, right.known.complete), Lags(variables, lags, cuts)
     if changed:
         state = {
             "left": Held.of(kept, _WAITING) if changed & 1 else state["left"],
-            "right": Held.of(pending, _ROWS) if changed & 2 else state["right"],
+            "right": Held.of(pending, ROWS) if changed & 2 else state["right"],
             "begun": Held.of(begun, _BEGUN) if changed & 4 else state["begun"],
             "given": given,
         }
     if repeats and (len(rows) or len(given)):
-        known = Frontiers(complete, behind)
-        rows, given = _given(given, rows, rows_of(state["right"]), known, right, variables)
+        rows, given = once(given, rows, complete, behind, state["right"].block, at)
         state = {**state, "given": given}
     return state, Phenomena(rows, Intervals.empty(len(variables)), complete, behind)
 
@@ -83,24 +83,7 @@ def _judged(
 
 def certain(state: dict[str, Held], left: Side, right: Side, variables: tuple[str, ...]) -> Intervals:
     """What comes of the open ψ, as far as it is final but for their ends: as if they ended now."""
-    state = {**state, "right": Held.empty(len(right.variables), *_ROWS)}
+    state = {**state, "right": Held.empty(len(right.variables), *ROWS)}
     left = replace(left, new=Intervals.empty(len(left.variables)))
     right = replace(right, new=right.open, open=Intervals.empty(len(right.variables)))
     return Intervals.of(_judged(state, left, right, variables)[0])
-
-
-def _given(
-    given: Held, found: Intervals, pending: Intervals, known: Frontiers, right: Side, variables: tuple[str, ...]
-) -> tuple[Intervals, Held]:
-    """What is given now, and what must be remembered as given: what could be derived again from what is not known
-    yet, and what will be, as it is of a ψ that is not decided under all bindings."""
-    rows, kept = results(given, found, known, variables)
-    if not len(pending):
-        return rows, kept
-    all_rows = Intervals.concat([rows_of(given), rows])
-    both = [(variables, all_rows.codes, len(all_rows)), (right.variables, pending.codes, len(pending))]
-    of_row, of_pending = groups(right.variables, both)
-    again = Sorted(of_pending, pending.end).any(of_row, all_rows.end, all_rows.end)
-    extra = all_rows.take(again)
-    extra = extra.take(unseen(rows_of(kept), extra))
-    return rows, held(Intervals.concat([rows_of(kept), extra]))

@@ -11,10 +11,9 @@ import numpy as np
 from occurs.operators.kernels import relations as kernels
 from occurs.operators.kernels.relating import NAMES, related
 from occurs.operators.lasting import before, sides
-from occurs.operators.lasting.frontiers import Frontiers
 from occurs.operators.lasting.segments import groups, later, places, shared, unseen
 from occurs.operators.lasting.settled import settle, unchanged
-from occurs.operators.lasting.sides import Side, results, rows_of, split
+from occurs.operators.lasting.sides import Side, once, rows_of, split
 from occurs.operators.lasting.signals import OPEN, Call, Held, Intervals, Lags, Phenomena, Signal
 
 
@@ -102,12 +101,12 @@ class Related:
         rows, given = Intervals.of(found), state["given"]
         if call.closing:
             if self._repeats:
-                rows, _ = results(given, rows, Frontiers(OPEN), self.variables)
+                rows, _ = once(given, rows, OPEN, Lags.none(self.variables), _NO_ROWS, self._places)
             closed, open = split(rows)
             return self.fresh(), Phenomena(closed, open, OPEN)
         complete, behind = self._complete(left, right), Lags(self.variables, lags, cuts)
         if self._repeats and (len(rows) or len(given)):
-            rows, given = results(given, rows, Frontiers(complete, behind), self.variables)
+            rows, given = once(given, rows, complete, behind, _NO_ROWS, self._places)
         if changed or given is not state["given"]:
             state = {
                 "left": Held.of(kept, _WAITING) if changed & 1 else state["left"],
@@ -163,6 +162,8 @@ class Related:
         return (left if self._result == kernels.LEFT else right).known.complete
 
 
+#: no rows of any side that are undecided
+_NO_ROWS = np.zeros((2, 0), np.int64)
 _WAITING = ("start", "end", "waits")
 #: which interval comes of a pair: that of the left, that of the right, or from the start of one to the end of the other
 RESULTS = {

@@ -1,4 +1,4 @@
-"""Rows of intervals in groups: sorted, searched by ranges and told apart, whole columns at a time."""
+"""Rows of intervals in groups, put together and told apart, whole columns at a time."""
 
 from __future__ import annotations
 
@@ -7,15 +7,10 @@ from functools import cache
 
 import numpy as np
 
-from occurs.operators.kernels.intervals import extremes, ranges, sorted_few
 from occurs.operators.lasting.codes import joint
 from occurs.operators.lasting.signals import NEVER, OPEN, Codes, Intervals
 
-__all__ = ["Sorted", "earlier", "groups", "later", "pick", "places", "shared", "unseen"]
-
-#: rows that are put in order by insertion, at most
-_FEW = 48
-_UNLIMITED = np.zeros(0, np.int64)
+__all__ = ["earlier", "groups", "later", "pick", "places", "shared", "unseen"]
 
 
 def earlier(ticks: np.ndarray) -> np.ndarray:
@@ -54,41 +49,6 @@ def places(left: tuple[str, ...], right: tuple[str, ...], variables: tuple[str, 
     """int64 (2, variables): where either side has each of them, -1 if it has not."""
     found = [[side.index(v) if v in side else -1 for v in variables] for side in (left, right)]
     return np.array(found, np.int64).reshape(2, -1)
-
-
-class Sorted:
-    """Rows in the order of (group, value), to be searched by ranges of values in a group.
-
-    ``order``: the row at every place; ``group``, ``value``: what stands there.
-    """
-
-    def __init__(self, group: np.ndarray, value: np.ndarray) -> None:
-        self.order = _order(group, value)
-        self.group, self.value = group[self.order], value[self.order]
-
-    def range(
-        self, group: np.ndarray, low: np.ndarray | None, high: np.ndarray | None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The places of the values in [low, high] of a group, from the first to before the second; None: no limit."""
-        low, high = _UNLIMITED if low is None else low, _UNLIMITED if high is None else high
-        return ranges(self.group, self.value, group, low, high)
-
-    def any(self, group: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """Whether a group has a value in [low, high]."""
-        first, last = self.range(group, low, high)
-        return last > first
-
-
-def _order(group: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """The rows in the order of (group, value)."""
-    if len(group) <= _FEW:
-        return sorted_few(group, value)
-    (first, last), (least, greatest) = extremes(group), extremes(value)
-    width = greatest - least + 1
-    if (last - first + 1) * width < 1 << 63:
-        # both in one number, if that is possible
-        return np.argsort((group - first) * width + (value - least))
-    return np.lexsort((value, group))
 
 
 def unseen(given: Intervals, rows: Intervals) -> np.ndarray:

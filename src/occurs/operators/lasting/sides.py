@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from occurs.operators.kernels import giving
 from occurs.operators.lasting.frontiers import Frontiers
-from occurs.operators.lasting.segments import unseen
 from occurs.operators.lasting.signals import OPEN, Call, Held, Intervals, Lag, Lags, Points, Signal, Spans
 
+ROWS = ("start", "end")
 #: so many kept rows may be looked at in every call
 FEW = 32
 
@@ -53,22 +54,15 @@ def held(rows: Intervals, **more: np.ndarray) -> Held:
     return Held(rows.codes, {"start": rows.start, "end": rows.end, **more})
 
 
-def results(given: Held, rows: Intervals, known: Frontiers, variables: tuple[str, ...]) -> tuple[Intervals, Held]:
-    """The rows that were not given before, each once; and of what has been given now, what could be derived again.
-
-    A row can be derived again only from something that is not known yet, hence only as long as something can still
-    appear under its binding at its start and at its end.
-    """
+def once(
+    given: Held, rows: Intervals, complete: int, lags: Lags, pending: np.ndarray, places: np.ndarray
+) -> tuple[Intervals, Held]:
+    """The rows that were not given before, each once; and of what has been given now, what could be derived again (see
+    the kernel).  ``pending``: the block of the right rows that are not decided."""
     if not (len(given) or len(rows)):
         return rows, given
-    before = rows_of(given)
-    rows = rows.take(unseen(before, rows))
-    kept = Intervals.concat([before, rows])
-    kept = kept.take((kept.end > known.least_end()) & (kept.end != OPEN))
-    if len(kept):
-        kept = kept.take(known.ends(variables, kept.codes, len(kept)) < kept.end)
-        kept = kept.take(known.starts(variables, kept.codes, len(kept)) < kept.start)
-    return rows, held(kept)
+    found, kept = giving.once(given.block, rows.block, complete, lags.block, lags.cuts, pending, places)
+    return Intervals.of(found), Held.of(kept, ROWS)
 
 
 def split(rows: Intervals) -> tuple[Intervals, Intervals]:
