@@ -1,0 +1,205 @@
+"""What a change log gives, whatever the database: the tables it watches, their changes, one state per commit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from occurs.model.types import Type
+
+Row = Mapping[str, Any]
+
+INSERT, UPDATE, DELETE, TRUNCATE = "insert", "update", "delete", "truncate"
+TABLE, EVENT, STATE = "table", "event", "state"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as the database has it: ``type`` is None if none of ours fits, ``declared`` is its own word for it."""
+
+    name: str
+    type: Type | None
+    declared: str
+
+
+@dataclass(frozen=True)
+class Described:
+    """A table of the catalogue.  ``unique``: the sets of columns that identify a row; ``why_not``: it cannot be
+    watched, for this reason."""
+
+    name: str
+    columns: tuple[Column, ...]
+    unique: tuple[frozenset[str], ...] = ()
+    #: the columns of the primary key, in its order
+    primary: tuple[str, ...] = ()
+    why_not: str | None = None
+
+    def column(self, name: str) -> Column | None:
+        return next((c for c in self.columns if c.name == name), None)
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A table whose changes are logged: these columns of it, with the types that the rules give them.
+
+    ``role``: what the rules say it is: of a ``table`` all changes count, of an ``event`` what is inserted, of a
+    ``state`` what is inserted or updated.
+    """
+
+    name: str
+    columns: tuple[tuple[str, Type], ...]
+    keys: tuple[str, ...] = ()
+    role: str = TABLE
+
+    @property
+    def keeps(self) -> bool:
+        """Do its rows stay?"""
+        return self.role == TABLE
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(n for n, _ in self.columns)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A row was written: ``old`` as it was (update, delete), ``new`` as it is (insert, update)."""
+
+    table: str
+    op: str
+    old: Row | None = None
+    new: Row | None = None
+
+
+@dataclass(frozen=True)
+class Commit:
+    """One state: what committed transactions have changed.
+
+    ``position``: in the order of commits (of several transactions that are one state: the last).  ``time``:
+    microseconds since 1970, increasing with the position.  ``transactions``: how many of them are one state (more than
+    one: coalesced).  ``raised``: how often the clock was behind the time before.  Without changes only time goes on.
+    """
+
+    position: int
+    time: int
+    changes: tuple[Change, ...] = ()
+    transactions: int = 1
+    raised: int = 0
+
+
+@dataclass(frozen=True)
+class Saved:
+    """Where a watcher stopped: the last position it has judged, its time, and the monitors' state by piece.
+
+    ``fresh``: it has judged nothing yet.  ``rules``: what it was watching for.
+    """
+
+    position: int
+    time: int | None
+    rules: str
+    pieces: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def fresh(self) -> bool:
+        return self.time is None
+
+
+@dataclass(frozen=True)
+class Fired:
+    """A firing, or a notice that there will be none, with the actions that are left to do.
+
+    ``content``: a JSON object, the watcher's own.
+    """
+
+    label: str
+    position: int
+    content: str
+
+
+class Feed(Protocol):
+    """The change log of a database, and what a watcher keeps there.
+
+    A feed is used by one thread.  ResourceProblem: no such server or file, a missing right, a lock; UsageProblem: there
+    is no log, or not for this watcher.
+    """
+
+    #: how to say where it is, without secrets
+    name: str
+    #: parameters of the clock and the triggers are in microseconds
+
+    def describe(self, names: Sequence[str]) -> dict[str, Described]:
+        """Those of the tables that exist."""
+
+    def install_sql(self, tables: Sequence[Watched], watcher: str) -> list[str]:
+        """The statements of :meth:`install`."""
+
+    def uninstall_sql(self) -> list[str]:
+        """The statements of :meth:`uninstall`."""
+
+    def install(self, tables: Sequence[Watched], watcher: str, rules: str) -> None:
+        """Make the log and its triggers, as far as they are not there; enter the watcher with the present content of
+        its tables as the first state it will see.  All in one transaction."""
+
+    def installed(self, tables: Sequence[Watched], watcher: str) -> bool:
+        """Is everything there that :meth:`install` makes?"""
+
+    def uninstall(self) -> bool:
+        """Remove every trace; False if there was none."""
+
+    def lock(self, watcher: str) -> None:
+        """No other watcher of this name, until :meth:`close`.  ResourceProblem (``locked``)."""
+
+    def saved(self, watcher: str) -> Saved | None:
+        """Where the watcher stopped; None if it is not entered."""
+
+    def waiting(self, after: int, watcher: str) -> int:
+        """How many transactions are behind a position; those that no position was given yet are given one."""
+
+    def coalesce(self, after: int, watcher: str) -> int:
+        """Make all that waits one state, in the log; how many transactions they are."""
+
+    def read(self, after: int, watcher: str, limit: int) -> list[Commit]:
+        """The next states behind a position, in order."""
+
+    def wait(self, seconds: float) -> bool:
+        """Until something may have been committed, or so long; was there something?"""
+
+    def tick(self, time: int) -> None:
+        """An entry in the log without changes, so that time goes on to at least ``time``, if the clock is so far."""
+
+    def save(
+        self,
+        watcher: str,
+        position: int,
+        time: int,
+        pieces: Mapping[str, bytes | None],
+        fired: Sequence[Fired],
+    ) -> None:
+        """In one transaction: the position, the pieces that have changed (None: gone), new firings."""
+
+    def pending(self, watcher: str) -> list[Fired]:
+        """Firings whose actions are not all done, in order."""
+
+    def execute(self, watcher: str, label: str, action: int, statement: str, values: Mapping[str, Any]) -> bool:
+        """Run a statement with bound values, and note that it is done, in one transaction; False if it was done.
+
+        Raises ActionFailed.
+        """
+
+    def finished(self, watcher: str, fired: Sequence[Fired]) -> None:
+        """All actions of these firings are done."""
+
+    def prune(self) -> None:
+        """Delete what all watchers have judged."""
+
+    def close(self) -> None:
+        """Let go of the lock and the connection."""
+
+
+class ActionFailed(Exception):
+    """A statement was refused; ``transient``: it may be otherwise the next time."""
+
+    def __init__(self, message: str, transient: bool):
+        super().__init__(message)
+        self.transient = transient

@@ -1,0 +1,207 @@
+"""What is the same in every database: positions, the monitors' state and firings, in tables beside the log."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from occurs.connect.changes.model import Change, Commit, Fired, Saved
+from occurs.errors import ResourceProblem, UsageProblem
+
+
+class Store(ABC):
+    """The part of a feed that is the same SQL everywhere; names of tables begin with ``prefix``."""
+
+    prefix: str
+    name: str
+
+    @abstractmethod
+    def run(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
+        """A statement of ours, parameters written ``:name``; its rows, if any.  ResourceProblem."""
+
+    @abstractmethod
+    def transaction(self, *, write: bool = True) -> AbstractContextManager[None]:
+        """All or nothing; if nothing is written, all that is read is of one moment."""
+
+    @abstractmethod
+    def changes(self, after: int, last: int, watcher: str) -> Iterator[tuple[int, Change]]:
+        """The changes at positions in (after, last], with their positions, by position and order of writing."""
+
+    def sealed(self) -> int:
+        """Give positions to what was committed and has none; how many transactions that may have been."""
+        return 0
+
+    def table(self, name: str) -> str:
+        """One of the tables of the log."""
+        return f"{self.prefix}{name}"
+
+    # --- reading ------------------------------------------------------------------------------------------------------
+
+    def waiting(self, after: int, watcher: str) -> int:
+        """How many transactions are behind a position."""
+        self.sealed()
+        sql = f"select count(*) from {self.table('commits')} where position > :after"
+        return int(self.run(f"{sql} and coalesce(watcher, :watcher) = :watcher", after=after, watcher=watcher)[0][0])
+
+    def coalesce(self, after: int, watcher: str) -> int:
+        """All behind a position is one state; how many transactions."""
+        with self.transaction():
+            last, count = self.run(
+                f"select max(position), count(*) from {self.table('commits')} "
+                "where position > :after and coalesce(watcher, :watcher) = :watcher",
+                after=after, watcher=watcher,
+            )[0]  # fmt: skip
+            if count > 1:
+                self.run(
+                    f"insert into {self.table('merged')} values (:watcher, :after, :last)",
+                    watcher=watcher, after=after, last=last,
+                )  # fmt: skip
+        return int(count)
+
+    def read(self, after: int, watcher: str, limit: int) -> list[Commit]:
+        """The next states behind a position, in order."""
+        self.sealed()
+        with self.transaction(write=False):
+            merged = self.run(
+                f"select after, last from {self.table('merged')} where watcher = :watcher and last > :after "
+                "order by last limit 1000",
+                watcher=watcher, after=after,
+            )  # fmt: skip
+            commits = self.run(
+                f"select position, time, transactions, raised from {self.table('commits')} "
+                "where position > :after and coalesce(watcher, :watcher) = :watcher "
+                "and (position <= :until or :until is null) order by position limit :limit",
+                after=after, watcher=watcher, limit=_rows(merged, after, limit), until=_until(merged, after),
+            )  # fmt: skip
+            if not commits:
+                return []
+            by_position: dict[int, list[Change]] = {}
+            for position, change in self.changes(after, commits[-1][0], watcher):
+                by_position.setdefault(position, []).append(change)
+        states: list[Commit] = []
+        group: list[tuple[int, int, int, int]] = []
+        changes: list[Change] = []
+        for position, time, transactions, raised in commits:
+            group.append((position, time, transactions, raised))
+            changes += by_position.get(position, ())
+            inside = any(a < position < last for a, last in merged)
+            if not inside:
+                many, up = sum(g[2] for g in group), sum(g[3] for g in group)
+                states.append(Commit(position, time, tuple(changes), many, up))
+                group, changes = [], []
+        return states
+
+    # --- watchers -----------------------------------------------------------------------------------------------------
+
+    def enter(self, watcher: str, position: int, rules: str) -> None:
+        """A new watcher, in an open transaction: what is behind the position is before it."""
+        self.run(
+            f"insert into {self.table('watchers')} values (:watcher, :position, null, :rules)",
+            watcher=watcher, position=position, rules=rules,
+        )  # fmt: skip
+
+    def entered(self, watcher: str) -> bool:
+        """Is a watcher of this name known?"""
+        return bool(self.run(f"select 1 from {self.table('watchers')} where name = :watcher", watcher=watcher))
+
+    def saved(self, watcher: str) -> Saved | None:
+        """Where a watcher stopped."""
+        with self.transaction(write=False):
+            rows = self.run(
+                f"select position, time, rules from {self.table('watchers')} where name = :watcher", watcher=watcher
+            )
+            pieces = self.run(
+                f"select piece, content from {self.table('state')} where watcher = :watcher", watcher=watcher
+            )
+        if not rows:
+            return None
+        position, time, rules = rows[0]
+        return Saved(position, time, rules, {str(n): bytes(c) for n, c in pieces})
+
+    def save(
+        self,
+        watcher: str,
+        position: int,
+        time: int,
+        pieces: Mapping[str, bytes | None],
+        fired: Sequence[Fired],
+    ) -> None:
+        """Position, state and firings, in one transaction."""
+        with self.transaction():
+            self.run(
+                f"update {self.table('watchers')} set position = :position, time = :time where name = :watcher",
+                position=position, time=time, watcher=watcher,
+            )  # fmt: skip
+            for piece, content in pieces.items():
+                if content is None:
+                    self.run(
+                        f"delete from {self.table('state')} where watcher = :watcher and piece = :piece",
+                        watcher=watcher, piece=piece,
+                    )  # fmt: skip
+                    continue
+                self.run(
+                    f"insert into {self.table('state')} values (:watcher, :piece, :content) "
+                    "on conflict (watcher, piece) do update set content = excluded.content",
+                    watcher=watcher, piece=piece, content=content,
+                )  # fmt: skip
+            for number, one in enumerate(fired):
+                self.run(
+                    f"insert into {self.table('firings')} (watcher, label, position, number, content) "
+                    "values (:watcher, :label, :position, :number, :content) on conflict do nothing",
+                    watcher=watcher, label=one.label, position=one.position, number=number, content=one.content,
+                )  # fmt: skip
+
+    # --- actions ------------------------------------------------------------------------------------------------------
+
+    def pending(self, watcher: str) -> list[Fired]:
+        """Firings whose actions are not all done, in order."""
+        rows = self.run(
+            f"select label, position, content from {self.table('firings')} where watcher = :watcher and done = 0 "
+            "order by position, number",
+            watcher=watcher,
+        )
+        return [Fired(*row) for row in rows]
+
+    def noted(self, watcher: str, label: str, action: int) -> bool:
+        """Note, in an open transaction, that an action is done; False if it was."""
+        rows = self.run(
+            f"insert into {self.table('done')} values (:watcher, :label, :action) on conflict do nothing returning 1",
+            watcher=watcher, label=label, action=action,
+        )  # fmt: skip
+        return bool(rows)
+
+    def finished(self, watcher: str, fired: Sequence[Fired], *, keep: bool) -> None:
+        """All actions of these are done; they are kept, marked, or go."""
+        with self.transaction():
+            for one in fired:
+                found = "watcher = :watcher and label = :label"
+                values = {"watcher": watcher, "label": one.label}
+                if keep:
+                    self.run(f"update {self.table('firings')} set done = 1 where {found}", **values)
+                else:
+                    self.run(f"delete from {self.table('firings')} where {found}", **values)
+                    self.run(f"delete from {self.table('done')} where {found}", **values)
+
+    # --- checks -------------------------------------------------------------------------------------------------------
+
+    def no_log(self) -> UsageProblem:
+        """There is nothing to watch."""
+        hint = "install it: occurs watch RULES --database .. --install"
+        return UsageProblem.of("no-log", f"{self.name}: no change log is installed", hint=hint)
+
+    def taken(self, watcher: str, who: str = "") -> ResourceProblem:
+        """Somebody else has the lock."""
+        text = f"{self.name}: another watcher called `{watcher}` is running{who}"
+        return ResourceProblem.of("locked", text, hint="stop that one, or give this one another --name and install it")
+
+
+def _until(merged: Sequence[tuple[int, int]], after: int) -> int | None:
+    """Where a state of several transactions ends that begins right behind a position: it is read by itself."""
+    return next((last for a, last in merged if a <= after < last), None)
+
+
+def _rows(merged: Sequence[tuple[int, int]], after: int, limit: int) -> int:
+    """A state of several transactions is read whole; before one reading stops."""
+    return 2**62 if _until(merged, after) is not None else limit

@@ -1,0 +1,150 @@
+"""What a firing does: told as text, given out as an event, a statement executed, a webhook called.
+
+Everything that a firing is to do is in one JSON object, saved before any of it is done.  What was begun and not marked
+done when the watch stopped is done again: at least once, with the label as the key by which a receiver knows it again.
+Only ``execute`` is done exactly once: it notes that it is done in its own transaction.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from occurs.connect.astext import dumps
+from occurs.connect.changes.model import ActionFailed, Feed, Fired
+from occurs.connect.changes.values import instant
+from occurs.languages.logic import syntax
+from occurs.languages.logic.checks_sql import parameters
+from occurs.model.time import TimeKind
+from occurs.watch.evaluator import Firing
+from occurs.watch.webhook import Webhook
+
+#: how often a transient failure is tried again, and how long is waited before: that many seconds, then twice as many ..
+RETRIES, PAUSE = 6, 0.1
+
+_HOLES = re.compile(r"\{(\w+)\}")
+
+
+def planned(firing: Firing, trigger: syntax.Trigger, position: int, kind: TimeKind) -> Fired:
+    """A firing with all that it does, as it is saved."""
+    known = {**firing.generics, "time": instant(firing.time) if kind.timestamp else firing.time}
+    steps: list[dict[str, Any]] = []
+    for number, action in enumerate(trigger.actions):
+        if action.never != firing.never:
+            continue
+        match action:
+            case syntax.Notify():
+                steps.append({"notify": filled(action.text, known)})
+            case syntax.Execute():
+                values = {**known, **(firing.values[number] if firing.values else {})}
+                wanted = {n: values[n] for n in parameters(action.statement)}
+                steps.append({"execute": action.statement, "with": wanted})
+    entry: dict[str, Any] = {"trigger": firing.trigger, "time": known["time"], "generics": firing.generics}
+    if not firing.never:
+        entry |= {"type": firing.event, "attributes": firing.attributes}
+    return Fired(firing.label, position, json.dumps({**entry, "actions": steps}, default=_timed))
+
+
+def filled(text: str, values: Mapping[str, Any]) -> str:
+    """``{name}`` for every name that is known; nothing else is interpreted."""
+    return _HOLES.sub(lambda m: shown(values[m.group(1)]) if m.group(1) in values else m.group(), text)
+
+
+def shown(value: Any) -> str:
+    """A value as text for people."""
+    return value if isinstance(value, str) else dumps(value).strip('"')
+
+
+def _timed(value: Any) -> Any:
+    if isinstance(value, dt.datetime):
+        return {"$time": value.isoformat()}
+    raise TypeError(f"no JSON: {value!r}")
+
+
+def _untimed(value: dict[str, Any]) -> Any:
+    return dt.datetime.fromisoformat(value["$time"]) if set(value) == {"$time"} else value
+
+
+@dataclass
+class Tally:
+    """How many firings there were of each trigger, notices, executed statements, and what failed."""
+
+    fired: dict[str, int] = field(default_factory=dict)
+    never: int = 0
+    executed: int = 0
+    failed: int = 0
+
+
+class Actions:
+    """Does what firings are to do.
+
+    ``give`` takes an event (type, time, attributes, label), ``tell`` a text for people.
+    """
+
+    def __init__(
+        self,
+        feed: Feed,
+        watcher: str,
+        give: Callable[[Mapping[str, Any]], None],
+        tell: Callable[[str], None],
+        webhook: Webhook | None = None,
+    ) -> None:
+        self.feed, self.watcher, self.give, self.tell, self.webhook = feed, watcher, give, tell, webhook
+        self.tally = Tally()
+
+    def do(self, fired: Sequence[Fired]) -> None:
+        """All of them, in order; what fails is told and counted, and the others go on."""
+        for one in fired:
+            self._one(one)
+            self.feed.finished(self.watcher, [one])
+
+    def _one(self, one: Fired) -> None:
+        entry = json.loads(one.content, object_hook=_untimed)
+        trigger, when = entry["trigger"], shown(entry["time"])
+        never = "type" not in entry
+        body = {"time": entry["time"], "label": one.label}
+        if never:
+            self.tally.never += 1
+            which = "".join(f", {n} = {shown(v)}" for n, v in entry["generics"].items())
+            self.tell(f"never: `{trigger}` can fire no more (since {when}{which})")
+            body = {"never": trigger, **body, **entry["generics"]}
+        else:
+            self.tally.fired[trigger] = self.tally.fired.get(trigger, 0) + 1
+            body = {"type": entry["type"], **body, **entry["attributes"]}
+            self.give(body)
+        texts = [a["notify"] for a in entry["actions"] if "notify" in a]
+        for text in texts:
+            self.tell(text)
+        for number, action in enumerate(entry["actions"]):
+            if "execute" in action:
+                self._tried(f"`{trigger}` at {when}: execute", partial(self._execute, one, number, action))
+        if self.webhook is not None:
+            hook, content = self.webhook, {**body, **({"notify": texts} if texts else {})}
+            self._tried(f"`{trigger}` at {when}: {hook.url}", lambda: hook.send(dumps(content), one.label))
+
+    def _execute(self, one: Fired, number: int, action: Mapping[str, Any]) -> None:
+        if self.feed.execute(self.watcher, one.label, number, action["execute"], action["with"]):
+            self.tally.executed += 1
+
+    def _tried(self, what: str, run: Callable[[], None]) -> None:
+        """Try again what may go well the next time; else tell it."""
+        pause = PAUSE
+        for attempt in range(RETRIES + 1):
+            try:
+                run()
+                return
+            except ActionFailed as error:
+                if error.transient and attempt < RETRIES:
+                    time.sleep(pause)
+                    pause *= 2
+                    continue
+                self.tally.failed += 1
+                tries = f" (tried {attempt + 1} times)" if attempt else ""
+                self.tell(f"failed: {what}: {error}{tries}")
+                return

@@ -1,0 +1,142 @@
+"""Following a change log: read, judge, save, act, and again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from occurs.connect.changes.model import Commit, Feed, Fired, Saved
+from occurs.errors import CheckpointProblem, InputProblem
+from occurs.languages.logic import syntax
+from occurs.model.time import TIMESTAMP, TimeKind
+from occurs.watch.actions import Actions, planned
+from occurs.watch.evaluator import Evaluator, Firing
+from occurs.watch.rules import Rules
+
+#: states that are judged and saved together, at most
+TOGETHER = 1000
+#: how often what has been judged is deleted from the log, in seconds
+PRUNE = 5.0
+#: how long is waited for a commit before time is looked at again, in seconds
+PATIENCE = 0.5
+
+Make = Callable[[Mapping[str, bytes]], Evaluator]
+
+
+@dataclass
+class Figures:
+    """What a watch has seen since it was started."""
+
+    states: int = 0
+    transactions: int = 0
+    #: transactions that were made one state with others, and how many states that gave
+    coalesced: int = 0
+    merged: int = 0
+    raised: int = 0
+    #: states that are behind the end of the log, and the time of the last one
+    position: int = 0
+    time: int | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+class Watcher:
+    """One watcher on a log that is installed and locked.
+
+    ``make`` gives an evaluator that goes on from saved pieces.  ``coalesce``: when more transactions than that wait,
+    they are one state.
+    """
+
+    def __init__(
+        self,
+        feed: Feed,
+        name: str,
+        rules: Rules,
+        make: Make,
+        actions: Actions,
+        *,
+        kind: TimeKind = TIMESTAMP,
+        coalesce: int | None = None,
+        keep_log: bool = False,
+        tell: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        self.feed, self.name, self.rules, self.make, self.actions = feed, name, rules, make, actions
+        self.kind, self.coalesce, self.keep_log, self.tell = kind, coalesce, keep_log, tell
+        self.triggers: dict[str, syntax.Trigger] = {t.name.text: t for t in rules.triggers}
+        self.figures = Figures()
+        saved = feed.saved(name)
+        assert saved is not None
+        self.position, self.time = saved.position, saved.time
+        self._fits(saved)
+        self.evaluator = make(saved.pieces)
+        self._pruned = time.monotonic()
+
+    def _fits(self, saved: Saved) -> None:
+        if saved.rules != self.rules.identity:
+            text = f"{self.feed.name}: the rules are not those that the watcher `{self.name}` was installed for"
+            hint = f"begin anew: --uninstall, then --install; or give these another --name than {self.name}"
+            raise CheckpointProblem.of("changed-program", text, hint=hint)
+
+    def resume(self) -> None:
+        """Do what was left undone at the last stop."""
+        self.actions.do(self.feed.pending(self.name))
+
+    def run(self, stop: Callable[[], bool]) -> None:
+        """Until ``stop`` says so; it is asked between states."""
+        self.resume()
+        while not stop():
+            if not self.step():
+                self.prune()
+                if not stop():
+                    self.feed.wait(PATIENCE)
+
+    def step(self) -> bool:
+        """The next states, at most so many at once; was there one?"""
+        if self.coalesce is not None:
+            waiting = self.feed.waiting(self.position, self.name)
+            if waiting > self.coalesce:
+                self.feed.coalesce(self.position, self.name)
+        commits = self.feed.read(self.position, self.name, TOGETHER)
+        if not commits:
+            return False
+        try:
+            found = self.evaluator.advance(commits)
+        except InputProblem:
+            # up to the state before the one that cannot be judged everything counts
+            saved = self.feed.saved(self.name)
+            assert saved is not None
+            self.evaluator = self.make(saved.pieces)
+            for commit in commits:
+                self._settle([commit], self.evaluator.advance([commit]))
+            raise
+        self._settle(commits, found)
+        if time.monotonic() - self._pruned > PRUNE:
+            self.prune()
+        return True
+
+    def _settle(self, commits: Sequence[Commit], found: Sequence[tuple[int, Firing]]) -> None:
+        """Save that these states are judged, with what they gave, and do it."""
+        fired: list[Fired] = [planned(f, self.triggers[f.trigger], position, self.kind) for position, f in found]
+        last = commits[-1]
+        self.feed.save(self.name, last.position, last.time, self.evaluator.save(), fired)
+        self.position, self.time = last.position, last.time
+        self._count(commits)
+        self.actions.do(fired)
+
+    def _count(self, commits: Sequence[Commit]) -> None:
+        f = self.figures
+        f.states += len(commits)
+        f.transactions += sum(c.transactions for c in commits)
+        f.raised += sum(c.raised for c in commits)
+        several = [c.transactions for c in commits if c.transactions > 1]
+        f.merged += len(several)
+        f.coalesced += sum(several)
+        f.position, f.time = self.position, self.time
+        for n in several:
+            self.tell(f"{n:,} transactions were one state")
+
+    def prune(self) -> None:
+        """Delete what all watchers have judged, unless the log is kept."""
+        self._pruned = time.monotonic()
+        if not self.keep_log:
+            self.feed.prune()
