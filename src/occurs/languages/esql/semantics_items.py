@@ -1,0 +1,392 @@
+"""Processors that see one item after the other, in the reference semantics of pipes (pipes.md 4.2, 4.3)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+from occurs.languages.esql import semantics_documents as documents
+from occurs.languages.esql.semantics_arithmetic import ARITHMETIC, Fault, Lost, clean, kleene
+from occurs.languages.esql.semantics_early import early
+from occurs.languages.esql.semantics_expr import selects, value_of
+from occurs.languages.esql.semantics_functions import STRICT, average
+from occurs.languages.esql.semantics_traces import (
+    Item,
+    Scope,
+    Trace,
+    each,
+    end_of,
+    fronts,
+    numbered,
+    of_front,
+    values,
+)
+from occurs.languages.esql.semantics_values import Bag, Record, Troolean, elements, map_of, set_of
+from occurs.pipes import tree
+
+Inputs = Sequence[Trace]
+
+
+def lift(p: tree.Lift, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """o_i = f(x1_i .. xm_i), of the fronts that WHERE lets through."""
+    if p.early:
+        return [early(p.functions[0], inputs, scope)]
+    used = fronts(inputs)
+
+    def apply(front: tuple[Item, ...]) -> list[Any] | None:
+        if p.where is not None and not selects(p.where, values(front), scope.context):
+            return None
+        return [value_of(f, values(front), scope.context) for f in p.functions]
+
+    found = [(front, made) for front, made in zip(used, each(used, apply)) if made is not None]
+    end = end_of(inputs, used)
+    return [Trace(tuple(of_front(f, made[k]) for f, made in found), end) for k in range(len(p.functions))]
+
+
+# --- Σ --------------------------------------------------------------------------------------------------------------
+
+_NOTHING = object()
+
+#: the words of COMBINE: the function, and the start (none: the first item that is not null)
+_WORDS: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
+    "addition": (ARITHMETIC["+"], 0),
+    "multiplication": (ARITHMETIC["*"], 1),
+    "subtraction": (ARITHMETIC["-"], _NOTHING),
+    "division": (ARITHMETIC["/"], _NOTHING),
+    "maximum": (STRICT["maximum"], _NOTHING),
+    "minimum": (STRICT["minimum"], _NOTHING),
+    "conjunction": (lambda a, b: kleene([a, b], False), True),
+    "disjunction": (lambda a, b: kleene([a, b], True), False),
+    "bag union": (lambda a, b: Bag(a.elements + _elements(b)), Bag()),
+}
+
+
+def _elements(value: Any) -> tuple[Any, ...]:
+    found = elements(value)
+    if found is None:
+        raise Fault("bad-value", "is no list, set or bag", value)
+    return found
+
+
+def cumulate(p: tree.Cumulate, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """o_i = f(o_{i-1}, x_i).  A null leaves the value unchanged, but of AND and OR, which are Kleene's."""
+    start: Any
+    if isinstance(p.function, str):
+        run, start = _WORDS[p.function]
+    else:
+        body = p.function
+        run, start = lambda a, b: value_of(body, (a, b), scope.context), _NOTHING
+    if p.start is not None:
+        start = value_of(p.start, (), scope.context)
+    logical = p.function in ("conjunction", "disjunction")
+    if logical and p.start is None and any(isinstance(i.value, Troolean) for i in inputs[0].items):
+        start = Troolean.UNKNOWN
+    so_far = start
+    out = []
+    for n, item in enumerate(inputs[0].items):
+        if item.value is not None or logical:
+            # the first item is checked as the function would
+            so_far = numbered(n, _step, run, so_far, item.value)
+        out.append(item._replace(value=None if so_far is _NOTHING else so_far))
+    return [Trace(tuple(out), inputs[0].end)]
+
+
+def _step(run: Callable[[Any, Any], Any], so_far: Any, value: Any) -> Any:
+    if so_far is _NOTHING:
+        return value
+    found = clean(run(so_far, value))
+    if isinstance(found, Lost):
+        raise Fault("overflow", "does not fit into 64 bits with what came before", value)
+    return found
+
+
+def count(p: tree.Count, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """How many there were."""
+    return [_one_to_one(inputs[0], lambda so_far: len(so_far))]
+
+
+def moment(p: tree.Moment, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """The mean of x^n of the items so far; nulls are ignored; null before the first."""
+    return [_one_to_one(inputs[0], lambda so_far: average(tuple(v**p.n for v in _numbers(so_far))))]
+
+
+def deviation(p: tree.Deviation, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """The population standard deviation, sqrt(E[(x-mean)^2]), of the items so far; nulls are ignored."""
+
+    def of(so_far: list[Any]) -> Any:
+        there = _numbers(so_far)
+        if not there:
+            return None
+        mean = sum(there) / len(there)
+        return math.nan if isinstance(mean, float) else float(sum((v - mean) ** 2 for v in there) / len(there)) ** 0.5
+
+    return [_one_to_one(inputs[0], of)]
+
+
+def _numbers(so_far: list[Any]) -> list[Any]:
+    """Those that are not null: exact, unless one is infinite or NaN."""
+    there = [v for v in so_far if v is not None]
+    for v in there:
+        ARITHMETIC["neg"](v)
+    return [Fraction(v) for v in there] if all(map(math.isfinite, there)) else [float(v) for v in there]
+
+
+def _one_to_one(trace: Trace, f: Callable[[list[Any]], Any]) -> Trace:
+    """Each item answered with ``f`` of the values so far."""
+    found = [i.value for i in trace.items]
+    made = each(range(len(found)), lambda n: f(found[: n + 1]))
+    return Trace(tuple(i._replace(value=v) for i, v in zip(trace.items, made)), trace.end)
+
+
+# --- which items ----------------------------------------------------------------------------------------------------
+
+
+def decimate(p: tree.Decimate, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """x_0, x_n, x_2n ..; LAST TOO: at the end the last one, if it was none of them."""
+    (x,) = inputs
+    out = list(x.items[:: p.n])
+    if p.last and x.end is not None and x.items and (len(x) - 1) % p.n != 0:
+        out.append(_at_the_end(x, x.items[-1]))
+    return [Trace(tuple(out), x.end)]
+
+
+def _at_the_end(x: Trace, item: Item) -> Item:
+    return item._replace(at=x.known_at(item.at))
+
+
+def freeze(p: tree.Freeze, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """x_0 once per item."""
+    (x,) = inputs
+    return [Trace(tuple(i._replace(value=x.items[0].value) for i in x.items), x.end)]
+
+
+def trim(p: tree.Trim, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """x_n, x_{n+1} .."""
+    return [Trace(inputs[0].items[p.n :], inputs[0].end)]
+
+
+def filter_(p: tree.Filter, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """(x1_i ..) if g_i is true."""
+    used = fronts(inputs)
+    kept = [f for f, true in zip(used, each(used, lambda f: _true(f[-1].value))) if true]
+    end = end_of(inputs, used)
+    return [Trace(tuple(of_front(f, f[k].value) for f in kept), end) for k in range(len(inputs) - 1)]
+
+
+def _true(guard: Any) -> bool:
+    if guard is not None and not isinstance(guard, bool):
+        raise Fault("bad-value", "is no boolean", guard)
+    return guard is True
+
+
+def first(p: tree.First, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """The first n; the trace ends with the n-th."""
+    (x,) = inputs
+    if len(x) < p.n:
+        return [x]
+    return [Trace(x.items[: p.n], x.items[p.n - 1].at if p.n else scope.beginning)]
+
+
+def last(p: tree.Last, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """The last item, at the end."""
+    (x,) = inputs
+    there = x.items[-1:] if x.end is not None else ()
+    return [Trace(tuple(_at_the_end(x, i) for i in there), x.end)]
+
+
+def every(p: tree.Every, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """The first item, then the first with time >= that of the last kept + d."""
+    width = scope.ticks(p.width)
+    kept: list[Item] = []
+    for item in inputs[0].items:
+        if not kept or item.at.time >= kept[-1].at.time + width:
+            kept.append(item)
+    return [Trace(tuple(kept), inputs[0].end)]
+
+
+def where(p: tree.Where, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """The items of which the condition is true."""
+    (x,) = inputs
+    true = each(x.items, lambda i: selects(p.condition, (i.value,), scope.context))
+    return [Trace(tuple(i for i, t in zip(x.items, true) if t), x.end)]
+
+
+def stop_when(p: tree.StopWhen, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """The items before the first of which the condition is true: with it the trace ends."""
+    (x,) = inputs
+    for n, item in enumerate(x.items):
+        if numbered(n, selects, p.condition, (item.value,), scope.context):
+            return [Trace(x.items[:n], item.at)]
+    return [x]
+
+
+def merge(p: tree.Merge, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """By step, then number of the input, then position; ends when all have."""
+    found = [(i.at.step, k, n, i) for k, x in enumerate(inputs) for n, i in enumerate(x.items)]
+    ends = [x.end for x in inputs]
+    end = None if None in ends else max(e for e in ends if e is not None)
+    return [Trace(tuple(i for *_, i in sorted(found, key=lambda f: f[:3])), end)]
+
+
+def insert(p: tree.Insert, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """n times the constant with the first item."""
+    (x,) = inputs
+    value = value_of(p.value, (), scope.context)
+    return [Trace(tuple(i._replace(value=value) for i in x.items[:1] * p.n) + x.items, x.end)]
+
+
+def repeat(p: tree.Repeat, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """Each item n times."""
+    return [Trace(tuple(i for i in inputs[0].items for _ in range(p.n)), inputs[0].end)]
+
+
+def repeat_by(p: tree.RepeatBy, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """Each item as often as the other input says; null: not at all."""
+    used = fronts(inputs)
+    times = each(used, lambda f: _times(f[1].value))
+    return [Trace(tuple(of_front(f, f[0].value) for f, n in zip(used, times) for _ in range(n)), end_of(inputs, used))]
+
+
+def _times(n: Any) -> int:
+    if n is None:
+        return 0
+    if not isinstance(n, int) or isinstance(n, bool) or n < 0:
+        raise Fault("bad-value", "is no number of times", n)
+    return n
+
+
+# --- collections ----------------------------------------------------------------------------------------------------
+
+
+def pack(p: tree.Pack, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """When the guard is true the list so far; it then starts with this item.  The rest, if there is any, at the end."""
+    used = fronts(inputs)
+    end = end_of(inputs, used)
+    out: list[Item] = []
+    so_far: list[Any] = []
+    for n, front in enumerate(used):
+        if numbered(n, _true, front[1].value):
+            out.append(of_front(front, tuple(so_far)))
+            so_far = []
+        so_far.append(front[0].value)
+    if end is not None and so_far:
+        out.append(of_front(used[-1], tuple(so_far))._replace(at=end))
+    return [Trace(tuple(out), end)]
+
+
+def unpack(p: tree.Unpack, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """The elements of each list, set or bag; null and ``[]`` give nothing."""
+    (x,) = inputs
+    found = each(x.items, lambda i: () if i.value is None else _elements(i.value))
+    return [Trace(tuple(i._replace(value=v) for i, vs in zip(x.items, found) for v in vs), x.end)]
+
+
+_COLLECTIONS: dict[str, Callable[[list[Any]], Any]] = {"list": tuple, "set": set_of, "bag": lambda v: Bag(tuple(v))}
+
+
+def collect(p: tree.Collect, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """The list, set or bag of the items so far."""
+    return [_one_to_one(inputs[0], _COLLECTIONS[p.into])]
+
+
+def collect_map(p: tree.CollectMap, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """The map of the fronts so far; a later value of a key replaces the earlier one."""
+    used = fronts(inputs)
+    pairs = [(f[0].value, f[1].value) for f in used]
+    items = tuple(of_front(f, map_of(pairs[: n + 1])) for n, f in enumerate(used))
+    return [Trace(items, end_of(inputs, used))]
+
+
+# --- documents ------------------------------------------------------------------------------------------------------
+
+
+def _read(read: Callable[[Any], Any]) -> Callable[[Any, Inputs, Scope], list[Trace]]:
+    """Each item read; null of null, and of what cannot be read if the processor says so."""
+
+    def one(value: Any, bad: str) -> Any:
+        try:
+            return None if value is None else read(value)
+        except Fault:
+            if bad == "null":
+                return None
+            raise
+
+    def run(p: Any, inputs: Inputs, scope: Scope) -> list[Trace]:
+        (x,) = inputs
+        made = each(x.items, lambda i: one(i.value, p.bad))
+        return [Trace(tuple(i._replace(value=v) for i, v in zip(x.items, made)), x.end)]
+
+    return run
+
+
+def tuples(p: tree.Tuples, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """The first line names the columns, the others are tuples of text; a null gives nothing."""
+    (x,) = inputs
+    lines = [(item, line) for item, some in zip(x.items, each(x.items, _lines)) for line in some]
+    if not lines:
+        return [Trace((), x.end)]
+    names = [n or "" for n in lines[0][1]]
+    made = each(lines[1:], lambda found: _named(names, found[1]))
+    return [Trace(tuple(i._replace(value=v) for (i, _), v in zip(lines[1:], made)), x.end)]
+
+
+def _lines(item: Item) -> list[list[str | None]]:
+    return [] if item.value is None else documents.read_csv(item.value)
+
+
+def _named(names: list[str], line: list[str | None]) -> Record:
+    if len(line) > len(names):
+        raise Fault("bad-value", f"has {len(line)} fields, and there are {len(names)} columns", line)
+    return Record(tuple(zip(names, [*line, *[None] * (len(names) - len(line))])))
+
+
+def regex(p: tree.Regex, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """A tuple of the groups of the first match; null if there is none."""
+    (x,) = inputs
+    made = each(x.items, lambda i: documents.groups(p.pattern, p.names, i.value))
+    return [Trace(tuple(i._replace(value=v) for i, v in zip(x.items, made)), x.end)]
+
+
+def same(p: tree.Processor, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """Nothing happens to the items."""
+    return list(inputs)
+
+
+def plot(p: tree.Plot, inputs: Inputs, scope: Scope) -> list[Trace]:
+    """What is drawn, in place of the picture."""
+    (x,) = inputs
+    return [Trace(tuple(i._replace(value=documents.Picture(p, i.value)) for i in x.items), x.end)]
+
+
+MEANING: dict[type[tree.Processor], Callable[[Any, Inputs, Scope], list[Trace]]] = {
+    tree.Lift: lift,
+    tree.Cumulate: cumulate,
+    tree.Count: count,
+    tree.Moment: moment,
+    tree.Deviation: deviation,
+    tree.Decimate: decimate,
+    tree.Freeze: freeze,
+    tree.Trim: trim,
+    tree.Filter: filter_,
+    tree.First: first,
+    tree.Last: last,
+    tree.Every: every,
+    tree.Where: where,
+    tree.StopWhen: stop_when,
+    tree.Merge: merge,
+    tree.Insert: insert,
+    tree.Repeat: repeat,
+    tree.RepeatBy: repeat_by,
+    tree.Pack: pack,
+    tree.Unpack: unpack,
+    tree.Collect: collect,
+    tree.CollectMap: collect_map,
+    tree.Xml: _read(documents.read_xml),
+    tree.Json: _read(documents.read_json),
+    tree.Tuples: tuples,
+    tree.Regex: regex,
+    tree.Print: same,
+    tree.Plot: plot,
+}
