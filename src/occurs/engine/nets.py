@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -17,34 +18,58 @@ from occurs.operators.rows import Rows
 from occurs.plan.definition import NetDefinition
 
 if TYPE_CHECKING:
+    from occurs.operators.lasting.joining import Joined, JoinedState
     from occurs.operators.lasting.network import Source
+    from occurs.plan.stage import Stage
 
 
-@dataclass
 class Nets:
-    """The nets of an engine; ``values``: what their codes stand for, in all calls."""
+    """The nets of an engine."""
 
-    values: Values = field(default_factory=Values)
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        #: what codes stand for, in all calls
+        self.values = Values()
+
+    @cached_property
+    def _joined(self) -> dict[str, Joined]:
+        """The program of each definition that runs together with others."""
+        if not self._stage.nets:
+            return {}
+        # kernels take a third of a second to load: programs in which nothing lasts do without
+        from occurs.operators.lasting.joining import programs
+
+        nets = [u for level in self._stage.levels for u in level if isinstance(u, NetDefinition)]
+        found = programs(nets, self._stage.inputs - set(self._stage.defined))
+        return {d.output: program for program in found for d in program.definitions}
 
     def call(self, state: State, frontier: int, closing: bool) -> NetCall:
         """What the nets of one call share; ``state`` is as the call before left it."""
         since = NEVER if state.frontier is None else state.frontier
-        return NetCall(state, Call(since, frontier, self.values, closing))
+        # the last call tells what has not ended, too
+        return NetCall(state, Call(since, frontier, self.values, closing), {} if closing else self._joined)
 
 
 @dataclass
 class NetCall:
     """One call of an engine; ``signals``: what the definitions of earlier levels gave in it, ``certain``: the same with
-    all open rows that are certain, of those that tell them."""
+    all open rows that are certain, of those that tell them.  ``joined``: per definition that runs together with others
+    the program; ``done``: the rows of those that have run."""
 
     state: State
     call: Call
+    joined: Mapping[str, Joined]
+    done: dict[str, Rows] = field(default_factory=dict)
     signals: dict[str, Signal] = field(default_factory=dict)
     certain: dict[str, Signal] = field(default_factory=dict)
 
     def run(self, definition: NetDefinition, tables: Mapping[str, Rows], labelled: bool) -> tuple[Rows, Rows | None]:
         """The rows of a definition that are final now, and open ones that are told before, if it tells them; its new
         state is in the engine's."""
+        if definition.output in self.joined:
+            if definition.output not in self.done:
+                self._together(self.joined[definition.output], tables, labelled)
+            return self.done[definition.output], None
         given = tables if definition.born is None else Since(tables, definition.born)
         sources: dict[str, Source] = {}
         certain: dict[str, Signal] = {}
@@ -68,6 +93,25 @@ class NetCall:
             if part is not None and labelled:
                 part.labels = labels_of(definition, part)
         return rows, begun
+
+    def _together(self, program: Joined, tables: Mapping[str, Rows], labelled: bool) -> None:
+        """All definitions of a program."""
+        found = program.advance(self._state(program), tables, self.call)
+        for definition, intervals in zip(program.definitions, found, strict=True):
+            rows = definition.answer.rows(intervals, self.call)
+            if labelled:
+                rows.labels = labels_of(definition, rows)
+            self.done[definition.output] = rows
+
+    def _state(self, program: Joined) -> JoinedState:
+        """What the definitions of a program have kept."""
+        nets = self.state.nets
+        state = program.state_of([kept.held for d in program.definitions if (kept := nets.get(d.identity)) is not None])
+        if state is None:
+            state = program.loaded([self._kept(d).tables for d in program.definitions])
+            for d, held in zip(program.definitions, state.shares, strict=True):
+                nets[d.identity] = Kept(d.net, self.call.values, held)
+        return state
 
     def _kept(self, definition: NetDefinition) -> Kept:
         """The state of a definition: of the call before, restored, or fresh."""

@@ -55,8 +55,9 @@ class Answer:
         return {n: Column.of(pa.array([], arrow_type(t)), t) for n, t in types}
 
     def rows(self, found: Intervals, call: Call) -> Rows:
-        """Any intervals of the formula as rows, such as :class:`occurs.operators.lasting.begun.Begun` gives."""
-        return self._rows(found.codes, found.start, found.end, call)
+        """Any intervals of the formula as rows, such as :class:`occurs.operators.lasting.begun.Begun` gives; instants
+        as intervals that end where they begin."""
+        return self._rows(found.codes, found.start, found.end if self.lasting else None, call)
 
     def _rows(self, codes: Codes, time: np.ndarray, end: np.ndarray | None, call: Call) -> Rows:
         if not len(time):

@@ -53,8 +53,14 @@ class Related:
         return RESULTS.get(self.rel, kernels.HULL)
 
     @cached_property
-    def _places(self) -> np.ndarray:
+    def places(self) -> np.ndarray:
+        """Where either side has each variable."""
         return places(self.left, self.right, self.variables)
+
+    @property
+    def parameters(self) -> tuple[int, int, bool]:
+        """What kernels want to know: the number of the relation, what comes of a pair, and whether it comes again."""
+        return (0 if self.rel == "before" else self._number), self._result, self._repeats
 
     @property
     def tables(self) -> Mapping[str, tuple[str, ...]]:
@@ -96,17 +102,17 @@ class Related:
             state["left"].block, left.new.block, left.open.block,
             state["right"].block, right.new.block, right.open.block,
             of_left.block, of_left.cuts, of_right.block, of_right.cuts,
-            self._places, left.known.complete, right.known.complete, sides.FEW,
+            self.places, left.known.complete, right.known.complete, sides.FEW,
         )  # fmt: skip
         rows, given = Intervals.of(found), state["given"]
         if call.closing:
             if self._repeats:
-                rows, _ = once(given, rows, OPEN, Lags.none(self.variables), _NO_ROWS, self._places)
+                rows, _ = once(given, rows, OPEN, Lags.none(self.variables), _NO_ROWS, self.places)
             closed, open = split(rows)
             return self.fresh(), Phenomena(closed, open, OPEN)
         complete, behind = self._complete(left, right), Lags(self.variables, lags, cuts)
         if self._repeats and (len(rows) or len(given)):
-            rows, given = once(given, rows, complete, behind, _NO_ROWS, self._places)
+            rows, given = once(given, rows, complete, behind, _NO_ROWS, self.places)
         if changed or given is not state["given"]:
             state = {
                 "left": Held.of(kept, _WAITING) if changed & 1 else state["left"],
@@ -153,7 +159,7 @@ class Related:
 
     def _results(self, x: Intervals, y: Intervals, pairs: tuple[np.ndarray, np.ndarray]) -> Intervals:
         """What is so of pairs of rows."""
-        return Intervals.of(kernels.results(self._places, x.block, y.block, *pairs, self._result))
+        return Intervals.of(kernels.results(self.places, x.block, y.block, *pairs, self._result))
 
     def _complete(self, left: Side, right: Side) -> int:
         """Up to where starts and ends are known that do not lag: as those of the sides that give them."""

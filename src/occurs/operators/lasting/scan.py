@@ -119,6 +119,11 @@ class Scan:
 
     # --- signals ----------------------------------------------------------------------------------------------------
 
+    def instants(self, rows: Rows, call: Call) -> tuple[Codes, np.ndarray]:
+        """The bindings and instants of rows that are new, in the order of time, perhaps some more than once."""
+        new, codes = self._bound(rows.slice(rows.new) if rows.new else rows, call)
+        return codes, new.time
+
     def _points(self, rows: Rows, call: Call) -> Points:
         rows, codes = self._bound(rows, call)
         return distinct(Points(codes, rows.time, call.since, call.complete))

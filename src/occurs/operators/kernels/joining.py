@@ -1,0 +1,313 @@
+"""All operators of several nets in one call of a kernel (phenesthe.md, sections 4 and 5).
+
+A *program* is an int64 matrix, one row per node, operands before those that use them; its columns are ``OP`` ..
+``REPEATS``.  A signal is what a node has added, ``closed``; of a state also what ``began``, what is ``open``; of
+relations also what lags.  Instants are intervals that end where they begin.  Blocks are as in
+:mod:`occurs.operators.kernels.blocks`.
+
+A *key* is a variable that all nodes have.  Bindings of other keys have nothing to do with one another, and for a key of
+which nothing comes nothing changes: all but the first nodes see only the rows of the keys of which something comes.
+Tables of state have room behind their rows, which are in no order; ``sizes`` says how many there are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, types
+from numba.typed import List
+
+from occurs.operators.kernels import relations
+from occurs.operators.kernels.blocks import _BLOCK, alike, behind_another, copy, keys, taken
+from occurs.operators.kernels.giving import once
+from occurs.operators.kernels.intervals import _OPEN, _OUT
+from occurs.operators.kernels.relations import _on
+from occurs.operators.kernels.spans import common
+from occurs.operators.kernels.stretches import first_marks, stretches
+
+#: ``FIRST`` = 1: it reads rows alone.  ``TOUCHES`` = 1: others read what is new there.  ``KEY``: the column of the key,
+#: -1 if there is none.  ``TABLE``: its first table.  ``REL``, ``RESULT``, ``REPEATS``: of relations
+OP, LEFT, RIGHT, WIDTH, FIRST, TOUCHES, KEY, TABLE, REL, RESULT, REPEATS = range(11)
+#: instants of rows, which are told apart if TOUCHES; a maximal range; start, end; an intersection; relations
+POINTS, RANGE, STARTS, ENDS, COMMON, BESIDE, BEFORE = range(7)
+
+#: relations look at all rows they are given
+_ALL = 1 << 62
+_BLOCKS = types.ListType(_BLOCK)
+_ROWS = types.ListType(_OUT)
+_MARKS = types.Array(types.boolean, 1, "C")
+
+
+@njit(_BLOCK(_OUT, types.int64, types.int64, types.int64), cache=True, nogil=True)
+def _points(marks: np.ndarray, at: int, width: int, n: int) -> np.ndarray:
+    """Instants out of a row of columns."""
+    out = np.empty((width + 2, n), np.int64)
+    for k in range(width + 1):
+        for i in range(n):
+            out[k, i] = marks[at + k * n + i]
+    copy(out, width + 1, 0, out, width, 0, n)
+    return out
+
+
+@njit(_BLOCK(_BLOCK, types.int64), cache=True, nogil=True)
+def _instants(rows: np.ndarray, column: int) -> np.ndarray:
+    """The starts of intervals, or the ends."""
+    width, n = rows.shape[0] - 2, rows.shape[1]
+    out = np.empty((width + 2, n), np.int64)
+    for k in range(width):
+        copy(out, k, 0, rows, k, 0, n)
+    copy(out, width, 0, rows, width + column, 0, n)
+    copy(out, width + 1, 0, rows, width + column, 0, n)
+    return out
+
+
+@njit(_BLOCK(_BLOCK), cache=True, nogil=True)
+def _opened(held: np.ndarray) -> np.ndarray:
+    """Rows of a table that begin and have not ended, as intervals."""
+    width, n = held.shape
+    out = np.empty((width + 1, n), np.int64)
+    for k in range(width):
+        copy(out, k, 0, held, k, 0, n)
+    for i in range(n):
+        out[width, i] = _OPEN
+    return out
+
+
+@njit(_OUT(_BLOCK, types.int64, types.int64, _MARKS), cache=True, nogil=True)
+def _drawn(table: np.ndarray, size: int, column: int, touched: np.ndarray) -> np.ndarray:
+    """The rows of the keys in question."""
+    if column < 0:
+        return np.arange(size)
+    out = np.empty(size, np.int64)
+    n = 0
+    for i in range(size):
+        key = table[column, i]
+        if key < len(touched) and touched[key]:
+            out[n] = i
+            n += 1
+    return out[:n]
+
+
+@njit(types.void(_BLOCKS, _OUT, _OUT, types.int64, _OUT, _BLOCK, _BLOCK), cache=True, nogil=True)
+def _replace(
+    tables: List, sizes: np.ndarray, versions: np.ndarray, number: int, rows: np.ndarray, before: np.ndarray,
+    after: np.ndarray,
+) -> None:  # fmt: skip
+    """Puts ``after`` in the place of some rows of a table, which are ``before``."""
+    if alike(before, after):
+        return
+    versions[number] += 1
+    table, size, old, new = tables[number], sizes[number], len(rows), after.shape[1]
+    width = table.shape[0]
+    for i in range(min(old, new)):
+        for k in range(width):
+            table[k, rows[i]] = after[k, i]
+    # the last rows move to where there are none
+    for i in range(old - 1, new - 1, -1):
+        size -= 1
+        if rows[i] != size:
+            for k in range(width):
+                table[k, rows[i]] = table[k, size]
+    if size + new - old > table.shape[1] and new > old:
+        larger = np.empty((width, 2 * (size + new - old) + 16), np.int64)
+        for k in range(width):
+            copy(larger, k, 0, table, k, 0, size)
+        tables[number] = table = larger
+    for i in range(old, new):
+        for k in range(width):
+            table[k, size] = after[k, i]
+        size += 1
+    sizes[number] = size
+
+
+@njit(_BLOCK(_BLOCK, _OUT, _OUT), cache=True, nogil=True)
+def _until(rows: np.ndarray, at: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """These rows, with ends."""
+    width, n = rows.shape[0], len(at)
+    out = np.empty((width + 1, n), np.int64)
+    for i in range(n):
+        for k in range(width):
+            out[k, i] = rows[k, at[i]]
+        out[width, i] = ends[i]
+    return out
+
+
+@njit(types.UniTuple(_BLOCK, 3)(_BLOCK, _BLOCK, _BLOCK, _BLOCK), cache=True, nogil=True)
+def _ranged(
+    held: np.ndarray, phi: np.ndarray, psi: np.ndarray, places: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What of a maximal range has ended, what began, and the rows that are open now, of which ``held`` were before."""
+    width, before, m = held.shape[0] - 1, held.shape[1], psi.shape[1]
+    both = behind_another(held, phi, width + 1)
+    n = both.shape[1]
+    head = _on(places, both, m, psi)
+    key = head if psi.shape[0] == phi.shape[0] else keys(both, width)
+    ended, ends, begins, began_ends, now = stretches(
+        key[:before], head[:before], both[width, :before], key[before:n], head[before:n], both[width, before:],
+        head[n:], psi[psi.shape[0] - 2], False,
+    )  # fmt: skip
+    return _until(both, ended, ends), _until(both, begins, began_ends), taken(both, now)
+
+
+@njit(types.int64(_BLOCK, types.int64), cache=True, nogil=True)
+def _greatest(block: np.ndarray, column: int) -> int:
+    out = -1
+    for i in range(block.shape[1]):
+        out = max(out, block[column, i])
+    return out
+
+
+@njit(
+    types.Tuple((_BLOCK, _BLOCK, _OUT))(
+        _OUT, _BLOCK, _BLOCKS, _OUT, _OUT, _OUT, _MARKS, *[_BLOCK] * 4, *[_BLOCK, _OUT] * 2, types.int64
+    ),
+    cache=True,
+    nogil=True,
+)
+def _related(
+    node: np.ndarray, places: np.ndarray, tables: List, sizes: np.ndarray, versions: np.ndarray, columns: np.ndarray,
+    touched: np.ndarray, left: np.ndarray, left_open: np.ndarray, right: np.ndarray, right_open: np.ndarray,
+    left_lags: np.ndarray, left_cuts: np.ndarray, right_lags: np.ndarray, right_cuts: np.ndarray, frontier: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    """The results of a relation that are final, and what lags, over the rows of the keys in question."""
+    t, last = node[TABLE], 3 if node[OP] == BEFORE else 2
+    at_left = _drawn(tables[t], sizes[t], columns[t], touched)
+    at_right = _drawn(tables[t + 1], sizes[t + 1], columns[t + 1], touched)
+    kept, others = taken(tables[t], at_left), taken(tables[t + 1], at_right)
+    if node[OP] == BEFORE:
+        at_begun = _drawn(tables[t + 2], sizes[t + 2], columns[t + 2], touched)
+        begun = taken(tables[t + 2], at_begun)
+        found, kept_after, others_after, begun_after, lags, cuts, _ = relations.before(
+            kept, left, left_open, others, right, right_open, begun, left_lags, left_cuts, right_lags, right_cuts,
+            places, frontier, frontier, _ALL,
+        )  # fmt: skip
+        _replace(tables, sizes, versions, t + 2, at_begun, begun, begun_after)
+    else:
+        found, kept_after, others_after, lags, cuts, _ = relations.beside(
+            node[REL], node[RESULT], kept, left, left_open, others, right, right_open, left_lags, left_cuts,
+            right_lags, right_cuts, places, frontier, frontier, _ALL,
+        )  # fmt: skip
+    _replace(tables, sizes, versions, t, at_left, kept, kept_after)
+    _replace(tables, sizes, versions, t + 1, at_right, others, others_after)
+    t += last
+    if node[REPEATS] and (sizes[t] or found.shape[1]):
+        at_given = _drawn(tables[t], sizes[t], columns[t], touched)
+        given = taken(tables[t], at_given)
+        pending = others_after if node[OP] == BEFORE else np.empty((2, 0), np.int64)
+        found, given_after = once(given, found, frontier, lags, cuts, pending, places)
+        _replace(tables, sizes, versions, t, at_given, given, given_after)
+    return found, lags, cuts
+
+
+@njit(
+    _MARKS(_BLOCK, _BLOCKS, _BLOCKS),
+    cache=True,
+    nogil=True,
+)
+def _touched(program: np.ndarray, closed: List, began: List) -> np.ndarray:
+    """The keys for which the first nodes have something new."""
+    most = -1
+    for i in range(len(program)):
+        if program[i, FIRST] and program[i, TOUCHES] and program[i, KEY] >= 0:
+            most = max(most, _greatest(closed[i], program[i, KEY]), _greatest(began[i], program[i, KEY]))
+    out = np.zeros(most + 1, np.bool_)
+    for i in range(len(program)):
+        if program[i, FIRST] and program[i, TOUCHES] and program[i, KEY] >= 0:
+            for block in (closed[i], began[i]):
+                for p in range(block.shape[1]):
+                    out[block[program[i, KEY], p]] = True
+    return out
+
+
+@njit(
+    types.Tuple((_OUT, _OUT))(_BLOCK, _BLOCKS, _OUT, _BLOCKS, _OUT, _OUT, _OUT, _OUT, _OUT, types.int64, types.int64),
+    cache=True,
+    nogil=True,
+)
+def advance(
+    program: np.ndarray, places: List, columns: np.ndarray, tables: List, sizes: np.ndarray, versions: np.ndarray,
+    marks: np.ndarray, counts: np.ndarray, outputs: np.ndarray, since: int, frontier: int,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """One call that is not the last one.
+
+    ``places``: per node, as relations have them.  ``columns``: of the key, per table.  ``marks``: for every node of
+    instants of rows their codes and times, column after column, ``counts`` of them.  Tables, their ``sizes`` and their
+    ``versions``, which tell whether they have changed, are changed in place.  Returns what has ended (or is true) of
+    the nodes ``outputs``, block after block, and the rows of each.
+    """
+    n = len(program)
+    closed, began, open = List.empty_list(_BLOCK), List.empty_list(_BLOCK), List.empty_list(_BLOCK)
+    lags, cuts = List.empty_list(_BLOCK), List.empty_list(_OUT)
+    no_cuts = np.zeros(1, np.int64)
+    for i in range(n):
+        nothing = np.empty((program[i, WIDTH] + 2, 0), np.int64)
+        closed.append(nothing)
+        began.append(nothing)
+        open.append(nothing)
+        lags.append(nothing)
+        cuts.append(no_cuts)
+    at = scan = new = 0
+    for i in range(n):
+        if program[i, FIRST] == 0:
+            continue
+        if program[i, OP] == POINTS:
+            width, count = program[i, WIDTH], counts[scan]
+            rows = _points(marks, at, width, count)
+            if program[i, TOUCHES] and count > 1:
+                first, again = first_marks(keys(rows, width), rows[width])
+                if again:
+                    rows = taken(rows, np.flatnonzero(first))
+            closed[i] = rows
+            at += (width + 1) * count
+            scan += 1
+        else:
+            phi, psi, t = closed[program[i, LEFT]], closed[program[i, RIGHT]], program[i, TABLE]
+            if phi.shape[1] or (psi.shape[1] and sizes[t]):
+                some = np.arange(sizes[t])
+                held = taken(tables[t], some)
+                closed[i], began[i], now = _ranged(held, phi, psi, places[i])
+                _replace(tables, sizes, versions, t, some, held, now)
+        if program[i, TOUCHES]:
+            new += closed[i].shape[1] + began[i].shape[1]
+    if new:
+        touched = _touched(program, closed, began)
+        for i in range(n):
+            op, left, right, t = program[i, OP], program[i, LEFT], program[i, RIGHT], program[i, TABLE]
+            if program[i, FIRST]:
+                if op == RANGE:
+                    open[i] = _opened(taken(tables[t], _drawn(tables[t], sizes[t], columns[t], touched)))
+            elif op == STARTS:
+                closed[i] = _instants(began[left], 0)
+            elif op == ENDS:
+                closed[i] = _instants(closed[left], 1)
+            elif op in (RANGE, COMMON):
+                some = _drawn(tables[t], sizes[t], columns[t], touched)
+                held = taken(tables[t], some)
+                now = held
+                if op == RANGE:
+                    closed[i], began[i], now = _ranged(held, closed[left], closed[right], places[i])
+                elif closed[left].shape[1] or began[left].shape[1] or closed[right].shape[1] or began[right].shape[1]:
+                    closed[i], began[i], now = common(
+                        closed[left], open[left], closed[right], open[right], held, places[i], since
+                    )
+                _replace(tables, sizes, versions, t, some, held, now)
+                open[i] = _opened(now)
+            else:
+                closed[i], lags[i], cuts[i] = _related(
+                    program[i], places[i], tables, sizes, versions, columns, touched,
+                    closed[left], open[left], closed[right], open[right],
+                    lags[left], cuts[left], lags[right], cuts[right], frontier,
+                )  # fmt: skip
+    size = 0
+    out_sizes = np.empty(len(outputs), np.int64)
+    for k in range(len(outputs)):
+        out_sizes[k] = closed[outputs[k]].shape[1]
+        size += closed[outputs[k]].size
+    out = np.empty(size, np.int64)
+    at = 0
+    for k in range(len(outputs)):
+        block = closed[outputs[k]]
+        for row in range(block.shape[0]):
+            for p in range(block.shape[1]):
+                out[at] = block[row, p]
+                at += 1
+    return out, out_sizes
