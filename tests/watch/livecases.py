@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from occurs.connect import sqlite
 from occurs.connect.changes.sqlite import SQLiteFeed
@@ -16,6 +16,9 @@ from occurs.watch.actions import Actions
 from occurs.watch.replaying import Replaying
 from occurs.watch.rules import read_rules
 from occurs.watch.watcher import Watcher
+
+if TYPE_CHECKING:
+    from occurs.connect.changes.postgres import PostgresFeed
 
 TYPES = {Type.INT: "bigint", Type.FLOAT: "double precision", Type.STRING: "text", Type.BOOL: "boolean"}
 CASES = Path(__file__).parents[1] / "cases" / "logic"
@@ -41,6 +44,46 @@ class SQLite:
         self.connection.commit()
 
     def close(self) -> None:
+        self.connection.close()
+
+
+class Postgres:
+    """A database of a server, its clock in our hands."""
+
+    mark = "%s"
+
+    def __init__(self, url: str):
+        import psycopg
+
+        self.url = url
+        self.connection = psycopg.connect(url)
+        self.clock = False
+
+    def feed(self) -> PostgresFeed:
+        from occurs.connect.changes.postgres import PostgresFeed
+
+        return PostgresFeed(self.url)
+
+    def run(self, sql: str, *values: Any) -> int:
+        return self.connection.execute(sql, values).rowcount
+
+    def set_clock(self, time: int) -> None:
+        if not self.clock:
+            self.run("create table if not exists our_clock (at bigint)")
+            self.run("insert into our_clock select 0 where not exists (select 1 from our_clock)")
+            self.run("create or replace function occurs.now() returns bigint language sql as "
+                     "'select at from public.our_clock'")  # fmt: skip
+            self.clock = True
+        self.run("update our_clock set at = %s", time)
+        self.connection.commit()
+
+    def close(self) -> None:
+        """Everything that a case has made goes."""
+        rows = self.connection.execute("select tablename from pg_tables where schemaname = 'public'").fetchall()
+        gone = ", ".join(quoted(n) for (n,) in rows if n != "our_clock")
+        self.run(f"drop table {gone}")
+        self.run("drop schema occurs cascade")
+        self.connection.commit()
         self.connection.close()
 
 

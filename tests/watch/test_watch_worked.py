@@ -1,7 +1,7 @@
 """The worked examples of the specification over live databases, in real transactions."""
 
 import pytest
-from livecases import CASES, SQLite, watched
+from livecases import CASES, Postgres, SQLite, watched
 
 from occurs.testing.logic import load_cases
 
@@ -20,6 +20,14 @@ def expected(case):
 @pytest.mark.parametrize("case", WORKED, ids=str)
 def test_worked_examples_on_sqlite(case, tmp_path):
     database = SQLite(tmp_path)
+    found, never = watched(database, case)
+    assert (found, sorted(never)) == (expected(case)[0], sorted(expected(case)[1]))
+    database.close()
+
+
+@pytest.mark.parametrize("case", WORKED, ids=str)
+def test_worked_examples_on_postgresql(case, postgres):
+    database = Postgres(postgres.url())
     found, never = watched(database, case)
     assert (found, sorted(never)) == (expected(case)[0], sorted(expected(case)[1]))
     database.close()

@@ -1,0 +1,295 @@
+"""The change log of a PostgreSQL database (temporal-logic.md 5.5); needs the extra `postgresql` (psycopg)."""
+
+from __future__ import annotations
+
+import re
+import select
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
+from occurs.connect.changes import postgres_sql
+from occurs.connect.changes.model import ActionFailed, Change, Column, Described, Fired, Watched
+from occurs.connect.changes.postgres_sql import quoted, text
+from occurs.connect.changes.store import Store
+from occurs.connect.changes.values import fitted
+from occurs.errors import ResourceProblem, UsageProblem
+from occurs.languages.logic.checks_sql import parts
+from occurs.model.types import Type
+
+#: how long the lock of a watcher that was killed is waited for: its server process may not know it yet, in seconds
+PATIENCE = 5.0
+_TYPES = {
+    **dict.fromkeys(("int2", "int4", "int8"), Type.INT),
+    **dict.fromkeys(("float4", "float8", "numeric"), Type.FLOAT),
+    **dict.fromkeys(("text", "varchar", "bpchar", "name", "uuid", "char"), Type.STRING),
+    "bool": Type.BOOL,
+    **dict.fromkeys(("timestamp", "timestamptz", "date"), Type.TIMESTAMP),
+}
+#: classes of SQLSTATE that another try may not meet
+_TRANSIENT = ("40", "53", "55", "57")
+
+
+class PostgresFeed(Store):
+    """The log of the database at ``url``.  ``keep``: firings whose actions are done are kept, as the log is.
+
+    ``role``: who may watch besides whoever installs.
+    """
+
+    prefix = f"{postgres_sql.SCHEMA}."
+
+    def __init__(self, url: str, *, keep: bool = False, role: str | None = None) -> None:
+        self.keep, self.role = keep, role
+        try:
+            known = conninfo_to_dict(url)
+        except psycopg.ProgrammingError as error:
+            hint = "postgresql://user@host:5432/database"
+            raise UsageProblem.of("bad-option", f"--database: {error}".strip(), hint=hint) from error
+        self.name = f"postgresql://{known.get('host', '')}/{known.get('dbname', '')}"
+        try:
+            self.connection = psycopg.connect(url, autocommit=True, application_name="occurs watch")
+            self.run("set timezone = 'UTC'")
+        except psycopg.Error as error:
+            raise ResourceProblem.of("database", f"{self.name}: {_told(error)}") from error
+        self._notified = True
+        self.connection.add_notify_handler(self._notify)
+        self._tables: dict[str, Watched] = {}
+
+    def _notify(self, _: object) -> None:
+        self._notified = True
+
+    # --- statements ---------------------------------------------------------------------------------------------------
+
+    def run(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
+        try:
+            cursor = self.connection.execute(_ours(sql), values or None)
+            return cursor.fetchall() if cursor.description else []
+        except psycopg.Error as error:
+            raise self._problem(error) from error
+
+    @contextmanager
+    def transaction(self, *, write: bool = True) -> Iterator[None]:
+        try:
+            with self.connection.transaction():
+                yield
+        except psycopg.Error as error:
+            raise self._problem(error) from error
+
+    def _problem(self, error: psycopg.Error) -> ResourceProblem:
+        kind, hint = "database", None
+        if error.sqlstate == "42501":
+            kind = "no-right"
+            hint = "to install: be the owner of the tables; to watch: --install --role NAME grants what is needed"
+        return ResourceProblem.of(kind, f"{self.name}: {_told(error)}", hint=hint)
+
+    # --- the catalogue ------------------------------------------------------------------------------------------------
+
+    def _relation(self, name: str) -> tuple[int, str, str] | None:
+        """Object id, qualified and quoted name, and kind of a table, a view .."""
+        rows = self.run(
+            "select c.oid::bigint, format('%%I.%%I', n.nspname, c.relname), c.relkind::text "
+            "from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = to_regclass(:name)",
+            name=quoted(name),
+        )
+        return rows[0] if rows else None
+
+    def describe(self, names: Sequence[str]) -> dict[str, Described]:
+        found: dict[str, Described] = {}
+        for name in names:
+            relation = self._relation(name)
+            if relation is None or relation[1].startswith(("pg_catalog.", "information_schema.")):
+                continue
+            oid, _, kind = relation
+            rows = self.run(
+                "select a.attname, b.typname, b.typtype::text, format_type(a.atttypid, a.atttypmod) "
+                "from pg_attribute a join pg_type t on t.oid = a.atttypid "
+                "join pg_type b on b.oid = case when t.typtype = 'd' then t.typbasetype else t.oid end "
+                "where a.attrelid = :oid and a.attnum > 0 and not a.attisdropped order by a.attnum",
+                oid=oid,
+            )
+            columns = tuple(Column(n, Type.STRING if how == "e" else _TYPES.get(t), d) for n, t, how, d in rows)
+            indexes = self.run(
+                "select i.indisprimary, array(select a.attname::text from unnest(i.indkey) with ordinality k(n, at) "
+                "join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.n where k.at <= i.indnkeyatts "
+                "order by k.at) from pg_index i where i.indrelid = :oid and i.indisunique and i.indisvalid "
+                "and i.indpred is null and i.indexprs is null",
+                oid=oid,
+            )
+            primary = next((tuple(c) for is_primary, c in indexes if is_primary), ())
+            why = None if kind in ("r", "p") else "it is no table, and only tables have triggers for each row"
+            found[name] = Described(name, columns, tuple(frozenset(c) for _, c in indexes), primary, why)
+        return found
+
+    # --- installing ---------------------------------------------------------------------------------------------------
+
+    def install_sql(self, tables: Sequence[Watched], watcher: str) -> list[str]:
+        found = []
+        for table in tables:
+            relation = self._relation(table.name)
+            assert relation is not None
+            columns = self.describe([table.name])[table.name].columns
+            found.append((table, relation[1], [c.name for c in columns if c.name not in table.names]))
+        return [*postgres_sql.log_sql(found), *(postgres_sql.grants(self.role) if self.role else ())]
+
+    def uninstall_sql(self) -> list[str]:
+        if not self._has_log():
+            return []
+        out = []
+        for (relation,) in self.run("select relation::text from occurs.watched order by name"):
+            out += [f"drop trigger if exists {t} on {relation}" for t in ("occurs_log", "occurs_truncate")]
+        return [*out, "drop schema occurs cascade"]
+
+    def install(self, tables: Sequence[Watched], watcher: str, rules: str) -> None:
+        with self.transaction():
+            for statement in self.install_sql(tables, watcher):
+                self.run(statement)
+            if self.entered(watcher):
+                return
+            self.run(f"select pg_advisory_xact_lock({postgres_sql.COMMITS})")
+            rows = 0
+            for table in tables:
+                relation = self._relation(table.name)
+                if table.keeps and relation is not None:
+                    row = ", ".join(f"{text(n)}, t.{quoted(n)}" for n in table.names)
+                    rows += self.connection.execute(
+                        "insert into occurs.changes (xid, tab, op, opens, new) select pg_current_xact_id(), "
+                        f"{text(table.name)}, 'insert', false, jsonb_build_object({row}) from {relation[1]} t"
+                    ).rowcount  # fmt: skip
+            if rows:
+                (place,) = self.run("select occurs.place(pg_current_xact_id(), 1, :watcher)", watcher=watcher)[0]
+                self.enter(watcher, place - 1, rules)
+            else:
+                (place,) = self.run("select case when is_called then last_value else 0 end from occurs.position")[0]
+                self.enter(watcher, place, rules)
+
+    def _has_log(self) -> bool:
+        return bool(self.run("select to_regclass('occurs.watchers') is not null")[0][0])
+
+    def installed(self, tables: Sequence[Watched], watcher: str) -> bool:
+        if not self._has_log() or not self.entered(watcher):
+            return False
+        for table in tables:
+            relation = self._relation(table.name)
+            rows = relation and self.run(
+                "select tgname::text, tgargs from pg_trigger where tgrelid = :oid "
+                "and tgname in ('occurs_log', 'occurs_truncate') and tgenabled <> 'D'",
+                oid=relation[0],
+            )
+            if not rows or len(rows) != 2:
+                return False
+            left = bytes(rows[0][1]).decode().split("\0")[1]
+            if any(f'"{n}"' in left for n in table.names):
+                return False
+        self._tables = {t.name: t for t in tables}
+        self.run(f"listen {postgres_sql.CHANNEL}")
+        return True
+
+    def uninstall(self) -> bool:
+        with self.transaction():
+            statements = self.uninstall_sql()
+            for statement in statements:
+                self.run(statement)
+        return bool(statements)
+
+    # --- one at a time ------------------------------------------------------------------------------------------------
+
+    def lock(self, watcher: str) -> None:
+        """The lock is of the session, which ends with the process, however that ends."""
+        until = time.monotonic() + PATIENCE
+        while not self.run(
+            f"select pg_try_advisory_lock({postgres_sql.WATCHERS}, hashtext(:watcher))", watcher=watcher
+        )[0][0]:
+            if time.monotonic() > until:
+                raise self.taken(watcher)
+            time.sleep(0.1)
+
+    def close(self) -> None:
+        self.connection.close()
+
+    # --- following ----------------------------------------------------------------------------------------------------
+
+    def changes(self, after: int, last: int, watcher: str) -> Iterator[tuple[int, Change]]:
+        rows = self.run(
+            "select p.position, c.tab, c.op, c.old, c.new from occurs.commits p join occurs.changes c on c.xid = p.xid "
+            "where p.position > :after and p.position <= :last and coalesce(p.watcher, :watcher) = :watcher "
+            "order by p.position, c.id",
+            after=after, last=last, watcher=watcher,
+        )  # fmt: skip
+        for position, name, op, old, new in rows:
+            table = self._tables.get(name)
+            if table is not None:
+                yield position, Change(name, op, fitted(table, old), fitted(table, new))
+
+    def wait(self, seconds: float) -> bool:
+        until = time.monotonic() + seconds
+        connection = self.connection.pgconn
+        try:
+            while not self._notified:
+                left = until - time.monotonic()
+                if left <= 0 or not select.select([connection.socket], [], [], left)[0]:
+                    return False
+                connection.consume_input()
+                while connection.notifies() is not None:
+                    self._notified = True
+        except psycopg.Error as error:
+            raise self._problem(error) from error
+        self._notified = False
+        return True
+
+    def tick(self, time: int) -> None:
+        self.run("select occurs.tick(:time)", time=time)
+
+    # --- actions ------------------------------------------------------------------------------------------------------
+
+    def execute(self, watcher: str, label: str, action: int, statement: str, values: Mapping[str, Any]) -> bool:
+        try:
+            with self.connection.transaction():
+                if not self.noted(watcher, label, action):
+                    return False
+                self.connection.execute(_theirs(statement), values or None)
+        except psycopg.Error as error:
+            if self.connection.closed:
+                raise self._problem(error) from error
+            transient = (error.sqlstate or "").startswith(_TRANSIENT)
+            raise ActionFailed(_told(error), transient=transient) from error
+        return True
+
+    def finished(self, watcher: str, fired: Sequence[Fired], *, keep: bool | None = None) -> None:
+        super().finished(watcher, fired, keep=self.keep if keep is None else keep)
+
+    def prune(self) -> None:
+        with self.transaction():
+            (until,) = self.run("select min(position) from occurs.watchers")[0]
+            self.run(
+                "delete from occurs.changes c using occurs.commits p where p.xid = c.xid and p.position <= :until",
+                until=until,
+            )
+            self.run("delete from occurs.commits where position <= :until", until=until)
+            self.run("delete from occurs.merged where last <= :until", until=until)
+
+
+@lru_cache(maxsize=200)
+def _ours(sql: str) -> bytes:
+    """A statement of ours as the driver wants it: ``:name`` is ``%(name)s``."""
+    return re.sub(r"(?<![:\w]):([a-z_]+)\b", r"%(\1)s", sql).encode()
+
+
+@lru_cache(maxsize=200)
+def _theirs(statement: str) -> bytes:
+    """A user's statement as the driver wants it: parameters outside of quotes and comments are bound."""
+    out, end = [], 0
+    for part in parts(statement):
+        if part.kind == "parameter":
+            out += [statement[end : part.start].replace("%", "%%"), f"%({part.text[1:]})s"]
+            end = part.end
+    return "".join([*out, statement[end:].replace("%", "%%")]).encode()
+
+
+def _told(error: psycopg.Error) -> str:
+    """What the server says, in one line."""
+    return error.diag.message_primary or str(error).strip().replace("\n", " ")
