@@ -2,9 +2,9 @@
 
 As in :mod:`occurs.testing.cases`, with a block ``esql`` for the rules.  A line ``X0: 7, 1, null`` of the block ``in``
 stands for events of the type X0 at the times 0, 1, 2 with the attribute ``v``; the other lines are events in the
-notation of the text cases, whose values may also be lists.  The block ``out`` has a line per definition, ``Out: 0: 14, 4:
-4`` (time: value); a row ``2: true (about 0)`` says what it is about.  Options: ``unit`` (s by default), ``start``,
-``until``, ``ended: true``.
+notation of the text cases, whose values may also be lists.  The block ``out`` has a line per definition with its rows as
+time: value, ``Out: 0: 14, 4: 4``; ``2: true (about 0)`` says what a row is about.  Options: ``unit`` (s by default),
+``start``, ``until``, ``ended: true``.
 
 Values: ``null true false``, numbers, text in quotes or bare words, lists ``[1, 2]``, sets ``{1, 2}``, maps ``{a: 1}``,
 tuples ``(n 1, m 2)``.  Bags are written as sorted lists, Trooleans are the texts ``T F ?``.

@@ -287,7 +287,19 @@ class Graphs:
 
 _ALL = KINDS
 #: they give whatever they take
-_SHAPES = ("decimate", "freeze", "trim", "filter", "first", "last", "every", "where", "stop_when", "merge", "insert")
+_SHAPES: tuple[str, ...] = (
+    "decimate",
+    "freeze",
+    "trim",
+    "filter",
+    "first",
+    "last",
+    "every",
+    "where",
+    "stop_when",
+    "merge",
+    "insert",
+)
 _SHAPES += ("repeat", "repeat_by", "lift", "window", "time_window", "each", "reset", "machine")
 _AMOUNTS = ("int", "number")
 
