@@ -2,7 +2,7 @@
 
 As in :mod:`occurs.testing.cases`, with a block ``esql`` for the rules.  A line ``X0: 7, 1, null`` of the block ``in``
 stands for events of the type X0 at the times 0, 1, 2 with the attribute ``v``; the other lines are events in the
-notation of the text cases, whose values may also be lists.  The block ``out`` has a line per definition with its rows as
+notation of the text cases, whose values may also be lists.  The block ``out`` has a line per definition, its rows as
 time: value, ``Out: 0: 14, 4: 4``; ``2: true (about 0)`` says what a row is about.  Options: ``unit`` (s by default),
 ``start``, ``until``, ``ended: true``.
 
