@@ -162,37 +162,15 @@ class ExpressionBuilder(ABC):
         return core.Literal(self._unquoted(tree.children[0]), Type.STRING, span=self.span(tree))
 
     def _unquoted(self, token: Token) -> str:
-        def replace(match: re.Match[str]) -> str:
-            code = match.group(1)
-            if code in _ESCAPES:
-                return _ESCAPES[code]
-            if len(code) == 5:
-                return chr(int(code[1:], 16))
-            start = self.offset + (token.start_pos or 0) + 1 + match.start()
-            hint = r"escapes are \\ \' \" \n \t and \uXXXX; a backslash itself is written \\"
-            self.source.report("syntax", f"unknown escape \\{code}", self.source.span(start, start + 2), hint)
-            return ""
-
-        text = _ESCAPE.sub(replace, token[1:-1])
-        try:
-            # a pair of surrogates is one character; half of one is none
-            return text.encode("utf-16", "surrogatepass").decode("utf-16")
-        except UnicodeDecodeError:
-            self.source.report("syntax", r"half of a surrogate pair (\uD800 to \uDFFF) is no character",
-                               self.span(token))  # fmt: skip
-            return ""
+        return unquoted(str(token), self.offset + (token.start_pos or 0), self.source)
 
     def x_timestamp(self, tree: Node) -> Expr:
         text = self._unquoted(tree.children[0]).strip()
-        try:
-            at = datetime.fromisoformat(text)
-            at = at.replace(tzinfo=UTC) if at.tzinfo is None else at
-            value = (at - _EPOCH) // timedelta(microseconds=1)
-        except (ValueError, OverflowError):
+        value = microseconds(text)
+        if value is None:
             hint = 'write it as `timestamp "2024-01-05T09:00:00Z"`'
             self.source.report("syntax", f"`{text}` is no point in time", self.span(tree), hint)
-            value = 0
-        return core.Literal(value, Type.TIMESTAMP, span=self.span(tree))
+        return core.Literal(value or 0, Type.TIMESTAMP, span=self.span(tree))
 
     def x_true(self, tree: Node) -> Expr:
         return core.Literal(True, Type.BOOL, span=self.span(tree))
@@ -206,6 +184,41 @@ class ExpressionBuilder(ABC):
     def x_call(self, tree: Node) -> Expr:
         args = tuple(self.expr(c) for c in tree.children[1:] if c is not None)
         return core.Call(plain(tree.children[0]).lower(), args, span=self.span(tree))
+
+
+def unquoted(word: str, at: int, source: Text) -> str:
+    """What a text in quotes, which stands at offset ``at``, says; unknown escapes are reported."""
+
+    def replace(match: re.Match[str]) -> str:
+        code = match.group(1)
+        if code in _ESCAPES:
+            return _ESCAPES[code]
+        if len(code) == 5:
+            return chr(int(code[1:], 16))
+        start = at + 1 + match.start()
+        hint = r"escapes are \\ \' \" \n \t and \uXXXX; a backslash itself is written \\"
+        source.report("syntax", f"unknown escape \\{code}", source.span(start, start + 2), hint)
+        return ""
+
+    text = _ESCAPE.sub(replace, word[1:-1])
+    try:
+        # a pair of surrogates is one character; half of one is none
+        return text.encode("utf-16", "surrogatepass").decode("utf-16")
+    except UnicodeDecodeError:
+        span = source.span(at, at + len(word))
+        source.report("syntax", r"half of a surrogate pair (\uD800 to \uDFFF) is no character", span)
+        return ""
+
+
+def microseconds(text: str) -> int | None:
+    """The point in time that an ISO text names (without zone: UTC), since 1970 UTC; None if it names none."""
+    try:
+        at = datetime.fromisoformat(text)
+        at = at.replace(tzinfo=UTC) if at.tzinfo is None else at
+        return (at - _EPOCH) // timedelta(microseconds=1)
+    except (ValueError, OverflowError):
+        return None
+
 
 def plain(token: Token | str) -> str:
     """A name without its backquotes."""

@@ -1,0 +1,98 @@
+"""The text of an `.esql` file to its tree (pipes.md, section 2).
+
+A text is cut into statements at its full stops, and before LET and DEFINE, which begin statements only.  Every
+statement is read by itself, so that each wrong one is reported.  Phrases are known from the statement behind their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from occurs.errors import Problem
+from occurs.languages.esql import syntax
+from occurs.languages.esql.parser_expr import Expressions
+from occurs.languages.esql.parser_reader import Backtrack
+from occurs.languages.esql.parser_statement import Statements
+from occurs.languages.esql.parser_tokens import Token, tokens
+from occurs.languages.esql.phrases import PRELUDE, nearest
+from occurs.languages.text import Text
+
+
+def parse(
+    text: str, file: str | None = None, phrases: Sequence[syntax.Phrase] = ()
+) -> tuple[syntax.File, list[Problem]]:
+    """The tree of a text, and every problem of its syntax in text order.
+
+    ``phrases``: those of texts before it.  Statements with a problem are left out of the tree.
+    """
+    source = Text(text, file)
+    known = [*PRELUDE, *phrases]
+    statements: list[syntax.Statement] = []
+    unread: set[str] = set()
+    for piece in _pieces(text):
+        before = len(source.problems)
+        reader = Statements(piece.tokens, source, known)
+        try:
+            statement = reader.statement()
+        except Backtrack:
+            source.problems.append(_with_nearest(reader, known))
+            unread |= _names(piece.tokens)
+            continue
+        if len(source.problems) > before:
+            unread |= _names(piece.tokens)
+            continue
+        if not piece.ended:
+            last = piece.tokens[-2].end
+            hint = "a statement ends with a full stop: `DEFINE Out AS THE SUM OF x.`"
+            source.report("syntax", "the statement ends without `.`", source.span(last, last + 1), hint)
+        statements.append(statement)
+        if isinstance(statement, syntax.Phrase):
+            known = [p for p in known if p.body is not None or p.shape != statement.shape] + [statement]
+    tree = syntax.File(tuple(statements), file, text, frozenset(unread))
+    return tree, sorted(source.problems, key=Problem.sort_key)
+
+
+def _with_nearest(reader: Expressions, phrases: Sequence[syntax.Phrase]) -> Problem:
+    """Why a statement cannot be read; a hint names the patterns that come near to what stands there."""
+    problem = reader.problem()
+    if reader.furthest in reader.said:
+        return problem
+    for start in range(reader.furthest, max(-1, reader.furthest - 4), -1):
+        if start >= len(reader.tokens) or reader.tokens[start].kind != "word":
+            continue
+        near = nearest([t.word for t in reader.tokens[start : start + 4] if t.kind == "word"], phrases)
+        if near:
+            hint = "did you mean " + " or ".join(f"`{p}`" for p in near) + "?"
+            return reader.source.problem(problem.kind, problem.message, problem.span, hint)
+    return problem
+
+
+def _names(piece: Sequence[Token]) -> set[str]:
+    """What a statement that cannot be read was to define."""
+    if piece[0].word not in ("LET", "DEFINE"):
+        return {"Result"}
+    return {piece[1].word.strip("`")} if piece[1].kind in ("word", "name") else set()
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """The tokens of a statement; the last one is the full stop, or of kind ``end`` if there is none."""
+
+    tokens: tuple[Token, ...]
+    ended: bool
+
+
+def _pieces(text: str) -> Iterator[_Piece]:
+    piece: list[Token] = []
+    for token in tokens(text):
+        if token.kind == "stop":
+            yield _Piece((*piece, token), True)
+            piece = []
+            continue
+        if piece and token.kind == "word" and token.word in ("LET", "DEFINE"):
+            yield _Piece((*piece, Token("end", "", piece[-1].end, piece[-1].end)), False)
+            piece = []
+        piece.append(token)
+    if piece:
+        yield _Piece((*piece, Token("end", "", piece[-1].end, piece[-1].end)), False)
