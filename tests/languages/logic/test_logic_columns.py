@@ -1,0 +1,188 @@
+"""Triggers over whole columns against the reference: random ones, in one call and in several, saved in between."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from occurs.expr.tree import Expr, Literal
+from occurs.languages.logic.checks_nodes import Generic, Happens, Last, Time, Value, Variable
+from occurs.languages.logic.columns import Plan, Unsuited, plan
+from occurs.languages.logic.semantics import Run
+from occurs.languages.logic.semantics_histories import Instance
+from occurs.languages.logic.semantics_states import State
+from occurs.model.occurrence import Occurrence
+from occurs.model.time import TimeKind
+from occurs.model.types import Type
+from occurs.operators.logic.evaluation import Memory, States, advance, restored, saved
+from occurs.testing.logic import LogicCase, run_of
+from occurs.testing.random_logic import random_core, random_logic
+
+Found = list[tuple[int, int, int]]
+_ARROW = {Type.INT: pa.int64(), Type.FLOAT: pa.float64(), Type.BOOL: pa.bool_(), Type.STRING: pa.string()}
+_ARROW |= {Type.TIMESTAMP: pa.timestamp("us"), Type.NULL: pa.null()}
+
+
+def leaves(rows: Sequence[tuple[Instance, State]], kind: TimeKind) -> Callable[[Expr], pa.Array]:
+    """The columns of leaves, read off the states of the reference."""
+
+    def fixed(term: Expr, instance: Instance) -> Any:
+        if isinstance(term, Literal):
+            return term.value
+        assert isinstance(term, Generic)
+        return instance.generics[term.name]
+
+    def happens(leaf: Happens, instance: Instance, state: State) -> bool:
+        wanted = [fixed(a, instance) for a in leaf.args]
+        found = [[e.attributes.get(n) for n in leaf.names] for e in state.events.get(leaf.event, ())]
+        return None not in wanted and wanted in found
+
+    def looked_up(leaf: Value, instance: Instance, state: State) -> Any:
+        names = [c.name.text for c in state.catalogue.tables[leaf.table].columns if c.key]
+        wanted = [fixed(k, instance) for k in leaf.keys]
+        return next((r[leaf.column] for r in state.tables[leaf.table] if [r[n] for n in names] == wanted), None)
+
+    def last(leaf: Last, state: State) -> Any:
+        events = state.events.get(leaf.event)
+        return events[-1].attributes.get(leaf.attribute) if events else None
+
+    def column(leaf: Expr) -> pa.Array:
+        match leaf:
+            case Time():
+                return pa.array([s.time for _, s in rows], pa.timestamp("us") if kind.timestamp else pa.int64())
+            case Variable():
+                return pa.array([s.variables[leaf.name] for _, s in rows], _ARROW[leaf.type or Type.NULL])
+            case Generic():
+                return pa.array([i.generics[leaf.name] for i, _ in rows], _ARROW[leaf.type or Type.NULL])
+            case Last():
+                return pa.array([last(leaf, s) for _, s in rows], _ARROW[leaf.type or Type.NULL])
+            case Happens():
+                return pa.array([happens(leaf, i, s) for i, s in rows], pa.bool_())
+            case Value():
+                return pa.array([looked_up(leaf, i, s) for i, s in rows], _ARROW[leaf.type or Type.NULL])
+        raise AssertionError(leaf)
+
+    return column
+
+
+def fired(p: Plan, instances: Sequence[Instance], kind: TimeKind, cuts: Sequence[int] = ()) -> Found:
+    """(number of the instance, time, time of activation) of all firings; the states are saved at every cut."""
+    memory, since, out = Memory.empty(p.network), -(2**63), []
+    for until in [*cuts, 2**63]:
+        parts = [(c, i, [s for s in i.states if since < s.time <= until]) for c, i in enumerate(instances)]
+        parts = [part for part in parts if part[2]]
+        since = until
+        start = np.cumsum([0] + [len(states) for *_, states in parts])
+        time = np.array([s.time for *_, states in parts for s in states], np.int64)
+        code = np.array([c for c, *_ in parts], np.int64)
+        rows = [(i, s) for _, i, states in parts for s in states]
+        made = States(code, start, time, leaves(rows, kind))
+        memory, found = advance(p.network, memory, made, kind=kind, gap=p.gap, continues=p.continues)
+        if cuts:
+            memory = restored(p.network, saved(p.network, memory))
+        of = np.repeat(code, np.diff(start))
+        out += [(int(of[j]), int(time[j]), int(found.since[j])) for j in np.flatnonzero(found.fired)]
+    return sorted(out)
+
+
+def expected(run: Run, instances: Sequence[Instance], continues: bool) -> Found:
+    found = []
+    for c, i in enumerate(instances):
+        with_strategy = replace(i, trigger=replace(i.trigger, continues=continues))
+        found += [(c, f.time, i.states[f.since].time) for f in run.firings(with_strategy)]
+    return sorted(found)
+
+
+def plans(case: LogicCase) -> dict[str, Plan]:
+    """Of the triggers that have one."""
+    found = {}
+    for trigger in case.analysis.triggers:
+        try:
+            found[trigger.trigger.name.text] = plan(trigger, case.kind)
+        except Unsuited:
+            continue
+    return found
+
+
+def agree(case: LogicCase, rng: random.Random) -> int:
+    """Both strategies; how many triggers were looked at."""
+    run, made = run_of(case), plans(case)
+    instances: dict[str, list[Instance]] = {name: [] for name in made}
+    for i in run.instances():
+        instances.get(i.trigger.name.text, []).append(i)
+    for name, p in made.items():
+        times = sorted({s.time for i in instances[name] for s in i.states})
+        cuts = sorted(rng.sample(times, min(3, len(times))))
+        for continues in (True, False):
+            mine = replace(p, continues=continues)
+            wanted = expected(run, instances[name], continues)
+            assert fired(mine, instances[name], case.kind) == wanted, case.rules
+            assert fired(mine, instances[name], case.kind, cuts) == wanted, case.rules
+    return len(made)
+
+
+@pytest.mark.parametrize("make", [random_core, random_logic])
+def test_columns_fire_as_the_reference_does(make: Callable[[random.Random], LogicCase]) -> None:
+    assert sum(agree(make(random.Random(seed)), random.Random(seed)) for seed in range(40)) >= 16
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("make", [random_core, random_logic])
+@pytest.mark.parametrize("block", range(20))
+def test_columns_fire_as_the_reference_does_on_many(make: Callable[[random.Random], LogicCase], block: int) -> None:
+    for seed in range(20_000 + block * 500, 20_500 + block * 500):
+        agree(make(random.Random(seed)), random.Random(seed))
+
+
+RULES = [
+    "eventually [t0 <- time][x <- a] eventually (a >= 2x and time <= t0 + 3)",
+    "past [t0 <- time][x <- a] previously (a <= .5x and time >= t0 - 3)",
+    "eventually [x <- a] eventually within 4 (a = 2x)",
+    "eventually [x <- a] eventually[2, 5] (a != x and p)",
+    "eventually [x <- a][y <- b] (p until[<=5] (a > x and b < y and q))",
+    "eventually [x <- a] nexttime (a != x and eventually within 4 q)",
+    "eventually (q and always within 4 p)",
+    "eventually (q and not p until[2, 4] q)",
+    "eventually (p and nexttime (not p until[3,5] q))",
+    "eventually (p until[>=4] true)",
+    "eventually [x <- a] always[<3] p",
+    "eventually (p and (q release[<=4] p))",
+    "eventually (p weak until q)",
+    "eventually (p and lasttime q and nexttime not q)",
+    "past p since[>=4] p",
+    "past [x <- a] lasttime (a < x and q)",
+    "past p since[=3] q",
+    "past [x <- a] (p since[1, 4] (b > x and q))",
+    "past sum of a from p >= 5",
+    "past avg of a within 5 > 2.5",
+    "past count of a from p = 2 or min of b within 4 < 1",
+    "past max of b from q = 4 and 2.5 < avg of a from p",
+]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_form_fires_as_the_reference_does(rule: str) -> None:
+    word = "past " if rule.startswith("past ") else ""
+    text = f"state s(p boolean, q boolean, a int, b int);\n{word}trigger m: {rule.removeprefix(word)}"
+    found: Counter[bool] = Counter()
+    for seed in range(4):
+        rng = random.Random(seed)
+        rows, time = [], 0
+        for _ in range(25):
+            time += rng.choice((1, 1, 1, 2, 4))
+            values: dict[str, Any] = {n: rng.choice((True, True, False)) for n in "pq"}
+            values |= {n: rng.choice((*range(5), None)) for n in "ab"}
+            rows.append(Occurrence("s", time, values))
+        gap = f" at most every {rng.randint(2, 5)}" if seed == 3 else ""
+        case = LogicCase("form", f"{text} continue{gap}", tuple(rows))
+        assert agree(case, rng) == 1
+        (p,) = plans(case).values()
+        found[bool(fired(p, run_of(case).instances(), case.kind))] += 1
+    assert found[True] >= 2
