@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from occurs.connect.changes.model import Commit, Feed, Fired, Saved
-from occurs.errors import CheckpointProblem, InputProblem
+from occurs.errors import CheckpointProblem, InputProblem, UsageProblem
 from occurs.languages.logic import syntax
 from occurs.model.time import TIMESTAMP, TimeKind
 from occurs.watch.actions import Actions, planned
@@ -40,6 +40,19 @@ class Figures:
     seconds: dict[str, float] = field(default_factory=dict)
 
 
+def unchanged(feed: Feed, name: str, rules: Rules) -> Saved:
+    """What a watcher has saved.  CheckpointProblem if that was with other rules."""
+    saved = feed.saved(name)
+    if saved is None:
+        hint = "install it: occurs watch RULES --database .. --install"
+        raise UsageProblem.of("no-log", f"{feed.name}: there is no watcher `{name}`", hint=hint)
+    if saved.rules != rules.identity:
+        text = f"{feed.name}: the rules are not those that the watcher `{name}` was installed for"
+        hint = f"begin anew: --uninstall, then --install; or give these another --name than {name}"
+        raise CheckpointProblem.of("changed-program", text, hint=hint)
+    return saved
+
+
 class Watcher:
     """One watcher on a log that is installed and locked.
 
@@ -64,31 +77,20 @@ class Watcher:
         self.kind, self.coalesce, self.keep_log, self.tell = kind, coalesce, keep_log, tell
         self.triggers: dict[str, syntax.Trigger] = {t.name.text: t for t in rules.triggers}
         self.figures = Figures()
-        saved = feed.saved(name)
-        assert saved is not None
+        saved = unchanged(feed, name, rules)
         self.position, self.time = saved.position, saved.time
-        self._fits(saved)
         self.evaluator = make(saved.pieces)
         self._pruned = time.monotonic()
-
-    def _fits(self, saved: Saved) -> None:
-        if saved.rules != self.rules.identity:
-            text = f"{self.feed.name}: the rules are not those that the watcher `{self.name}` was installed for"
-            hint = f"begin anew: --uninstall, then --install; or give these another --name than {self.name}"
-            raise CheckpointProblem.of("changed-program", text, hint=hint)
 
     def resume(self) -> None:
         """Do what was left undone at the last stop."""
         self.actions.do(self.feed.pending(self.name))
 
-    def run(self, stop: Callable[[], bool]) -> None:
-        """Until ``stop`` says so; it is asked between states."""
-        self.resume()
-        while not stop():
-            if not self.step():
-                self.prune()
-                if not stop():
-                    self.feed.wait(PATIENCE)
+    def idle(self, stop: Callable[[], bool]) -> None:
+        """Nothing is there to be judged: wait until there may be."""
+        self.prune()
+        if not stop():
+            self.feed.wait(PATIENCE)
 
     def step(self) -> bool:
         """The next states, at most so many at once; was there one?"""
@@ -110,8 +112,7 @@ class Watcher:
                 self._settle([commit], self.evaluator.advance([commit]))
             raise
         self._settle(commits, found)
-        if time.monotonic() - self._pruned > PRUNE:
-            self.prune()
+        self.prune()
         return True
 
     def _settle(self, commits: Sequence[Commit], found: Sequence[tuple[int, Firing]]) -> None:
@@ -135,8 +136,8 @@ class Watcher:
         for n in several:
             self.tell(f"{n:,} transactions were one state")
 
-    def prune(self) -> None:
-        """Delete what all watchers have judged, unless the log is kept."""
-        self._pruned = time.monotonic()
-        if not self.keep_log:
+    def prune(self, *, now: bool = False) -> None:
+        """Delete what all watchers have judged, unless the log is kept; now and then."""
+        if not self.keep_log and (now or time.monotonic() - self._pruned > PRUNE):
+            self._pruned = time.monotonic()
             self.feed.prune()

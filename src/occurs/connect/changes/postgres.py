@@ -14,7 +14,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from occurs.connect.changes import postgres_sql
-from occurs.connect.changes.model import ActionFailed, Change, Column, Described, Fired, Watched
+from occurs.connect.changes.model import ActionFailed, Change, Column, Described, Watched
 from occurs.connect.changes.postgres_sql import quoted, text
 from occurs.connect.changes.store import Store
 from occurs.connect.changes.values import fitted
@@ -258,9 +258,6 @@ class PostgresFeed(Store):
             transient = (error.sqlstate or "").startswith(_TRANSIENT)
             raise ActionFailed(_told(error), transient=transient) from error
         return True
-
-    def finished(self, watcher: str, fired: Sequence[Fired], *, keep: bool | None = None) -> None:
-        super().finished(watcher, fired, keep=self.keep if keep is None else keep)
 
     def prune(self) -> None:
         with self.transaction():

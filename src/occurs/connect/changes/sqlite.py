@@ -21,7 +21,6 @@ from occurs.connect.changes.model import (
     Change,
     Column,
     Described,
-    Fired,
     Watched,
 )
 from occurs.connect.changes.sqlite_sql import changes_of, quoted
@@ -295,9 +294,6 @@ class SQLiteFeed(Store):
                 raise ActionFailed(str(error), transient=busy) from error
         self._touched = True
         return True
-
-    def finished(self, watcher: str, fired: Sequence[Fired], *, keep: bool | None = None) -> None:
-        super().finished(watcher, fired, keep=self.keep if keep is None else keep)
 
     def prune(self) -> None:
         with self.transaction():

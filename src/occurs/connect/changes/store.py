@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from occurs.connect.changes.model import Change, Commit, Fired, Saved
+from occurs.connect.changes.model import Change, Commit, Feed, Fired, Saved
 from occurs.errors import ResourceProblem, UsageProblem
 
 
-class Store(ABC):
-    """The part of a feed that is the same SQL everywhere; names of tables begin with ``prefix``."""
+class Store(Feed):
+    """The part of a feed that is the same SQL everywhere; names of tables begin with ``prefix``.
+
+    ``keep``: firings whose actions are done are kept, as the log is.
+    """
 
     prefix: str
-    name: str
+    keep: bool
 
     @abstractmethod
     def run(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
@@ -172,13 +175,13 @@ class Store(ABC):
         )  # fmt: skip
         return bool(rows)
 
-    def finished(self, watcher: str, fired: Sequence[Fired], *, keep: bool) -> None:
+    def finished(self, watcher: str, fired: Sequence[Fired]) -> None:
         """All actions of these are done; they are kept, marked, or go."""
         with self.transaction():
             for one in fired:
                 found = "watcher = :watcher and label = :label"
                 values = {"watcher": watcher, "label": one.label}
-                if keep:
+                if self.keep:
                     self.run(f"update {self.table('firings')} set done = 1 where {found}", **values)
                 else:
                     self.run(f"delete from {self.table('firings')} where {found}", **values)

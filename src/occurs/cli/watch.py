@@ -1,0 +1,203 @@
+"""``occurs watch``: a live database."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import click
+
+from occurs.cli import _options
+from occurs.connect.astext import dumps
+from occurs.connect.changes.model import Watched
+from occurs.connect.changes.place import open_feed
+from occurs.connect.changes.store import Store
+from occurs.errors import ResourceProblem, UsageProblem
+from occurs.follow.figures import Line
+from occurs.follow.loop import stopped_by_signals
+from occurs.loading import text_of
+from occurs.watch.actions import Actions
+from occurs.watch.replaying import Replaying
+from occurs.watch.rules import Rules, read_rules
+from occurs.watch.watcher import Figures, Watcher, unchanged
+from occurs.watch.webhook import Webhook
+
+
+@click.command("watch")
+@click.argument("rules", nargs=-1, metavar="RULES...")
+@click.option("--database", required=True, metavar="URL", help="sqlite:PATH or postgresql://user@host/database.")
+@click.option("--name", default="watch", show_default=True, metavar="NAME", help="Of this watcher, one of several.")
+@click.option("--install", is_flag=True, help="Make the log and its triggers, and stop.  [default: and watch]")
+@click.option("--role", metavar="ROLE", help="PostgreSQL, when installing: who may watch besides.")
+@click.option("--uninstall", is_flag=True, help="Remove every trace of all watchers, and stop.")
+@click.option("--print-sql", is_flag=True, help="Print what would be run to install (or --uninstall), and stop.")
+@click.option("--once", is_flag=True, help="Judge what is there, and stop.  [default: wait for more]")
+@click.option("--coalesce-above", type=click.IntRange(1), metavar="N", help="If more transactions wait: one state.")
+@click.option("--keep-log", is_flag=True, help="Delete nothing from the log.")
+@click.option("--out", "-o", metavar="PATH", help="Append the detections there (JSON lines).  [default: to stdout]")
+@click.option("--label", is_flag=True, help="Add the label of every detection: the same if it is written again.")
+@click.option("--webhook", metavar="URL", help="POST every detection there, with its label as Idempotency-Key.")
+@_options.severity
+def command(
+    rules: tuple[str, ...],
+    database: str,
+    name: str,
+    install: bool,
+    role: str | None,
+    uninstall: bool,
+    print_sql: bool,
+    once: bool,
+    coalesce_above: int | None,
+    keep_log: bool,
+    out: str | None,
+    label: bool,
+    webhook: str | None,
+    strict: bool,
+    require_bounds: bool,
+) -> None:
+    """Follow what is committed to the tables that RULES name, and run the actions of their triggers.
+
+    Detections go to stdout as JSON lines, notifications to stderr.  Ctrl-C stops after the current state; the same
+    command goes on from there, as it does after any crash.
+    """
+    if not name.replace("-", "").replace("_", "").isalnum():
+        raise UsageProblem.of("bad-option", f"--name {name}", hint="letters, digits, - and _")
+    feed = open_feed(database, keep=keep_log, role=role)
+    try:
+        if uninstall:
+            _uninstall(feed, print_sql)
+            return
+        if not rules:
+            raise UsageProblem.of("bad-option", "which rules?", hint="occurs watch RULES... --database URL")
+        found = read_rules([(text_of(Path(p)), p) for p in rules], feed.describe)
+        if print_sql:
+            for statement in feed.install_sql(found.tables, name):
+                click.echo(f"{statement};")
+            return
+        if install or not feed.installed(found.tables, name):
+            _install(feed, found, name)
+        if not install:
+            with _Out(out, label) as give:
+                _watch(feed, found, name, give, once, coalesce_above, keep_log, webhook)
+    finally:
+        feed.close()
+
+
+def _install(feed: Store, rules: Rules, name: str) -> None:
+    feed.install(rules.tables, name, rules.identity)
+    unchanged(feed, name, rules)
+    assert feed.installed(rules.tables, name)
+    click.echo(f"{feed.name}: the changes of {_shown(rules.tables)} are logged for `{name}`", err=True)
+
+
+def _uninstall(feed: Store, print_sql: bool) -> None:
+    if print_sql:
+        for statement in feed.uninstall_sql():
+            click.echo(f"{statement};")
+        return
+    gone = feed.uninstall()
+    click.echo(f"{feed.name}: {'no trace is left' if gone else 'there was no log'}", err=True)
+
+
+def _watch(
+    feed: Store,
+    rules: Rules,
+    name: str,
+    give: _Out,
+    once: bool,
+    coalesce: int | None,
+    keep_log: bool,
+    webhook: str | None,
+) -> None:
+    feed.lock(name)
+    line = Line()
+    stop = threading.Event()
+
+    def tell(text: str) -> None:
+        with line.aside():
+            click.echo(text, err=True)
+
+    actions = Actions(feed, name, give.write, tell, None if webhook is None else Webhook(webhook))
+    watcher = Watcher(
+        feed, name, rules, lambda pieces: Replaying(rules, pieces), actions, coalesce=coalesce, keep_log=keep_log,
+        tell=tell,
+    )  # fmt: skip
+    since = "the beginning" if watcher.time is None else f"position {watcher.position:,}"
+    click.echo(f"watching {feed.name}: {_shown(rules.tables)}, from {since}", err=True)
+    began = time.monotonic()
+    try:
+        with line, stopped_by_signals(stop):
+            watcher.resume()
+            while not stop.is_set():
+                there = watcher.step()
+                line.show(_line(watcher.figures, actions))
+                if not there:
+                    if once:
+                        break
+                    watcher.idle(stop.is_set)
+    except KeyboardInterrupt:
+        click.echo("stopped; what was not done is done at the next start", err=True)
+    watcher.prune(now=True)
+    _summary(watcher.figures, actions, time.monotonic() - began)
+    if actions.tally.failed:
+        click.get_current_context().exit(1)
+
+
+def _line(figures: Figures, actions: Actions) -> str:
+    found = sum(actions.tally.fired.values())
+    return f"{figures.states:,} states, {found:,} found, position {figures.position:,}"
+
+
+def _summary(figures: Figures, actions: Actions, seconds: float) -> None:
+    """What was seen and done in this run, on stderr."""
+    tally = actions.tally
+    found = ", ".join(f"{n} {k:,}" for n, k in tally.fired.items()) or "nothing"
+    states = f"{figures.states:,} state{'' if figures.states == 1 else 's'}"
+    click.echo(f"found in {states} ({figures.transactions:,} transactions): {found} ({seconds:.1f} s)", err=True)
+    if figures.merged:
+        click.echo(f"coalesced {figures.coalesced:,} transactions to {figures.merged:,} states", err=True)
+    if figures.raised:
+        click.echo(f"the clock went back {figures.raised:,} times: the time was raised", err=True)
+    if tally.failed:
+        click.echo(f"{tally.failed:,} actions failed", err=True)
+
+
+def _shown(tables: tuple[Watched, ...]) -> str:
+    return ", ".join(t.name for t in tables)
+
+
+class _Out:
+    """Detections as JSON lines on stdout, or appended to a file."""
+
+    def __init__(self, path: str | None, label: bool) -> None:
+        self._label, self._file = label, None
+        self._option = f"--out {path}"
+        if path is not None and path != "-":
+            try:
+                self._file = open(Path(path).expanduser(), "a", encoding="utf-8")  # noqa: SIM115  it stays open
+            except OSError as error:
+                raise ResourceProblem.of("cannot-write", f"{self._option}: {error.strerror or error}") from error
+
+    _file: IO[str] | None
+
+    def write(self, event: Mapping[str, Any]) -> None:
+        """One detection, on the disk or the pipe when this returns."""
+        text = dumps({n: v for n, v in event.items() if n != "label" or self._label})
+        if self._file is None:
+            click.echo(text)
+            return
+        try:
+            self._file.write(text + "\n")
+            self._file.flush()
+        except OSError as error:
+            raise ResourceProblem.of("cannot-write", f"{self._option}: {error.strerror or error}") from error
+
+    def __enter__(self) -> _Out:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()

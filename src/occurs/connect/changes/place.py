@@ -1,0 +1,33 @@
+"""Addresses of live databases."""
+
+from __future__ import annotations
+
+from occurs.connect.changes.store import Store
+from occurs.errors import UsageProblem
+
+_HINT = "sqlite:PATH, or postgresql://user@host:5432/database"
+
+
+def open_feed(url: str, *, keep: bool = False, role: str | None = None) -> Store:
+    """The change log of the database at ``url``: ``sqlite:PATH`` (also ``sqlite:///PATH``) or ``postgresql://..``.
+
+    ``keep``: what is done is kept, as the log is; ``role``: of PostgreSQL, who may watch.  Raises UsageProblem,
+    ResourceProblem.
+    """
+    scheme, _, rest = url.partition(":")
+    if scheme == "sqlite" and rest:
+        from occurs.connect.changes.sqlite import SQLiteFeed
+
+        if role is not None:
+            text = f"--role {role}: SQLite knows no roles"
+            raise UsageProblem.of("bad-option", text, hint="whoever may write the file may watch it")
+        # three strokes as in the addresses of other libraries: a fourth begins an absolute path
+        return SQLiteFeed(rest[3:] if rest.startswith("///") else rest, keep=keep)
+    if scheme in ("postgresql", "postgres") and rest.startswith("//"):
+        try:
+            from occurs.connect.changes.postgres import PostgresFeed
+        except ImportError as error:
+            text = f"PostgreSQL needs a driver that is not here: {error}"
+            raise UsageProblem.of("missing-package", text, hint="pip install 'occurs[postgresql]'") from error
+        return PostgresFeed(url, keep=keep, role=role)
+    raise UsageProblem.of("bad-option", f"--database {url}: no database is known there", hint=_HINT)
