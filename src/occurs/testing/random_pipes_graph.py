@@ -157,7 +157,7 @@ class Graphs:
     def slicer(self, form: str, inside: str, depth: int) -> Pipe:
         given = self.rng.choice(("int", "text"))
         key, key_kind = self.key(given)
-        inner = self.inner(given, inside, depth, **({} if "slice" in self.context else {"slice": key_kind}))
+        inner = self.inner(given, inside, depth, slice=key_kind)
         until = self.functions(inside).of("bool", 1) if self.rng.random() < 0.3 else None
         exploded = self.rng.random() < 0.2
         if exploded:

@@ -1,0 +1,282 @@
+"""The types of functions of pipes (pipes.md, 2.3 and section 3).
+
+:func:`typed` finds everything that is wrong with an expression; :func:`kind_of` raises the first of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from occurs.errors import did_you_mean
+from occurs.expr import tree
+from occurs.pipes.functions import FUNCTIONS, OPERATORS, Kinds, joined
+from occurs.pipes.graph import Attribute, EverySlice, Foreign, Input, ListOf, SetOf, TrooleanLiteral, TupleOf
+from occurs.pipes.kinds import (
+    ANY,
+    BOOL,
+    DURATION,
+    INT,
+    NULL,
+    NUMBER,
+    SLICES,
+    TEXT,
+    TIME,
+    TROOLEAN,
+    Kind,
+    goes_into,
+    list_of,
+    of_type,
+    set_of,
+    tuple_of,
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something wrong with a function: the ``kind`` of the problem, the part that is to blame.
+
+    ``found``: the type of that part, if it is that which does not fit, and ``wanted`` what would.
+    """
+
+    kind: str
+    message: str
+    part: tree.Expr
+    hint: str | None = None
+    found: Kind | None = None
+    wanted: str | None = None
+
+
+class Unfit(Exception):
+    """A function whose types do not fit."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(finding.message)
+        self.finding = finding
+
+
+Report = Callable[[Finding], None]
+
+
+def kind_of(expr: tree.Expr, inputs: Kinds, context: Mapping[str, Kind]) -> Kind:
+    """The type of a function of items of the types ``inputs`` in a context of variables; Unfit if it does not fit."""
+
+    def report(finding: Finding) -> None:
+        raise Unfit(finding)
+
+    return typed(expr, inputs, context, report)
+
+
+def typed(expr: tree.Expr, inputs: Kinds, context: Mapping[str, Kind], report: Report) -> Kind:
+    """The type of a function; everything that is wrong goes to ``report``, and has the type ``any``."""
+    return _Typer(inputs, context, report).of(expr)
+
+
+@dataclass(frozen=True)
+class _Typer:
+    inputs: Kinds
+    context: Mapping[str, Kind]
+    report: Report
+
+    def of(self, e: tree.Expr) -> Kind:
+        match e:
+            case tree.Literal():
+                return NULL if e.value is None else of_type(e.type)
+            case tree.DurationLiteral():
+                return DURATION
+            case TrooleanLiteral():
+                return TROOLEAN
+            case EverySlice():
+                return SLICES
+            case Input():
+                return self.input(e)
+            case tree.Param():
+                if e.name in self.context:
+                    return self.context[e.name]
+                hint = did_you_mean(e.name, self.context, "variables")
+                return self.wrong(Finding("unbound-variable", f"`${e.name}` has no value here", e, hint))
+            case tree.Ref():
+                return self.attribute_of_any(e)
+            case Attribute():
+                return self.attribute(e)
+            case tree.IsNull():
+                self.of(e.arg)
+                return BOOL
+            case tree.Unary(op="not"):
+                return self.need(e.arg, self.of(e.arg), "bool", BOOL, TROOLEAN)
+            case tree.Unary():
+                return self.need(e.arg, self.of(e.arg), "a number", NUMBER, DURATION)
+            case tree.Binary():
+                return self.binary(e)
+            case tree.Call():
+                return self.call(e)
+            case ListOf():
+                return list_of(joined([self.of(i) for i in e.items]) if e.items else ANY)
+            case SetOf():
+                return set_of(joined([self.of(i) for i in e.items]) if e.items else ANY)
+            case TupleOf():
+                return tuple_of(zip(e.names, [self.of(i) for i in e.items]))
+            case Foreign():
+                for a, wanted in zip(e.args, e.function.inputs):
+                    self.need(a, self.of(a), str(wanted), wanted)
+                return e.function.outputs[e.output]
+        raise AssertionError(e)
+
+    def wrong(self, finding: Finding) -> Kind:
+        self.report(finding)
+        return ANY
+
+    def misfit(self, part: tree.Expr, found: Kind, wanted: str, what: str) -> Kind:
+        return self.wrong(Finding("type-mismatch", f"{what} is {found}, not {wanted}", part, None, found, wanted))
+
+    def need(self, part: tree.Expr, found: Kind, words: str, *wanted: Kind) -> Kind:
+        """The type of an operand, which must go into one of ``wanted``."""
+        if any(goes_into(found, w) for w in wanted):
+            return found
+        return self.misfit(part, found, words, "the operand")
+
+    def input(self, e: Input) -> Kind:
+        if e.index < len(self.inputs):
+            return self.inputs[e.index]
+        many = f"{len(self.inputs)} input{'s' * (len(self.inputs) != 1)}"
+        return self.wrong(Finding("unknown-name", f"there is no `${e.index}`: there are {many}", e))
+
+    def attribute_of_any(self, e: tree.Ref) -> Kind:
+        """The attribute of the first input that has one of this name."""
+        names: list[str] = []
+        for kind in self.inputs:
+            found = _column(kind, e.name)
+            if found is not None:
+                return found
+            names += [n for n, _ in kind.columns or ()]
+        return self.wrong(
+            Finding(
+                "unknown-attribute",
+                f"no input has an attribute `{e.name}`",
+                e,
+                did_you_mean(e.name, names, "attributes"),
+            )
+        )
+
+    def attribute(self, e: Attribute) -> Kind:
+        of = self.of(e.of)
+        found = _column(of, e.name)
+        if found is not None:
+            return found
+        if of.columns is None:
+            return self.misfit(e.of, of, "a tuple", f"what `.{e.name}` is asked of")
+        hint = did_you_mean(e.name, [n for n, _ in of.columns], "attributes")
+        return self.wrong(Finding("unknown-attribute", f"there is no attribute `{e.name}`", e, hint))
+
+    def binary(self, e: tree.Binary) -> Kind:
+        left, right = self.of(e.left), self.of(e.right)
+        if e.op in ("and", "or"):
+            self.need(e.left, left, "bool", BOOL, TROOLEAN)
+            self.need(e.right, right, "bool", BOOL, TROOLEAN)
+            return _logical(left, right)
+        if e.op in ("=", "!="):
+            if not _comparable(left, right):
+                self.misfit(e.right, right, str(left), f"what `{e.op}` compares with {left}")
+            return BOOL
+        if e.op in tree.COMPARISONS:
+            ordered = (NUMBER, TEXT, TIME, DURATION)
+            self.need(e.left, left, "a number, a text, a time or a duration", *ordered)
+            if any(goes_into(left, k) for k in ordered) and not _comparable(left, right):
+                self.misfit(e.right, right, str(left), f"what `{e.op}` compares with {left}")
+            elif not any(goes_into(right, k) for k in ordered):
+                self.need(e.right, right, "a number, a text, a time or a duration", *ordered)
+            return BOOL
+        return self.arithmetic(e, left, right)
+
+    def arithmetic(self, e: tree.Binary, left: Kind, right: Kind) -> Kind:
+        if ANY in (left, right) and {left, right} <= {ANY, NULL, TIME, DURATION}:
+            return ANY
+        known = _TIMES.get((left.name, e.op, right.name))
+        if known is not None:
+            return known
+        for part, kind in ((e.left, left), (e.right, right)):
+            if not goes_into(kind, NUMBER):
+                return self.misfit(part, kind, "number", f"the operand of `{e.op}`")
+        if e.op == "/":
+            return NUMBER
+        if ANY in (left, right):
+            return NUMBER if NUMBER in (left, right) else ANY
+        return INT if NUMBER not in (left, right) else NUMBER
+
+    def call(self, e: tree.Call) -> Kind:
+        signature = FUNCTIONS.get(e.name)
+        if signature is None:
+            names = [n for n in FUNCTIONS if n not in OPERATORS]
+            return self.wrong(
+                Finding(
+                    "unknown-function",
+                    f"there is no function `{e.name}`",
+                    e,
+                    did_you_mean(e.name, names, "functions"),
+                )
+            )
+        kinds = [self.of(a) for a in e.args]
+        many = len(kinds)
+        if many < signature.least or (signature.most is not None and many > signature.most) or _uneven(e):
+            return self.wrong(Finding("arity", f"`{e.name}` takes ({signature.words}), not {many} arguments", e))
+        for i, (part, kind) in enumerate(zip(e.args, kinds)):
+            condition = e.name == "if" and i % 2 == 0 and i < many - 1
+            if not (goes_into(kind, BOOL) if condition else signature.takes_as(i, kind)):
+                wanted = "bool" if condition else signature.words
+                return self.misfit(part, kind, wanted, f"argument {i} of `{e.name}`")
+        if e.name in ("maximum", "minimum") and not _comparable(*kinds):
+            return self.misfit(e.args[1], kinds[1], str(kinds[0]), f"argument 1 of `{e.name}`")
+        if e.name in ("element", "get") and kinds[0].name == "tuple":
+            return self.column(e, kinds[0])
+        if e.name == "power":
+            return _power(e, kinds)
+        return signature.result if isinstance(signature.result, Kind) else signature.result(kinds)
+
+    def column(self, e: tree.Call, of: Kind) -> Kind:
+        """``t["a"]``."""
+        name = e.args[1]
+        if not isinstance(name, tree.Literal) or not isinstance(name.value, str):
+            return ANY
+        return self.attribute(Attribute(e.args[0], name.value, span=e.span))
+
+
+_TIMES: dict[tuple[str, str, str], Kind] = {
+    ("time", "-", "time"): DURATION,
+    ("time", "+", "duration"): TIME,
+    ("time", "-", "duration"): TIME,
+    ("duration", "+", "time"): TIME,
+    ("duration", "+", "duration"): DURATION,
+    ("duration", "-", "duration"): DURATION,
+}
+
+
+def _column(kind: Kind, name: str) -> Kind | None:
+    """A column of a tuple; of events ``type`` and ``time`` too."""
+    found = kind.column(name)
+    if found is None and kind.columns is not None:
+        return {"type": TEXT, "time": ANY}.get(name)
+    return found
+
+
+def _comparable(a: Kind, b: Kind) -> bool:
+    """Whether two values can be equal."""
+    if goes_into(a, b) or goes_into(b, a):
+        return True
+    return a.name == b.name or {a, b} <= {DURATION, INT, NUMBER} or {a, b} <= {INT, NUMBER}
+
+
+def _logical(a: Kind, b: Kind) -> Kind:
+    if TROOLEAN in (a, b):
+        return TROOLEAN
+    return ANY if ANY in (a, b) else BOOL
+
+
+def _uneven(e: tree.Call) -> bool:
+    return e.name == "if" and len(e.args) % 2 == 0
+
+
+def _power(e: tree.Call, kinds: Kinds) -> Kind:
+    """``^``: an int of ints, if the exponent is known not to be negative."""
+    exponent = e.args[1]
+    whole = isinstance(exponent, tree.Literal) and isinstance(exponent.value, int) and exponent.value >= 0
+    return INT if whole and kinds[0] == INT else NUMBER
