@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from occurs.errors import Problem
-from occurs.languages.language import Known, Language, Part, Slot, Texts, language
+from occurs.languages.language import Known, Language, Part, Slot, Texts, folder, language
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, widen
 from occurs.plan.definition import Definition
@@ -30,10 +30,10 @@ class Read:
     def of(cls, texts: Sequence[tuple[str, str | None, str]]) -> Read:
         """Parse (text, file name, language) triples."""
         parsed, numbers = {}, {}
-        for name in dict.fromkeys(n for _, _, n in texts):
-            own = [(i, text, file) for i, (text, file, n) in enumerate(texts) if n == name]
-            parsed[name] = language(name).read([(text, file) for _, text, file in own])
-            numbers[name] = tuple(i for i, _, _ in own)
+        for name in dict.fromkeys(folder(n) for _, _, n in texts):
+            own = [(i, given) for i, given in enumerate(texts) if folder(given[2]) == name]
+            parsed[name] = language(name).read([given for _, given in own])
+            numbers[name] = tuple(i for i, _ in own)
         return cls(parsed, numbers)
 
     @property
@@ -85,6 +85,8 @@ def _readable(defined: Schema) -> Schema:
 
 def _typed(declared: Schema) -> Schema:
     """A declared type as others see it: one that is given by its changes lasts."""
+    if declared.optional:
+        return Schema(tuple(a for a in declared if a[0] not in declared.optional), declared.ordered)
     if not declared.changes:
         return declared
     return Schema(tuple(a for a in declared if a[0] != "holds"), declared.ordered, lasting=True)
@@ -139,6 +141,11 @@ class Bound:
     def reads(self) -> frozenset[str]:
         """Every type that definitions read or that is asked for."""
         return frozenset(t for p in self.parts.values() for t in p.reads)
+
+    @property
+    def reads_all(self) -> bool:
+        """Do definitions want the rows of all types?"""
+        return any(p.reads_all for p in self.parts.values())
 
     @cached_property
     def facts(self) -> dict[str, Schema]:
@@ -223,4 +230,5 @@ def _both(one: Schema, other: Schema) -> Schema:
     return Schema(
         tuple(types.items()), one.ordered or other.ordered, one.lasting or other.lasting,
         one.changes or other.changes, one.rest and other.rest, one.loose or other.loose,
+        optional=(*one.optional, *(n for n in other.optional if n not in one.optional)),
     )  # fmt: skip

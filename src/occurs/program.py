@@ -205,10 +205,11 @@ class Program:
         ``declared``: keep rows of all declared types, read by a definition or not.
         """
         options = replace(options, type_names={str(i): n for i, n in self.assigned.items()})
+        inputs = sorted(self.reads | set(self._unbound.declared) if declared else self.reads)
         history = normalise(
             sources_of(named(events, self.assigned)),
             schemas=self._unbound.declared,
-            inputs=sorted(self.reads | set(self._unbound.declared) if declared else self.reads),
+            inputs=None if self._unbound.reads_all else inputs,
             external=sorted(self.external),
             options=options,
         )

@@ -17,6 +17,7 @@ from occurs.engine.sequences import Call, Sequences
 from occurs.engine.since import Since
 from occurs.engine.state import State, from_ipc, meta_from_ipc, meta_to_ipc, to_ipc
 from occurs.engine.tables import concat_rows, empty_rows
+from occurs.engine.triggers import run as run_trigger
 from occurs.errors import CheckpointProblem
 from occurs.model.labels import Labels, derived_labels
 from occurs.model.types import Schema
@@ -32,6 +33,7 @@ from occurs.plan.definition import NetDefinition
 from occurs.plan.segments import Segment, segments
 from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Stage
+from occurs.plan.triggers import TriggerDefinition
 
 
 class Engine:
@@ -159,6 +161,12 @@ class Engine:
             for unit in level:
                 if isinstance(unit, SequenceDefinition):
                     continue
+                if isinstance(unit, TriggerDefinition):
+                    given = {t: self._placed_rows(t, tables, found, outside) for t in unit.reads}
+                    fired, told = run_trigger(unit, given, self.state, start, frontier, stage.kind, self.labelled)
+                    made.append(fired)
+                    lasting |= {} if told is None else {unit.never: told}
+                    continue
                 if isinstance(unit, NetDefinition):
                     lasting[unit.output], open = nets.run(unit, tables, self.labelled)
                     if open is not None:
@@ -219,7 +227,7 @@ class Engine:
     def _with_places(self, new: Mapping[str, Rows]) -> dict[str, Rows]:
         """The rows that come in, with their places within an instant where those are asked for."""
         asked = {t: r for t, r in new.items() if t in self.stage.placed and r.at is None}
-        return {**new, **placed(asked)}
+        return {**new, **placed(asked, self.stage.sequenced)}
 
     def _of_the_instant(self, type: str, rows: Rows) -> Rows:
         """Rows that are derived when their instant is complete."""

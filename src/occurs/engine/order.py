@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -93,11 +93,12 @@ def input_rows(type: str, table: pa.Table, schema: Schema, labelled: bool, *, nu
 DUE, INSTANT = 0, 1 << 62
 
 
-def placed(rows: Mapping[str, Rows]) -> dict[str, Rows]:
+def placed(rows: Mapping[str, Rows], keep: Collection[str] = ()) -> dict[str, Rows]:
     """Input rows of several types, each type in the total order, with ``at``: 1, 2, .. within each instant in the order
-    over all types (sequence, null least; name of the type; attribute values).  A column ``sequence`` is used up."""
+    over all types (sequence, null least; name of the type; attribute values).  A column ``sequence`` is used up, unless
+    the type is one of ``keep``."""
     types = sorted(t for t, r in rows.items() if len(r))
-    out = {t: _with_places(r, np.ones(len(r), np.int64)) for t, r in rows.items()}
+    out = {t: _with_places(r, np.ones(len(r), np.int64), keep) for t, r in rows.items()}
     if not types:
         return out
     time = np.concatenate([rows[t].time for t in types])
@@ -123,13 +124,13 @@ def placed(rows: Mapping[str, Rows]) -> dict[str, Rows]:
         at[order] = place
     first = 0
     for t in types:
-        out[t] = _with_places(rows[t], at[first : first + len(rows[t])])
+        out[t] = _with_places(rows[t], at[first : first + len(rows[t])], keep)
         first += len(rows[t])
     return out
 
 
-def _with_places(rows: Rows, at: np.ndarray) -> Rows:
-    columns = {n: c for n, c in rows.columns.items() if n != "sequence"}
+def _with_places(rows: Rows, at: np.ndarray, keep: Collection[str]) -> Rows:
+    columns = {n: c for n, c in rows.columns.items() if n != "sequence" or rows.type in keep}
     return replace(rows, columns=columns, at=at, derived=np.full(len(rows), -1, np.int32), cache={})
 
 

@@ -23,6 +23,7 @@ from occurs.operators.pattern import Matches, Pattern
 from occurs.operators.rows import Rows
 from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Stage
+from occurs.plan.triggers import TriggerDefinition
 
 
 @dataclass
@@ -154,7 +155,7 @@ class Derived(Protocol):
     def __len__(self) -> int: ...
 
     @property
-    def units(self) -> Sequence[Pattern | SequenceDefinition]: ...
+    def units(self) -> Sequence[Pattern | SequenceDefinition | TriggerDefinition]: ...
 
     @property
     def outputs(self) -> set[str]: ...
@@ -200,7 +201,7 @@ class Parts(Mapping[str, "list[Part]"]):
         self._stage = stage
         self._types = types
         made = {id(u): (f, number) for f in found for number, u in enumerate(f.units)}
-        self._found = [made.get(id(u)) for u in (*stage.patterns, *stage.sequences)]
+        self._found = [made.get(id(u)) for u in (*stage.patterns, *stage.sequences, *stage.triggers)]
         self._cut: dict[str, list[Part]] = {}
 
     def _makers(self, type: str) -> list[tuple[Derived, int]]:

@@ -20,6 +20,7 @@ from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.lasting.signals import Held
 from occurs.operators.lasting.values import Values
+from occurs.operators.logic.triggering import Kept as Watching
 from occurs.operators.rows import Rows
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ class State:
     instants up to here are done.  ``nets``: what nets keep, by the identity of the definition; ``saved``: the same of
     those that have not run since it was read, as tables.  ``waiting``: rows that are later than the frontier;
     ``later``: the states of the segments of a stage that has several.  ``sequences``: tables of patterns over the order
-    of events, by the identity of the definition."""
+    of events, by the identity of the definition.  ``triggers``: what temporal triggers keep, by the identity of the
+    definition; ``triggered``: the same of those that have not run since it was read, as tables."""
 
     pasts: dict[str, Rows]
     consumed: dict[tuple[int, str], np.ndarray]
@@ -46,6 +48,8 @@ class State:
     waiting: dict[str, Rows] = field(default_factory=dict)
     later: list[State] = field(default_factory=list)
     sequences: dict[str, Mapping[str, pa.Table]] = field(default_factory=dict)
+    triggers: dict[str, Watching] = field(default_factory=dict)
+    triggered: dict[str, Mapping[str, pa.Table]] = field(default_factory=dict)
 
     def copy(self) -> State:
         """The same state, which a call may go on from while this one stays as it is (rows and tables never change)."""
@@ -53,12 +57,15 @@ class State:
             dict(self.pasts), dict(self.consumed), dict(self.serials), self.frontier,
             {d: k.fixed() for d, k in self.nets.items()}, dict(self.saved), dict(self.waiting),
             [s.copy() for s in self.later], dict(self.sequences),
+            {d: kept.copy() for d, kept in self.triggers.items()}, dict(self.triggered),
         )  # fmt: skip
 
     def rows(self) -> int:
         """How many rows the state holds."""
         nets = sum(k.net.rows(k.tables) for k in self.nets.values())
-        saved = sum(len(t) for tables in (*self.saved.values(), *self.sequences.values()) for t in tables.values())
+        written = [*self.saved.values(), *self.sequences.values(), *self.triggered.values()]
+        saved = sum(len(t) for tables in written for t in tables.values())
+        nets += sum(k.size for k in self.triggers.values())
         waiting = sum(len(r) for r in self.waiting.values())
         return sum(len(r) for r in self.pasts.values()) + nets + saved + waiting + sum(s.rows() for s in self.later)
 

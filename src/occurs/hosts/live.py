@@ -172,7 +172,7 @@ class Live:
         if all(r["label"] is not None for r in rows):
             fields.append(pa.field("label", pa.string()))
         table = pa.Table.from_pylist(rows, schema=pa.schema(fields))
-        return input_rows(type, table, schema, self.labelled, numbered=type in self.stage.placed)
+        return input_rows(type, table, schema, self.labelled, numbered=type in self.stage.numbered)
 
 
 def _fit(type: str, name: str, value: Any, want: Type) -> Any:

@@ -1,6 +1,7 @@
 """What a language offers to a program, and how it is found.
 
-A language is one folder beside this module.  Its ``__init__`` names its ``SUFFIXES``; its module ``define`` is a
+A language is one folder beside this module.  Its ``__init__`` names its ``SUFFIXES`` (a mapping, if some of them stand
+for a language of another name than the folder's, that is read a little differently); its module ``define`` is a
 :class:`Language`: it reads texts and checks them, which gives a :class:`Part` of a program.
 """
 
@@ -54,6 +55,8 @@ class Slot:
 
 
 File = TypeVar("File", covariant=True)
+#: a text, the name of its file, and the name of its language
+Given = tuple[str, str | None, str]
 
 
 @dataclass(frozen=True)
@@ -65,10 +68,10 @@ class Texts(Generic[File]):
 
     @classmethod
     def read(
-        cls, texts: Sequence[tuple[str, str | None]], parse: Callable[[str, str | None], tuple[File, Sequence[Problem]]]
+        cls, texts: Sequence[Given], parse: Callable[[str, str | None], tuple[File, Sequence[Problem]]]
     ) -> Texts[File]:
-        """Parse (text, file name) pairs; all problems are kept."""
-        parsed = [parse(text, name) for text, name in texts]
+        """Parse (text, file name, language) triples; all problems are kept."""
+        parsed = [parse(text, name) for text, name, _ in texts]
         return cls(tuple(file for file, _ in parsed), tuple(p for _, found in parsed for p in found))
 
 
@@ -114,6 +117,10 @@ class Part(Protocol):
         """Do its definitions run in window mode?"""
 
     @property
+    def reads_all(self) -> bool:
+        """Do its definitions want the rows of all types, whatever they are?"""
+
+    @property
     def subscribed(self) -> Sequence[Subscribed]: ...
 
     @property
@@ -142,21 +149,28 @@ class Part(Protocol):
 class Language(Protocol):
     """The module ``define`` of a language."""
 
-    def read(self, texts: Sequence[tuple[str, str | None]]) -> Texts[Any]:
-        """Parse (text, file name) pairs; all problems are kept."""
+    def read(self, texts: Sequence[Given]) -> Texts[Any]:
+        """Parse (text, file name, language) triples; all problems are kept."""
 
     def check(self, texts: Any, known: Known) -> Part:
         """Check texts that were read."""
 
 
 @lru_cache(maxsize=1)
-def suffixes() -> dict[str, str]:
-    """Suffix of a file to the name of its language."""
+def _found() -> dict[str, tuple[str, str]]:
+    """Suffix of a file to the name of its language and the folder of this."""
     import occurs.languages as package
 
-    names = sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.ispkg)
-    found = [(s, n) for n in names for s in importlib.import_module(f"occurs.languages.{n}").SUFFIXES]
-    return dict(found)
+    out = {}
+    for folder in sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.ispkg):
+        own = importlib.import_module(f"occurs.languages.{folder}").SUFFIXES
+        out.update({s: (own[s] if isinstance(own, Mapping) else folder, folder) for s in own})
+    return out
+
+
+def suffixes() -> dict[str, str]:
+    """Suffix of a file to the name of its language."""
+    return {suffix: name for suffix, (name, _) in _found().items()}
 
 
 def names() -> tuple[str, ...]:
@@ -164,6 +178,11 @@ def names() -> tuple[str, ...]:
     return tuple(dict.fromkeys(suffixes().values()))
 
 
+def folder(name: str) -> str:
+    """The folder of the language called ``name``, one of :func:`names`; some languages share one."""
+    return next(folder for own, folder in _found().values() if own == name)
+
+
 def language(name: str) -> Language:
-    """The language called ``name``, one of :func:`names`."""
+    """The language in the folder ``name``."""
     return cast(Language, importlib.import_module(f"occurs.languages.{name}.define"))

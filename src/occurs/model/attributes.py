@@ -190,7 +190,7 @@ def missing(name: str, declared: Schema, one: Intake, end: str | None) -> list[P
     out = []
     known = one.source.table.column_names
     for attribute, _ in declared:
-        if column_of(attribute, known, declared.loose) is None:
+        if column_of(attribute, known, declared.loose) is None and attribute not in declared.optional:
             hint = did_you_mean(attribute, known, "columns")
             text = f"column `{attribute}` of `{name}` is declared, but missing"
             out.append(input_problem("missing-column", text, one.source, hint))
@@ -207,7 +207,8 @@ def completed(declared: Schema, before: Schema | None, seen: Schema, columns: Co
     both = dict(_union(before, here, False).attributes)
     more = tuple((n, t) for n, t in both.items() if declared.rest and n not in declared)
     known = declared.completed(both)
-    return replace(known, attributes=known.attributes + more)
+    found = tuple(a for a in known if a[0] not in declared.optional or a[0] in both)
+    return replace(known, attributes=found + more)
 
 
 def _union(one: Schema | None, other: Schema, lasting: bool) -> Schema:

@@ -99,7 +99,8 @@ class Schema:
 
     How rows of the input are read: ``changes``: the boolean ``holds`` says what begins and what ends (never null);
     ``rest``: there may be more attributes than these; ``loose``: columns are found ignoring case if one only fits.
-    ``records``: the Arrow types of the attributes that are records.
+    ``records``: the Arrow types of the attributes that are records.  ``optional``: attributes that rows of the input
+    need not have.
     """
 
     attributes: tuple[tuple[str, Type], ...] = ()
@@ -109,6 +110,7 @@ class Schema:
     rest: bool = False
     loose: bool = False
     records: tuple[tuple[str, pa.DataType], ...] = ()
+    optional: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[tuple[str, Type]]:
         return iter(self.attributes)

@@ -10,6 +10,7 @@ from occurs.plan.lanes import Lane, lanes
 from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.spread import Group, connected, groups
 from occurs.plan.stage import Stage, Unit
+from occurs.plan.triggers import TriggerDefinition
 
 #: buckets of a stream, if nobody says how many
 BUCKETS = 8
@@ -41,7 +42,8 @@ def explain(stage: Stage) -> str:
     kept = {t: back for t, back in sorted(stage.retention.items()) if back > 0}
     for t, back in kept.items():
         lines.append(f"  {t}: {duration(back, stage.kind)}, as the longest window over it reaches so far back")
-    lasting = [d for d in stage.definitions if isinstance(d, NetDefinition | SequenceDefinition) and d.kept]
+    keeping = NetDefinition | SequenceDefinition | TriggerDefinition
+    lasting = [d for d in stage.definitions if isinstance(d, keeping) and d.kept]
     lines += [f"  {d.output}: {words}" for d in lasting for words in d.kept]
     if not kept and not lasting:
         lines.append("  nothing: every definition looks at single events")
@@ -64,6 +66,8 @@ def _unit(unit: Unit) -> str:
         return f"{unit.output}: {_NETS[unit.sort]}, whole columns at once"
     if isinstance(unit, SequenceDefinition):
         return f"{unit.output}: a pattern over {', '.join(sorted(unit.reads))} in their order"
+    if isinstance(unit, TriggerDefinition):
+        return f"{unit.output}: a trigger over {', '.join(sorted(unit.reads))}, {unit.operator.words}"
     if isinstance(unit, Component):
         names = ", ".join(dict.fromkeys(p.rules[0].output for p in unit.patterns))
         why = "feeds itself" if unit.types else "consumes events"

@@ -19,9 +19,10 @@ from occurs.plan.graph import Order, order
 from occurs.plan.keys import common_key
 from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.templates import fuse
+from occurs.plan.triggers import TriggerDefinition
 
 #: what is evaluated at once
-Unit = Pattern | Component | NetDefinition | SequenceDefinition
+Unit = Pattern | Component | NetDefinition | SequenceDefinition | TriggerDefinition
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,8 @@ class Stage:
         names: dict[str, None] = {}
         for d in sorted(self.definitions, key=lambda d: d.place):
             names.setdefault(d.output, None)
+            if isinstance(d, TriggerDefinition) and d.never:
+                names.setdefault(d.never, None)
         return tuple(names)
 
     @cached_property
@@ -72,9 +75,14 @@ class Stage:
         return {d.output: d.ended for d in self.sequences if d.ended}
 
     @cached_property
+    def notices(self) -> Mapping[str, str]:
+        """Side outputs with the notices of triggers that can fire no more, to the names of these."""
+        return {d.never: d.trigger for d in self.triggers if d.never}
+
+    @cached_property
     def found(self) -> tuple[str, ...]:
         """Reported types that are no side outputs."""
-        return tuple(t for t in self.reported if t not in self.sides)
+        return tuple(t for t in self.reported if t not in self.sides and t not in self.notices)
 
     @cached_property
     def derived(self) -> Mapping[str, None]:
@@ -108,14 +116,30 @@ class Stage:
         return tuple(d for d in self.definitions if isinstance(d, SequenceDefinition))
 
     @cached_property
+    def triggers(self) -> tuple[TriggerDefinition, ...]:
+        """The temporal triggers."""
+        return tuple(d for d in self.definitions if isinstance(d, TriggerDefinition))
+
+    @cached_property
     def placed(self) -> frozenset[str]:
         """Types whose rows need a place within their instant over all types."""
-        return frozenset(t for d in self.sequences for t in (*d.reads, d.output))
+        read = frozenset(t for d in self.sequences for t in (*d.reads, d.output))
+        return read.union(*(d.placed for d in self.triggers))
+
+    @cached_property
+    def sequenced(self) -> frozenset[str]:
+        """Types whose rows keep their sequence numbers."""
+        return frozenset(t for d in self.triggers for t in d.sequenced)
+
+    @property
+    def numbered(self) -> frozenset[str]:
+        """Types whose rows bring sequence numbers."""
+        return self.placed | self.sequenced
 
     @cached_property
     def timed(self) -> bool:
         """Are there timers, so that something may happen where there are no rows at all?"""
-        return bool(self.timers) or any(d.timed for d in self.sequences)
+        return bool(self.timers) or any(d.timed for d in self.sequences) or any(d.timed for d in self.triggers)
 
     @property
     def moved_by_clock(self) -> bool:
@@ -137,12 +161,12 @@ class Stage:
     @cached_property
     def makers(self) -> Mapping[str, tuple[tuple[int, int], ...]]:
         """Per defined type the (pattern, rule of the pattern) that define it, in evaluation order; sequences are
-        numbered behind the patterns."""
+        numbered behind the patterns, triggers behind these."""
         found: dict[str, list[tuple[int, int, int]]] = {}
         for at, p in enumerate(self.patterns):
             for number, info in enumerate(p.rules):
                 found.setdefault(info.output, []).append((info.place, at, number))
-        for at, d in enumerate(self.sequences, len(self.patterns)):
+        for at, d in enumerate((*self.sequences, *self.triggers), len(self.patterns)):
             found.setdefault(d.output, []).append((d.place, at, 0))
         return {t: tuple((at, number) for _, at, number in sorted(places)) for t, places in found.items()}
 
@@ -238,7 +262,8 @@ def _units(
             if len(unit) == 1 and unit[0] in absorbed:
                 continue
             members = sorted((*unit, *(i for i, n in absorbed.items() if n == number)), key=place)
-            out += [d for i in members if isinstance(d := definitions[i], NetDefinition | SequenceDefinition)]
+            whole = (NetDefinition, SequenceDefinition, TriggerDefinition)
+            out += [d for i in members if isinstance(d := definitions[i], whole)]
             own = [d for i in members if isinstance(d := definitions[i], PatternDefinition)]
             patterns = [d.pattern for d in own]
             types = frozenset(t for i in unit for t in graph.strict[i])

@@ -14,6 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from occurs.errors import raise_problems
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks import Analysis, analyse
@@ -21,6 +23,7 @@ from occurs.languages.logic.parser import parse
 from occurs.languages.logic.residual import firings, notices
 from occurs.languages.logic.semantics import Run
 from occurs.model.occurrence import Occurrence
+from occurs.model.types import arrow_type
 from occurs.testing.cases import KINDS, Case, parse_events, parse_time, read_cases
 
 REACTIVATE, CONTINUE = "reactivate", "continue"
@@ -42,6 +45,16 @@ class LogicCase(Case):
         tree, problems = parse(self.rules, name)
         raise_problems(problems)
         return tree
+
+    def tables(self) -> dict[str, pa.Table]:
+        """One Arrow table per type; changes that say nothing of a declared column have nulls."""
+        out = super().tables()
+        for d in self.tree.definitions:
+            if isinstance(d, syntax.Table) and d.name.text in out:
+                for c in (c for c in d.columns if c.name.text not in out[d.name.text].column_names):
+                    table = out[d.name.text]
+                    out[d.name.text] = table.append_column(c.name.text, pa.nulls(len(table), arrow_type(c.type)))
+        return out
 
     @cached_property
     def analysis(self) -> Analysis:

@@ -271,7 +271,7 @@ class Reading:
         """Columns that a part with rows of a declared type must have."""
         out, declared = [], self.declared[type]
         for attribute in declared.names:
-            if column_of(attribute, part.columns, declared.loose) is None:
+            if column_of(attribute, part.columns, declared.loose) is None and attribute not in declared.optional:
                 hint = did_you_mean(attribute, part.columns, "columns")
                 text = f"column `{attribute}` of `{type}` is declared, but missing"
                 out.append(Problem("missing-column", text, hint=hint))

@@ -197,7 +197,7 @@ def wide_rows(
                 part = part.filter(pc.equal(part.column("__derived"), inlet.derived))
             if part.num_rows:
                 schema = stage.schemas.get(t, Schema())
-                parts.setdefault(t, []).append(_typed(inlet, part, schema, labelled, t in stage.placed))
+                parts.setdefault(t, []).append(_typed(inlet, part, schema, labelled, t in stage.numbered))
     for t, found in parts.items():
         out[t] = found[0]
         if len(found) > 1:

@@ -17,7 +17,7 @@ from occurs.languages.epl.compile_keys import choices, looks_at_one
 from occurs.languages.epl.parser import parse
 from occurs.languages.epl.semantics import evaluate
 from occurs.languages.epl.timeouts import with_guards
-from occurs.languages.language import Known, Slot, Texts
+from occurs.languages.language import Given, Known, Slot, Texts
 from occurs.model.history import History
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
@@ -34,8 +34,8 @@ __all__ = ["Epl", "check", "read"]
 LANGUAGE = "epl"
 
 
-def read(texts: Sequence[tuple[str, str | None]]) -> Texts[syntax.File]:
-    """Parse (text, file name) pairs; all problems are kept."""
+def read(texts: Sequence[Given]) -> Texts[syntax.File]:
+    """Parse (text, file name, language) triples; all problems are kept."""
     return Texts.read(texts, parse)
 
 
@@ -105,6 +105,10 @@ class Epl:
     @property
     def hosts(self) -> frozenset[str]:
         return frozenset({"local", "spark"})
+
+    @property
+    def reads_all(self) -> bool:
+        return False
 
     @property
     def windows(self) -> bool:

@@ -1,4 +1,4 @@
 """Temporal triggers: FTL, which looks forward, and PTL, which looks back."""
 
-#: none yet: without an engine no file is of this language
-SUFFIXES: tuple[str, ...] = ()
+#: what a trigger is that does not say it
+SUFFIXES = {".ftl": "ftl", ".ptl": "ptl"}

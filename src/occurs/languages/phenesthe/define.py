@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from occurs.errors import Problem
-from occurs.languages.language import Known, Slot, Texts
+from occurs.languages.language import Given, Known, Slot, Texts
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks import Analysis, ResolvedDefinition, analyse
 from occurs.languages.phenesthe.checks_phenomenon import FACT, Phenomenon
@@ -28,8 +28,8 @@ from occurs.plan.stage import Subscribed
 __all__ = ["Phenesthe", "check", "read"]
 
 
-def read(texts: Sequence[tuple[str, str | None]]) -> Texts[syntax.File]:
-    """Parse (text, file name) pairs; all problems are kept."""
+def read(texts: Sequence[Given]) -> Texts[syntax.File]:
+    """Parse (text, file name, language) triples; all problems are kept."""
     return Texts.read(texts, parse)
 
 
@@ -112,6 +112,10 @@ class Phenesthe:
     @property
     def hosts(self) -> frozenset[str]:
         return frozenset({"local", "spark"})
+
+    @property
+    def reads_all(self) -> bool:
+        return False
 
     @property
     def windows(self) -> bool:

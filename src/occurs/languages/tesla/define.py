@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from occurs.errors import Problem
 from occurs.expr.tree import Binary, Literal, Ref
-from occurs.languages.language import Known, Slot, Texts
+from occurs.languages.language import Given, Known, Slot, Texts
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks import Analysis, ResolvedRule, analyse
 from occurs.languages.tesla.checks_timer import ZONE
@@ -29,8 +29,8 @@ from occurs.plan.stage import Subscribed
 __all__ = ["Tesla", "check", "occurrences", "read"]
 
 
-def read(texts: Sequence[tuple[str, str | None]]) -> Texts[syntax.File]:
-    """Parse (text, file name) pairs; all problems are kept."""
+def read(texts: Sequence[Given]) -> Texts[syntax.File]:
+    """Parse (text, file name, language) triples; all problems are kept."""
     return Texts.read(texts, parse)
 
 
@@ -96,6 +96,10 @@ class Tesla:
     @property
     def hosts(self) -> frozenset[str]:
         return frozenset({"local", "spark"})
+
+    @property
+    def reads_all(self) -> bool:
+        return False
 
     @property
     def windows(self) -> bool:

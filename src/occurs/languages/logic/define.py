@@ -1,0 +1,234 @@
+"""Temporal triggers (FTL, PTL) as a language of the house: texts to definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from occurs.errors import Problem
+from occurs.languages.language import Given, Known, Slot, Texts
+from occurs.languages.logic import syntax
+from occurs.languages.logic.checks import Analysis, ResolvedTrigger, analyse
+from occurs.languages.logic.compile import (
+    CHANGES,
+    choices,
+    columns_of,
+    observes,
+    operator_of,
+    ordered,
+    trigger_of,
+    types_read,
+)
+from occurs.languages.logic.parser import parse
+from occurs.languages.logic.semantics import evaluate
+from occurs.model.history import History
+from occurs.model.occurrence import Occurrence
+from occurs.model.time import TimeKind
+from occurs.model.types import Schema, Type, arrow_type
+from occurs.plan.definition import Definition
+from occurs.plan.graph import Node
+from occurs.plan.sequences import SequenceDefinition
+from occurs.plan.stage import Subscribed
+from occurs.plan.triggers import TriggerDefinition
+
+__all__ = ["Logic", "check", "read"]
+
+LANGUAGE = "logic"
+
+
+def read(texts: Sequence[Given]) -> Texts[syntax.File]:
+    """Parse (text, file name, language) triples; all problems are kept."""
+    parsed = [parse(text, name, past=language == "ptl") for text, name, language in texts]
+    return Texts(tuple(file for file, _ in parsed), tuple(p for _, found in parsed for p in found))
+
+
+def check(texts: Texts[syntax.File], known: Known) -> Logic:
+    """Check parsed files against what is known."""
+    analysis = analyse(texts.files, known.inputs, known.foreign, known.kind, foreign_reads=known.made)
+    return Logic(texts, analysis, known)
+
+
+@dataclass(frozen=True)
+class Logic:
+    """The FTL and PTL part of a program: a :class:`occurs.languages.language.Part`."""
+
+    texts: Texts[syntax.File]
+    analysis: Analysis
+    known: Known
+
+    @property
+    def problems(self) -> list[Problem]:
+        return self.analysis.problems
+
+    @property
+    def triggers(self) -> tuple[ResolvedTrigger, ...]:
+        """In the order of the text."""
+        return self.analysis.triggers
+
+    @cached_property
+    def at(self) -> list[tuple[int, int]]:
+        return [
+            (i, j)
+            for i, file in enumerate(self.texts.files)
+            for j, d in enumerate(file.definitions)
+            if isinstance(d, syntax.Trigger)
+        ]
+
+    @cached_property
+    def declared(self) -> dict[str, Schema]:
+        return {n: self._with_changes(n, s) for n, s in self.analysis.declared.items()}
+
+    def _with_changes(self, name: str, schema: Schema) -> Schema:
+        """Rows of tables are changes: they may have ``op``, and ``old`` as JSON text."""
+        if name not in self.analysis.tables:
+            return schema
+        more = tuple((n, Type.STRING) for n in CHANGES if n not in schema)
+        return replace(schema, attributes=schema.attributes + more, optional=tuple(n for n, _ in more))
+
+    @cached_property
+    def defined(self) -> dict[str, Schema]:
+        return {t.name: self.analysis.schemas[t.name] for t in self.triggers if t.name in self.analysis.schemas}
+
+    @cached_property
+    def schemas(self) -> dict[str, Schema]:
+        found = {n: self._with_changes(n, s) for n, s in self.analysis.schemas.items()}
+        inputs = self.known.inputs or {}
+        return found | {n: inputs[n] for t in self._reads for n in t if n not in found and n in inputs}
+
+    @cached_property
+    def _everything(self) -> frozenset[str]:
+        """The types of the program's input: what is declared, and what is read and not made."""
+        others = {*self.known.foreign, *(self.known.inputs or ())}
+        read = {n for t in self.triggers for n in (*t.reads, *t.inputs)}
+        return frozenset({*self.analysis.declared, *others, *read} - set(self.defined) - self.known.made.keys())
+
+    @cached_property
+    def _reads(self) -> list[frozenset[str]]:
+        """The types that every trigger reads."""
+        return [types_read(t, self.analysis, self._everything) for t in self.triggers]
+
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        return frozenset(n for t in self._reads for n in t)
+
+    @property
+    def facts(self) -> Mapping[str, Schema]:
+        return {}
+
+    @property
+    def owned(self) -> frozenset[str]:
+        return frozenset()
+
+    @property
+    def assigned(self) -> Mapping[int, str]:
+        return {}
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        return frozenset({"local", "spark"})
+
+    @cached_property
+    def reads_all(self) -> bool:
+        return any(observes(t) for t in self.triggers)
+
+    @property
+    def windows(self) -> bool:
+        return False
+
+    @property
+    def subscribed(self) -> Sequence[Subscribed]:
+        return ()
+
+    @cached_property
+    def nodes(self) -> list[Node]:
+        return [Node(t.name, reads, frozenset()) for t, reads in zip(self.triggers, self._reads, strict=True)]
+
+    def definitions(self, kind: TimeKind, slots: Sequence[Slot], facts: Mapping[str, pa.Table]) -> list[Definition]:
+        """Compiled triggers, in the order of the text."""
+        out: list[Definition] = []
+        for resolved, slot in zip(self.triggers, slots, strict=True):
+            trigger = trigger_of(resolved, self.analysis, self.schemas, kind, self._everything)
+            known = trigger.sources
+            reads = frozenset((*known.tables, *known.states, *known.events))
+            out.append(
+                TriggerDefinition(
+                    dict.fromkeys(sorted(reads), 0),
+                    ordered(trigger) | (frozenset(known.events) if trigger.asks_who else frozenset()),
+                    columns_of(trigger),
+                    resolved.name,
+                    slot.place,
+                    f"{LANGUAGE}/{resolved.name}/{trigger.name}",
+                    trigger.name,
+                    operator_of(trigger),
+                    trigger.generics,
+                    frozenset(known.events) if trigger.asks_who else frozenset(),
+                    frozenset((*known.tables, *known.states)),
+                    choices(trigger, self.known.inputs or {}),
+                    timed=trigger.every is not None,
+                    text=resolved.text,
+                    file=resolved.file,
+                    span=resolved.trigger.span,
+                )
+            )
+        return out
+
+    def timeouts(self, definitions: Sequence[Definition], first: int) -> list[SequenceDefinition]:
+        """There are no guards."""
+        return []
+
+    def reference(self, chosen: Sequence[int], history: History, facts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+        """What the reference semantics derives: see :class:`occurs.languages.language.Part`."""
+        mine = [self.triggers[i].trigger for i in chosen]
+        given: list[syntax.Definition] = [d for f in self.texts.files for d in f.definitions]
+        definitions = [d for d in given if not isinstance(d, syntax.Trigger) or any(d is t for t in mine)]
+        start, until = history.clock if history.clock is not None else (None, None)
+        rows, made = _given(history)
+        inputs = {n: s for n, s in {**self.schemas, **history.schemas}.items() if n not in self.analysis.tables}
+        found = evaluate(
+            definitions, rows, kind=history.kind, inputs=inputs, schemas=self.defined, made=made, start=start,
+            until=until,
+        )  # fmt: skip
+        return {
+            n: _table(self.defined[n], [e for e in found if e.type == n])
+            for n in {self.triggers[i].name for i in chosen}
+        }
+
+    def asked(self, history: History) -> dict[str, pa.Table] | None:
+        """Nothing in particular."""
+        return None
+
+
+def _given(history: History) -> tuple[list[Occurrence], list[Occurrence]]:
+    """The rows of the input, and what definitions have made, in their order."""
+    count: dict[str, int] = {}
+    for m in history.made:
+        count[m.type] = count.get(m.type, 0) + len(m.table)
+    rows: list[Occurrence] = []
+    for t, table in history.tables.items():
+        rows += _occurrences(t, table.slice(0, len(table) - count.get(t, 0)))
+    made = [(e.time, m.place, n, e) for m in history.made for n, e in enumerate(_occurrences(m.type, m.table))]
+    return rows, [e for *_, e in sorted(made, key=lambda e: e[:3])]
+
+
+def _occurrences(type_: str, table: pa.Table) -> list[Occurrence]:
+    """Rows as the reference takes them; timestamps are int microseconds."""
+    columns: dict[str, list[Any]] = {}
+    for name in table.column_names:
+        column = table.column(name)
+        columns[name] = (column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column).to_pylist()
+    names = [n for n in columns if n not in ("time", "sequence", "label", "end")]
+    sequence = columns.get("sequence", [None] * len(table))
+    return [
+        Occurrence(type_, time, {n: columns[n][i] for n in names}, sequence[i])
+        for i, time in enumerate(columns["time"])
+    ]
+
+
+def _table(schema: Schema, found: Sequence[Occurrence]) -> pa.Table:
+    """Derived events as rows."""
+    fields = [("time", pa.int64()), *((n, arrow_type(t)) for n, t in schema)]
+    return pa.Table.from_pylist([{"time": e.time, **e.attributes} for e in found], pa.schema(fields))

@@ -1,0 +1,338 @@
+"""Operators that look back, and aggregates: what is kept of earlier states (temporal-logic.md 4.2, 5.1, 5.2).
+
+An operator in which no global variable is free has one truth value per state, and keeps no more than the next needs.
+One with free variables has to be asked with values that come later: of every state there is a record, as long as the
+operator may look back at it (:class:`Reach`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
+
+from occurs.expr.tree import Expr
+from occurs.languages.logic import running_values as ops
+from occurs.languages.logic import syntax
+from occurs.languages.logic.running_core import free, lowered
+from occurs.languages.logic.running_program import Sources
+from occurs.languages.logic.running_terms import OfRecords, Record, Term, Terms, Test, Values
+from occurs.languages.logic.running_values import Lost, Truth
+from occurs.model.time import Duration, TimeKind
+
+
+class Step(Protocol):
+    """Something that goes on from state to state.  ``kept`` is its state, plain values that can be saved."""
+
+    def fresh(self) -> Any: ...
+
+    def advance(self, kept: Any, s: Any, r: Values) -> tuple[Any, Any]:
+        """(what is kept, the value in this state)."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """Ages that a bound allows, in ticks: ``low`` to ``high`` (None: no end), both closed."""
+
+    low: int
+    high: int | None
+
+    @classmethod
+    def of(cls, bound: syntax.Bound | None, kind: TimeKind) -> Window:
+        """Of a bound."""
+        if bound is None:
+            return cls(0, None)
+        first = ticks(bound.first, kind)
+        if bound.second is not None:
+            return cls(math.ceil(first), math.floor(ticks(bound.second, kind)))
+        if bound.op == "=":
+            # an age that is no whole number of ticks never comes
+            return cls(int(first), int(first)) if first.denominator == 1 else cls(1, 0)
+        least = {">=": math.ceil(first), ">": math.floor(first) + 1}.get(bound.op, 0)
+        most = {"<=": math.floor(first), "<": math.ceil(first) - 1}.get(bound.op)
+        return cls(least, most)
+
+    @property
+    def empty(self) -> bool:
+        """Is no age allowed?"""
+        return self.high is not None and self.high < self.low
+
+
+def ticks(duration: Duration, kind: TimeKind) -> Fraction:
+    """Exactly; a duration without a common unit has been refused."""
+    found = kind.convert(duration)
+    return Fraction(0 if found is None else found)
+
+
+# --- without free variables -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LastTime:
+    """``lasttime f``: what f was."""
+
+    operand: Test
+
+    def fresh(self) -> Any:
+        return False
+
+    def advance(self, kept: Any, s: Any, r: Values) -> tuple[Any, Any]:
+        return self.operand(s, r), kept
+
+
+@dataclass(frozen=True)
+class Since:
+    """``f since g``: was it so in the state before?"""
+
+    left: Test
+    right: Test
+
+    def fresh(self) -> Any:
+        return False
+
+    def advance(self, kept: Any, s: Any, r: Values) -> tuple[Any, Any]:
+        now = self.right(s, r)
+        if now is not True and kept is not False:
+            before = both(self.left(s, r), kept)
+            now = before if before is True or now is False else now
+        return now, now
+
+
+@dataclass(frozen=True)
+class SinceWithin:
+    """``f since[B] g``: (time of g, does f hold since?), the latest last, as far as some later state may need them."""
+
+    left: Test
+    right: Test
+    window: Window
+
+    def fresh(self) -> Any:
+        return ()
+
+    def advance(self, kept: Any, s: Any, r: Values) -> tuple[Any, Any]:
+        time, window = s.time, self.window
+        if kept:
+            left = self.left(s, r)
+            if left is False:
+                kept = ()
+            elif left is not True:
+                kept = tuple((t, both(truth, left)) for t, truth in kept)
+        now = self.right(s, r)
+        if now is not False:
+            if window.high is None:
+                # of those that hold the oldest serves all later states
+                kept = kept if now is True and any(truth is True for _, truth in kept) else (*kept, (time, now))
+            elif window.low == 0 and now is True:
+                kept = ((time, now),)
+            else:
+                kept = (*kept, (time, now))
+        if window.high is not None and kept and time - kept[0][0] > window.high:
+            kept = tuple(one for one in kept if time - one[0] <= window.high)
+        found: Truth = False
+        for t, truth in reversed(kept):
+            if time - t >= window.low and (window.high is None or time - t <= window.high):
+                if truth is True:
+                    return kept, True
+                found = truth
+        return kept, found
+
+
+def both(a: Truth, b: Truth) -> Truth:
+    """And."""
+    if a is False or b is False:
+        return False
+    return b if a is True else a
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """``op of arg from predicate``, ``op of arg within c``: (time, value) of the states it goes over.
+
+    ``None`` before the predicate has held, a Lost if it is not known whether it has.
+    """
+
+    op: str
+    arg: Term
+    predicate: Test | None
+    within: int | None
+
+    def fresh(self) -> Any:
+        return () if self.predicate is None else None
+
+    def advance(self, kept: Any, s: Any, r: Values) -> tuple[Any, Any]:
+        if self.predicate is not None:
+            holds = self.predicate(s, r)
+            if holds is not False:
+                kept = () if holds is True else holds
+        if type(kept) is Lost:
+            return kept, kept
+        if kept is None:
+            return None, 0 if self.op == "count" else None
+        kept = (*kept, (s.time, self.arg(s, r)))
+        if self.within is not None:
+            kept = tuple((t, v) for t, v in kept if s.time - t <= self.within)
+        return kept, total(self.op, [v for _, v in kept])
+
+
+def total(op: str, values: Sequence[Any]) -> Any:
+    """Over the values of some states, nulls left out; sums are exact."""
+    there = [v for v in values if v is not None]
+    for v in there:
+        if type(v) is Lost:
+            return v
+    if op == "count":
+        return len(there)
+    if not there:
+        return None
+    if op in ("min", "max"):
+        return min(there) if op == "min" else max(there)
+    if not any(type(v) is float for v in there):
+        exact = sum(there)
+        return ops.whole(exact) if op == "sum" else real(Fraction(exact) / len(there))
+    if any(type(v) is float and math.isinf(v) for v in there):
+        return ops.whole(sum(float(v) for v in there))
+    sums = sum((Fraction(v) for v in there), Fraction(0))
+    return real(sums if op == "sum" else sums / len(there))
+
+
+def real(exact: Any) -> float:
+    """The nearest float, infinite beyond float64."""
+    try:
+        return float(exact)
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
+
+
+# --- with free variables ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far back something looks: ``ticks`` (None: to the activation), and so many states more."""
+
+    ticks: int | None
+    states: int = 0
+
+    def __or__(self, other: Reach) -> Reach:
+        far = None if self.ticks is None or other.ticks is None else max(self.ticks, other.ticks)
+        return Reach(far, max(self.states, other.states))
+
+
+NOWHERE = Reach(0)
+
+
+def reach(f: Expr, kind: TimeKind) -> Reach:
+    """How far back from its state the operators in ``f`` look that have free variables."""
+    found = NOWHERE
+    for child in f.children:
+        found |= reach(child, kind)
+    if isinstance(f, syntax.Lasttime) and free(f):
+        return Reach(found.ticks, found.states + 1)
+    if isinstance(f, syntax.Since) and free(f):
+        high = Window.of(f.bound, kind).high
+        far = None if high is None or found.ticks is None else max(high, 0) + found.ticks
+        return Reach(far, found.states)
+    return found
+
+
+class OfPresent(Terms):
+    """Closures over the present state, with all that goes on from state to state."""
+
+    def __init__(self, sources: Sources, kind: TimeKind) -> None:
+        super().__init__(sources, kind)
+        #: what is done in every state, in this order: (into `past`, or into the record?, place, how)
+        self.steps: list[tuple[bool, int, Any]] = []
+        self.operators: list[Step] = []
+        self.slots = 0
+        self._places: dict[Any, int] = {}
+        self._slot_of: dict[Any, int] = {}
+        self._back: dict[Any, Test] = {}
+        self.records = OfRecords(self, self._allot, self._of_record)
+        #: how far back records are needed
+        self.reach = NOWHERE
+
+    @property
+    def recording(self) -> bool:
+        """Are records needed?"""
+        return bool(self._back)
+
+    def _allot(self, node: Any, term: Callable[[], Term]) -> int:
+        """The slot of a term or formula in records."""
+        if node not in self._slot_of:
+            made = term()
+            self._slot_of[node] = self.slots
+            self.steps.append((False, self.slots, made))
+            self.slots += 1
+        return self._slot_of[node]
+
+    def _place(self, node: Any, make: Callable[[], Step]) -> Term:
+        """The value of something that goes on from state to state."""
+        if node not in self._places:
+            step = make()
+            self._places[node] = len(self.operators)
+            self.steps.append((True, len(self.operators), step))
+            self.operators.append(step)
+        at = self._places[node]
+        return lambda s, r: s.past[at]
+
+    def aggregate(self, t: syntax.Aggregate) -> Term:
+        def make() -> Step:
+            # a predicate looks at one state
+            predicate = None if t.predicate is None else self.test(lowered(t.predicate))
+            within = None if t.within is None else math.floor(ticks(t.within, self.kind))
+            return Aggregate(t.op, self.term(t.arg), predicate, within)
+
+        return self._place(t, make)
+
+    def looking_back(self, f: syntax.Since | syntax.Lasttime) -> Test:
+        if free(f):
+            self.reach |= reach(f, self.kind)
+            asked = self._of_record(f)
+            return lambda s, r: asked(s.record, r)
+
+        def make() -> Step:
+            if isinstance(f, syntax.Lasttime):
+                return LastTime(self.test(f.operand))
+            left, right = self.test(f.left), self.test(f.right)
+            return Since(left, right) if f.bound is None else SinceWithin(left, right, Window.of(f.bound, self.kind))
+
+        return self._place(f, make)
+
+    def _of_record(self, f: syntax.Since | syntax.Lasttime) -> Test:
+        """An operator with free variables, asked of a record."""
+        if f not in self._back:
+            if isinstance(f, syntax.Lasttime):
+                self._back[f] = _last(self.records.test(f.operand))
+            else:
+                left, right = self.records.test(f.left), self.records.test(f.right)
+                self._back[f] = _since(left, right, Window.of(f.bound, self.kind))
+        return self._back[f]
+
+
+def _last(operand: Test) -> Test:
+    return lambda s, r: s.before is not None and operand(s.before, r)
+
+
+def _since(left: Test, right: Test, window: Window) -> Test:
+    def test(s: Record, r: Values) -> Truth:
+        found: Truth = False
+        so_far: Truth = True
+        at: Record | None = s
+        while at is not None:
+            age = s.time - at.time
+            if window.high is not None and age > window.high:
+                break
+            if age >= window.low:
+                one = both(so_far, right(at, r))
+                if one is True:
+                    return True
+                found = one if one is not False else found
+            so_far = both(so_far, left(at, r))
+            if so_far is False:
+                break
+            at = at.before
+        return found
+
+    return test

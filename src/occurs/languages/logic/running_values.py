@@ -1,0 +1,206 @@
+"""Values of terms in the engine of temporal triggers, one state at a time: arithmetic, comparisons, functions.
+
+Plain Python values; None is null.  What cannot be known because an int64 has overflowed, or because a view gave several
+rows where one value is needed, is a :class:`Lost`; so is a truth value.  It is raised only if the answer depends on it
+(common.md, section 6).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from occurs.errors import Problem
+
+LEAST, GREATEST = -(2**63), 2**63 - 1
+
+
+class Lost:
+    """A value, or a truth, that ``problem`` keeps from being known.  It equals only itself."""
+
+    __slots__ = ("problem",)
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+
+
+OVERFLOW = Lost(Problem("overflow", "an integer of a trigger does not fit into 64 bits"))
+#: whether something holds
+Truth: TypeAlias = "bool | Lost"
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Rows with named columns; the same row may be there more than once."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    def __hash__(self) -> int:
+        return hash((self.columns, len(self.rows), self.rows[:4]))
+
+
+def whole(value: Any) -> Any:
+    """NaN is null, a fraction that is whole an int, an int beyond int64 is lost."""
+    if type(value) is Fraction and value.denominator == 1:
+        value = value.numerator
+    if type(value) is int:
+        return value if LEAST <= value <= GREATEST else OVERFLOW
+    return None if value != value else value
+
+
+def missing(a: Any, b: Any) -> Any:
+    """The result of an operation of which an operand is null or lost."""
+    if a is None or b is None:
+        return None
+    return a if type(a) is Lost else b
+
+
+def add(a: Any, b: Any) -> Any:
+    """``a + b``."""
+    if a is None or b is None or type(a) is Lost or type(b) is Lost:
+        return missing(a, b)
+    return whole(a + b)
+
+
+def subtract(a: Any, b: Any) -> Any:
+    """``a - b``."""
+    if a is None or b is None or type(a) is Lost or type(b) is Lost:
+        return missing(a, b)
+    return whole(a - b)
+
+
+def multiply(a: Any, b: Any) -> Any:
+    """``a * b``."""
+    if a is None or b is None or type(a) is Lost or type(b) is Lost:
+        return missing(a, b)
+    return whole(a * b)
+
+
+def divide(a: Any, b: Any) -> Any:
+    """Real division, null by zero."""
+    if a is None or b is None or type(a) is Lost or type(b) is Lost:
+        return missing(a, b)
+    return None if b == 0 else whole(float(a) / float(b))
+
+
+def modulo(a: Any, b: Any) -> Any:
+    """The remainder of the quotient rounded down, null by zero."""
+    if a is None or b is None or type(a) is Lost or type(b) is Lost:
+        return missing(a, b)
+    return None if b == 0 else whole(a % b)
+
+
+ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
+    "+": add, "-": subtract, "*": multiply, "/": divide, "mod": modulo,
+}  # fmt: skip
+
+
+def equal(a: Any, b: Any) -> Truth:
+    """By exact value, a boolean only with a boolean, relations as sets; false for null."""
+    if a is None or b is None:
+        return False
+    if type(a) is Lost or type(b) is Lost:
+        return a if type(a) is Lost else b
+    if type(a) is Relation and type(b) is Relation:
+        return set(a.rows) == set(b.rows)
+    return (type(a) is bool) == (type(b) is bool) and bool(a == b)
+
+
+def unequal(a: Any, b: Any) -> Truth:
+    """Not equal; false for null."""
+    if a is None or b is None:
+        return False
+    found = equal(a, b)
+    return found if type(found) is Lost else not found
+
+
+def less(a: Any, b: Any) -> Truth:
+    """``a < b``; ints and floats by exact value, text by code point."""
+    if a is None or b is None:
+        return False
+    if type(a) is Lost or type(b) is Lost:
+        return a if type(a) is Lost else b
+    return bool(a < b)
+
+
+def at_most(a: Any, b: Any) -> Truth:
+    """``a <= b``."""
+    if a is None or b is None:
+        return False
+    if type(a) is Lost or type(b) is Lost:
+        return a if type(a) is Lost else b
+    return bool(a <= b)
+
+
+def more(a: Any, b: Any) -> Truth:
+    """``a > b``."""
+    return less(b, a)
+
+
+def at_least(a: Any, b: Any) -> Truth:
+    """``a >= b``."""
+    return at_most(b, a)
+
+
+COMPARISONS: dict[str, Callable[[Any, Any], Truth]] = {
+    "=": equal, "!=": unequal, "<": less, "<=": at_most, ">": more, ">=": at_least,
+}  # fmt: skip
+
+
+# --- functions --------------------------------------------------------------------------------------------------------
+
+
+def _stepped(f: Callable[[float], int]) -> Callable[[Any], Any]:
+    """Ints stay ints, floats floats."""
+    return lambda a: a if type(a) is not float or math.isinf(a) else float(f(a))
+
+
+def rounded(a: Any, digits: int = 0) -> Any:
+    """To so many places after the point (negative: before it), halves away from zero."""
+    if type(a) is not float:
+        if digits >= 0:
+            return a
+        unit = 10**-digits
+        return (abs(a) + unit // 2) // unit * unit * (1 if a >= 0 else -1)
+    scaled = a * 10.0**digits if digits >= 0 else a / 10.0**-digits
+    if math.isinf(scaled) or math.isinf(a):
+        return a
+    near = math.floor(Fraction(abs(scaled)) + Fraction(1, 2))
+    return float((-near if a < 0 else near) / Fraction(10) ** digits)
+
+
+_HOUR, _MINUTE = 3_600_000_000, 60_000_000
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "abs": abs,
+    "floor": _stepped(math.floor),
+    "ceil": _stepped(math.ceil),
+    "round": rounded,
+    "sqrt": lambda a: None if a < 0 else math.sqrt(a),
+    "length": len,
+    "lower": str.lower,
+    "upper": str.upper,
+    # of a time in microseconds, UTC
+    "hour": lambda a: a // _HOUR % 24,
+    "minute": lambda a: a // _MINUTE % 60,
+    "time_of_day": lambda a: a % (24 * _HOUR),
+}
+
+
+def call(f: Callable[..., Any], values: list[Any]) -> Any:
+    """A function of its arguments: null if one of them is, lost if one is."""
+    lost = None
+    for v in values:
+        if v is None:
+            return None
+        if type(v) is Lost:
+            lost = lost or v
+    return lost or whole(f(*values))
+
+
+def first_known(values: list[Any]) -> Any:
+    """``coalesce``."""
+    return next((v for v in values if v is not None), None)

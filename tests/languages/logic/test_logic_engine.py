@@ -1,0 +1,61 @@
+"""Every text case of temporal triggers through the engine: what it gives, and the laws; random ones, too."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from occurs.errors import OccursError
+from occurs.testing.compare import difference
+from occurs.testing.laws_logic import Subject, all_laws
+from occurs.testing.logic import LogicCase, load_cases
+from occurs.testing.random_logic import random_core, random_logic
+
+CASES = load_cases(Path(__file__).parents[2] / "cases" / "logic")
+RIGHT = [c for c in CASES if c.error is None]
+
+
+@pytest.mark.parametrize("case", RIGHT, ids=lambda c: f"{Path(c.file or '').stem}-{c.name}")
+def test_case(case: LogicCase) -> None:
+    subject = Subject(case)
+    found = subject.answer([] if subject.clock is None else [subject.clock[1]])
+    assert not isinstance(found, str)
+    for event in found:
+        del event.attributes["label"]  # type: ignore[attr-defined]
+    assert difference(case.expected or (), found) is None
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.error is not None], ids=str)
+def test_what_is_wrong_is_refused(case: LogicCase) -> None:
+    assert told(case) == case.error
+
+
+def told(case: LogicCase) -> object:
+    """The kind of the error that the engine, or what comes before it, raises."""
+    try:
+        subject = Subject(case)
+    except OccursError as error:
+        return error.kind
+    assert subject.clock is not None
+    return subject.answer([subject.clock[1]])
+
+
+@pytest.mark.parametrize("case", RIGHT[::4], ids=str)
+def test_laws(case: LogicCase) -> None:
+    all_laws(case, random.Random(case.name))
+
+
+@pytest.mark.parametrize("make", [random_core, random_logic])
+@pytest.mark.parametrize("seed", range(20))
+def test_random_triggers_keep_the_laws(make, seed: int) -> None:
+    all_laws(make(random.Random(seed)), random.Random(seed))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("make", [random_core, random_logic])
+@pytest.mark.parametrize("block", range(20))
+def test_many_random_triggers_keep_the_laws(make, block: int) -> None:
+    for seed in range(20_000 + block * 500, 20_500 + block * 500):
+        all_laws(make(random.Random(seed)), random.Random(seed))
