@@ -142,18 +142,21 @@ class Expressions(FormReader):
     def negation(self) -> syntax.Node:
         """``neg``: minus signs and roots in front of a power."""
         start = self.at
-        if self.accept("-"):
+        if self.token.key == "-":
+            self.at += 1
             self.deeper()
             out: syntax.Node = syntax.Unary("-", self.negation(), span=self.span(start))
             self.depth -= 1
             return out
-        if self.accept("√"):
+        if self.token.key == "√":
+            self.at += 1
             self.deeper()
             out = syntax.Call("sqrt", (self.negation(),), span=self.span(start))
             self.depth -= 1
             return out
         base = self.operand()
-        if self.accept("^"):
+        if self.token.key == "^":
+            self.at += 1
             self.deeper()
             out = syntax.Binary("^", base, self.negation(), span=self.span(start))
             self.depth -= 1
@@ -179,7 +182,8 @@ class Expressions(FormReader):
             if self.token.kind == "access":
                 self.at += 1
                 out = syntax.Access(out, plain(self.expect("a name").word), span=self.span(start))
-            elif self.accept("["):
+            elif self.token.key == "[":
+                self.at += 1
                 at = self.expression()
                 self.expect("]")
                 out = syntax.Element(out, at, span=self.span(start))

@@ -99,6 +99,9 @@ class Reader:
         hint = None
         if token.kind == "word" and token.key != "a name" and self.expected & {"a name", "an operand"}:
             hint = f"{token.word} is a keyword: as a name it is written `` `{token.word}` ``"
+        if token.kind == "bad" and token.word in "\"'`":
+            hint = "close it in the same line; a line break in a text is written \\n"
+            return self.source.problem("syntax", "what begins here is not closed", place, hint)
         return self.source.problem("syntax", f"{token.shown}: expected {listed(self.expected)}", place, hint)
 
 

@@ -35,12 +35,14 @@ class Token:
             return SPELLINGS.get(self.word, self.word)
         if self.kind == "word":
             return self.word if self.word in KEYWORDS else "a name"
-        return {"name": "a name", "access": ".", "stop": "`.`", "end": "`.`"}.get(self.kind, f"a {self.kind}")
+        return {"name": "a name", "access": ".", "stop": "`.`", "end": "the end"}.get(self.kind, f"a {self.kind}")
 
     @property
     def shown(self) -> str:
         """As a message says it."""
-        return "the statement ends too early" if self.kind in ("end", "stop") else f"unexpected `{self.word}`"
+        if self.kind in ("end", "stop"):
+            return f"the {'text' if self.word == 'text' else 'statement'} ends too early"
+        return f"unexpected `{self.word}`"
 
 
 def tokens(text: str) -> Iterator[Token]:
@@ -52,3 +54,10 @@ def tokens(text: str) -> Iterator[Token]:
             kind = "stop"  # a number has no attributes
         if kind != "skip":
             yield Token(kind, match.group(), match.start(), match.end())
+
+
+def tokens_with_end(text: str) -> list[Token]:
+    """All tokens of a text that is no statement, and one of kind ``end`` behind them."""
+    found = list(tokens(text))
+    end = found[-1].end if found else 0
+    return [*found, Token("end", "text", end, end)]

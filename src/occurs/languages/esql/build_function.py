@@ -1,0 +1,227 @@
+"""Functions: eSQL trees to expressions (pipes.md, 2.2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from occurs.errors import Span, did_you_mean
+from occurs.expr import tree as core
+from occurs.expr.tree import Expr
+from occurs.languages.esql import syntax
+from occurs.languages.esql.build_scope import Argument, Scope
+from occurs.languages.text import Text
+from occurs.model.types import Type
+from occurs.pipes import tree
+from occurs.pipes.functions import FUNCTIONS, OPERATORS
+
+TEMPORAL = {"G": False, "F": False, "X": False, "ALWAYS": True, "SOMETIME": True, "AFTER": True}
+_BINARY = {"AND": "and", "OR": "or", "MOD": "mod", "DIV": "div"}
+_CALLS = {"->": "implies", "^": "power", "IN": "in"}
+#: functions whose first argument is an XPath, in which `$x` is a variable
+_PATHS = ("xpath", "xpath_text", "xpath_number")
+_IN_PATH = re.compile(r""""[^"]*"|'[^']*'|\$\s*([A-Za-z_][\w.\-]*)""")
+
+NOTHING = core.Literal(None, Type.NULL)
+
+
+def integer(value: int, span: Span | None = None) -> Expr:
+    return core.Literal(value, Type.INT, span=span)
+
+
+class Functions:
+    """Builds functions; ``phrase_source`` has the text in which each phrase stands."""
+
+    def __init__(self) -> None:
+        self.phrase_source: dict[int, Text] = {}
+
+    def report(self, kind: str, message: str, scope: Scope, span: Span | None, hint: str | None = None) -> None:
+        scope.source.report(kind, message, span, hint)
+
+    def wrong(self, kind: str, message: str, node: syntax.Node, scope: Scope, hint: str | None = None) -> Expr:
+        """Report a problem of a node; what stands for it."""
+        self.report(kind, message, scope, scope.span(node), hint)
+        return NOTHING
+
+    # --- functions ---------------------------------------------------------------------------------------------------
+
+    def function(self, node: syntax.Node, scope: Scope) -> Expr:
+        """A function, of the inputs of the scope."""
+        assert scope.inputs is not None
+        span = scope.span(node)
+        match node:
+            case syntax.Variable() if node.name.isdecimal():
+                return self._input(node, scope)
+            case syntax.Star() if scope.inputs:
+                return tree.Input(0, span=span)
+            case syntax.Named():
+                return self._attribute(node, scope)
+            case syntax.Unary(op=op) if op in TEMPORAL:
+                return self._no_pipe(f"the temporal operator `{op}`", node, scope)
+            case syntax.Binary(op="U" | "UPTO"):
+                return self._no_pipe(f"the temporal operator `{node.op}`", node, scope)
+            case syntax.Quantifier():
+                return self._no_pipe(f"the quantifier `{node.word}`", node, scope)
+            case syntax.Where():
+                return self._no_pipe(f"`{node.word}`", node, scope)
+            case syntax.Form(kind="constant"):
+                return self.function(node["value"], scope)
+            case syntax.Form() | syntax.Machine() | syntax.Star():
+                return self._no_pipe("a pipe", node, scope)
+            case syntax.Parameter():
+                return self._parameter(node, scope)
+            case syntax.Use():
+                if node.phrase.body is None or node.phrase.category == "processor":
+                    return self._no_pipe(f"the phrase `{' '.join(node.phrase.pattern)}` of pipes", node, scope)
+                return self.function(node.phrase.body, self.body(node, scope))
+        return self.operator(node, scope)
+
+    def operator(self, node: syntax.Node, scope: Scope) -> Expr:
+        """What is the same in functions and over pipes: constants, variables, operators, calls."""
+        span = scope.span(node)
+        match node:
+            case syntax.Number():
+                kind = Type.INT if isinstance(node.value, int) else Type.FLOAT
+                if node.value == 2**63:
+                    hint = "write it with a point to make it a float"
+                    return self.wrong("syntax", "this integer does not fit into 64 bits", node, scope, hint)
+                return core.Literal(node.value, kind, span=span)
+            case syntax.Text():
+                return core.Literal(node.value, Type.STRING, span=span)
+            case syntax.Time():
+                return core.Literal(node.microseconds, Type.TIMESTAMP, span=span)
+            case syntax.Constant():
+                return _constant(node, span)
+            case syntax.Variable():
+                return self._variable(node, scope)
+            case syntax.Access():
+                return tree.Attribute(self.part(node.of, scope), node.name, span=span)
+            case syntax.Element():
+                return core.Call("element", (self.part(node.of, scope), self.part(node.at, scope)), span=span)
+            case syntax.Items():
+                items = tuple(self.part(i, scope) for i in node.items)
+                return tree.SetOf(items, span=span) if node.set else tree.ListOf(items, span=span)
+            case syntax.Unary(op="NOT"):
+                return core.Unary("not", self.part(node.operand, scope), span=span)
+            case syntax.Unary(operand=syntax.Number(value=value)):
+                kind = Type.INT if isinstance(value, int) else Type.FLOAT
+                return core.Literal(-value, kind, span=span)
+            case syntax.Unary():
+                return core.Unary("neg", self.part(node.operand, scope), span=span)
+            case syntax.Binary():
+                left, right = self.part(node.left, scope), self.part(node.right, scope)
+                if node.op in _CALLS:
+                    return core.Call(_CALLS[node.op], (left, right), span=span)
+                return core.Binary(_BINARY.get(node.op, node.op), left, right, span=span)
+            case syntax.IsNull():
+                return core.IsNull(self.part(node.operand, scope), node.negated, span=span)
+            case syntax.Call():
+                return self._call(node, scope)
+        raise TypeError(f"no operator: {node!r}")
+
+    def part(self, node: syntax.Node, scope: Scope) -> Expr:
+        """An operand of an operator."""
+        return self.function(node, scope)
+
+    # --- names -------------------------------------------------------------------------------------------------------
+
+    def _input(self, node: syntax.Variable, scope: Scope) -> Expr:
+        assert scope.inputs is not None
+        if not scope.free and int(node.name[:9]) >= scope.inputs:
+            known = [f"`${k}`" for k in range(scope.inputs)]
+            have = f"inputs here: {', '.join(known)}" if known else "there are no inputs here"
+            return self.wrong("unknown-name", f"there is no input `${node.name}`", node, scope, have)
+        return tree.Input(int(node.name[:9]), span=scope.span(node))
+
+    def _attribute(self, node: syntax.Named, scope: Scope) -> Expr:
+        if node.name in scope.aliases:
+            return tree.Input(scope.aliases[node.name], span=scope.span(node))
+        if not scope.inputs:
+            message = f"`{node.name}` is the name of an attribute, and there are no items here"
+            return self.wrong("sort", message, node, scope, "only constants and `$variables` can stand here")
+        return core.Ref(None, node.name, span=scope.span(node))
+
+    def _variable(self, node: syntax.Variable, scope: Scope) -> Expr:
+        found = scope.variables.get(node.name)
+        if found is None and scope.free:
+            found = core.Param(node.name)
+        if found is None and node.name.isdecimal():
+            message = f"`${node.name}` is an input of a function, and here stands a pipe"
+            hint = "a function of several pipes is written APPLY f WITH p, q"
+            return self.wrong("sort", message, node, scope, hint)
+        if found is None:
+            near = did_you_mean(node.name, scope.variables, "variables") if scope.variables else None
+            return self.wrong("unknown-name", f"there is no variable `${node.name}` here", node, scope, near)
+        return replace(found, span=scope.span(node))  # type: ignore[call-arg]
+
+    def _no_pipe(self, what: str, node: syntax.Node, scope: Scope) -> Expr:
+        hint = "in functions there are names of attributes, `$0`, constants, operators and calls"
+        return self.wrong("sort", f"{what} cannot stand in a function", node, scope, hint)
+
+    # --- calls -------------------------------------------------------------------------------------------------------
+
+    def _call(self, node: syntax.Call, scope: Scope) -> Expr:
+        args = tuple(self.part(a, scope) for a in node.args)
+        if node.name not in FUNCTIONS or node.name in OPERATORS:
+            hint = did_you_mean(node.name, set(FUNCTIONS) - set(OPERATORS), "functions")
+            return self.wrong("unknown-function", f"there is no function `{node.name}`", node, scope, hint)
+        if node.name in _PATHS and args and isinstance(args[0], core.Literal) and isinstance(args[0].value, str):
+            args = (self._path(args[0], node.args[0], scope), *args[1:])
+        return core.Call(node.name, args, span=scope.span(node))
+
+    def _path(self, path: core.Literal, node: syntax.Node, scope: Scope) -> Expr:
+        """An XPath whose variables have the names that they have in the tree."""
+
+        def renamed(match: re.Match[str]) -> str:
+            name = match.group(1)
+            if name is None:
+                return match.group()
+            meant = scope.variables.get(name)
+            if isinstance(meant, core.Param):
+                return f"${meant.name}"
+            if not scope.free:
+                hint = did_you_mean(name, scope.variables, "variables") if scope.variables else None
+                self.wrong("unknown-name", f"there is no variable `${name}` for this path", node, scope, hint)
+            return match.group()
+
+        return replace(path, value=_IN_PATH.sub(renamed, str(path.value)))
+
+    # --- phrases -----------------------------------------------------------------------------------------------------
+
+    def body(self, node: syntax.Use, scope: Scope) -> Scope:
+        """The scope of the body of a phrase: that of its use, with what stands for its parameters."""
+        categories = dict(node.phrase.parameters)
+        arguments: Mapping[str, Argument] = {
+            name: Argument(arg, categories[name], scope)
+            for name, arg in zip(node.phrase.places, node.args, strict=True)
+        }
+        source = self.phrase_source.get(id(node.phrase), scope.source)
+        place = scope.place if scope.place is not None or source is scope.source else node.span
+        return replace(scope, arguments=arguments, aliases={}, place=place)
+
+    def _parameter(self, node: syntax.Parameter, scope: Scope) -> Expr:
+        argument = scope.arguments[node.name]
+        if argument.category == "processor":
+            return self._no_pipe(f"the pipe `@{node.name}`", node, scope)
+        return self.function(argument.node, self.of_argument(argument, scope))
+
+    def of_argument(self, argument: Argument, scope: Scope) -> Scope:
+        """The scope of an argument: that of its use.  If a pipe stands there, a function as argument is one of the
+        inputs where its parameter stands, without the names that the phrase has given them."""
+        own = argument.scope
+        return own if own.inputs is not None or scope.inputs is None else own.function(scope.inputs)
+
+    def functions(self, nodes: Sequence[syntax.Node], scope: Scope) -> tuple[Expr, ...]:
+        return tuple(self.function(n, scope) for n in nodes)
+
+
+def _constant(node: syntax.Constant, span: Span | None) -> Expr:
+    match node.word:
+        case "TRUE" | "FALSE":
+            return core.Literal(node.word == "TRUE", Type.BOOL, span=span)
+        case "NULL":
+            return core.Literal(None, Type.NULL, span=span)
+        case "?":
+            return tree.TrooleanLiteral("?", span=span)
+    return tree.EverySlice(span=span)
