@@ -7,8 +7,11 @@ may stand wherever a value of any kind may.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
 
 from occurs.model.types import Schema, Type
 
@@ -75,6 +78,67 @@ def map_of(key: Kind, value: Kind) -> Kind:
 
 def tuple_of(columns: Iterable[tuple[str, Kind]]) -> Kind:
     return Kind("tuple", (), tuple(columns))
+
+
+_OF_PYTHON: dict[Any, Kind] = {
+    Any: ANY,
+    object: ANY,
+    bool: BOOL,
+    int: INT,
+    float: NUMBER,
+    str: TEXT,
+    bytes: BYTES,
+    datetime: TIME,
+    timedelta: DURATION,
+    dict: TUPLE,
+}
+
+
+def kind_named(name: Any) -> Kind:
+    """The type that a text (``"list<int>"``) or a type of Python stands for; ValueError if it is none."""
+    if isinstance(name, Kind):
+        return name
+    if not isinstance(name, str):
+        if name not in _OF_PYTHON:
+            raise ValueError(f"{name!r} is no type of pipes")
+        return _OF_PYTHON[name]
+    tokens = re.findall(r"\w+|\S", name)
+    found = _parse(tokens)
+    if tokens:
+        raise ValueError(f"{name!r} is no type of pipes")
+    return found
+
+
+def _parse(tokens: list[str]) -> Kind:
+    word = tokens.pop(0) if tokens else ""
+    if word == "tuple" and tokens[:1] == ["{"]:
+        return tuple_of(_columns(tokens))
+    if word in SIMPLE:
+        return SIMPLE[word]
+    if word not in ("list", "set", "bag", "map"):
+        raise ValueError(f"there is no type `{word}`; there are {', '.join(SIMPLE)}, list, set, bag, map")
+    args = []
+    for sign in ("<", ",") if word == "map" else ("<",):
+        _take(tokens, sign)
+        args.append(_parse(tokens))
+    _take(tokens, ">")
+    return Kind(word, tuple(args))
+
+
+def _columns(tokens: list[str]) -> Iterator[tuple[str, Kind]]:
+    while tokens.pop(0) != "}":
+        if tokens[:1] == ["}"]:
+            continue
+        name = tokens.pop(0)
+        _take(tokens, ":")
+        yield name, _parse(tokens)
+        if tokens[:1] not in ([","], ["}"]):
+            raise ValueError("a tuple is written as tuple{a: int, b: text}")
+
+
+def _take(tokens: list[str], sign: str) -> None:
+    if not tokens or tokens.pop(0) != sign:
+        raise ValueError(f"`{sign}` is missing in a type")
 
 
 _OF_TYPE = {

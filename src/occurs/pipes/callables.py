@@ -1,0 +1,213 @@
+"""Functions of pipes as values: ``fn("$0 + 1")``, ``fn.add``, ``@function`` (pipes.md, 2.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from occurs.errors import DefinitionProblem, did_you_mean
+from occurs.expr.tree import Binary, Call, Expr, IsNull, Ref, Unary, rewrite
+from occurs.pipes.constants import constant
+from occurs.pipes.functions import FUNCTIONS
+from occurs.pipes.graph import Foreign, Input, UserFunction
+from occurs.pipes.kinds import kind_named
+
+Build = Callable[[Sequence[Expr]], tuple[Expr, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """A function: its results for ``arity`` arguments (None: as many as it is given)."""
+
+    name: str
+    arity: int | None
+    build: Build
+    outputs: int = 1
+
+    def results(self, arguments: Sequence[Expr]) -> tuple[Expr, ...]:
+        """Its results as expressions of these arguments; DefinitionProblem (``arity``) if they are too few or many."""
+        if self.arity is not None and len(arguments) != self.arity:
+            many = f"{self.arity} argument{'s' * (self.arity != 1)}"
+            raise DefinitionProblem.of("arity", f"function `{self.name}` takes {many}, not {len(arguments)}")
+        return self.build(arguments)
+
+    def expressions(self, inputs: int | None = None) -> tuple[Expr, ...]:
+        """Its results as expressions of the inputs ``$0 $1 ..``."""
+        many = self.arity if inputs is None else inputs
+        if many is None:
+            raise DefinitionProblem.of("arity", f"function `{self.name}` takes any number of arguments: say how many")
+        return self.results([Input(i) for i in range(many)])
+
+    @property
+    def expression(self) -> Expr:
+        """Its one result as an expression of the inputs."""
+        (found,) = self.expressions()
+        return found
+
+    def bind(self, left: Any = None, right: Any = None, **at: Any) -> Function:
+        """With an argument fixed: ``left=`` the first, ``right=`` the second, ``_2=`` the third and so on."""
+        given = {0: left, 1: right, **{_position(n): v for n, v in at.items()}}
+        fixed = {i: _argument(v) for i, v in given.items() if v is not None}
+        if self.arity is not None and any(i >= self.arity for i in fixed):
+            raise DefinitionProblem.of("arity", f"function `{self.name}` has no argument {max(fixed)} to bind")
+
+        def build(arguments: Sequence[Expr]) -> tuple[Expr, ...]:
+            rest = list(arguments)
+            whole = [fixed[i] if i in fixed else rest.pop(0) for i in range(len(rest) + len(fixed))]
+            return self.results(whole)
+
+        return Function(self.name, None if self.arity is None else self.arity - len(fixed), build, self.outputs)
+
+    def after(self, *inner: Function) -> Function:
+        """Of the results of other functions, which all take the same arguments: ``f.after(g)(x)`` is ``f(g(x))``."""
+        arities = {g.arity for g in inner if g.arity is not None}
+        if len(arities) > 1:
+            raise DefinitionProblem.of("arity", "the inner functions take different numbers of arguments")
+
+        def build(arguments: Sequence[Expr]) -> tuple[Expr, ...]:
+            return self.results([r for g in inner for r in g.results(arguments)])
+
+        name = f"{self.name}({', '.join(g.name for g in inner)})"
+        return Function(name, next(iter(arities), None), build, self.outputs)
+
+    def __call__(self, *pipes: Any) -> Any:
+        """Lifted over pipes; constants and variables among them are parameters."""
+        from occurs.pipes.lifting import lift
+
+        return lift(self)(*pipes)
+
+    def __repr__(self) -> str:
+        return f"<function {self.name}>"
+
+
+def _position(name: str) -> int:
+    if not name.startswith("_") or not name[1:].isdecimal():
+        raise DefinitionProblem.of("arity", f"there is no argument `{name}`: say left, right, _2, _3 ..")
+    return int(name[1:])
+
+
+def _argument(value: Any) -> Expr:
+    from occurs.pipes.pipe import Pipe
+
+    if isinstance(value, Pipe):
+        found = value.parameter
+        if found is None:
+            raise DefinitionProblem.of("sort", "only constants and variables can be bound")
+        return found
+    return constant(value)
+
+
+# --- fn ---------------------------------------------------------------------------------------------------------------
+
+_BINARY = {
+    "add": "+",
+    "subtract": "-",
+    "multiply": "*",
+    "divide": "/",
+    "mod": "mod",
+    "div": "div",
+    "eq": "=",
+    "ne": "!=",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "and": "and",
+    "or": "or",
+}
+
+
+class Functions:
+    """``fn``: function text as a function, and the functions as attributes (``fn.add``, ``fn.if_``, ``fn.size``)."""
+
+    def __call__(self, text: str) -> Function:
+        """The function that a text of pipes.md 2.2 is; SyntaxProblem, DefinitionProblem."""
+        from occurs.languages.esql.function_text import function as function_of_text
+
+        return of_expression(function_of_text(text), text)
+
+    def __getattr__(self, name: str) -> Function:
+        plain = name.removesuffix("_")
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if plain in _BINARY:
+            op = _BINARY[plain]
+            return Function(plain, 2, lambda a: (Binary(op, a[0], a[1]),))
+        if plain in ("not", "neg"):
+            return Function(plain, 1, lambda a: (Unary(plain, a[0]),))
+        if plain == "is_null":
+            return Function(plain, 1, lambda a: (IsNull(a[0]),))
+        signature = FUNCTIONS.get(plain)
+        if signature is None:
+            known = [*_BINARY, "not", "neg", "is_null", *FUNCTIONS]
+            raise DefinitionProblem.of(
+                "unknown-function", f"there is no function `{plain}`", hint=did_you_mean(plain, known, "functions")
+            )
+        arity = signature.least if signature.least == signature.most else None
+        return Function(plain, arity, lambda a: (Call(plain, tuple(a)),))
+
+    def __dir__(self) -> list[str]:
+        keywords = {"and", "or", "not", "if", "in"}
+        names = [*_BINARY, "not", "neg", "is_null", *FUNCTIONS]
+        return [f"{n}_" if n in keywords else n for n in names]
+
+
+fn = Functions()
+
+#: the words of COMBINE that functions stand for, when they cumulate
+CUMULATIVE = {
+    "add": "addition",
+    "multiply": "multiplication",
+    "subtract": "subtraction",
+    "divide": "division",
+    "maximum": "maximum",
+    "minimum": "minimum",
+    "and": "conjunction",
+    "or": "disjunction",
+}
+
+
+def of_expression(expr: Expr, name: str) -> Function:
+    """The function that an expression of the inputs is: it takes as many as it mentions, at least one."""
+    used = [n.index for n in expr.walk() if isinstance(n, Input)]
+
+    def build(arguments: Sequence[Expr]) -> tuple[Expr, ...]:
+        return (rewrite(expr, lambda n: arguments[n.index] if isinstance(n, Input) else None),)
+
+    many = max(used, default=0) + 1
+    if any(isinstance(n, Ref) for n in expr.walk()):
+        # attributes are looked for in the inputs themselves, so these stay as they are
+        return Function(name, None, lambda a: (expr,))
+    return Function(name, many, build)
+
+
+def as_function(value: Any, inputs: int = 1) -> Expr:
+    """An expression of ``inputs`` inputs: of a Function, of function text, or a constant."""
+    if isinstance(value, Function):
+        found = value.results([Input(i) for i in range(inputs if value.arity is None else value.arity)])
+        return found[0]
+    if isinstance(value, str):
+        raise DefinitionProblem.of("sort", f"{value!r} is a text: write fn({value!r}) for a function")
+    return _argument(value)
+
+
+def function(
+    *, inputs: Sequence[Any], outputs: Sequence[Any] = (Any,), vectorised: bool = True
+) -> Callable[[Callable[..., Any]], Function]:
+    """Makes a function of one in Python: ``inputs`` and ``outputs`` are types (``float``, ``"list<int>"``).
+
+    ``vectorised``: it takes NumPy arrays, one per input, and gives one, or a tuple of one per output; else it is called
+    for every row.  A null argument makes the results null; it is not called for it.
+    """
+
+    def make(run: Callable[..., Any]) -> Function:
+        takes, gives = tuple(map(kind_named, inputs)), tuple(map(kind_named, outputs))
+        user = UserFunction(getattr(run, "__name__", "function"), run, takes, gives, vectorised)
+
+        def build(arguments: Sequence[Expr]) -> tuple[Expr, ...]:
+            return tuple(Foreign(user, tuple(arguments), k) for k in range(len(gives)))
+
+        return Function(user.name, len(takes), build, len(gives))
+
+    return make

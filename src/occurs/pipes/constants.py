@@ -1,0 +1,90 @@
+"""Constants of Python as functions of pipes, and the values that only pipes have."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from typing import Any, Final
+
+from occurs.errors import DefinitionProblem
+from occurs.expr.tree import DurationLiteral, Expr, Literal
+from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration
+from occurs.model.types import Type
+from occurs.pipes.graph import EverySlice, ListOf, SetOf, TrooleanLiteral, TupleOf
+
+
+class Word:
+    """A value with a name of its own."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+#: ``#``: all slices that exist
+ALL: Final = Word("ALL")
+#: ``?``: it is not known yet whether T or F
+UNKNOWN: Final = Word("UNKNOWN")
+#: the output of a state that gives nothing
+SILENT: Final = Word("SILENT")
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_TYPES: dict[type, Type] = {int: Type.INT, float: Type.FLOAT, str: Type.STRING, bool: Type.BOOL}
+
+
+def constant(value: Any) -> Expr:
+    """The function that a constant is: None, bool, int, float, str, datetime, timedelta, ``ALL``, ``UNKNOWN``, lists,
+    sets, and dicts as tuples of named columns.  DefinitionProblem of anything else."""
+    if value is None:
+        return Literal(None, Type.NULL)
+    if type(value) in _TYPES:
+        return Literal(value, _TYPES[type(value)])
+    if value is ALL:
+        return EverySlice()
+    if value is UNKNOWN:
+        return TrooleanLiteral("?")
+    if isinstance(value, datetime):
+        at = value.replace(tzinfo=UTC) if value.tzinfo is None else value
+        return Literal((at - _EPOCH) // timedelta(microseconds=1), Type.TIMESTAMP)
+    if isinstance(value, timedelta):
+        return DurationLiteral(duration(value))
+    if isinstance(value, (list, tuple)):
+        return ListOf(tuple(map(constant, value)))
+    if isinstance(value, (set, frozenset)):
+        return SetOf(tuple(constant(v) for v in sorted(value, key=repr)))
+    if isinstance(value, dict):
+        return TupleOf(tuple(map(str, value)), tuple(map(constant, value.values())))
+    raise DefinitionProblem.of("type-mismatch", f"{value!r} is no constant that pipes know")
+
+
+_AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-zµμ]+)\s*")
+
+
+def duration(value: Any) -> Duration:
+    """The length of time that ``"10 s"``, ``"100 ticks"`` or a timedelta is; DefinitionProblem if it is none."""
+    if isinstance(value, Duration):
+        found = value
+    elif isinstance(value, timedelta):
+        found = Duration(Fraction(value // timedelta(microseconds=1)))
+    else:
+        parts = _AMOUNT.fullmatch(value) if isinstance(value, str) else None
+        if parts is None:
+            raise DefinitionProblem.of("bad-duration", f'{value!r} is no duration such as "10 s"')
+        unit = UNITS.get(parts[2])
+        if unit is None:
+            raise DefinitionProblem.of("unknown-unit", f"there is no unit of time `{parts[2]}`")
+        micros = 1 if unit == "tick" else UNIT_MICROSECONDS[unit]
+        found = Duration(Fraction(parts[1]) * micros, ticks=unit == "tick")
+    if found.amount <= 0:
+        raise DefinitionProblem.of("bad-duration", f"{value!r} is no positive duration")
+    return found
+
+
+def whole(value: Any, least: int, what: str) -> int:
+    """A count of items; DefinitionProblem (``bad-bound``) if it is none, or less than ``least``."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise DefinitionProblem.of("bad-bound", f"{what} takes an integer that is at least {least}, not {value!r}")
+    return value
