@@ -13,7 +13,7 @@ from occurs.languages.logic import syntax
 from occurs.languages.logic.render import render
 from occurs.model.types import Type
 from occurs.watch.actions import Actions
-from occurs.watch.replaying import Replaying
+from occurs.watch.judging import Judge
 from occurs.watch.rules import read_rules
 from occurs.watch.watcher import Watcher
 
@@ -133,7 +133,7 @@ def write(database: Any, event: Any, declared: dict[str, syntax.Definition]) -> 
     database.run(f"insert into {table} ({names}) values ({marks})", *values.values())
 
 
-def watched(database: Any, case: Any, make: Any = Replaying, *, restart: bool = False) -> tuple[list, list]:
+def watched(database: Any, case: Any, make: Any = Judge, *, restart: bool = False) -> tuple[list, list]:
     """What a watcher finds: events and notices, as (type or trigger, time, attributes).
 
     ``restart``: after every transaction there is a new one.

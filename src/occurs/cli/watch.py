@@ -20,7 +20,7 @@ from occurs.follow.figures import Line
 from occurs.follow.loop import stopped_by_signals
 from occurs.loading import text_of
 from occurs.watch.actions import Actions
-from occurs.watch.replaying import Replaying
+from occurs.watch.judging import Judge
 from occurs.watch.rules import Rules, read_rules
 from occurs.watch.watcher import Figures, Watcher, unchanged
 from occurs.watch.webhook import Webhook
@@ -72,7 +72,7 @@ def command(
             return
         if not rules:
             raise UsageProblem.of("bad-option", "which rules?", hint="occurs watch RULES... --database URL")
-        found = read_rules([(text_of(Path(p)), p) for p in rules], feed.describe)
+        found = read_rules([(text_of(Path(p)), p) for p in rules], feed.describe, feed.refuses)
         if print_sql:
             for statement in feed.install_sql(found.tables, name):
                 click.echo(f"{statement};")
@@ -122,7 +122,7 @@ def _watch(
 
     actions = Actions(feed, name, give.write, tell, None if webhook is None else Webhook(webhook))
     watcher = Watcher(
-        feed, name, rules, lambda pieces: Replaying(rules, pieces), actions, coalesce=coalesce, keep_log=keep_log,
+        feed, name, rules, lambda pieces: Judge(rules, pieces), actions, coalesce=coalesce, keep_log=keep_log,
         tell=tell,
     )  # fmt: skip
     since = "the beginning" if watcher.time is None else f"position {watcher.position:,}"
@@ -147,14 +147,14 @@ def _watch(
 
 
 def _line(figures: Figures, actions: Actions) -> str:
-    found = sum(actions.tally.fired.values())
+    found = sum(actions.tally.found.values())
     return f"{figures.states:,} states, {found:,} found, position {figures.position:,}"
 
 
 def _summary(figures: Figures, actions: Actions, seconds: float) -> None:
     """What was seen and done in this run, on stderr."""
     tally = actions.tally
-    found = ", ".join(f"{n} {k:,}" for n, k in tally.fired.items()) or "nothing"
+    found = ", ".join(f"{n} {k:,}" for n, k in tally.found.items()) or "nothing"
     states = f"{figures.states:,} state{'' if figures.states == 1 else 's'}"
     click.echo(f"found in {states} ({figures.transactions:,} transactions): {found} ({seconds:.1f} s)", err=True)
     if figures.merged:

@@ -31,11 +31,11 @@ RETRIES, PAUSE = 6, 0.1
 _HOLES = re.compile(r"\{(\w+)\}")
 
 
-def planned(firing: Firing, trigger: syntax.Trigger, position: int, kind: TimeKind) -> Fired:
-    """A firing with all that it does, as it is saved."""
+def planned(firing: Firing, trigger: syntax.Trigger | None, position: int, kind: TimeKind) -> Fired:
+    """A firing with all that it does, as it is saved; ``trigger``: if it has actions."""
     known = {**firing.generics, "time": instant(firing.time) if kind.timestamp else firing.time}
     steps: list[dict[str, Any]] = []
-    for number, action in enumerate(trigger.actions):
+    for number, action in enumerate(() if trigger is None else trigger.actions):
         if action.never != firing.never:
             continue
         match action:
@@ -46,7 +46,9 @@ def planned(firing: Firing, trigger: syntax.Trigger, position: int, kind: TimeKi
                 wanted = {n: values[n] for n in parameters(action.statement)}
                 steps.append({"execute": action.statement, "with": wanted})
     entry: dict[str, Any] = {"trigger": firing.trigger, "time": known["time"], "generics": firing.generics}
-    if not firing.never:
+    if firing.never:
+        entry["never"] = True
+    elif firing.event:
         entry |= {"type": firing.event, "attributes": firing.attributes}
     return Fired(firing.label, position, json.dumps({**entry, "actions": steps}, default=_timed))
 
@@ -73,9 +75,9 @@ def _untimed(value: dict[str, Any]) -> Any:
 
 @dataclass
 class Tally:
-    """How many firings there were of each trigger, notices, executed statements, and what failed."""
+    """How many events there were of each type, notices, executed statements, and what failed."""
 
-    fired: dict[str, int] = field(default_factory=dict)
+    found: dict[str, int] = field(default_factory=dict)
     never: int = 0
     executed: int = 0
     failed: int = 0
@@ -107,15 +109,14 @@ class Actions:
     def _one(self, one: Fired) -> None:
         entry = json.loads(one.content, object_hook=_untimed)
         trigger, when = entry["trigger"], shown(entry["time"])
-        never = "type" not in entry
-        body = {"time": entry["time"], "label": one.label}
-        if never:
+        body: dict[str, Any] = {"time": entry["time"], "label": one.label}
+        if "never" in entry:
             self.tally.never += 1
             which = "".join(f", {n} = {shown(v)}" for n, v in entry["generics"].items())
             self.tell(f"never: `{trigger}` can fire no more (since {when}{which})")
             body = {"never": trigger, **body, **entry["generics"]}
-        else:
-            self.tally.fired[trigger] = self.tally.fired.get(trigger, 0) + 1
+        elif "type" in entry:
+            self.tally.found[entry["type"]] = self.tally.found.get(entry["type"], 0) + 1
             body = {"type": entry["type"], **body, **entry["attributes"]}
             self.give(body)
         texts = [a["notify"] for a in entry["actions"] if "notify" in a]
@@ -124,7 +125,7 @@ class Actions:
         for number, action in enumerate(entry["actions"]):
             if "execute" in action:
                 self._tried(f"`{trigger}` at {when}: execute", partial(self._execute, one, number, action))
-        if self.webhook is not None:
+        if self.webhook is not None and ("never" in entry or "type" in entry or texts):
             hook, content = self.webhook, {**body, **({"notify": texts} if texts else {})}
             self._tried(f"`{trigger}` at {when}: {hook.url}", lambda: hook.send(dumps(content), one.label))
 

@@ -11,10 +11,11 @@ from occurs.connect.changes.model import Commit
 
 @dataclass(frozen=True)
 class Firing:
-    """A trigger has fired, or (``never``) can fire no more, at a time in ticks.
+    """An event is derived, a trigger has fired, or (``never``) can fire no more, at a time in ticks.
 
-    ``event`` and ``attributes``: what it gives.  ``generics``: values of its generic variables.  ``values``: per action
-    those of its arguments.  Values that are times are datetimes.  ``label``: the identity of the firing.
+    ``event`` and ``attributes``: what is given out; no event: it is only to be acted.  ``acts``: ``trigger`` has
+    actions, for which are ``generics``, the values of its generic variables, and ``values``, per action those of its
+    arguments.  Values that are times are datetimes.  ``label``: the identity.
     """
 
     trigger: str
@@ -25,6 +26,7 @@ class Firing:
     values: tuple[Mapping[str, Any], ...] = ()
     label: str = ""
     never: bool = False
+    acts: bool = False
 
 
 class Evaluator(Protocol):

@@ -17,7 +17,7 @@ from occurs.connect.changes.model import EVENT, STATE, TABLE, Described, Watched
 from occurs.errors import DefinitionProblem, Problem, did_you_mean, raise_problems
 from occurs.expr.tree import Ref
 from occurs.languages.logic import syntax
-from occurs.languages.logic.checks_sql import identifiers, parts
+from occurs.languages.logic.checks_sql import identifiers, parameters, parts
 from occurs.languages.logic.parser import parse
 from occurs.languages.logic.render import render
 from occurs.languages.text import Text
@@ -26,6 +26,7 @@ from occurs.model.types import Type
 #: (text, file, past or future if not said)
 RuleText: TypeAlias = "tuple[str, str | None]"
 Describe: TypeAlias = Callable[[Sequence[str]], Mapping[str, Described]]
+Refuses: TypeAlias = Callable[[str, Sequence[str]], "str | None"]
 
 #: which types of a declaration may hold the values of a column of some type
 _FITS: dict[Type | None, frozenset[Type]] = {
@@ -67,8 +68,8 @@ class Rules:
         return hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
 
-def read_rules(texts: Sequence[RuleText], describe: Describe) -> Rules:
-    """Parse texts, and look up the tables that they name.
+def read_rules(texts: Sequence[RuleText], describe: Describe, refuses: Refuses = lambda s, n: None) -> Rules:
+    """Parse texts, and look up the tables that they name.  ``refuses``: what the database has against a statement.
 
     Raises SyntaxProblem, DefinitionProblem: also for a table that is not there, or otherwise than it is declared.
     """
@@ -90,7 +91,7 @@ def read_rules(texts: Sequence[RuleText], describe: Describe) -> Rules:
                 found_table = _declared(d, describe, source)
                 watched += [found_table] if found_table is not None else []
             elif isinstance(d, syntax.Trigger):
-                _statements(d, source)
+                _statements(d, source, refuses)
         problems += source.problems
     raise_problems(problems)
     for table in implied:
@@ -171,8 +172,8 @@ def _declared(d: syntax.Table | syntax.Event | syntax.State, describe: Describe,
     return Watched(name, tuple((c.name.text, c.type) for c in d.columns), keys, role)
 
 
-def _statements(trigger: syntax.Trigger, source: Text) -> None:
-    """Report statements that end the transaction they run in, or reach outside of the database."""
+def _statements(trigger: syntax.Trigger, source: Text, refuses: Refuses) -> None:
+    """Report statements that the database refuses, that end the transaction they run in, or reach outside of it."""
     for action in trigger.actions:
         if not isinstance(action, syntax.Execute):
             continue
@@ -180,3 +181,7 @@ def _statements(trigger: syntax.Trigger, source: Text) -> None:
         if word in _CONTROL:
             hint = "every `execute` is a transaction of its own"
             source.report("bad-sql", f"`{word}` cannot be executed by a trigger", action.span, hint)
+            continue
+        why = refuses(action.statement, list(parameters(action.statement)))
+        if why is not None:
+            source.report("bad-sql", f"the database refuses the statement: {why}", action.span)

@@ -77,6 +77,13 @@ class Watcher:
         self.kind, self.coalesce, self.keep_log, self.tell = kind, coalesce, keep_log, tell
         self.triggers: dict[str, syntax.Trigger] = {t.name.text: t for t in rules.triggers}
         self.figures = Figures()
+        #: how far the states of `observing every` are apart
+        self.steps = [
+            int(step)
+            for t in rules.triggers
+            if t.observing is not None and t.observing.every is not None
+            and (step := kind.convert(t.observing.every)) is not None
+        ]  # fmt: skip
         saved = unchanged(feed, name, rules)
         self.position, self.time = saved.position, saved.time
         self.evaluator = make(saved.pieces)
@@ -89,8 +96,19 @@ class Watcher:
     def idle(self, stop: Callable[[], bool]) -> None:
         """Nothing is there to be judged: wait until there may be."""
         self.prune()
-        if not stop():
-            self.feed.wait(PATIENCE)
+        if stop():
+            return
+        due = min((self.time // s + 1) * s for s in self.steps) if self.steps and self.time is not None else None
+        if due is not None:
+            self.feed.tick(due)
+        # the database's clock may be another than ours: then a tick comes late, by what they differ
+        left = PATIENCE if due is None else (due - self.now()) / 1_000_000
+        self.feed.wait(min(PATIENCE, max(left, 0.01)))
+
+    @staticmethod
+    def now() -> int:
+        """Microseconds since 1970."""
+        return time.time_ns() // 1000
 
     def step(self) -> bool:
         """The next states, at most so many at once; was there one?"""
@@ -117,7 +135,9 @@ class Watcher:
 
     def _settle(self, commits: Sequence[Commit], found: Sequence[tuple[int, Firing]]) -> None:
         """Save that these states are judged, with what they gave, and do it."""
-        fired: list[Fired] = [planned(f, self.triggers[f.trigger], position, self.kind) for position, f in found]
+        fired: list[Fired] = [
+            planned(f, self.triggers[f.trigger] if f.acts else None, position, self.kind) for position, f in found
+        ]
         last = commits[-1]
         self.feed.save(self.name, last.position, last.time, self.evaluator.save(), fired)
         self.position, self.time = last.position, last.time

@@ -204,6 +204,10 @@ class Feed(ABC):
         """
 
     @abstractmethod
+    def refuses(self, statement: str, names: Sequence[str]) -> str | None:
+        """Why a statement with these parameters cannot be run; None if nothing is known against it."""
+
+    @abstractmethod
     def finished(self, watcher: str, fired: Sequence[Fired]) -> None:
         """All actions of these firings are done."""
 

@@ -246,6 +246,18 @@ class PostgresFeed(Store):
 
     # --- actions ------------------------------------------------------------------------------------------------------
 
+    def refuses(self, statement: str, names: Sequence[str]) -> str | None:
+        out, end = [], 0
+        for part in parts(statement):
+            if part.kind == "parameter":
+                out += [statement[end : part.start], f"${names.index(part.text[1:]) + 1}"]
+                end = part.end
+        done = self.connection.pgconn.prepare(b"", "".join([*out, statement[end:]]).encode())
+        if done.status == psycopg.pq.ExecStatus.COMMAND_OK:
+            return None
+        told = done.error_field(psycopg.pq.DiagnosticField.MESSAGE_PRIMARY) or b"it is refused"
+        return told.decode(errors="replace")
+
     def execute(self, watcher: str, label: str, action: int, statement: str, values: Mapping[str, Any]) -> bool:
         try:
             with self.connection.transaction():

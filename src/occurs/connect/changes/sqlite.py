@@ -23,6 +23,7 @@ from occurs.connect.changes.model import (
     Described,
     Watched,
 )
+from occurs.connect.changes.sqlite_commits import Commits
 from occurs.connect.changes.sqlite_sql import changes_of, quoted
 from occurs.connect.changes.store import Store
 from occurs.connect.changes.values import fitted
@@ -68,6 +69,8 @@ class SQLiteFeed(Store):
             self.connection.execute("select 1 from sqlite_master").fetchall()
         except sqlite3.Error as error:
             raise self._problem(error) from error
+        self._commits = Commits(self.path)
+        self._own = 0
         self._lock: IO[str] | None = None
         self._version: int | None = None
         #: written by ourselves, which the version does not tell
@@ -92,9 +95,11 @@ class SQLiteFeed(Store):
     @contextmanager
     def transaction(self, *, write: bool = True) -> Iterator[None]:
         self.run("begin immediate" if write else "begin")
+        before = self.connection.total_changes
         try:
             yield
             self.run("commit")
+            self._own += self.connection.total_changes != before
         except BaseException:
             if self.connection.in_transaction:
                 self.connection.execute("rollback")
@@ -230,6 +235,7 @@ class SQLiteFeed(Store):
 
     def close(self) -> None:
         self.connection.close()
+        self._commits.close()
         if self._lock is not None:
             Path(self._lock.name).unlink(missing_ok=True)
             self._lock.close()
@@ -244,7 +250,10 @@ class SQLiteFeed(Store):
         ):
             return 0
         with self.transaction():
-            return int(sqlite_sql.seal(self.connection))
+            # those of others since the last look; whoever uses the helper has positions of his own
+            commits = self._commits.since() - self._own
+            self._own = 0
+            return int(sqlite_sql.seal(self.connection, commits))
 
     def changes(self, after: int, last: int, watcher: str) -> Iterator[tuple[int, Change]]:
         found: list[tuple[int, Change]] = []
@@ -282,6 +291,13 @@ class SQLiteFeed(Store):
                 sqlite_sql.enter(self.connection, tx, last, at, 0)
 
     # --- actions ------------------------------------------------------------------------------------------------------
+
+    def refuses(self, statement: str, names: Sequence[str]) -> str | None:
+        try:
+            self.connection.execute(f"explain {statement}", dict.fromkeys(names)).fetchall()
+        except (sqlite3.Error, sqlite3.Warning) as error:
+            return str(error)
+        return None
 
     def execute(self, watcher: str, label: str, action: int, statement: str, values: Mapping[str, Any]) -> bool:
         with self.transaction():

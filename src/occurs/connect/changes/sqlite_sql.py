@@ -85,21 +85,22 @@ def has_log(connection: sqlite3.Connection | sqlite3.Cursor) -> bool:
     return bool(connection.execute("select 1 from sqlite_master where name = 'occurs_open'").fetchone())
 
 
-def seal(connection: sqlite3.Connection | sqlite3.Cursor, transactions: int = 1, watcher: str | None = None) -> bool:
+def seal(connection: sqlite3.Connection | sqlite3.Cursor, commits: int = 1) -> bool:
     """Close the open transaction's number: it has its position and time; False if nothing was logged under it.
 
-    To be called inside a transaction that may write.
+    ``commits``: as many transactions were committed meanwhile; those without a change are not known from those with
+    one.  To be called inside a transaction that may write.
     """
     names = [str(n) for (n,) in connection.execute("select name from occurs_watched")]
-    logs = " union all ".join(f"select max(at) at from {changes_of(n)} where tx = open.tx" for n in names)
+    logs = " union all ".join(f"select max(at) at, count(*) n from {changes_of(n)} where tx = open.tx" for n in names)
     if not names:
         return False
-    tx, last, at = connection.execute(
-        f"select tx, last, (select max(at) from ({logs})) from occurs_open open"
+    tx, last, at, rows = connection.execute(
+        f"select tx, last, (select max(at) from ({logs})), (select sum(n) from ({logs})) from occurs_open open"
     ).fetchone()
     if at is None:
         return False
-    enter(connection, tx, last, at, transactions, watcher)
+    enter(connection, tx, last, at, max(1, min(commits, rows)))
     return True
 
 

@@ -45,7 +45,7 @@ class Replaying:
         found = [self._firing(run, f, e) for f, e in run.all_events() if f.time == time]
         told = notices(self.rules.definitions, self.history, kind=self.kind, until=time)
         return found + [
-            Firing(n.type, time, n.attributes, label=_label(n.type, n.attributes, time, True), never=True)
+            Firing(n.type, time, n.attributes, label=_label(n.type, n.attributes, time, True), never=True, acts=True)
             for n in told
             if n.time == time
         ]
@@ -59,7 +59,7 @@ class Replaying:
         )
         name, generics = trigger.name.text, dict(f.instance.generics)
         label = _label(name, generics, f.time, False)
-        return Firing(name, f.time, generics, event.type, event.attributes, values, label)
+        return Firing(name, f.time, generics, event.type, event.attributes, values, label, acts=True)
 
     def save(self) -> Mapping[str, bytes | None]:
         whole = [(r.type, r.time, dict(r.attributes), r.sequence) for r in self.history]

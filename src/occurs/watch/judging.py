@@ -1,0 +1,166 @@
+"""States judged by a program: its engine goes from commit to commit, and is saved in pieces."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from occurs.connect.changes.model import Commit
+from occurs.engine.engine import Engine
+from occurs.engine.ledger import Ledger
+from occurs.engine.order import input_rows
+from occurs.engine.results import TypeRows
+from occurs.engine.state import from_ipc, to_ipc
+from occurs.errors import CheckpointProblem
+from occurs.languages.logic.render import render
+from occurs.model.time import TIMESTAMP, TimeKind
+from occurs.model.types import Schema, Type, arrow_type
+from occurs.operators.rows import Rows
+from occurs.plan.stage import Stage, make_stage, stage_key
+from occurs.plan.triggers import TriggerDefinition
+from occurs.program import Program
+from occurs.watch.carrying import HIDDEN, Carrier, carrying, given
+from occurs.watch.evaluator import Firing
+from occurs.watch.rows import rows
+from occurs.watch.rules import Rules
+
+_ENTRY, _VERSION = "entry", 1
+
+
+class Judge:
+    """An evaluator (:class:`occurs.watch.evaluator.Evaluator`) that goes on from saved ``pieces``.
+
+    Raises DefinitionProblem for rules that are wrong, CheckpointProblem for pieces that are not of these rules.
+    """
+
+    def __init__(self, rules: Rules, pieces: Mapping[str, bytes], kind: TimeKind = TIMESTAMP) -> None:
+        self.tables = {t.name: t for t in rules.tables}
+        carried = carrying(rules.definitions)
+        self.carriers = carried.carriers
+        self.stage = _stage(Program([(render(d), None, "ftl") for d in carried.definitions]), carried.twins, kind)
+        self.engine = Engine(self.stage, labelled=True)
+        self.ledger = Ledger()
+        self.start: int | None = None
+        if pieces:
+            self._restore(pieces)
+
+    def _restore(self, pieces: Mapping[str, bytes]) -> None:
+        try:
+            saved = json.loads(pieces[_ENTRY])
+            if saved["version"] != _VERSION:
+                raise ValueError(f"version {saved['version']}")
+            self.start = saved["start"]
+            self.ledger, self.engine.state = Ledger.read(
+                saved["state"], self.engine.definitions, lambda name: from_ipc(pieces[name])
+            )
+        except (KeyError, ValueError, TypeError) as error:
+            hint = "begin anew: --uninstall, then --install"
+            text = f"what the watcher has saved cannot be read: {error!r}"
+            raise CheckpointProblem.of("bad-state", text, hint=hint) from error
+
+    def save(self) -> dict[str, bytes | None]:
+        out: dict[str, bytes | None] = {}
+
+        def put(name: str, table: pa.Table) -> None:
+            out[name] = to_ipc(table)
+
+        def drop(name: str) -> None:
+            out[name] = None
+
+        state = self.ledger.write(self.engine.state, self.engine.definitions, put, drop)
+        out[_ENTRY] = json.dumps({"version": _VERSION, "start": self.start, "state": state}).encode()
+        return out
+
+    # --- going on -----------------------------------------------------------------------------------------------------
+
+    def advance(self, commits: Sequence[Commit]) -> list[tuple[int, Firing]]:
+        if self.start is None:
+            self.start = commits[0].time
+        found = self.engine.advance(self._rows(commits), commits[-1].time, self.start)
+        positions = {c.time: c.position for c in commits}
+        # a state between two commits (`observing every`) belongs to the one behind it
+        times = sorted(positions)
+
+        def position(time: int) -> int:
+            at = positions.get(time)
+            return at if at is not None else positions[next(t for t in times if t > time)]
+
+        firings = [*self._events(found), *self._notices(found)]
+        # what is found at one time in the order of types; notices come last
+        return [(position(f.time), f) for f in sorted(firings, key=lambda f: (f.time, f.never))]
+
+    def _rows(self, commits: Sequence[Commit]) -> dict[str, Rows]:
+        by_type: dict[str, list[dict[str, Any]]] = {}
+        for commit in commits:
+            for name, values in rows(commit, self.tables):
+                by_type.setdefault(name, []).append({**values, "time": commit.time})
+        return {t: self._table(t, own) for t, own in by_type.items() if t in self.stage.inputs}
+
+    def _table(self, type_: str, own: list[dict[str, Any]]) -> Rows:
+        schema = self.stage.schemas.get(type_, Schema())
+        columns = {"time": pa.array([r["time"] for r in own], pa.int64())}
+        for name in schema.plain:
+            values = [r.get(name) for r in own]
+            if name == "old":
+                values = [None if v is None else json.dumps(v) for v in values]
+            wanted = arrow_type(schema[name])
+            columns[name] = (
+                pa.array(values, pa.int64()).cast(wanted)
+                if schema[name] is Type.TIMESTAMP
+                else pa.array(values, wanted)
+            )
+        columns["sequence"] = pa.array([r["sequence"] for r in own], pa.int64())
+        return input_rows(type_, pa.table(columns), schema, True, numbered=type_ in self.stage.numbered)
+
+    # --- what was found -----------------------------------------------------------------------------------------------
+
+    def _events(self, found: TypeRows) -> list[Firing]:
+        out = []
+        for name in self.stage.reported:
+            if name in self.stage.notices or not found.count(name):
+                continue
+            table = found.table(name, label=True)
+            times = table.column("time").cast(pa.int64()).to_pylist()
+            carrier = self.carriers.get(name)
+            for time, row in zip(times, table.to_pylist()):
+                out.append(self._event(name, time, row, carrier))
+        return out
+
+    def _event(self, name: str, time: int, row: dict[str, Any], carrier: Carrier | None) -> Firing:
+        label = row["label"]
+        columns = [c for c in row if c not in ("type", "time", "label")]
+        attributes = {c: row[c] for c in given(columns)}
+        if carrier is None:
+            return Firing(name, time, {}, name, attributes, label=label)
+        generics = {n: row[c] for n, c in carrier.generics.items()}
+        values = tuple({n: row[c] for n, c in own.items()} for own in carrier.values)
+        event = "" if carrier.twin else name
+        return Firing(carrier.trigger.name.text, time, generics, event, attributes, values, label, acts=True)
+
+    def _notices(self, found: TypeRows) -> list[Firing]:
+        out = []
+        for name, trigger in self.stage.notices.items():
+            table = found.table(name, label=True)
+            times = table.column("time").cast(pa.int64()).to_pylist()
+            for time, row in zip(times, table.to_pylist()):
+                generics = {n: v for n, v in row.items() if n not in ("type", "time", "label")}
+                out.append(Firing(trigger, time, generics, label=row["label"], never=True, acts=True))
+        return out
+
+
+def _stage(program: Program, twins: set[str], kind: TimeKind) -> Stage:
+    """The plan, with the notices of all triggers but twins."""
+    schemas = dict(program.declared)
+    definitions = [
+        replace(d, never=f"{HIDDEN}never {d.trigger}", notices=Schema(d.generics))
+        if isinstance(d, TriggerDefinition) and d.trigger not in twins
+        else d
+        for d in program.definitions(schemas, kind)
+    ]
+    everything = {**schemas, **program.bind(schemas, kind).schemas}
+    everything |= {d.never: d.notices for d in definitions if isinstance(d, TriggerDefinition) and d.never}
+    return make_stage(definitions, everything, kind, [], stage_key(definitions))
