@@ -1,0 +1,278 @@
+"""Kernels over items of many traces: one pass in the order of the items, one state per trace.
+
+``code`` (n): the trace of each item; arrays of state have a place per trace and are changed where they stand.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+INT64 = np.int64
+
+
+@njit(cache=True, nogil=True)
+def count_up(code: np.ndarray, state: np.ndarray, out: np.ndarray) -> None:
+    """``out``: how many items of its trace were before each one."""
+    for i in range(len(code)):
+        c = code[i]
+        out[i] = state[c]
+        state[c] += 1
+
+
+@njit(cache=True, nogil=True)
+def sum_ints(code: np.ndarray, value: np.ndarray, valid: np.ndarray, state: np.ndarray, out: np.ndarray) -> int:
+    """Sums so far; the first row at which one does not fit into int64, or -1.  ``valid`` may be empty: all are."""
+    some = len(valid) > 0
+    for i in range(len(code)):
+        c = code[i]
+        if not some or valid[i]:
+            a, b = state[c], value[i]
+            s = a + b
+            if ((a ^ s) & (b ^ s)) < 0:
+                return i
+            state[c] = s
+        out[i] = state[c]
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def sum_floats(code: np.ndarray, value: np.ndarray, valid: np.ndarray, state: np.ndarray, out: np.ndarray) -> None:
+    """Sums so far."""
+    some = len(valid) > 0
+    for i in range(len(code)):
+        c = code[i]
+        if not some or valid[i]:
+            state[c] += value[i]
+        out[i] = state[c]
+
+
+@njit(cache=True, nogil=True)
+def extremes(
+    code: np.ndarray, value: np.ndarray, valid: np.ndarray, greatest: bool, state: np.ndarray, there: np.ndarray,
+    out: np.ndarray, known: np.ndarray,
+) -> None:  # fmt: skip
+    """Greatest (least) so far; NaN once there was one.  ``there``: whether a trace has a value, ``known`` (n): the
+    same behind each item."""
+    some = len(valid) > 0
+    for i in range(len(code)):
+        c = code[i]
+        if not some or valid[i]:
+            v, s = value[i], state[c]
+            if there[c] == 0:
+                state[c] = v
+                there[c] = 1
+            elif s == s and (v != v or (v > s if greatest else v < s)):
+                state[c] = v
+        out[i] = state[c]
+        known[i] = there[c]
+
+
+@njit(cache=True, nogil=True)
+def tables(code: np.ndarray, value: np.ndarray, table: np.ndarray, state: np.ndarray, out: np.ndarray) -> None:
+    """``state = table[state, value]`` over small ints: AND, OR over truth values, machines over codes of guards."""
+    for i in range(len(code)):
+        c = code[i]
+        s = table[state[c], value[i]]
+        state[c] = s
+        out[i] = s
+
+
+@njit(cache=True, nogil=True)
+def every(code: np.ndarray, time: np.ndarray, width: int, last: np.ndarray, kept: np.ndarray) -> None:
+    """``kept`` (n): the first item, then the first at least ``width`` after the last one kept."""
+    least = np.iinfo(np.int64).min
+    for i in range(len(code)):
+        c = code[i]
+        if last[c] == least or time[i] - last[c] >= width:
+            last[c] = time[i]
+            kept[i] = True
+
+
+@njit(cache=True, nogil=True)
+def dead(code: np.ndarray, live: np.ndarray, n: int, left: np.ndarray, zero: np.ndarray) -> None:
+    """``zero`` (n): items among the ``n`` after one that is live."""
+    for i in range(len(code)):
+        c = code[i]
+        if left[c] > 0:
+            left[c] -= 1
+            zero[i] = True
+        elif live[i]:
+            left[c] = n
+
+
+@njit(cache=True, nogil=True)
+def slots(least: int, keys: np.ndarray, table: np.ndarray, out: np.ndarray, free: int) -> int:
+    """Numbers for keys by a table of those from ``least`` on (-1: none yet); returns the next free number."""
+    for i in range(len(keys)):
+        k = keys[i] - least
+        s = table[k]
+        if s < 0:
+            s = free
+            table[k] = s
+            free += 1
+        out[i] = s
+    return free
+
+
+@njit(cache=True, nogil=True)
+def means(
+    code: np.ndarray, value: np.ndarray, valid: np.ndarray, power: int, whole: bool,
+    count: np.ndarray, exact: np.ndarray, inexact: np.ndarray, high: np.ndarray, low: np.ndarray,
+    out: np.ndarray, known: np.ndarray,
+) -> None:  # fmt: skip
+    """Means of ``value ** power`` so far, nulls left out.
+
+    Exact sums of ints as long as they fit (``inexact`` counts what did not), beside a compensated sum of floats.
+    """
+    some = len(valid) > 0
+    for i in range(len(code)):
+        c = code[i]
+        if not some or valid[i]:
+            real = 1.0
+            for _ in range(power):
+                real *= value[i]
+            fits = whole and abs(real) < 4e18
+            if fits:
+                term = np.int64(1)
+                for _ in range(power):
+                    term *= np.int64(value[i])
+                if abs(np.float64(exact[c]) + real) < 9e18:
+                    exact[c] += term
+                else:
+                    fits = False
+            if not fits:
+                inexact[c] = 1
+            s = high[c]
+            t = s + real
+            if abs(t) < np.inf:
+                low[c] += (s - t) + real if abs(s) >= abs(real) else (real - t) + s
+            high[c] = t
+            count[c] += 1
+        known[i] = count[c] > 0
+        if count[c] > 0:
+            out[i] = exact[c] / count[c] if inexact[c] == 0 else (high[c] + low[c]) / count[c]
+
+
+@njit(cache=True, nogil=True)
+def deviations(
+    code: np.ndarray, value: np.ndarray, valid: np.ndarray, whole: bool,
+    count: np.ndarray, ones: np.ndarray, squares: np.ndarray, inexact: np.ndarray, mean: np.ndarray, spread: np.ndarray,
+    out: np.ndarray, known: np.ndarray,
+) -> None:  # fmt: skip
+    """Standard deviations (of the population) so far, nulls left out: by exact sums of ints while they fit, else by
+    Welford's method."""
+    some = len(valid) > 0
+    for i in range(len(code)):
+        c = code[i]
+        if not some or valid[i]:
+            v = np.float64(value[i])
+            count[c] += 1
+            n = count[c]
+            if whole and abs(v) < 2e9:
+                ones[c] += np.int64(value[i])
+                squares[c] += np.int64(value[i]) * np.int64(value[i])
+                if np.float64(squares[c]) * n > 9e18:
+                    inexact[c] = 1
+            else:
+                inexact[c] = 1
+            delta = v - mean[c]
+            mean[c] += delta / n
+            spread[c] += delta * (v - mean[c])
+        n = count[c]
+        known[i] = n > 0
+        if n > 0:
+            if inexact[c] == 0:
+                out[i] = np.sqrt(np.float64(n * squares[c] - ones[c] * ones[c]) / (np.float64(n) * n))
+            else:
+                out[i] = np.sqrt(spread[c] / n)
+
+
+@njit(cache=True, nogil=True)
+def block_windows(
+    value: np.ndarray, first: np.ndarray, ordinal: np.ndarray, n: int, what: int, out: np.ndarray
+) -> None:
+    """Sums (``what`` 0), greatest (1), least (2) of the last ``n``, by blocks of n (van Herk, Gil, Werman).
+
+    Rows are sorted by trace; ``first``: the row at which the trace of each begins, ``ordinal``: its number in it, which
+    alone says where blocks begin, so that no cut shows.  Rows with fewer than n before them keep what they have.
+    """
+    size = len(value)
+    back = np.empty_like(value)
+    for i in range(size - 1, -1, -1):
+        v = value[i]
+        if i + 1 < size and first[i + 1] == first[i] and (ordinal[i] + 1) % n != 0:
+            o = back[i + 1]
+            if what == 0 or v != v or o != o:
+                v = v + o
+            elif what == 1:
+                v = max(v, o)
+            else:
+                v = min(v, o)
+        back[i] = v
+    ahead = value[0] if size else value.sum()
+    for i in range(size):
+        v = value[i]
+        if first[i] == i or ordinal[i] % n == 0:
+            ahead = v
+        elif what == 0:
+            ahead = ahead + v
+        elif v != v or ahead != ahead:
+            ahead = v + ahead
+        elif what == 1:
+            ahead = max(ahead, v)
+        else:
+            ahead = min(ahead, v)
+        if i - first[i] >= n - 1:
+            if (ordinal[i] + 1) % n == 0:
+                out[i] = ahead
+            else:
+                o = back[i - n + 1]
+                if what == 0 or o != o or ahead != ahead:
+                    out[i] = o + ahead
+                elif what == 1:
+                    out[i] = max(o, ahead)
+                else:
+                    out[i] = min(o, ahead)
+
+
+@njit(cache=True, nogil=True)
+def lower_bounds(first: np.ndarray, time: np.ndarray, width: int, out: np.ndarray) -> None:
+    """Per row the first row of its trace with a time greater than its own less ``width``."""
+    lo = 0
+    for i in range(len(time)):
+        if lo < first[i]:
+            lo = first[i]
+        while time[lo] <= time[i] - width:
+            lo += 1
+        out[i] = lo
+
+
+@njit(cache=True, nogil=True)
+def range_sums(value: np.ndarray, low: np.ndarray, out: np.ndarray) -> None:
+    """Sums of the rows from ``low`` on, each from the left."""
+    for i in range(len(value)):
+        s = value[low[i]]
+        for j in range(low[i] + 1, i + 1):
+            s += value[j]
+        out[i] = s
+
+
+@njit(cache=True, nogil=True)
+def range_extremes(value: np.ndarray, low: np.ndarray, greatest: bool, out: np.ndarray) -> None:
+    """Greatest (least) of the rows from ``low`` on, which never decreases within a trace; NaN if one is."""
+    deque = np.empty(len(value), np.int64)
+    head = tail = 0
+    nan = -1
+    for i in range(len(value)):
+        v = value[i]
+        if v != v:
+            nan = i
+        while tail > head and (deque[head] < low[i]):
+            head += 1
+        while tail > head and (value[deque[tail - 1]] <= v if greatest else value[deque[tail - 1]] >= v):
+            tail -= 1
+        if v == v:
+            deque[tail] = i
+            tail += 1
+        out[i] = value[nan] if nan >= low[i] else value[deque[head]]

@@ -1,0 +1,263 @@
+"""Running pipes: the one door through which the Python API, programs and hosts use the engine.
+
+    run = open([pipe, ...])                 # a fresh state
+    found = run.advance(Batch(...))         # one Emitted per pipe: what these events complete
+    found = run.close(time)                 # nothing comes any more; once, last
+    tables = run.save(); run.load(tables)   # the state as Arrow tables, by name, and back
+
+A :class:`Batch` has the next events in their total order, of all types together: however a history is cut into batches,
+also within an instant, the same comes out.  Items are columns (:mod:`occurs.pipes.engine.columns`): ``column_of`` makes
+one from Python values, ``from_arrow`` from a column of a table, ``tuples`` from a table; ``pylist`` gives them back
+(values that Python lacks are in :mod:`occurs.pipes.engine.values`: Troolean, Set, Bag, Map, Record, Document, Json; a
+list is a tuple; times are ints).
+
+>>> import numpy as np
+>>> from occurs.pipes import tree
+>>> x = tree.Node(tree.Events(("x",))).out()
+>>> run = open([tree.Node(tree.Cumulate("addition"), (x,)).out()])
+>>> batch = Batch(np.array([0, 1, 5]), {"x": (np.array([0, 2]), column_of([7, 3]))})   # event 1 is of another type
+>>> (found,) = run.advance(batch)
+>>> found.value.pylist(), found.step.tolist(), found.time.tolist()
+([7, 10], [0, 2], [0, 5])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from occurs.errors import InputProblem
+from occurs.expr.tree import Expr, Ref
+from occurs.model.time import TimeKind
+from occurs.pipes.engine.columns import Col, Plain, Rec, column_of, concat, from_arrow
+from occurs.pipes.engine.items import NO_ENDS, Call, Ends, Items
+from occurs.pipes.engine.network import Network
+from occurs.pipes.engine.operator import Setting
+from occurs.pipes.engine.state import Counts, State, Table
+from occurs.pipes.graph import Attribute, Pipe, Processor, every_node
+from occurs.pipes.tree import Events, Formula, Lift, Lines, Machine
+
+__all__ = ["Batch", "Emitted", "Run", "column_of", "from_arrow", "line_source", "open", "tuples"]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The next events.
+
+    ``time`` (n): their ticks, in the total order; the numbers of events go on from batch to batch.  ``sources``: per
+    type the rows (ascending) that are events of it, and their items.  The lines of a file are events of the source
+    :func:`line_source` of its path.
+    """
+
+    time: np.ndarray
+    sources: Mapping[str, tuple[np.ndarray, Col]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """What a pipe gave in a call, in its order.
+
+    ``step``, ``about``: numbers of events; closing counts as one more event.  ``time``, ``about_time``: their ticks
+    (``about_time`` None unless :func:`open` was asked for it).  ``ended``: nothing more comes out of this pipe.
+    """
+
+    value: Col
+    step: np.ndarray
+    time: np.ndarray
+    about: np.ndarray
+    about_time: np.ndarray | None
+    ended: bool
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+
+def line_source(path: str) -> str:
+    """The name under which the lines of a file come in."""
+    return f"FILE {path}"
+
+
+def tuples(table: pa.Table | pa.RecordBatch) -> Rec:
+    """The rows of a table as items: all its columns."""
+    columns = {n: from_arrow(table.column(n)) for n in table.schema.names}
+    return Rec(columns, table.num_rows)
+
+
+def open(pipes: Sequence[Pipe], *, kind: TimeKind | None = None, about: bool = False) -> Run:
+    """Pipes, ready for the first event.  ``kind``: what times count (None: ticks without a unit); ``about``: times of
+    the events that items speak of are wanted."""
+    return Run(pipes, TimeKind(False, None) if kind is None else kind, about)
+
+
+class Run:
+    """See the module.  Raises InputProblem for values that a box cannot take, DefinitionProblem for durations that have
+    no meaning for the times."""
+
+    def __init__(self, pipes: Sequence[Pipe], kind: TimeKind, about: bool = False) -> None:
+        self.kind = kind
+        self.about = about
+        self.network = Network(pipes, Setting(kind, build=Network))
+        self._event = _asks_events(pipes)
+        self.state = self.fresh()
+
+    def fresh(self) -> State:
+        """The state before the first event."""
+        return State(
+            count=Counts(), closed=Counts(), times=Table("step", "time"), outputs=Counts(), boxes=self.network.fresh()
+        )
+
+    # --- calls ----------------------------------------------------------------------------------------------------
+
+    def advance(self, batch: Batch) -> list[Emitted]:
+        """What these events complete, per pipe.  Raises InputProblem after the end."""
+        return self._call(batch, NO_ENDS, batch.time)
+
+    def close(self, time: int) -> list[Emitted]:
+        """What the end decides; ``time``: the end of the clock."""
+        first = int(self.state["count"].values[0])
+        ends = Ends(np.zeros(1, np.int64), np.array([first]))
+        found = self._call(Batch(np.zeros(0, np.int64)), ends, np.array([time]))
+        self.state["closed"].values[0] = 1
+        return found
+
+    def _call(self, batch: Batch, ends: Ends, times: np.ndarray) -> list[Emitted]:
+        state = self.state
+        if state["closed"].values[0]:
+            raise InputProblem.of("bad-time", "an event comes after the end")
+        count = state["count"].values
+        base = int(count[0])
+        call = Call(base, times)
+        known: dict[Processor, Items] = {}
+
+        def source(processor: Processor) -> Items:
+            if processor not in known:
+                known[processor] = self._source(processor, batch, base, ends)
+            return known[processor]
+
+        found = self.network.advance(state["boxes"], source, call)
+        count[0] = base + len(batch.time)
+        if self.about:
+            self._remember(base, times)
+        out = [self._emitted(k, items, call) for k, items in enumerate(found)]
+        if self.about:
+            self._forget()
+        return out
+
+    def _source(self, processor: Processor, batch: Batch, base: int, ends: Ends) -> Items:
+        wanted: tuple[str, ...] = ()
+        if isinstance(processor, Events):
+            wanted = processor.types
+        elif isinstance(processor, Lines):
+            wanted = (line_source(processor.path),)
+        there = [t for t in wanted if t in batch.sources and len(batch.sources[t][0])]
+        if not there:
+            return Items.none(ends)
+        rows = [batch.sources[t][0] for t in there]
+        values = [self._items(t, batch) for t in there]
+        if len(there) == 1:
+            step = rows[0] + base
+            return Items(values[0], step, step, None, ends)
+        order = np.argsort(np.concatenate(rows), kind="stable")
+        step = np.concatenate(rows)[order] + base
+        return Items(_union(values).take(order), step, step, None, ends)
+
+    def _items(self, type: str, batch: Batch) -> Col:
+        rows, value = batch.sources[type]
+        if not isinstance(value, Rec) or value.event is not None or not self._event:
+            return value
+        time = pa.array(batch.time[rows])
+        if self.kind.timestamp:
+            time = time.view(pa.timestamp("us", "UTC"))
+        names = pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(rows), np.int32)), pa.array([type]))
+        return Rec(value.columns, len(value), value.valid, (Plain(names), Plain(time)))
+
+    def _emitted(self, pipe: int, items: Items, call: Call) -> Emitted:
+        outputs = self.state["outputs"].upto(pipe + 1)
+        if len(items.ends):
+            outputs[pipe] = 1
+        about_time = None
+        if self.about:
+            times: Table = self.state["times"]
+            about_time = times["time"][np.searchsorted(times["step"], items.about)]
+        time = call.time(np.maximum(items.step, call.base)) if len(items) else np.zeros(0, np.int64)
+        return Emitted(items.value, items.step, time, items.about, about_time, bool(outputs[pipe]))
+
+    # --- times of events that are spoken of -------------------------------------------------------------------------
+
+    def _remember(self, base: int, times: np.ndarray) -> None:
+        kept: Table = self.state["times"]
+        step = np.concatenate([kept["step"], np.arange(base, base + len(times))])
+        kept.put(step=step, time=np.concatenate([kept["time"], times]))
+
+    def _forget(self) -> None:
+        kept: Table = self.state["times"]
+        needed = np.isin(kept["step"], self.state["boxes"].abouts())
+        kept.put(step=kept["step"][needed], time=kept["time"][needed])
+
+    # --- state ------------------------------------------------------------------------------------------------------
+
+    def save(self) -> dict[str, pa.Table]:
+        """The state, as tables by name."""
+        return self.state.tables()
+
+    def load(self, tables: Mapping[str, pa.Table]) -> None:
+        """Go on from a saved state of the same pipes."""
+        self.state = self.fresh()
+        self.state.load(tables)
+
+    def copy(self) -> Run:
+        """An independent run that goes on from here."""
+        new = object.__new__(Run)
+        new.__dict__.update(self.__dict__)
+        new.state = self.state.copy()
+        return new
+
+    def rows(self) -> int:
+        """How many rows the state holds."""
+        return self.state.rows()
+
+
+def _union(values: list[Col]) -> Col:
+    """Items of several types: tuples with the attributes of all."""
+    if not all(isinstance(v, Rec) for v in values):
+        return concat(values)
+    names = dict.fromkeys(n for v in values for n in v.columns)  # type: ignore[attr-defined]
+    from occurs.pipes.engine.columns import null_col
+
+    wide = []
+    for v in values:
+        assert isinstance(v, Rec)
+        columns = {n: v.columns.get(n) or null_col(len(v)) for n in names}
+        wide.append(Rec(columns, len(v), v.valid, v.event))
+    return concat(wide)
+
+
+def _asks_events(pipes: Sequence[Pipe]) -> bool:
+    """Does a function look at the type or the time of events?"""
+    names = {
+        part.name
+        for node in every_node(pipes)
+        for function in _functions(node.processor)
+        for part in function.walk()
+        if isinstance(part, (Ref, Attribute))
+    }
+    return bool(names & {"type", "time"})
+
+
+def _functions(processor: Processor) -> list[Expr]:
+    """All functions of a processor."""
+    found: list[Expr] = []
+    if isinstance(processor, Lift):
+        found += processor.functions
+    if isinstance(processor, Machine):
+        for state in processor.states:
+            found += [state.output] if state.output is not None else []
+            for t in state.transitions:
+                found += [t.condition] if t.condition is not None else []
+                found += [e for _, e in t.sets]
+    if isinstance(processor, Formula):
+        found += [d for d in (getattr(p, "domain", None) for p in processor.root.walk()) if d is not None]
+    return found + [v for v in vars(processor).values() if isinstance(v, Expr)]

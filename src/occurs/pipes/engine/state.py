@@ -1,0 +1,288 @@
+"""What operators keep between calls, in parts that know how to be saved, copied and forgotten.
+
+A *slot* is the code of a trace.  When an instance ends its codes are dropped from all parts, and may be used anew.
+Parts are changed where they stand; whoever needs the old state takes a copy before.  They are saved as Arrow tables.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from occurs.pipes.engine.columns import Col, concat, null_col, read_table
+from occurs.pipes.engine.items import Items, last_of
+
+_NONE = np.zeros(0, np.int64)
+Tables = dict[str, pa.Table]
+
+
+class Part(ABC):
+    """A part of a state."""
+
+    @abstractmethod
+    def tables(self) -> Tables:
+        """Its contents."""
+
+    @abstractmethod
+    def load(self, tables: Mapping[str, pa.Table]) -> None:
+        """Take over what :meth:`tables` gave."""
+
+    @abstractmethod
+    def drop(self, codes: np.ndarray) -> None:
+        """Forget these traces."""
+
+    @abstractmethod
+    def copy(self) -> Part:
+        """An independent one."""
+
+    @abstractmethod
+    def rows(self) -> int:
+        """How many rows it holds."""
+
+    def abouts(self) -> np.ndarray:
+        """The numbers of events that what it holds speaks of."""
+        return _NONE
+
+
+class Counts(Part):
+    """A number per slot.  ``spoken``: they are numbers of events."""
+
+    def __init__(self, start: int | float = 0, dtype: type = np.int64, spoken: bool = False) -> None:
+        self.start = start
+        self.dtype = dtype
+        self.spoken = spoken
+        self.values: np.ndarray = np.full(1, start, dtype)
+
+    def upto(self, instances: int) -> np.ndarray:
+        """The array, with at least so many slots; to be changed where it stands."""
+        if len(self.values) < instances:
+            grown: np.ndarray = np.full(max(instances, 2 * len(self.values)), self.start, self.dtype)
+            grown[: len(self.values)] = self.values
+            self.values = grown
+        return self.values
+
+    def _kept(self) -> np.ndarray:
+        changed = np.flatnonzero(self.values != self.start)
+        return self.values[: changed[-1] + 1] if len(changed) else self.values[:0]
+
+    def tables(self) -> Tables:
+        return {"v": pa.table({"v": self._kept()})}
+
+    def load(self, tables: Mapping[str, pa.Table]) -> None:
+        found = tables["v"].column("v").to_numpy()
+        self.values = np.full(max(1, len(found)), self.start, self.dtype)
+        self.values[: len(found)] = found
+
+    def drop(self, codes: np.ndarray) -> None:
+        self.values[codes[codes < len(self.values)]] = self.start
+
+    def copy(self) -> Counts:
+        new = Counts(self.start, self.dtype, self.spoken)
+        new.values = self.values.copy()
+        return new
+
+    def rows(self) -> int:
+        return int((self.values != self.start).sum())
+
+    def abouts(self) -> np.ndarray:
+        return self.values if self.spoken else _NONE
+
+
+class Latest(Part):
+    """At most one value per slot."""
+
+    def __init__(self) -> None:
+        self.code = _NONE
+        self.value: Col = null_col(0)
+
+    def find(self, codes: np.ndarray) -> np.ndarray:
+        """The rows of ``value`` for codes, -1 where there is none."""
+        if not len(self.code):
+            return np.full(len(codes), -1, np.int64)
+        at = np.minimum(np.searchsorted(self.code, codes), len(self.code) - 1)
+        return np.where(self.code[at] == codes, at, -1)
+
+    def put(self, codes: np.ndarray, value: Col) -> None:
+        """New values: the last row of each code counts."""
+        last = last_of(codes)
+        if not len(last):
+            return
+        mine = codes[last]
+        if len(self.code) == 1 and len(mine) == 1 and self.code[0] == mine[0]:
+            self.value = value.take(last)
+            return
+        keep = ~np.isin(self.code, mine)
+        code = np.concatenate([self.code[keep], mine])
+        both = concat([self.value.take(np.flatnonzero(keep)), value.take(last)])
+        order = np.argsort(code, kind="stable")
+        self.code, self.value = code[order], both.take(order)
+
+    def tables(self) -> Tables:
+        what, table = self.value.table()
+        return {what: table.append_column("code", pa.array(self.code))}
+
+    def load(self, tables: Mapping[str, pa.Table]) -> None:
+        what, table = next(iter(tables.items()))
+        self.code, self.value = table.column("code").to_numpy(), read_table(what, table)
+
+    def drop(self, codes: np.ndarray) -> None:
+        keep = ~np.isin(self.code, codes)
+        if not keep.all():
+            self.code, self.value = self.code[keep], self.value.filter(keep)
+
+    def copy(self) -> Latest:
+        new = Latest()
+        new.code, new.value = self.code, self.value
+        return new
+
+    def rows(self) -> int:
+        return len(self.code)
+
+
+class Queue(Part):
+    """Items that wait; ``extra``: names of more columns of ints beside them."""
+
+    def __init__(self, *extra: str) -> None:
+        self.names = extra
+        self.items = Items.none()
+        self.extra: dict[str, np.ndarray] = dict.fromkeys(extra, _NONE)
+
+    def put(self, items: Items, **extra: np.ndarray) -> None:
+        """What waits from now on."""
+        self.items = items.with_ends(Items.none().ends)
+        self.extra = extra
+
+    def tables(self) -> Tables:
+        what, table = self.items.value.table()
+        table = table.append_column("step", pa.array(self.items.step))
+        table = table.append_column("about", pa.array(self.items.about))
+        for name, values in self.extra.items():
+            table = table.append_column("." + name, pa.array(values))
+        if self.items.code is not None:
+            table = table.append_column("code", pa.array(self.items.code))
+        return {what: table}
+
+    def load(self, tables: Mapping[str, pa.Table]) -> None:
+        what, table = next(iter(tables.items()))
+        step, about = table.column("step").to_numpy(), table.column("about").to_numpy()
+        code = table.column("code").to_numpy() if "code" in table.column_names else None
+        self.items = Items(read_table(what, table), step, about, code)
+        self.extra = {n: table.column("." + n).to_numpy() for n in self.names}
+
+    def drop(self, codes: np.ndarray) -> None:
+        if len(self.items):
+            keep = ~np.isin(self.items.codes, codes)
+            if not keep.all():
+                self.items = self.items.filter(keep)
+                self.extra = {n: v[keep] for n, v in self.extra.items()}
+
+    def copy(self) -> Queue:
+        new = Queue(*self.names)
+        new.items, new.extra = self.items, dict(self.extra)
+        return new
+
+    def rows(self) -> int:
+        return len(self.items)
+
+    def abouts(self) -> np.ndarray:
+        return self.items.about
+
+
+class Table(Part):
+    """Columns of ints of one length, one of which may name the slot (``code``)."""
+
+    def __init__(self, *names: str) -> None:
+        self.columns: dict[str, np.ndarray] = dict.fromkeys(names, _NONE)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.columns[name]
+
+    def put(self, **columns: np.ndarray) -> None:
+        self.columns = columns
+
+    def tables(self) -> Tables:
+        return {"v": pa.table(self.columns)}
+
+    def load(self, tables: Mapping[str, pa.Table]) -> None:
+        self.columns = {n: tables["v"].column(n).to_numpy() for n in tables["v"].column_names}
+
+    def drop(self, codes: np.ndarray) -> None:
+        if "code" in self.columns:
+            keep = ~np.isin(self.columns["code"], codes)
+            self.columns = {n: v[keep] for n, v in self.columns.items()}
+
+    def copy(self) -> Table:
+        new = Table()
+        new.columns = dict(self.columns)
+        return new
+
+    def rows(self) -> int:
+        return len(next(iter(self.columns.values()), _NONE))
+
+
+class Texts(Part):
+    """Names for slots: of the columns of tuples, for instance.  A JSON value per slot."""
+
+    def __init__(self) -> None:
+        self.values: dict[int, Any] = {}
+
+    def tables(self) -> Tables:
+        texts = [json.dumps(v) for v in self.values.values()]
+        return {"v": pa.table({"code": pa.array(list(self.values), pa.int64()), "v": pa.array(texts, pa.string())})}
+
+    def load(self, tables: Mapping[str, pa.Table]) -> None:
+        codes, texts = tables["v"].column("code").to_pylist(), tables["v"].column("v").to_pylist()
+        self.values = {c: json.loads(t) for c, t in zip(codes, texts)}
+
+    def drop(self, codes: np.ndarray) -> None:
+        for c in codes.tolist():
+            self.values.pop(c, None)
+
+    def copy(self) -> Texts:
+        new = Texts()
+        new.values = dict(self.values)
+        return new
+
+    def rows(self) -> int:
+        return len(self.values)
+
+
+class State(Part):
+    """Parts by name; of an operator, or (by the numbers of its operators) of a graph."""
+
+    def __init__(self, **parts: Part) -> None:
+        self.parts: dict[str, Part] = parts
+
+    def __getitem__(self, name: str) -> Any:
+        return self.parts[name]
+
+    def tables(self) -> Tables:
+        return {f"{n}/{m}": t for n, part in self.parts.items() for m, t in part.tables().items()}
+
+    def load(self, tables: Mapping[str, pa.Table]) -> None:
+        inside: dict[str, dict[str, pa.Table]] = {}
+        for name, table in tables.items():
+            first, _, rest = name.partition("/")
+            inside.setdefault(first, {})[rest] = table
+        for name, part in self.parts.items():
+            if name in inside:
+                part.load(inside[name])
+
+    def drop(self, codes: np.ndarray) -> None:
+        for part in self.parts.values():
+            part.drop(codes)
+
+    def copy(self) -> State:
+        return State(**{n: p.copy() for n, p in self.parts.items()})
+
+    def rows(self) -> int:
+        return sum(p.rows() for p in self.parts.values())
+
+    def abouts(self) -> np.ndarray:
+        found = [p.abouts() for p in self.parts.values()]
+        return np.concatenate(found) if found else _NONE
