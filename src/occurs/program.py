@@ -372,7 +372,8 @@ class Program:
             try:
                 return self.plan(None, kind)
             except DefinitionProblem as error:
-                if any(p.severity == "error" and p.kind != "missing-unit" for p in error.problems):
+                # a bare number is no duration over timestamps, and nothing is added to them but durations
+                if any(p.severity == "error" and p.kind not in ("missing-unit", "type-mismatch") for p in error.problems):
                     raise
         return self.plan(None, kinds[-1])
 

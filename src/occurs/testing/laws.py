@@ -36,8 +36,8 @@ class Subject:
         self.case = case
         self.program: Program = parse(case.rules) if program is None else program
         unit = None if case.kind.timestamp else case.kind.unit
-        options = InputOptions(time_unit=unit, start=self._instant(case.start), until=self._instant(case.until))
-        self.history: History = self.program.history(case.tables(), options)
+        self.options = InputOptions(time_unit=unit, start=self._instant(case.start), until=self._instant(case.until))
+        self.history: History = self.program.history(case.tables(), self.options)
         self.stage: Stage = self.program.plan(self.history.schemas, self.history.kind)
 
     def _instant(self, ticks: int | None) -> int | datetime | None:

@@ -8,13 +8,22 @@ from pathlib import Path
 import pytest
 
 from occurs.errors import OccursError
+from occurs.languages.logic import define
+from occurs.languages.logic.running import General
 from occurs.testing.compare import difference
 from occurs.testing.laws_logic import Subject, all_laws
 from occurs.testing.logic import LogicCase, load_cases
 from occurs.testing.random_logic import random_core, random_logic
 
+pytestmark = pytest.mark.usefixtures("general")
 CASES = load_cases(Path(__file__).parents[2] / "cases" / "logic")
 RIGHT = [c for c in CASES if c.error is None]
+
+
+@pytest.fixture
+def general(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All by the operator that goes state by state."""
+    monkeypatch.setattr(define, "operator_of", General)
 
 
 @pytest.mark.parametrize("case", RIGHT, ids=lambda c: f"{Path(c.file or '').stem}-{c.name}")

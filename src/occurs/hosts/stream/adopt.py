@@ -26,10 +26,11 @@ from occurs.hosts.stream.layout import Layout, Path
 from occurs.model.types import Schema
 from occurs.operators.columns import Column
 from occurs.operators.rows import Rows
-from occurs.plan.definition import NetDefinition
+from occurs.plan.definition import Definition, NetDefinition
 from occurs.plan.segments import segments
 from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Stage
+from occurs.plan.triggers import TriggerDefinition
 
 _HINT = "start with a new checkpoint (--replay-from fills its past), or go back to the rules of this one"
 
@@ -74,6 +75,8 @@ def _lane(path: Path) -> dict[str, Any]:
         out["nets"] = {d.identity: [_shape(d), read[t]] for t, d in sorted(nets.items())}
     if lane.group.stage.sequences:
         out["sequences"] = {d.identity: [_pattern(d, lane.group.stage), []] for d in lane.group.stage.sequences}
+    if lane.group.stage.triggers:
+        out["triggers"] = {d.identity: [_trigger(d, lane.group.stage), []] for d in lane.group.stage.triggers}
     found = [segments(stage) for stage in lane.stages.values()]
     if any(len(parts) > 1 for parts in found):
         behind: dict[str, list[int]] = {}
@@ -96,9 +99,20 @@ def _shape(definition: NetDefinition) -> str:
 
 def _pattern(definition: SequenceDefinition, stage: Stage) -> str:
     """Equal for patterns whose saved tables mean the same."""
-    types = {t: [[n, at.value] for n, at in stage.schemas.get(t, Schema())] for t in sorted(definition.reads)}
-    text = json.dumps([repr(definition.pattern), types])
+    text = json.dumps([repr(definition.pattern), _types(definition, stage)])
     return blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def _trigger(definition: TriggerDefinition, stage: Stage) -> str:
+    """Equal for temporal triggers whose saved tables mean the same."""
+    operator = type(definition.operator).__name__
+    text = json.dumps([operator, definition.text, _types(definition, stage)])
+    return blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def _types(definition: Definition, stage: Stage) -> dict[str, list[list[str]]]:
+    """The attributes of what a definition reads."""
+    return {t: [[n, at.value] for n, at in stage.schemas.get(t, Schema())] for t in sorted(definition.reads)}
 
 
 def heirs(old: Mapping[str, Any], names: Mapping[str, str], layout: Layout, depth: int) -> dict[int, Heir]:
@@ -145,7 +159,7 @@ def _anew(old: Mapping[str, Any], new: Mapping[str, Any]) -> set[str]:
         {
             d: entry
             for lane in one["lanes"].values()
-            for kept in ("nets", "sequences")
+            for kept in ("nets", "sequences", "triggers")
             for d, entry in lane.get(kept, {}).items()
         }
         for one in (old, new)
@@ -275,6 +289,7 @@ def _take_over(stage: Stage, state: State, path: Path, new: Collection[str]) -> 
     for identity in new:
         state.saved.pop(identity, None)
         state.sequences.pop(identity, None)
+        state.triggered.pop(identity, None)
     for t, rows in state.waiting.items():
         if t in stage.inputs:
             state.waiting[t] = fitted(rows, stage.schemas[t], wanted_columns(path, t))

@@ -169,7 +169,7 @@ class Logic:
                     frozenset((*known.tables, *known.states)),
                     choices(trigger, self.known.inputs or {}),
                     timed=trigger.every is not None,
-                    text=resolved.text,
+                    text=f"{resolved.text} {known}",
                     file=resolved.file,
                     span=resolved.trigger.span,
                 )
