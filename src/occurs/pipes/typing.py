@@ -12,7 +12,7 @@ from typing import Any
 from occurs.expr.tree import Expr
 from occurs.model.types import Schema
 from occurs.pipes import tree
-from occurs.pipes.function_kinds import kind_of
+from occurs.pipes.function_kinds import Finding, Report, Unfit, kind_of, typed
 from occurs.pipes.graph import Inner, Node, Pipe, nodes
 from occurs.pipes.kinds import (
     ANY,
@@ -50,11 +50,15 @@ class Mismatch(Exception):
 
 @dataclass(frozen=True)
 class Typing:
-    """Where pipes stand: the types of placeholders, of variables, of event types (None: they are not known)."""
+    """Where pipes stand: the types of placeholders, of variables, of event types (None: they are not known).
+
+    ``report``: what is told of everything that is wrong with functions; without it the first of it is raised.
+    """
 
     schemas: Mapping[str, Schema] | None = None
     placeholders: tuple[Kind, ...] = ()
     context: Mapping[str, Kind] = field(default_factory=dict)
+    report: Report | None = None
 
     def kinds(self, pipes: Sequence[Pipe]) -> list[Kind]:
         """The types of pipes; Mismatch at the first connection that does not fit, or a problem of a function."""
@@ -91,7 +95,7 @@ class Typing:
 
     def inner(self, inner: Inner, inputs: Kinds, **variables: Kind) -> list[Kind]:
         """The types of the outputs of an inner processor."""
-        return Typing(self.schemas, tuple(inputs), {**self.context, **variables}).kinds(inner.outputs)
+        return Typing(self.schemas, tuple(inputs), {**self.context, **variables}, self.report).kinds(inner.outputs)
 
 
 @dataclass(frozen=True)
@@ -112,13 +116,18 @@ class _At:
 
     def function(self, e: Expr, inputs: Kinds | None = None, **variables: Kind) -> Kind:
         """The type of a function of items of the inputs."""
-        return kind_of(e, self.inputs if inputs is None else inputs, {**self.typing.context, **variables})
+        given, context = self.inputs if inputs is None else inputs, {**self.typing.context, **variables}
+        report = self.typing.report
+        return kind_of(e, given, context) if report is None else typed(e, given, context, report)
 
     def condition(self, e: Expr, inputs: Kinds | None = None, **variables: Kind) -> None:
         """A function that must be of bool."""
         found = self.function(e, inputs, **variables)
         if not goes_into(found, BOOL):
-            raise Mismatch(self.node, 0, found, "a condition of bool")
+            finding = Finding("type-mismatch", f"a condition is {found}, not bool", e, None, found, "bool")
+            if self.typing.report is None:
+                raise Unfit(finding)
+            self.typing.report(finding)
 
     def elements(self, port: int = 0, words: str = "a list, a set or a bag") -> Kind:
         """The type of the elements of a collection."""

@@ -21,9 +21,9 @@ _MANY = 1 << 30
 def function(text: str) -> Expr:
     """The function that a text in the notation of eSQL's functions says.
 
-    Names are attributes, ``*`` and ``$0`` the first input, ``$1`` the second; any other ``$name`` is a variable of where
-    the function stands.  How many inputs and which variables there are is known where it is used.  Raises SyntaxProblem
-    and DefinitionProblem (``unknown-function``, ``sort``) with all that is wrong.
+    Names are attributes, ``*`` and ``$0`` the first input, ``$1`` the second; any other ``$name`` is a variable.  How
+    many inputs and which variables there are is known where the function is used.  Raises SyntaxProblem and
+    DefinitionProblem (``unknown-function``, ``sort``) with all that is wrong.
 
     >>> function("a.b > $n")
     Binary(op='>', left=Attribute(of=Ref(scope=None, name='a', index=None), name='b'), right=Param(name='n'))

@@ -1,0 +1,136 @@
+"""Everything that can be said of a program in eSQL before a row is read (pipes.md, section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from occurs.errors import Problem, Span
+from occurs.languages.esql import syntax
+from occurs.languages.esql.build_program import Builder
+from occurs.languages.esql.checks_rates import check_rates
+from occurs.languages.text import Text
+from occurs.model.types import RESERVED_OUTPUT, Schema
+from occurs.pipes import tree
+from occurs.pipes.function_kinds import Finding, Unfit
+from occurs.pipes.kinds import ANY, Kind
+from occurs.pipes.typing import Mismatch, Typing
+
+__all__ = ["Analysis", "analyse"]
+
+#: how a value of another type is made into what is wanted
+_CONVERSIONS = {"number": "number(..)", "text": "text(..)", "bool": "a comparison", "troolean": "troolean(..)",
+                "xml": "THE XML OF", "json": "THE JSON OF"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What the checks found; where ``problems`` has errors the definitions are not to be run.
+
+    ``kinds``: the type of the items of every definition.  ``reads``: the types of the events that each is made of.
+    """
+
+    definitions: tuple[tree.Definition, ...]
+    kinds: Mapping[str, Kind]
+    reads: Mapping[str, frozenset[str]]
+    problems: list[Problem]
+
+
+def analyse(files: Sequence[syntax.File], inputs: Mapping[str, Schema] | None = None) -> Analysis:
+    """Check parsed files as one program.  ``inputs``: the event types that are known (None: none is known, and every
+    name that nobody defines is one)."""
+    builder = Builder(files, inputs)
+    definitions = tuple(builder.definitions())
+    kinds = _Kinds(builder, inputs)
+    for name in builder.entries:
+        kinds.check(builder.made(name))
+    clean = not any(p.severity == "error" for s in builder.sources for p in s.problems)
+    found = {d.name: kinds.of(d.pipe) for d in definitions}
+    for d in definitions:
+        _check_columns(builder, d, found[d.name])
+        if clean:
+            check_rates(d, builder)
+    problems = sorted({id(p): p for s in builder.sources for p in _once(s.problems)}.values(), key=Problem.sort_key)
+    return Analysis(definitions, found, {d.name: event_types(d.pipe) for d in definitions}, problems)
+
+
+def event_types(pipe: tree.Pipe) -> frozenset[str]:
+    """The types whose events a pipe is made of."""
+    sources = [n.processor for n in tree.nodes([pipe]) if isinstance(n.processor, tree.Events)]
+    return frozenset(t for s in sources for t in s.types)
+
+
+def _once(problems: Sequence[Problem]) -> list[Problem]:
+    """A LET that several definitions use is wrong once."""
+    return list({(p.kind, p.message, p.span): p for p in problems}.values())
+
+
+def _check_columns(builder: Builder, definition: tree.Definition, kind: Kind) -> None:
+    entry = builder.entries[definition.name]
+    for name, _ in kind.columns or ():
+        if name in RESERVED_OUTPUT:
+            span = _column_place(entry.statement.pipe, name) or definition.span
+            hint = f"rows of every type have columns {', '.join(RESERVED_OUTPUT)}; call it something else with AS"
+            entry.source.report("reserved-name", f"`{name}` cannot be a column of `{definition.name}`", span, hint)
+
+
+def _column_place(pipe: syntax.Node, name: str) -> Span | None:
+    """Where a SELECT names a column."""
+    for node in pipe.walk():
+        if isinstance(node, syntax.Column):
+            plain = node.value.name if isinstance(node.value, (syntax.Named, syntax.Access)) else None
+            if name in (node.name, plain):
+                return node.span
+    return None
+
+
+class _Kinds:
+    """The types of all pipes; connections and functions that do not fit are reported where they stand."""
+
+    def __init__(self, builder: Builder, inputs: Mapping[str, Schema] | None) -> None:
+        self.builder = builder
+        self.done: dict[int, list[Kind]] = {}
+        self.at: Text | None = None
+        self.typing = Typing(inputs, report=self._finding)
+
+    def of(self, pipe: tree.Pipe) -> Kind:
+        return self.done[id(pipe.node)][pipe.port]
+
+    def check(self, pipe: tree.Pipe) -> None:
+        for node in tree.nodes([pipe]):
+            if id(node) not in self.done:
+                self.done[id(node)] = self._kinds(node)
+
+    def _kinds(self, node: tree.Node) -> list[Kind]:
+        self.at = self.source(node)
+        try:
+            return self.typing.of(node, [self.of(p) for p in node.inputs])
+        except Mismatch as m:
+            self._mismatch(m)
+        except Unfit as u:
+            self._finding(u.finding)
+        return [ANY] * tree.outputs(node)
+
+    def source(self, node: tree.Node) -> Text:
+        return self.builder.scope_of[id(node)].source
+
+    def _finding(self, f: Finding) -> None:
+        assert self.at is not None
+        spans: Iterator[Span | None] = (getattr(n, "span", None) for n in f.part.walk())
+        span = next((s for s in spans if s is not None), None)
+        hint = f.hint
+        if hint is None and f.wanted in _CONVERSIONS:
+            hint = f"convert with {_CONVERSIONS[f.wanted]}"
+        self.at.report(f.kind, f.message, span, hint)
+
+    def _mismatch(self, m: Mismatch) -> None:
+        given = m.node.inputs[m.port] if m.port < len(m.node.inputs) else None
+        message = f"input {m.port} of {m.node.processor.kind_name} takes {m.wanted}, not {m.found}"
+        if given is not None:
+            message = (
+                f"cannot connect output {given.port} ({m.found}) of {given.node.processor.kind_name} "
+                f"to input {m.port} ({m.wanted}) of {m.node.processor.kind_name}"
+            )
+        hint = next((f"convert with {how}" for k, how in _CONVERSIONS.items() if k in m.wanted.split()), None)
+        span = (given.node.span if given is not None else None) or m.node.span
+        self.source(m.node).report("type-mismatch", message, span, hint)
