@@ -37,6 +37,24 @@ class Connection(sqlite3.Connection):
     def cursor(self, factory: Any = None) -> Any:
         return super().cursor(factory or Cursor)
 
+    # the module goes past a cursor of ours in these
+    def execute(self, sql: str, parameters: Any = (), /) -> Any:
+        return self.cursor().execute(sql, parameters)
+
+    def executemany(self, sql: str, parameters: Any, /) -> Any:
+        return self.cursor().executemany(sql, parameters)
+
+    def executescript(self, script: str, /) -> Any:
+        """What a script commits is one state."""
+        self.seal()
+        found = super().executescript(script)
+        if not self.in_transaction:
+            plain = sqlite3.Cursor(self)
+            plain.execute("begin immediate")
+            self.seal()
+            plain.execute("commit")
+        return found
+
     def commit(self) -> None:
         self.seal()
         super().commit()

@@ -67,7 +67,8 @@ class PostgresFeed(Store):
 
     def run(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
         try:
-            cursor = self.connection.execute(_ours(sql), values or None)
+            # without values nothing is a parameter, whatever names stand in it
+            cursor = self.connection.execute(_ours(sql) if values else sql.encode(), values or None)
             return cursor.fetchall() if cursor.description else []
         except psycopg.Error as error:
             raise self._problem(error) from error
