@@ -90,7 +90,7 @@ def _pieces(text: str) -> Iterator[_Piece]:
             yield _Piece((*piece, token), True)
             piece = []
             continue
-        if piece and token.kind == "word" and token.word in ("LET", "DEFINE"):
+        if piece and token.word in ("LET", "DEFINE") and token.kind == "word" and piece[-1].kind != "access":
             yield _Piece((*piece, Token("end", "", piece[-1].end, piece[-1].end)), False)
             piece = []
         piece.append(token)
