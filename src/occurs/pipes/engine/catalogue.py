@@ -6,4 +6,5 @@ from occurs.pipes.engine import ops_documents as ops_documents
 from occurs.pipes.engine import ops_functions as ops_functions
 from occurs.pipes.engine import ops_running as ops_running
 from occurs.pipes.engine import ops_signals as ops_signals
+from occurs.pipes.engine import ops_slices as ops_slices
 from occurs.pipes.engine import ops_windows as ops_windows

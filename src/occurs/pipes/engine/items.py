@@ -139,6 +139,11 @@ def last_of(codes: np.ndarray) -> np.ndarray:
     """The rows that are the last of their code, in the order of the codes."""
     if not len(codes):
         return _NONE
+    most = int(codes.max()) + 1
+    if most <= 4 * len(codes) + 1024:
+        at = np.full(most, -1)
+        at[codes] = np.arange(len(codes))
+        return at[at >= 0]
     order = np.argsort(codes, kind="stable")
     sorted_ = codes[order]
     last = np.ones(len(order), np.bool_)
@@ -148,13 +153,7 @@ def last_of(codes: np.ndarray) -> np.ndarray:
 
 def first_of(codes: np.ndarray) -> np.ndarray:
     """The rows that are the first of their code, in the order of the codes."""
-    if not len(codes):
-        return _NONE
-    order = np.argsort(codes, kind="stable")
-    sorted_ = codes[order]
-    first = np.ones(len(order), np.bool_)
-    first[1:] = sorted_[1:] != sorted_[:-1]
-    return order[first]
+    return len(codes) - 1 - last_of(codes[::-1])
 
 
 def ordinals(codes: np.ndarray) -> np.ndarray:

@@ -102,17 +102,32 @@ def dead(code: np.ndarray, live: np.ndarray, n: int, left: np.ndarray, zero: np.
 
 
 @njit(cache=True, nogil=True)
-def slots(least: int, keys: np.ndarray, table: np.ndarray, out: np.ndarray, free: int) -> int:
-    """Numbers for keys by a table of those from ``least`` on (-1: none yet); returns the next free number."""
+def slots(
+    least: int, keys: np.ndarray, table: np.ndarray, free: np.ndarray, next_: int, out: np.ndarray, new: np.ndarray
+) -> int:
+    """Numbers for keys by a table of those from ``least`` on (-1: none yet): ``free`` ones, then from ``next_`` on.
+
+    ``new``: the rows at which keys come for the first time; returns how many there are.
+    """
+    made = 0
     for i in range(len(keys)):
         k = keys[i] - least
         s = table[k]
         if s < 0:
-            s = free
+            s = free[made] if made < len(free) else next_ + made - len(free)
             table[k] = s
-            free += 1
+            new[made] = i
+            made += 1
         out[i] = s
-    return free
+    return made
+
+
+@njit(cache=True, nogil=True)
+def previous(code: np.ndarray, last: np.ndarray, out: np.ndarray) -> None:
+    """``out``: the row of the same code before each one; ``last``: that before the first, by code (-1: none)."""
+    for i in range(len(code)):
+        out[i] = last[code[i]]
+        last[code[i]] = i
 
 
 @njit(cache=True, nogil=True)

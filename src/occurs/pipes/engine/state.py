@@ -59,12 +59,12 @@ class Counts(Part):
         self.values: np.ndarray = np.full(1, start, dtype)
 
     def upto(self, instances: int) -> np.ndarray:
-        """The array, with at least so many slots; to be changed where it stands."""
+        """The numbers of so many slots; to be changed where they stand."""
         if len(self.values) < instances:
             grown: np.ndarray = np.full(max(instances, 2 * len(self.values)), self.start, self.dtype)
             grown[: len(self.values)] = self.values
             self.values = grown
-        return self.values
+        return self.values[:instances]
 
     def _kept(self) -> np.ndarray:
         changed = np.flatnonzero(self.values != self.start)

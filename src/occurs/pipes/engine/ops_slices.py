@@ -1,0 +1,491 @@
+"""The slicer: a copy of an inner processor per value of a key (pipes.md, 4.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from occurs.pipes import tree
+from occurs.pipes.engine.columns import Col, Obj, Plain, Rec, concat, null_col
+from occurs.pipes.engine.functions import Function
+from occurs.pipes.engine.inside import Inside, of_outer
+from occurs.pipes.engine.items import Call, Ends, Items
+from occurs.pipes.engine.operator import Operator, Setting, operator
+from occurs.pipes.engine.slots import Slots
+from occurs.pipes.engine.snapshots import Changes, Snap
+from occurs.pipes.engine.state import Counts, Latest, Part, State
+from occurs.pipes.engine.values import Set, Sharp, distinct
+from occurs.pipes.graph import Node
+
+_NONE = np.zeros(0, np.int64)
+
+
+@dataclass
+class Made:
+    """What slices gave: for the item ``row`` slice ``slot``, which is number ``born``, gave ``value``."""
+
+    row: np.ndarray
+    slot: np.ndarray
+    born: np.ndarray
+    #: the trace of the slicer
+    trace: np.ndarray
+    keys: Col
+    value: Col
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def take(self, rows: np.ndarray) -> Made:
+        return Made(
+            self.row[rows],
+            self.slot[rows],
+            self.born[rows],
+            self.trace[rows],
+            self.keys.take(rows),
+            self.value.take(rows),
+        )
+
+    @classmethod
+    def join(cls, parts: list[Made]) -> Made:
+        parts = [p for p in parts if len(p)] or parts[:1]
+        if len(parts) == 1:
+            return parts[0]
+        arrays = [np.concatenate([getattr(p, n) for p in parts]) for n in ("row", "slot", "born", "trace")]
+        return cls(*arrays, concat([p.keys for p in parts]), concat([p.value for p in parts]))
+
+
+@operator
+class Slice(Operator):
+    """After every item, in the form asked for, what the slices have given."""
+
+    of: ClassVar[type[tree.Processor]] = tree.Slice
+
+    def __init__(self, node: Node, setting: Setting) -> None:
+        super().__init__(node, setting)
+        p = node.processor
+        assert isinstance(p, tree.Slice)
+        self.p = p
+        self.key = Function(p.key)
+        self.until = None if p.until is None else Function(p.until)
+        self.inside = Inside(p.inner, setting)
+
+    def fresh(self) -> dict[str, Part]:
+        return {"own": _Own(self.inside.network.fresh(), self.p.form == "map")}
+
+    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
+        (x,) = given
+        own: _Own = state["own"]
+        base = int(own.count.values[0])
+        inner = self._call(own, x, base, call)
+        before = self._before(own, x) if self.p.form == "map" else None
+        made: list[Made] = []
+        gone: list[tuple[np.ndarray, np.ndarray]] = []
+        if len(x):
+            codes = x.codes
+            keys = self.key.run(self.env([x.value], x.code, len(x), call))
+            rows, some, outer, all_ = self._addressed(keys, x)
+            if self.until is None:
+                made.append(self._without_until(own, x, rows, some, outer, all_, base, inner, call))
+            else:
+                self._with_until(own, x, rows, some, outer, all_, base, inner, call, made, gone)
+            own.about.upto(call.instances)[codes] = x.about
+            own.step.upto(call.instances)[codes] = x.step
+        flushed = self._flush(own, x, base, inner, call) if len(x.ends) else None
+        own.count.values[0] = base + len(x) + len(x.ends)
+        found = Made.join(made) if made else None
+        out = self._given(own, x, found, gone, flushed, before, call)
+        if len(x.ends):
+            own.drop(x.ends.code)
+        return [out.with_ends(x.ends)]
+
+    # --- to whom items go -------------------------------------------------------------------------------------------
+
+    def _addressed(self, keys: Col, x: Items) -> tuple[np.ndarray, Col, np.ndarray | None, np.ndarray]:
+        """Rows and the keys they go to (no nulls), the traces they are of (None: one); the rows that go to all."""
+        if isinstance(keys, Plain):
+            there = keys.nulls()
+            rows = np.flatnonzero(~there) if there.any() else np.arange(len(x))
+            some = keys.take(rows) if there.any() else keys
+            return rows, some, None if x.code is None else x.code[rows], _NONE
+        # beside each key its number among those of its item
+        rows_: list[int] = []
+        values: list[tuple[int, Any]] = []
+        all_: list[int] = []
+        for i, v in enumerate(keys.pylist()):
+            many = distinct(v) if self.p.exploded and isinstance(v, (tuple, Set)) else (v,)
+            if Sharp.ALL in many:
+                all_.append(i)
+            for place, one in enumerate(many):
+                if one is not None and one is not Sharp.ALL:
+                    rows_.append(i)
+                    values.append((place, one))
+        rows = np.array(rows_, np.int64)
+        return rows, Obj.of(values), None if x.code is None else x.code[rows], np.array(all_, np.int64)
+
+    def _find(self, own: _Own, rows: np.ndarray, keys: Col, outer: np.ndarray | None, base: int) -> np.ndarray:
+        if isinstance(keys, Obj):
+            outers = [0] * len(rows) if outer is None else outer.tolist()
+            found = []
+            for o, (place, k), r in zip(outers, keys.pylist(), rows.tolist()):
+                found.append(own.slots.slot(o, k, r, base, place))
+            return np.array(found, np.int64)
+        return own.slots.find(keys, outer, rows, base)
+
+    def _without_until(
+        self, own: _Own, x: Items, rows: np.ndarray, keys: Col, outer: np.ndarray | None, all_: np.ndarray,
+        base: int, inner: Call, call: Call,
+    ) -> Made:  # fmt: skip
+        slot = self._find(own, rows, keys, outer, base)
+        known = None if isinstance(keys, Obj) else keys
+        if len(all_):
+            rows, slot = self._to_all(own, x, rows, slot, all_, base)
+            known = None
+        return self._run(own, x, rows, slot, known, base, inner, call)
+
+    def _to_all(
+        self, own: _Own, x: Items, rows: np.ndarray, slot: np.ndarray, all_: np.ndarray, base: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """With the items that go to every slice that exists by then, those made with the same item too."""
+        parts_row, parts_slot = [rows], [slot]
+        sent = {(r, s) for r, s in zip(rows.tolist(), slot.tolist()) if r in set(all_.tolist())}
+        of: dict[int, np.ndarray] = {}
+        for i, c in zip(all_.tolist(), x.codes[all_].tolist()):
+            if c not in of:
+                of[c] = own.slots.of(c)
+            there = of[c]
+            there = there[own.slots.born[there] >> 20 <= base + i]
+            there = there[[(i, s) not in sent for s in there.tolist()]] if sent else there
+            parts_slot.append(there)
+            parts_row.append(np.full(len(there), i))
+        row, slot = np.concatenate(parts_row), np.concatenate(parts_slot)
+        order = np.lexsort((own.slots.born[slot], row))
+        return row[order], slot[order]
+
+    # --- running φ --------------------------------------------------------------------------------------------------
+
+    def _call(self, own: _Own, x: Items, base: int, call: Call) -> Call:
+        times = call.time(x.step) if len(x) else _NONE
+        if len(x.ends):
+            times = np.concatenate([times, call.time(np.maximum(x.ends.step, self._last_step(own, x, call)))])
+        return Call(base, times, 1, {}, None)
+
+    @staticmethod
+    def _last_step(own: _Own, x: Items, call: Call) -> np.ndarray:
+        """The steps of ends, none before this call."""
+        return np.full(len(x.ends), call.base if call.steps is None else call.steps[0])
+
+    def _inner(self, own: _Own, inner: Call, call: Call) -> Call:
+        slots = own.slots
+        variables: dict[str, Any] = of_outer(call.variables, slots.outer)
+        variables["slice"] = slots.keys
+        return Call(inner.base, inner.times, max(1, slots.instances), variables, None)
+
+    def _run(
+        self, own: _Own, x: Items, rows: np.ndarray, slot: np.ndarray, keys: Col | None, base: int, inner: Call,
+        call: Call,
+    ) -> Made:  # fmt: skip
+        whole = len(rows) == len(x) and (len(rows) == 0 or (rows[-1] == len(x) - 1 and rows is not None))
+        same = whole and bool((rows == np.arange(len(x))).all())
+        position = rows + base
+        value = x.value if same else x.value.take(rows)
+        items = Items(value, position, position, slot)
+        (out,) = self.inside.advance(own.inner, [items], self._inner(own, inner, call))
+        if out.step is position and keys is not None:
+            return Made(rows, slot, own.slots.born[slot], own.slots.outer[slot], keys, out.value)
+        return own.made(out.step - base, out)
+
+    def _with_until(
+        self, own: _Own, x: Items, rows: np.ndarray, keys: Col, outer: np.ndarray | None, all_: np.ndarray,
+        base: int, inner: Call, call: Call, made: list[Made], gone: list[tuple[np.ndarray, np.ndarray]],
+    ) -> None:  # fmt: skip
+        """Items that go to all slices are waited for: which slices there are is known only then."""
+        first = 0
+        for i in [*all_.tolist(), len(x)]:
+            here = (rows >= first) & (rows < i)
+            self._stretch(own, x, rows[here], keys.filter(here), _some(outer, here), base, inner, call, made, gone)
+            if i < len(x):
+                here = rows == i
+                slot = self._find(own, rows[here], keys.filter(here), _some(outer, here), base)
+                row, slot = self._to_all(own, x, rows[here], slot, np.array([i]), base)
+                found = self._run(own, x, row, slot, None, base, inner, call)
+                made.append(found)
+                self._remove(own, *self._cuts(own, found, call), gone)
+            first = i + 1
+
+    def _stretch(
+        self, own: _Own, x: Items, rows: np.ndarray, keys: Col, outer: np.ndarray | None, base: int, inner: Call,
+        call: Call, made: list[Made], gone: list[tuple[np.ndarray, np.ndarray]],
+    ) -> None:  # fmt: skip
+        """Slices that end start afresh with the next item of their key: in rounds, each of which gives every key some
+        of its items, more as long as it does not end.  What a slice is given behind its end is of no account."""
+        size = len(rows)
+        if not size:
+            return
+        group = _groups(keys, outer)
+        order = np.argsort(group, kind="stable")
+        starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+        stops = np.append(starts[1:], size)
+        at, step = starts.copy(), np.full(len(starts), 16)
+        while True:
+            live = np.flatnonzero(at < stops)
+            if not len(live):
+                return
+            upto = np.minimum(at[live] + step[live], stops[live])
+            sizes = upto - at[live]
+            which = np.repeat(np.arange(len(live)), sizes)
+            inside = np.arange(len(which)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + at[live][which]
+            chosen = order[inside]
+            by_row = np.argsort(chosen, kind="stable")
+            chosen, which = chosen[by_row], which[by_row]
+            slot = self._find(own, rows[chosen], keys.take(chosen), _some(outer, chosen), base)
+            found = self._run(own, x, rows[chosen], slot, None, base, inner, call)
+            slots, ends = self._cuts(own, found, call)
+            cut = np.full(max(1, own.slots.instances), np.iinfo(np.int64).max)
+            cut[slots] = ends
+            made.append(found.take(np.flatnonzero(found.row <= cut[found.slot])))
+            used = rows[chosen] <= cut[slot]
+            at[live] += np.bincount(which[used], minlength=len(live))
+            shorter = np.bincount(which[~used], minlength=len(live)) > 0
+            step[live] = np.where(shorter, np.maximum(1, step[live] // 2), np.minimum(step[live] * 4, 1 << 40))
+            self._remove(own, slots, ends, gone)
+
+    def _cuts(self, own: _Own, found: Made, call: Call) -> tuple[np.ndarray, np.ndarray]:
+        """The slots that end, and the rows with which they do."""
+        assert self.until is not None
+        if not len(found):
+            return _NONE, _NONE
+        inner = self._inner(own, Call(0, _NONE), call)
+        true = self.until.true(self.env([found.value], found.slot, len(found), inner))
+        slots, rows = found.slot[true], found.row[true]
+        order = np.lexsort((rows, slots))
+        first = np.ones(len(order), np.bool_)
+        first[1:] = slots[order][1:] != slots[order][:-1]
+        return slots[order][first], rows[order][first]
+
+    @staticmethod
+    def _remove(own: _Own, slots: np.ndarray, rows: np.ndarray, gone: list[tuple[np.ndarray, np.ndarray]]) -> None:
+        if len(slots):
+            gone.append((rows, own.slots.born[slots]))
+            own.removed += slots.tolist()
+            own.inner.drop(slots)
+            own.slots.remove(slots)
+
+    def _flush(self, own: _Own, x: Items, base: int, inner: Call, call: Call) -> Made:
+        """What the ends of traces make their slices give."""
+        there = np.flatnonzero(own.slots.alive & np.isin(own.slots.outer, x.ends.code))
+        row = np.zeros(int(max(x.ends.code.max(), own.slots.outer.max(initial=0))) + 1, np.int64)
+        row[x.ends.code] = len(x) + np.arange(len(x.ends))
+        ends = Ends(there, base + row[own.slots.outer[there]])
+        given = Items.none(ends, single=False)
+        (out,) = self.inside.advance(own.inner, [given], self._inner(own, inner, call))
+        return own.made(out.step - base, out)
+
+    # --- what comes out ---------------------------------------------------------------------------------------------
+
+    def _given(
+        self, own: _Own, x: Items, found: Made | None, gone: list[tuple[np.ndarray, np.ndarray]],
+        flushed: Made | None, before: Made | None, call: Call,
+    ) -> Items:  # fmt: skip
+        parts = [p for p in (found, flushed) if p is not None and len(p)]
+        step, about, code = self._places(own, x, call)
+        made = Made.join(parts) if parts else None
+        single = x.code is None
+        if made is not None and len(made) > 1:
+            row = made.row
+            if (row[1:] <= row[:-1]).any():
+                made = made.take(np.lexsort((np.arange(len(row)), made.born, row)))
+        if self.p.form == "each":
+            if made is None:
+                return Items.none(single=single)
+            value: Col = Rec({"key": made.keys, "value": made.value}, len(made))
+            same = made.row is not None and len(made) == len(x) and not len(x.ends)
+            if same and bool((made.row == np.arange(len(x))).all()):
+                return x.with_value(value)
+            at = made.row
+            return Items(value, step[at], about[at], None if single else code[at])
+        if self.p.form == "last":
+            return self._lasts(made, step, about, None if single else code)
+        rows = np.arange(len(x))
+        if flushed is not None and len(flushed):
+            rows = np.concatenate([rows, np.unique(flushed.row)])
+        value = self._maps(own, x, made, gone, before, code, rows)
+        return Items(value, step[rows], about[rows], None if single else code[rows])
+
+    def _places(self, own: _Own, x: Items, call: Call) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Step, event spoken of, trace of the outputs of every row; those of ends are behind those of items."""
+        if not len(x.ends):
+            return x.step, x.about, x.codes
+        ends = x.ends.code
+        step = np.maximum(x.ends.step, own.step.upto(call.instances)[ends])
+        return (
+            np.concatenate([x.step, step]),
+            np.concatenate([x.about, own.about.upto(call.instances)[ends]]),
+            np.concatenate([x.codes, ends]),
+        )
+
+    @staticmethod
+    def _lasts(made: Made | None, step: np.ndarray, about: np.ndarray, code: np.ndarray | None) -> Items:
+        """The list of the newest of the slices that gave something."""
+        if made is None:
+            return Items.none(single=code is None)
+        last = np.ones(len(made), np.bool_)
+        last[:-1] = (made.row[1:] != made.row[:-1]) | (made.slot[1:] != made.slot[:-1])
+        row, values = made.row[last], made.value.filter(last).pylist()
+        starts = np.flatnonzero(np.diff(row, prepend=-1))
+        stops = np.append(starts[1:], len(row))
+        lists = [tuple(values[a:b]) for a, b in zip(starts.tolist(), stops.tolist())]
+        at = row[starts]
+        return Items(Obj.of(lists), step[at], about[at], None if code is None else code[at])
+
+    def _before(self, own: _Own, x: Items) -> Made:
+        """The newest values of slices before this call."""
+        newest = own.newest
+        slot = newest.code
+        there = own.slots.alive[slot] if len(slot) else np.zeros(0, np.bool_)
+        slot = slot[there]
+        value = newest.value.filter(there) if len(there) else null_col(0)
+        keys = own.slots.keys(slot) if len(slot) else null_col(0)
+        return Made(np.full(len(slot), -1), slot, own.slots.born[slot], own.slots.outer[slot], keys, value)
+
+    def _maps(
+        self, own: _Own, x: Items, made: Made | None, gone: list[tuple[np.ndarray, np.ndarray]],
+        before: Made | None, code: np.ndarray, rows: np.ndarray,
+    ) -> Col:  # fmt: skip
+        assert before is not None
+        parts = [p for p in (before, made) if p is not None and len(p)]
+        if made is not None and len(made):
+            alive = own.slots.alive[made.slot] & (own.slots.born[made.slot] == made.born)
+            if not alive.all():
+                kept = np.flatnonzero(alive)
+                own.newest.put(made.slot[kept], made.value.take(kept))
+            else:
+                own.newest.put(made.slot, made.value)
+        own.forget_newest()
+        count = len(code)
+        if not parts:
+            empty = Changes(_NONE, _NONE, _NONE, np.zeros(0, np.bool_), null_col(0), null_col(0), count)
+            return Snap(empty, rows)
+        every = Made.join(parts)
+        size = len(every)
+        since, born, slot = every.row, every.born, every.slot
+        keys, values = every.keys, every.value
+        lost = np.zeros(size, np.bool_)
+        if gone or (own.slots.instances != 0 and x.code is not None):
+            # slices that were removed may have left their slots to others: their numbers tell them apart
+            slot = np.unique(born, return_inverse=True)[1]
+        if gone:
+            number = np.unique(born)
+            went, who = np.concatenate([g[0] for g in gone]), np.concatenate([g[1] for g in gone])
+            at = np.searchsorted(number, who)
+            known = (at < len(number)) & (number[np.minimum(at, len(number) - 1)] == who)
+            went, at = went[known], at[known]
+            since = np.concatenate([since, went + 1])
+            born = np.concatenate([born, who[known]])
+            slot = np.concatenate([slot, at])
+            lost = np.concatenate([lost, np.ones(len(went), np.bool_)])
+            nothing = np.full(len(went), -1)
+            keys, values = (c.take(np.concatenate([np.arange(size), nothing])) for c in (keys, values))
+            # what goes is gone before anything new of the same row is there
+            order = np.lexsort((np.arange(len(since)), ~lost, since))
+            since, born, slot, lost = since[order], born[order], slot[order], lost[order]
+            keys, values = keys.take(order), values.take(order)
+        if x.code is None:
+            return Snap(Changes(since, slot, born, lost, keys, values, count), rows)
+        return self._maps_of_traces(own, every, since, slot, born, lost, keys, values, code, rows, count)
+
+    @staticmethod
+    def _maps_of_traces(
+        own: _Own, every: Made, since: np.ndarray, slot: np.ndarray, born: np.ndarray, lost: np.ndarray, keys: Col,
+        values: Col, code: np.ndarray, rows: np.ndarray, count: int,
+    ) -> Col:  # fmt: skip
+        """Each trace of the slicer sees its own slices only."""
+        trace_of = dict(zip(every.born.tolist(), every.trace.tolist()))
+        trace = np.array([trace_of[b] for b in born.tolist()], np.int64)
+        out = np.empty(len(rows), object)
+        for c in np.unique(code[rows]).tolist():
+            mine = np.flatnonzero(trace == c)
+            part = Changes(since[mine], slot[mine], born[mine], lost[mine], keys.take(mine), values.take(mine), count)
+            here = np.flatnonzero(code[rows] == c)
+            for i, v in zip(here.tolist(), Snap(part, rows[here]).pylist()):
+                out[i] = v
+        return Obj(out)
+
+
+def _some(values: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
+    return None if values is None else values[rows]
+
+
+def _groups(keys: Col, outer: np.ndarray | None) -> np.ndarray:
+    """Numbers that are alike for keys that are equal, of the same trace."""
+    from occurs.pipes.engine.values import key
+
+    if isinstance(keys, Plain) and outer is None:
+        array = keys.array
+        coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+        return coded.indices.to_numpy().astype(np.int64)
+    numbers: dict[Any, int] = {}
+    outers = [0] * len(keys) if outer is None else outer.tolist()
+    values = [v[1] for v in keys.pylist()] if isinstance(keys, Obj) else keys.pylist()
+    return np.array([numbers.setdefault((o, key(v)), len(numbers)) for o, v in zip(outers, values)], np.int64)
+
+
+class _Own(Part):
+    """What a slicer keeps: its slices, their newest values, the states of their copies of φ."""
+
+    def __init__(self, inner: State, newest: bool) -> None:
+        self.inner = inner
+        self.slots = Slots()
+        self.newest = Latest()
+        self.count = Counts()
+        #: of the last item of each trace of the slicer
+        self.about = Counts(spoken=True)
+        self.step = Counts()
+        self.removed: list[int] = []
+
+    def made(self, row: np.ndarray, out: Items) -> Made:
+        """What copies of φ gave for the items ``row``."""
+        slot, slots = out.codes, self.slots
+        return Made(row, slot, slots.born[slot], slots.outer[slot], slots.keys(slot), out.value)
+
+    def _state(self) -> State:
+        return State(
+            inner=self.inner, slots=self.slots, newest=self.newest, count=self.count, about=self.about, step=self.step
+        )
+
+    def forget_newest(self) -> None:
+        """Of slices that were removed, unless another one has taken their place."""
+        if self.removed:
+            removed = np.unique(np.array(self.removed))
+            self.newest.drop(removed[~self.slots.alive[removed]])
+            self.removed = []
+
+    def tables(self) -> dict[str, pa.Table]:
+        return self._state().tables()
+
+    def load(self, tables: Any) -> None:
+        self._state().load(tables)
+
+    def drop(self, codes: np.ndarray) -> None:
+        there = np.flatnonzero(self.slots.alive & np.isin(self.slots.outer, codes))
+        if len(there):
+            self.newest.drop(there)
+            self.inner.drop(there)
+            self.slots.remove(there)
+        self.about.drop(codes)
+        self.step.drop(codes)
+
+    def copy(self) -> _Own:
+        new = _Own(self.inner.copy(), False)
+        new.slots, new.newest, new.count = self.slots.copy(), self.newest.copy(), self.count.copy()
+        new.about, new.step, new.removed = self.about.copy(), self.step.copy(), list(self.removed)
+        return new
+
+    def rows(self) -> int:
+        return self.inner.rows() + self.slots.rows() + self.newest.rows()
+
+    def abouts(self) -> np.ndarray:
+        return self.about.abouts()

@@ -1,0 +1,127 @@
+"""Maps of slices as what has changed from one to the next (pipes.md, 4.4, section 5).
+
+Whole maps are made only for who needs them whole; ``size values sum mean`` are computed from the changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from occurs.pipes.engine import kernels
+from occurs.pipes.engine.columns import Col, Obj, numbers, of_numpy
+from occurs.pipes.engine.values import Bag, Map
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What became of slices in a call of a slicer with one trace.
+
+    Change j is seen from snapshot ``since[j]`` on (ascending; -1: it was there before): slice ``slot[j]``, which is
+    number ``born[j]``, has the key ``keys[j]`` and the value ``values[j]``, or is no more if ``gone[j]``.
+    ``count``: snapshots in the call.
+    """
+
+    since: np.ndarray
+    slot: np.ndarray
+    born: np.ndarray
+    gone: np.ndarray
+    keys: Col
+    values: Col
+    count: int
+
+    def __len__(self) -> int:
+        return len(self.since)
+
+    def before(self) -> np.ndarray:
+        """The change of the same slice before each one; -1 if it was not shown then."""
+        out = np.empty(len(self), np.int64)
+        kernels.previous(self.slot, np.full(int(self.slot.max(initial=-1)) + 1, -1), out)
+        if self.gone.any():
+            out[(out >= 0) & self.gone[out]] = -1
+        return out
+
+    def running(self, steps: np.ndarray) -> np.ndarray:
+        """Sums of ``steps`` (per change) seen by each snapshot."""
+        total = np.concatenate([np.zeros(1, steps.dtype), np.cumsum(steps)])
+        return total[np.searchsorted(self.since, np.arange(self.count), side="right")]
+
+
+class Snap(Col):
+    """Snapshots number ``rows`` of ``changes``; ``bags``: only their values."""
+
+    __slots__ = ("bags", "changes", "rows")
+
+    def __init__(self, changes: Changes, rows: np.ndarray, bags: bool = False) -> None:
+        self.changes = changes
+        self.rows = rows
+        self.bags = bags
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def take(self, rows: np.ndarray) -> Col:
+        if len(rows) and (not len(self.rows) or rows.min() < 0):
+            return Obj.of(self.pylist()).take(rows)
+        return Snap(self.changes, self.rows[rows], self.bags)
+
+    def slice(self, first: int, last: int) -> Col:
+        return Snap(self.changes, self.rows[first:last], self.bags)
+
+    def nulls(self) -> np.ndarray:
+        return np.zeros(len(self.rows), np.bool_)
+
+    def table(self) -> tuple[str, pa.Table]:
+        return Obj.of(self.pylist()).table()
+
+    def pylist(self) -> list[Any]:
+        changes = self.changes
+        keys, values = changes.keys.pylist(), changes.values.pylist()
+        since, slots, gone = changes.since.tolist(), changes.slot.tolist(), changes.gone.tolist()
+        born = changes.born.tolist()
+        out: dict[int, Any] = {}
+        shown: dict[int, tuple[int, Any, Any]] = {}
+        at = 0
+        for row in np.unique(self.rows).tolist():
+            while at < len(since) and since[at] <= row:
+                if gone[at]:
+                    shown.pop(slots[at], None)
+                else:
+                    shown[slots[at]] = (born[at], keys[at], values[at])
+                at += 1
+            # a later change of a slice leaves it at its place
+            found = sorted(shown.values(), key=lambda s: s[0])
+            out[row] = Bag(tuple(s[2] for s in found)) if self.bags else Map(tuple((s[1], s[2]) for s in found))
+        return [out[r] for r in self.rows.tolist()]
+
+    def answer(self, name: str) -> Col | None:
+        """A function of each, without making it whole; None if that is not possible."""
+        changes = self.changes
+        if name == "values" and not self.bags:
+            return Snap(changes, self.rows, True)
+        if name not in ("size", "sum", "mean") or (name != "size" and not self.bags):
+            return None
+        before = changes.before()
+        shown = np.where(changes.gone, -1, 1) - np.where(changes.gone, 0, before >= 0)
+        # what is gone was shown before, or never
+        shown = np.where(changes.gone & (before < 0), 0, shown)
+        if name == "size":
+            return of_numpy(changes.running(shown.astype(np.int64))[self.rows])
+        found = numbers(changes.values)
+        if found is None or found[0].dtype != np.int64:
+            return None
+        values, valid = found
+        there = ~changes.gone if valid is None else valid & ~changes.gone
+        mine = np.where(there, values, 0)
+        if len(mine) and np.abs(mine.astype(np.float64)).max() * (len(mine) + 1) > 2.0**62:
+            return None
+        earlier = np.where(before >= 0, mine[before], 0) if len(mine) else mine
+        sums = changes.running(mine - earlier)[self.rows]
+        if name == "sum":
+            return of_numpy(sums)
+        counted = np.where(before >= 0, there[before], False) if len(mine) else there
+        count = changes.running(there.astype(np.int64) - counted.astype(np.int64))[self.rows]
+        return of_numpy(sums / np.maximum(count, 1), count > 0)
