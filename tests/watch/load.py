@@ -88,14 +88,15 @@ def write(url: str, number: int, links: int, seconds: float, rate: float, seed: 
 def transact(connection: Any, number: int, links: int, draw: random.Random) -> None:
     if isinstance(connection, sqlite3.Connection):
         connection.execute("begin immediate")
-    for _ in range(draw.randint(1, 3)):
-        link, factor = draw.randrange(links), draw.choice((0.5, 0.8, 1.25, 2))
+    # in one order, so that few wait for one another in a circle
+    for link in sorted(draw.sample(range(links), min(links, draw.randint(1, 3)))):
+        factor = draw.choice((0.5, 0.8, 1.25, 2))
         connection.execute(
             f"""update "Traffic" set load = cast(load * {factor} as integer) + 1 where link = 'l{link}'"""
         )
     if draw.random() < 0.2:
         connection.execute("savepoint s")
-        connection.execute("""update "Traffic" set load = 1000000""")
+        connection.execute(f"""update "Traffic" set load = 1000000 where link = 'l{link}'""")
         connection.execute("rollback to savepoint s")
     connection.execute(f"update tally set n = n + 1 where writer = {number}")
     if draw.random() < 0.3:

@@ -40,7 +40,7 @@ class Server:
         self.process: subprocess.Popen[bytes] | None = None
         self._call("initdb", "-D", self.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C")
         settings = ["listen_addresses = ''", f"unix_socket_directories = '{self.folder}'", "max_connections = 40"]
-        settings += ["shared_buffers = 64MB", "autovacuum_naptime = 5s"]
+        settings += ["shared_buffers = 64MB", "autovacuum_naptime = 5s", "deadlock_timeout = 100ms"]
         settings += [] if durable else ["fsync = off", "synchronous_commit = off", "full_page_writes = off"]
         with open(self.data / "postgresql.conf", "a") as conf:
             conf.write("\n".join(settings) + "\n")

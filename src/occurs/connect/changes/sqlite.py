@@ -32,6 +32,8 @@ from occurs.model.types import Type
 
 #: how long a lock of the database is waited for, in seconds
 PATIENCE = 60.0
+#: between two tries, in seconds
+PAUSE = 0.001
 #: how often a watcher asks whether something was committed, in seconds
 POLL = 0.005
 #: declared types by what is in them, in the order of SQLite's own rules
@@ -65,10 +67,10 @@ class SQLiteFeed(Store):
             raise ResourceProblem.of("missing-file", text, hint="name the file of an SQLite database: sqlite:shop.db")
         uri = f"{self.path.resolve().as_uri()}?mode=rw"
         try:
-            self.connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=PATIENCE)
-            self.connection.execute("select 1 from sqlite_master").fetchall()
+            self.connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=0)
         except sqlite3.Error as error:
             raise self._problem(error) from error
+        self.run("select 1 from sqlite_master")
         self._commits = Commits(self.path)
         self._own = 0
         self._lock: IO[str] | None = None
@@ -80,17 +82,16 @@ class SQLiteFeed(Store):
     # --- statements ---------------------------------------------------------------------------------------------------
 
     def run(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
-        try:
-            return self.connection.execute(sql, values).fetchall()
-        except sqlite3.Error as error:
-            raise self._problem(error) from error
-
-    def count(self, sql: str, **values: Any) -> int:
-        """How many rows a statement has written."""
-        try:
-            return self.connection.execute(sql, values).rowcount
-        except sqlite3.Error as error:
-            raise self._problem(error) from error
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return self.connection.execute(sql, values).fetchall()
+            except sqlite3.Error as error:
+                # SQLite itself would wait longer and longer, so that whoever writes all the time is always first;
+                # we never hold a lock that another waits for while we wait for his
+                if not _busy(error) or time.monotonic() > until:
+                    raise self._problem(error) from error
+            time.sleep(PAUSE)
 
     @contextmanager
     def transaction(self, *, write: bool = True) -> Iterator[None]:
@@ -108,7 +109,7 @@ class SQLiteFeed(Store):
     def _problem(self, error: sqlite3.Error) -> ResourceProblem:
         code = getattr(error, "sqlite_errorcode", None)
         kind, hint = "database", None
-        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        if _busy(error):
             kind, hint = "locked", f"somebody has written for more than {PATIENCE:.0f} s without a commit"
         elif code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN):
             kind, hint = "no-right", "the log is in the database itself: it has to be writable"
@@ -161,16 +162,17 @@ class SQLiteFeed(Store):
             sqlite_sql.seal(self.connection)
             tx, last = self.run("select tx, last from occurs_open")[0]
             (at,) = self.run(f"select {sqlite_sql.CLOCK}")[0]
-            rows = 0
+            before = self.connection.total_changes
             for table in tables:
                 if table.keeps:
                     names = ", ".join(quoted(n) for n in table.names)
                     into = ", ".join(quoted(f"new_{n}") for n in table.names)
-                    rows += self.count(
+                    self.run(
                         f"insert into {changes_of(table.name)} (tx, at, op, {into}) "
                         f"select :tx, :at, '{INSERT}', {names} from {quoted(table.name)}",
                         tx=tx, at=at,
                     )  # fmt: skip
+            rows = self.connection.total_changes - before
             self.enter(watcher, tx - 1, rules)
             if rows:
                 sqlite_sql.enter(self.connection, tx, last, at, 1, watcher)
@@ -306,8 +308,7 @@ class SQLiteFeed(Store):
             try:
                 self.connection.execute(statement, {n: _given(v) for n, v in values.items()}).fetchall()
             except (sqlite3.Error, sqlite3.Warning, OverflowError) as error:
-                busy = getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-                raise ActionFailed(str(error), transient=busy) from error
+                raise ActionFailed(str(error), transient=_busy(error)) from error
         self._touched = True
         return True
 
@@ -321,6 +322,11 @@ class SQLiteFeed(Store):
                 "delete from occurs_merged where last <= :until",
             ):
                 self.run(statement, until=until)
+
+
+def _busy(error: sqlite3.Error | sqlite3.Warning | OverflowError) -> bool:
+    """Has somebody else the lock?"""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 def _type(declared: str | None) -> Type | None:
