@@ -141,7 +141,17 @@ class DefinitionProblem(OccursError, ValueError):
 
 
 class ConnectionProblem(DefinitionProblem):
-    """Ports of pipes that do not fit."""
+    """Ports of pipes that do not fit: ``box`` names the box, ``port`` is the number of its port."""
+
+    box: str | None = None
+    port: int | None = None
+
+    @classmethod
+    def at(cls, kind: str, message: str, box: str, port: int | None = None) -> Self:
+        """One problem with a port of a box."""
+        found = cls.of(kind, message)
+        found.box, found.port = box, port
+        return found
 
 
 class InputProblem(OccursError, ValueError):

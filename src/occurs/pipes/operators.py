@@ -1,0 +1,147 @@
+"""Functions that make pipes: those that are no method of one (pipes.md, 2.3, 4.2, 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from occurs.errors import DefinitionProblem
+from occurs.expr.tree import Expr, Param, Ref, rewrite
+from occurs.pipes import graph, tree
+from occurs.pipes.box import Box, Parameter
+from occurs.pipes.callables import Function
+from occurs.pipes.constants import constant, duration, whole
+from occurs.pipes.graph import Attribute, Input, TupleOf
+from occurs.pipes.inner import inner_of
+from occurs.pipes.kinds import ANY, Kind, kind_named, of_schema, tuple_of
+from occurs.pipes.pipe import Pipe
+
+
+def source(*types: str, type: Any = None) -> Pipe:
+    """The events of a type, or of several.
+
+    ``type``: what an item is, if no tables tell: a type (``int``, ``"list<text>"``), a mapping from columns to types.
+    """
+    if not types:
+        raise DefinitionProblem.of("arity", "a source has a type of events")
+    return Source(*types, type=type).out()
+
+
+class Source(Box):
+    """The events of some types."""
+
+    def __init__(self, *types: str, type: Any = None) -> None:
+        super().__init__(tree.Events(types, _item(type)), 0, 1, name=", ".join(types))
+
+    def make(self, inputs: list[Any]) -> list[Any]:
+        assert self.processor is not None
+        return [graph.Node(self.processor, (), self.name).out()]
+
+
+def _item(given: Any) -> Kind:
+    from occurs.model.types import Schema
+
+    if given is None:
+        return ANY
+    if isinstance(given, Schema):
+        return of_schema(given)
+    if isinstance(given, Mapping):
+        return tuple_of((n, kind_named(k)) for n, k in given.items())
+    return kind_named(given)
+
+
+def var(name: str) -> Pipe:
+    """``$name``: the variable of a quantifier, ``slice``, a register."""
+    return Parameter(Param(name.lstrip("$")), name=f"${name.lstrip('$')}").out()
+
+
+def window(width: Any, inner: Callable[..., Any], *pipes: Pipe) -> Any:
+    """The last item of ``inner`` on every window of some pipes; one pipe per output of it."""
+    box = Window(width, inner, inputs=len(pipes), sources=pipes)
+    outputs = tuple(box.out(k) for k in range(box.outputs))
+    return outputs[0] if len(outputs) == 1 else outputs
+
+
+class Window(Box):
+    """Windows of ``width`` items, or of a duration."""
+
+    def __init__(
+        self,
+        width: Any,
+        inner: Callable[..., Any],
+        *,
+        inputs: int = 1,
+        name: str | None = None,
+        sources: Sequence[Pipe] = (),
+    ) -> None:
+        size = whole(width, 1, "Window") if isinstance(width, (int, float)) else duration(width)
+        phi = inner_of(inner, [p.kind for p in sources] or [ANY] * inputs, "a window")
+        super().__init__(tree.Window(size, phi), inputs, len(phi.outputs), name=name, sources=sources)
+
+
+def filter(*pipes: Pipe, guard: Pipe) -> Any:
+    """The fronts of some pipes of which the guard is true; one pipe for each."""
+    box = Box(tree.Filter(), len(pipes) + 1, len(pipes), sources=[*pipes, guard])
+    outputs = tuple(box.out(k) for k in range(box.outputs))
+    return outputs[0] if len(outputs) == 1 else outputs
+
+
+def merge(*pipes: Pipe) -> Pipe:
+    """The items of all, by step, then by the number of the pipe."""
+    return Box(tree.Merge(), len(pipes), 1, sources=pipes).out()
+
+
+def collect_map(keys: Pipe, values: Pipe) -> Pipe:
+    """The map of the fronts so far."""
+    return Box(tree.CollectMap(), 2, 1, sources=[keys, values]).out()
+
+
+def select(columns: Any, from_: Any, where: Any = None) -> Pipe:
+    """``SELECT .. FROM .. WHERE ..``: the i-th items of some pipes joined, filtered, and made to tuples.
+
+    ``columns``: a mapping from names to functions (or one function: its bare value).  ``from_``: a pipe, a list of
+    pipes, or a mapping from names to pipes, by which functions speak of them (``fn("a.v * b.v")``).
+    """
+    named = from_ if isinstance(from_, Mapping) else {}
+    pipes = list(named.values()) if named else [from_] if isinstance(from_, Pipe) else list(from_)
+    inputs = {n: Input(k) for k, n in enumerate(named)}
+
+    def of(value: Any) -> Expr:
+        if not isinstance(value, Function):
+            return constant(value)
+        (found,) = value.results([Input(i) for i in range(value.arity or len(pipes))])
+        return rewrite(found, lambda n: _of_input(n, inputs))
+
+    if isinstance(columns, Mapping):
+        row: Expr = TupleOf(tuple(columns), tuple(of(c) for c in columns.values()))
+    else:
+        row = of(columns)
+    processor = tree.Lift((row,), None if where is None else of(where))
+    return Box(processor, len(pipes), 1, name="select", sources=pipes).out()
+
+
+def _of_input(node: Expr, inputs: Mapping[str, Input]) -> Expr | None:
+    """``t.a`` of a named input."""
+    if isinstance(node, Attribute) and isinstance(node.of, Ref) and node.of.name in inputs:
+        return Attribute(inputs[node.of.name], node.name)
+    if isinstance(node, Ref) and node.scope in inputs:
+        return Attribute(inputs[node.scope or ""], node.name)
+    return None
+
+
+class Group:
+    """A function from pipes to pipes with a name: it can be used again and again."""
+
+    def __init__(self, build: Callable[..., Any], name: str | None = None) -> None:
+        self.build, self.name = build, name or getattr(build, "__name__", "box")
+
+    def __call__(self, *pipes: Pipe) -> Any:
+        return self.build(*pipes)
+
+    def __repr__(self) -> str:
+        return f"<box {self.name}>"
+
+
+def box(build: Callable[..., Any], *, name: str | None = None) -> Group:
+    """A group of boxes, built from the pipes that go in."""
+    return Group(build, name)

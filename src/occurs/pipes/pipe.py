@@ -1,0 +1,407 @@
+"""Pipes: what flows out of boxes, composed like expressions (pipes.md, 2.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from occurs.errors import DefinitionProblem
+from occurs.expr.tree import Binary, Call, Expr, IsNull, Unary
+from occurs.pipes import tree
+from occurs.pipes.box import AtEnd, Box, Lifted, Parameter
+from occurs.pipes.callables import CUMULATIVE, Function, as_function
+from occurs.pipes.constants import constant, duration, whole
+from occurs.pipes.graph import Attribute, Input
+from occurs.pipes.graph import Pipe as GraphPipe
+from occurs.pipes.kinds import Kind
+
+if TYPE_CHECKING:
+    from occurs.pipes.running import Pull, Push
+
+AT_END = ("nothing", "finite", "null")
+
+
+class Pipe:
+    """An output of a box.  Immutable: every operation gives a new one, and using a pipe twice forks it."""
+
+    __slots__ = ("_box", "_port")
+    _box: Box
+    _port: int
+
+    def __init__(self, box: Box, port: int = 0) -> None:
+        object.__setattr__(self, "_box", box)
+        object.__setattr__(self, "_port", port)
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError("a pipe cannot be changed")
+
+    def __repr__(self) -> str:
+        return f"<pipe of {self.kind}: output {self._port} of {self._box}>"
+
+    @property
+    def kind(self) -> Kind:
+        """The type of its items, ``any`` as long as it is not known."""
+        return self._box.kinds[self._port]
+
+    @property
+    def parameter(self) -> Expr | None:
+        """The constant or the variable that it is, if it has no events."""
+        found = None if self._box._made is None else self._box._made[self._port]
+        return found if isinstance(found, Expr) else None
+
+    @property
+    def graph(self) -> GraphPipe:
+        """The pipe of the graph that the boxes make; DefinitionProblem if it is a constant, ConnectionProblem."""
+        found = self._box.made[self._port]
+        if isinstance(found, Expr):
+            raise DefinitionProblem.of("sort", f"{self._box} is made of constants: it has no events of its own")
+        return found
+
+    # --- parts ------------------------------------------------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> Pipe:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self[name]
+
+    def __getitem__(self, at: Any) -> Pipe:
+        """``x["a"]``: an attribute; ``x[1]``: an element of a list, from 0."""
+        if isinstance(at, str):
+            return _lifted(f".{at}", Attribute(Input(0), at), self)
+        return _lifted("[]", Call("element", (Input(0), Input(1))), self, at)
+
+    def __iter__(self) -> NoReturn:
+        raise TypeError("a pipe is no iterable: pull() or run() it")
+
+    # --- infix ------------------------------------------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Pipe:
+        return _infix("+", self, other)
+
+    def __radd__(self, other: Any) -> Pipe:
+        return _infix("+", other, self)
+
+    def __sub__(self, other: Any) -> Pipe:
+        return _infix("-", self, other)
+
+    def __rsub__(self, other: Any) -> Pipe:
+        return _infix("-", other, self)
+
+    def __mul__(self, other: Any) -> Pipe:
+        return _infix("*", self, other)
+
+    def __rmul__(self, other: Any) -> Pipe:
+        return _infix("*", other, self)
+
+    def __truediv__(self, other: Any) -> Pipe:
+        return _infix("/", self, other)
+
+    def __rtruediv__(self, other: Any) -> Pipe:
+        return _infix("/", other, self)
+
+    def __floordiv__(self, other: Any) -> Pipe:
+        return _infix("div", self, other)
+
+    def __rfloordiv__(self, other: Any) -> Pipe:
+        return _infix("div", other, self)
+
+    def __mod__(self, other: Any) -> Pipe:
+        return _infix("mod", self, other)
+
+    def __rmod__(self, other: Any) -> Pipe:
+        return _infix("mod", other, self)
+
+    def __pow__(self, other: Any) -> Pipe:
+        return _lifted("^", Call("power", (Input(0), Input(1))), self, other)
+
+    def __rpow__(self, other: Any) -> Pipe:
+        return _lifted("^", Call("power", (Input(0), Input(1))), other, self)
+
+    def __neg__(self) -> Pipe:
+        return _lifted("-", Unary("neg", Input(0)), self)
+
+    def __abs__(self) -> Pipe:
+        return _lifted("abs", Call("abs", (Input(0),)), self)
+
+    def abs(self) -> Pipe:
+        """The amount without its sign."""
+        return self.__abs__()
+
+    def __eq__(self, other: Any) -> Pipe:  # type: ignore[override]
+        return _infix("=", self, other)
+
+    def __ne__(self, other: Any) -> Pipe:  # type: ignore[override]
+        return _infix("!=", self, other)
+
+    def __lt__(self, other: Any) -> Pipe:
+        return _infix("<", self, other)
+
+    def __le__(self, other: Any) -> Pipe:
+        return _infix("<=", self, other)
+
+    def __gt__(self, other: Any) -> Pipe:
+        return _infix(">", self, other)
+
+    def __ge__(self, other: Any) -> Pipe:
+        return _infix(">=", self, other)
+
+    def __hash__(self) -> int:
+        return hash((id(self._box), self._port))
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a pipe is neither true nor false: combine pipes with & | ~ >>, compare them two at a time")
+
+    def __and__(self, other: Any) -> Pipe:
+        return _logical("and", self, other)
+
+    def __rand__(self, other: Any) -> Pipe:
+        return _logical("and", other, self)
+
+    def __or__(self, other: Any) -> Pipe:
+        return _logical("or", self, other)
+
+    def __ror__(self, other: Any) -> Pipe:
+        return _logical("or", other, self)
+
+    def __rshift__(self, other: Any) -> Pipe:
+        return _logical("implies", self, other)
+
+    def __rrshift__(self, other: Any) -> Pipe:
+        return _logical("implies", other, self)
+
+    def __invert__(self) -> Pipe:
+        from occurs.pipes import ltl
+
+        return ltl.not_(self) if ltl.is_formula(self) else _lifted("not", Unary("not", Input(0)), self)
+
+    def is_null(self) -> Pipe:
+        """Whether an item is null."""
+        return _lifted("is null", IsNull(Input(0)), self)
+
+    # --- 4.2 --------------------------------------------------------------------------------------------------------
+
+    def constant(self, value: Any) -> Pipe:
+        """The constant, once per item (Mutator)."""
+        return Box(tree.Lift((constant(value),)), sources=[self]).out()
+
+    def cumulate(self, function: Any, start: Any = None) -> Pipe:
+        """Σ: o_i = f(o_{i-1}, x_i), o_{-1} = start; that of 4.3 if it is None."""
+        return Box(cumulative(function, start), sources=[self]).out()
+
+    def decimate(self, n: int, last: bool = False) -> Pipe:
+        """x_0, x_n, x_2n ..; ``last``: at the end the last item, if it was none of them."""
+        return self._through(tree.Decimate(whole(n, 1, "Decimate"), last))
+
+    def freeze(self) -> Pipe:
+        """x_0 once per item."""
+        return self._through(tree.Freeze())
+
+    def trim(self, n: int) -> Pipe:
+        """x_n, x_{n+1} .."""
+        return self._through(tree.Trim(whole(n, 0, "Trim")))
+
+    def filter(self, guard: Pipe) -> Pipe:
+        """The items of which the guard is true, front by front."""
+        return Box(tree.Filter(), 2, 1, sources=[self, guard]).out()
+
+    def window(self, width: Any, inner: Callable[..., Any]) -> Any:
+        """The last item of ``inner`` on every ``width`` items, or on the items of a duration (``"10 s"``)."""
+        from occurs.pipes.operators import window
+
+        return window(width, inner, self)
+
+    def slice(self, key: Any, inner: Callable[..., Any], explode: bool = False, until: Any = None) -> Pipe:
+        """After every item the map {key: newest item of ``inner`` on the items of this key}."""
+        return self._slice("map", key, inner, explode, until)
+
+    def slice_each(self, key: Any, inner: Callable[..., Any], explode: bool = False, until: Any = None) -> Pipe:
+        """A tuple (key, value) per item that a slice gives."""
+        return self._slice("each", key, inner, explode, until)
+
+    def slice_last(self, key: Any, inner: Callable[..., Any], explode: bool = False, until: Any = None) -> Pipe:
+        """The list of the newest items of the slices that an item makes give something."""
+        return self._slice("last", key, inner, explode, until)
+
+    def _slice(self, form: str, key: Any, inner: Callable[..., Any], explode: bool, until: Any) -> Pipe:
+        from occurs.pipes.inner import inner_of
+
+        end = None if until is None else as_function(until)
+        phi = inner_of(inner, [self.kind], "a slice")
+        return self._through(tree.Slice(as_function(key), phi, form, explode, end))
+
+    # --- 4.3 --------------------------------------------------------------------------------------------------------
+
+    def first(self, n: int = 1) -> Pipe:
+        """The first n; then the trace ends."""
+        return self._through(tree.First(whole(n, 0, "First")))
+
+    def last(self) -> Pipe:
+        """The last item, at the end."""
+        return self._through(tree.Last())
+
+    def every(self, width: Any) -> Pipe:
+        """The first item, then the first one that is so much (``"10 s"``) later than the last one kept."""
+        return self._through(tree.Every(duration(width)))
+
+    def where(self, condition: Any) -> Pipe:
+        """The items of which a function is true."""
+        return self._through(tree.Where(as_function(condition)))
+
+    def stop_when(self, condition: Any) -> Pipe:
+        """The items before the first of which a function is true."""
+        return self._through(tree.StopWhen(as_function(condition)))
+
+    def insert(self, n: int, value: Any) -> Pipe:
+        """n times a constant before the first item."""
+        return self._through(tree.Insert(whole(n, 0, "Insert"), _operand(value)))
+
+    def repeat(self, times: int | Pipe) -> Pipe:
+        """Each item so many times; a pipe says how often for each."""
+        if isinstance(times, Pipe):
+            return Box(tree.RepeatBy(), 2, 1, sources=[self, times]).out()
+        return self._through(tree.Repeat(whole(times, 0, "Repeat")))
+
+    def pack(self, guard: Pipe) -> Pipe:
+        """When the guard is true the list of the items so far; the next begins with this item."""
+        return Box(tree.Pack(), 2, 1, sources=[self, guard]).out()
+
+    def unpack(self) -> Pipe:
+        """The elements of each list."""
+        return self._through(tree.Unpack())
+
+    def each(self, inner: Callable[..., Any]) -> Pipe:
+        """The last item of ``inner`` on the elements of each list."""
+        from occurs.pipes.inner import inner_of
+        from occurs.pipes.kinds import ANY
+
+        element = self.kind.args[0] if self.kind.args else ANY
+        return self._through(tree.Each(inner_of(inner, [element], "a run on lists")))
+
+    def reset_by(self, guard: Pipe, inner: Callable[..., Any]) -> Pipe:
+        """When the guard is true the last item of ``inner``, which then starts afresh."""
+        from occurs.pipes.inner import inner_of
+
+        return Box(tree.Reset(inner_of(inner, [self.kind], "a reset")), 2, 1, sources=[self, guard]).out()
+
+    def collect_list(self) -> Pipe:
+        """The list of the items so far."""
+        return self._through(tree.Collect("list"))
+
+    def collect_set(self) -> Pipe:
+        """The set of the items so far."""
+        return self._through(tree.Collect("set"))
+
+    def collect_bag(self) -> Pipe:
+        """The bag of the items so far."""
+        return self._through(tree.Collect("bag"))
+
+    # --- 4.8 --------------------------------------------------------------------------------------------------------
+
+    def xml(self, on_bad: str = "error") -> Pipe:
+        """XML documents of texts; ``on_bad="null"``: null of what is malformed."""
+        return self._through(tree.Xml(_bad(on_bad)))
+
+    def json(self, on_bad: str = "error") -> Pipe:
+        """JSON documents of texts; ``on_bad="null"``: null of what is malformed."""
+        return self._through(tree.Json(_bad(on_bad)))
+
+    def tuples(self) -> Pipe:
+        """Tuples of lines of CSV; the first line names the columns."""
+        return self._through(tree.Tuples())
+
+    def regex(self, pattern: str, *names: str) -> Pipe:
+        """A tuple of the groups of the first match."""
+        return self._through(tree.Regex(pattern, names))
+
+    def print(self) -> Pipe:
+        """The items as they are; they are also written to stderr."""
+        return self._through(tree.Print())
+
+    # --- the end and the run ----------------------------------------------------------------------------------------
+
+    def at_end(self, policy: str) -> Pipe:
+        """What the end says of the formulas of this pipe that are open then: ``nothing``, ``finite`` or ``null``."""
+        if policy not in AT_END:
+            raise DefinitionProblem.of("unknown-name", f"at_end takes one of {', '.join(AT_END)}, not {policy!r}")
+        return AtEnd(policy, self).out()
+
+    def named(self, name: str, *, about: bool = False) -> Any:
+        """A definition: its items are events of the type ``name``."""
+        from occurs.pipes.programs import Named
+
+        return Named(name, self, about)
+
+    def open(self) -> Push:
+        """A run to push values into."""
+        from occurs.pipes.running import Push
+
+        return Push(self)
+
+    def pull(self, sources: Mapping[str, Iterable[Any]] | Iterable[Any]) -> Pull:
+        """An iterator over the output for these sources."""
+        from occurs.pipes.running import Pull
+
+        return Pull(self, sources)
+
+    def run(self, sources: Any, ended: bool = True) -> Any:
+        """The values of the output for whole sources: ``{name: values}``, or a table."""
+        from occurs.pipes.running import run
+
+        return run(self, sources, ended)
+
+    def _through(self, processor: tree.Processor) -> Pipe:
+        return Box(processor, sources=[self]).out()
+
+
+def as_pipe(value: Any) -> Pipe:
+    """A pipe, or the constant that a value is."""
+    return value if isinstance(value, Pipe) else Pipe(Constant(value), 0)
+
+
+class Constant(Parameter):
+    """A constant, for the inputs of functions."""
+
+    def __init__(self, value: Any, *, name: str | None = None) -> None:
+        super().__init__(constant(value), name=name)
+
+
+def _operand(value: Any) -> Expr:
+    """A constant or a variable."""
+    found = value.parameter if isinstance(value, Pipe) else constant(value)
+    if found is None:
+        raise DefinitionProblem.of("sort", "a constant or a variable is wanted here, not a pipe")
+    return found
+
+
+def _lifted(name: str, expr: Expr, *operands: Any) -> Pipe:
+    pipes = [as_pipe(o) for o in operands]
+    return Lifted(tree.Lift((expr,)), len(pipes), 1, name=name, sources=pipes).out()
+
+
+def _infix(op: str, left: Any, right: Any) -> Pipe:
+    return _lifted(op, Binary(op, Input(0), Input(1)), left, right)
+
+
+def _logical(op: str, left: Any, right: Any) -> Pipe:
+    """A formula as soon as one side is one; else a function over the items."""
+    from occurs.pipes import ltl
+
+    if any(isinstance(p, Pipe) and ltl.is_formula(p) for p in (left, right)):
+        return {"and": ltl.and_, "or": ltl.or_, "implies": ltl.implies}[op](left, right)
+    expr = Call(op, (Input(0), Input(1))) if op == "implies" else Binary(op, Input(0), Input(1))
+    return _lifted(op, expr, left, right)
+
+
+def _bad(on_bad: str) -> str:
+    if on_bad not in ("error", "null"):
+        raise DefinitionProblem.of("unknown-name", f"on_bad takes error or null, not {on_bad!r}")
+    return on_bad
+
+
+def cumulative(function: Any, start: Any) -> tree.Cumulate:
+    """Σ of a function of two arguments, or of a word of eSQL in lower case (``"bag union"``)."""
+    word = CUMULATIVE.get(function.name) if isinstance(function, Function) and function.arity == 2 else None
+    if isinstance(function, str) and function in tree.CUMULATIVE:
+        word = function
+    first = None if start is None else _operand(start)
+    return tree.Cumulate(as_function(function, 2) if word is None else word, first)

@@ -1,0 +1,43 @@
+"""Pipes as definitions of programs (pipes.md, 2.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from occurs.errors import DefinitionProblem
+from occurs.model.types import RESERVED_OUTPUT
+from occurs.pipes.graph import Definition
+
+if TYPE_CHECKING:
+    from occurs.pipes.pipe import Pipe
+
+
+@dataclass(frozen=True, eq=False)
+class Named:
+    """A pipe whose items are events of the type ``name``; ``about``: with the time of the event they speak of."""
+
+    name: str
+    pipe: Pipe
+    about: bool = False
+
+    @property
+    def definition(self) -> Definition:
+        """The definition; DefinitionProblem (``reserved-name``) if a column of its tuples has a name of its own."""
+        columns = self.pipe.kind.columns or ()
+        for column, _ in columns:
+            if column in RESERVED_OUTPUT:
+                message = f"`{self.name}` has a column `{column}`, which has a meaning of its own"
+                raise DefinitionProblem.of("reserved-name", message)
+        return Definition(self.name, self.pipe.graph, self.about)
+
+
+def definitions(*pipes: Pipe | Named) -> tuple[Definition, ...]:
+    """The definitions that pipes are: one may be without a name, ``Result``."""
+    named = [p if isinstance(p, Named) else Named("Result", p) for p in pipes]
+    names = [n.name for n in named]
+    for name in names:
+        if names.count(name) > 1:
+            what = "there are two pipes without a name" if name == "Result" else f"`{name}` is defined twice"
+            raise DefinitionProblem.of("duplicate-definition", what, hint='name them: p.named("Out")')
+    return tuple(n.definition for n in named)

@@ -1,0 +1,272 @@
+"""Pipes that run: by push, by pull, on whole columns (pipes.md, 2.3).
+
+All three run the engine of pipes (:mod:`occurs.pipes.engine.run`) over the graph that a pipe is.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from occurs.errors import InputProblem, UsageProblem, did_you_mean
+from occurs.model.time import TimeKind
+from occurs.pipes.constants import Word
+from occurs.pipes.engine.columns import concat
+from occurs.pipes.engine.run import Batch, Emitted, column_of, open, tuples
+from occurs.pipes.graph import every_node
+from occurs.pipes.tree import Events
+from occurs.pipes.values import column, given, like, taken
+
+if TYPE_CHECKING:
+    from occurs.pipes.pipe import Pipe
+
+YES, NO, MAYBE, END = Word("YES"), Word("NO"), Word("MAYBE"), Word("END")
+
+#: times without a unit: the numbers of pushes
+TICKS = TimeKind(False, None)
+
+
+def types_of(pipe: Pipe) -> list[str]:
+    """The event types that a pipe reads, in the order in which they are met."""
+    found = (n.processor.types for n in every_node([pipe.graph]) if isinstance(n.processor, Events))
+    return list(dict.fromkeys(t for types in found for t in types))
+
+
+def _one_type(pipe: Pipe) -> str:
+    types = types_of(pipe)
+    if len(types) != 1:
+        raise UsageProblem.of("unknown-name", f"there are several sources, say which: {', '.join(types)}")
+    return types[0]
+
+
+class Push:
+    """A fresh run into which values are pushed.  Their order is that of the pushes."""
+
+    def __init__(self, pipe: Pipe) -> None:
+        self._types = types_of(pipe)
+        self._default = self._types[0] if len(self._types) == 1 else None
+        self._run = open([pipe.graph], kind=TICKS)
+        self._pushed = dict.fromkeys(self._types, 0)
+        self._last: int | None = None
+        self._callbacks: list[Callable[[Any], Any]] = []
+        #: nothing more comes out
+        self.over = False
+        self._closed = False
+
+    def on_event(self, callback: Callable[[Any], Any]) -> None:
+        """Call it with every value that comes out."""
+        self._callbacks.append(callback)
+
+    def push(self, value: Any, to: str | None = None, time: int | None = None) -> list[Any]:
+        """What came out because of this value; ``to``: the source, if there are several; ``time``: in ticks, by default
+        the number of pushes so far to that source.
+
+        InputProblem after the end, and if time runs back.
+        """
+        name = self._source(to)
+        if self._closed:
+            raise InputProblem.of("bad-time", "a value is pushed after the end", value=value)
+        at = self._time(name, time)
+        rows = np.zeros(1, np.int64)
+        (found,) = self._run.advance(Batch(np.array([at]), {name: (rows, column_of([taken(value)]))}))
+        self._pushed[name] += 1
+        self._last = at
+        return self._out(found)
+
+    def end(self) -> list[Any]:
+        """What came out because nothing comes any more; InputProblem if that is known already."""
+        if self._closed:
+            raise InputProblem.of("bad-time", "the trace has ended already")
+        self._closed = True
+        (found,) = self._run.close(0 if self._last is None else self._last)
+        out = self._out(found)
+        self.over = True
+        return out
+
+    def _source(self, to: str | None) -> str:
+        name = self._default if to is None else to
+        if name is None:
+            raise UsageProblem.of("unknown-name", f"say to which source: {', '.join(self._types)}")
+        if name not in self._pushed:
+            hint = did_you_mean(name, self._types, "sources")
+            raise UsageProblem.of("unknown-name", f"there is no source `{name}`", hint=hint)
+        return name
+
+    def _time(self, name: str, time: int | None) -> int:
+        if time is None:
+            # sources without times of their own keep pace with the others
+            return max(self._pushed[name], self._last or 0) if len(self._types) > 1 else self._next(name)
+        if self._last is not None and time < self._last:
+            raise InputProblem.of("bad-time", f"time runs back: {time} comes after {self._last}", value=time)
+        return time
+
+    def _next(self, name: str) -> int:
+        return self._pushed[name] if self._last is None else max(self._pushed[name], self._last)
+
+    def _out(self, found: Emitted) -> list[Any]:
+        self.over = found.ended
+        values = [given(v) for v in found.value.pylist()]
+        for value in values:
+            for callback in self._callbacks:
+                callback(value)
+        return values
+
+
+class Pull:
+    """An iterator over the output.  One crank takes the next item of every source that still has one, or ends."""
+
+    def __init__(self, pipe: Pipe, sources: Mapping[str, Iterable[Any]] | Iterable[Any]) -> None:
+        whole = sources if isinstance(sources, Mapping) else {_one_type(pipe): sources}
+        self._push = Push(pipe)
+        self._left: dict[str, Iterator[Any]] = {_known(pipe, name): iter(some) for name, some in whole.items()}
+        self._waiting: deque[Any] = deque()
+        self._cranks = 0
+        self._ended = False
+        #: what ``has_next_soft`` has said since the last value was taken
+        self._said: Word | None = None
+
+    def __iter__(self) -> Pull:
+        return self
+
+    def __next__(self) -> Any:
+        if self.has_next() is NO:
+            raise StopIteration
+        self._said = None
+        return self._waiting.popleft()
+
+    def has_next_soft(self) -> Word:
+        """YES, NO, or MAYBE: cranks once if nothing is waiting."""
+        if not self._waiting and not self._ended:
+            self._crank()
+        self._said = YES if self._waiting else NO if self._ended else MAYBE
+        return self._said
+
+    def next_soft(self) -> Any:
+        """A value, MAYBE, or END: what ``has_next_soft`` found; else cranks once."""
+        found = self._said or self.has_next_soft()
+        self._said = None
+        return self._waiting.popleft() if found is YES else END if found is NO else MAYBE
+
+    def has_next(self) -> Word:
+        """YES or NO: cranks until there is a value, or the trace has ended."""
+        found = self.has_next_soft()
+        while found is MAYBE:
+            found = self.has_next_soft()
+        return found
+
+    def _crank(self) -> None:
+        took = False
+        for name, some in list(self._left.items()):
+            try:
+                value = next(some)
+            except StopIteration:
+                del self._left[name]
+                continue
+            took = True
+            self._waiting += self._push.push(value, name, self._cranks)
+            if self._push.over:
+                break
+        self._cranks += 1
+        if not took:
+            self._waiting += self._push.end()
+        self._ended = self._push.over
+
+
+def _known(pipe: Pipe, name: str) -> str:
+    types = types_of(pipe)
+    if name not in types:
+        hint = did_you_mean(name, types, "sources")
+        raise UsageProblem.of("unknown-name", f"there is no source `{name}`", hint=hint)
+    return name
+
+
+def run(pipe: Pipe, sources: Any, ended: bool = True) -> Any:
+    """The values of the output for whole sources, in the form in which they come in (Arrow, NumPy, lists).
+
+    ``sources``: a column per source, item i of each at time i; or a table (its columns ``time`` and ``type``, if it has
+    them, say when and of which source; without ``time`` row i is at time i), or a table per source.
+    """
+    batch, columns = _batch(pipe, sources)
+    engine = open([pipe.graph], kind=TICKS)
+    (found,) = engine.advance(batch)
+    parts = [found.value]
+    if ended:
+        (last,) = engine.close(int(batch.time[-1]) if len(batch.time) else 0)
+        parts.append(last.value)
+    full = [p for p in parts if len(p)]
+    return like(concat(full) if full else parts[0], columns)
+
+
+def _batch(pipe: Pipe, sources: Any) -> tuple[Batch, list[Any]]:
+    """All events in the total order, and the columns that decide the form of the answer."""
+    if not isinstance(sources, Mapping):
+        table = _arrow(sources)
+        if table is None:
+            sources = {_one_type(pipe): sources}
+        elif "type" in table.schema.names:
+            types = table.column("type")
+            sources = {
+                t: table.filter(pc.equal(types, t)).drop_columns(["type"])
+                for t in types_of(pipe)
+                if t in set(types.to_pylist())
+            }
+        else:
+            sources = {_one_type(pipe): table}
+    names = sorted(_known(pipe, n) for n in sources)
+    times, values, forms = [], [], []
+    for name in names:
+        table = _arrow(sources[name])
+        if table is None:
+            some = sources[name]
+            some = some if hasattr(some, "__len__") else list(some)
+            values.append(column(some))
+            times.append(np.arange(len(values[-1])))
+            forms.append(some)
+        else:
+            rest = table.drop_columns(["time"]) if "time" in table.schema.names else table
+            values.append(tuples(rest))
+            times.append(_times(table))
+            forms.append(table.column(0) if table.num_columns else table)
+    order = np.argsort(np.concatenate(times), kind="stable") if times else np.zeros(0, np.int64)
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order))
+    batch_sources = {}
+    first = 0
+    for name, when, value in zip(names, times, values):
+        rows = places[first : first + len(when)]
+        first += len(when)
+        ascending = np.argsort(rows, kind="stable")
+        batch_sources[name] = (rows[ascending], value.take(ascending) if len(names) > 1 or _unsorted(rows) else value)
+    whole = np.concatenate(times)[order] if times else np.zeros(0, np.int64)
+    return Batch(whole, batch_sources), forms
+
+
+def _unsorted(rows: np.ndarray) -> bool:
+    return bool((np.diff(rows) < 0).any())
+
+
+def _arrow(table: Any) -> pa.Table | None:
+    """A table of Arrow, pandas or Polars as one of Arrow."""
+    if isinstance(table, pa.Table):
+        return table
+    if isinstance(table, pa.RecordBatch):
+        return pa.Table.from_batches([table])
+    if hasattr(table, "to_arrow"):
+        return table.to_arrow()
+    if hasattr(table, "iloc") and hasattr(table, "columns"):
+        return pa.Table.from_pandas(table, preserve_index=False)
+    return None
+
+
+def _times(table: pa.Table) -> np.ndarray:
+    if "time" not in table.schema.names:
+        return np.arange(table.num_rows)
+    times = table.column("time")
+    if pa.types.is_timestamp(times.type):
+        times = times.cast(pa.timestamp("us", "UTC")).cast(pa.int64())
+    return times.combine_chunks().cast(pa.int64()).to_numpy(zero_copy_only=False)

@@ -1,0 +1,85 @@
+"""Values that go into pipes and come out of them, as Python has them (pipes.md, 2.3).
+
+In: None, bool, int, float, str, bytes, lists, sets, dicts (tuples of named columns), datetimes.  Out: the same, bags as
+lists, maps and tuples as dicts, Trooleans as the texts ``T F ?``, documents as text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from occurs.errors import InputProblem
+from occurs.pipes.constants import constant
+from occurs.pipes.engine.columns import Col, Plain
+from occurs.pipes.engine.run import column_of, from_arrow
+from occurs.pipes.engine.values import Bag, Document, Json, Map, Record, Set, Troolean
+
+
+def taken(value: Any) -> Any:
+    """A value of Python as the engine has it; NaN is a null, as in tables.  InputProblem of what pipes do not know."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and value != value:
+        return None
+    if value is None or isinstance(value, (bool, int, float, str, bytes, Troolean, Record, Map, Set, Bag)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return tuple(map(taken, value))
+    if isinstance(value, (set, frozenset)):
+        return Set(tuple(sorted(map(taken, value), key=repr)))
+    if isinstance(value, Mapping):
+        return Record(tuple((str(n), taken(v)) for n, v in value.items()))
+    if isinstance(value, datetime):
+        return constant(value).value  # type: ignore[attr-defined]
+    raise InputProblem.of("bad-value", f"{value!r} is no value of pipes", value=value)
+
+
+def given(value: Any) -> Any:
+    """A value of the engine as Python has it."""
+    if isinstance(value, Troolean):
+        return value.value
+    if isinstance(value, (tuple, Bag)):
+        return [given(v) for v in value]
+    if isinstance(value, Set):
+        found = [given(v) for v in value]
+        return set(found) if all(v.__hash__ for v in found) else found
+    if isinstance(value, Map):
+        return {_key(k): given(v) for k, v in value.items}
+    if isinstance(value, Record):
+        return {n: given(v) for n, v in value.columns}
+    if isinstance(value, (Document, Json)):
+        return value.source
+    return value
+
+
+def _key(value: Any) -> Any:
+    """A key of a dict: a list is a tuple there."""
+    found = given(value)
+    if isinstance(found, list):
+        return tuple(found)
+    return frozenset(found) if isinstance(found, set) else found
+
+
+def column(values: Any) -> Col:
+    """A whole column of values: of Arrow, NumPy or Python."""
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return from_arrow(values)
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iufb":
+        missing = np.isnan(values) if values.dtype.kind == "f" else None
+        return from_arrow(pa.array(values, mask=missing if missing is not None and missing.any() else None))
+    return column_of([taken(v) for v in values])
+
+
+def like(found: Col, sources: Sequence[Any]) -> Any:
+    """A column in the form of those that came in: Arrow, NumPy (if it has no nulls), else a list."""
+    if isinstance(found, Plain):
+        if any(isinstance(s, (pa.Array, pa.ChunkedArray)) for s in sources):
+            return found.array
+        if any(isinstance(s, np.ndarray) for s in sources) and not found.array.null_count:
+            return found.array.to_numpy(zero_copy_only=False)
+    return [given(v) for v in found.pylist()]
