@@ -8,9 +8,45 @@ from occurs.expr.tree import DurationLiteral, Expr, Literal
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks_nodes import Generic, ResolvedTrigger, Time
 from occurs.languages.logic.columns_build import Formulas
-from occurs.languages.logic.columns_terms import Unsuited, ticks
+from occurs.languages.logic.columns_operator import Columns
+from occurs.languages.logic.columns_sources import seen_by
+from occurs.languages.logic.columns_terms import Unsuited, plain, ticks
+from occurs.languages.logic.running_trigger import Trigger
 from occurs.model.time import TimeKind
+from occurs.model.types import Type
 from occurs.operators.logic.network import Builder, Network
+
+#: generic variables of these types are codes
+_KEYS = (Type.INT, Type.STRING)
+
+
+def operator_of(trigger: Trigger) -> Columns | None:
+    """The operator over whole columns for a trigger, None if it has no such form."""
+    try:
+        return suited(trigger)
+    except Unsuited:
+        return None
+
+
+def suited(trigger: Trigger) -> Columns:
+    """As :func:`operator_of`; :class:`Unsuited` says what stands against it."""
+    if trigger.every is not None or trigger.observes_all or (trigger.query is not None and trigger.query.clocked):
+        raise Unsuited("states at which nothing is written that it reads")
+    if any(t not in _KEYS for _, t in trigger.generics):
+        raise Unsuited("a generic variable that is neither an int nor text")
+    made = plan(trigger.resolved, trigger.kind)
+    emit = None if trigger.emit is None else tuple(plain(e) for _, e in trigger.emit)
+    return Columns(
+        trigger.name,
+        made.network,
+        seen_by(trigger, emit or ()),
+        trigger.kind,
+        made.gap,
+        made.continues,
+        trigger.generics,
+        trigger.outputs,
+        emit,
+    )
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Resolved triggers to definitions of the plan: what they read, how they can be split, which operator takes them.
 
-An operator for a special form is offered by :func:`occurs.languages.logic.columns.operator_of`, if there is that
-module; the general one takes everything.
+An operator over whole columns is offered by :func:`occurs.languages.logic.columns.operator_of` for those that have
+such a form; the general one takes everything.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 
+from occurs.languages.logic import columns
 from occurs.languages.logic.checks import Analysis
 from occurs.languages.logic.checks_nodes import Generic, Happens, Last, ResolvedTrigger
 from occurs.languages.logic.running import General
@@ -90,7 +91,7 @@ def _query(sql: str, known: Sources, analysis: Analysis) -> Query:
 
 def operator_of(trigger: Trigger) -> Operator:
     """What evaluates a trigger."""
-    return General(trigger)
+    return columns.operator_of(trigger) or General(trigger)
 
 
 def columns_of(trigger: Trigger) -> dict[str, frozenset[str]]:

@@ -150,7 +150,7 @@ class Table:
             return shape.name, None
         if seen is not None and (one.sequence,) in seen:
             self._agree(seen, (one.sequence,), one, op, time)
-        old = None if one.old is None else self._old(one.old, time)
+        old = None if one.old is None else old_row(self.shape, one.old, time)
         if not shape.keys:
             return shape.name, self._in_bag(one, op, old, time)
         key = self.key(one.row)
@@ -185,22 +185,23 @@ class Table:
             return [*before, one.row]
         return [*before, (ABSENT,) * len(one.row)]
 
-    def _old(self, text: str, time: int) -> Row:
-        """The old row, given as JSON."""
-        try:
-            found = json.loads(text)
-        except ValueError:
-            found = None
-        if not isinstance(found, Mapping):
-            raise InputProblem.of("bad-value", f"{self.shape.name} at {time}: `old` is no JSON object", value=text)
-        return tuple(found.get(c) for c in self.shape.columns)
-
     def _agree(self, seen: dict[Any, tuple[Written, Any]] | None, place: Any, one: Written, to: Any, time: int) -> None:
         if seen is None:
             return
         other, value = seen.setdefault(place, (one, to))
         if value != to:
             raise conflict(self.shape, other, one, time)
+
+
+def old_row(shape: Shape, text: str, time: int) -> Row:
+    """The old row, given as JSON."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, Mapping):
+        raise InputProblem.of("bad-value", f"{shape.name} at {time}: `old` is no JSON object", value=text)
+    return tuple(found.get(c) for c in shape.columns)
 
 
 def conflict(shape: Shape, one: Written, other: Written, time: int) -> InputProblem:

@@ -100,12 +100,14 @@ def run(
     program: np.ndarray,
     pairs: np.ndarray,
     root: int,
+    doubt: int,
     gap: int,
     continues: bool,
     exports: np.ndarray,
     atoms: np.ndarray,
     numbers: np.ndarray,
     known: np.ndarray,
+    lost: np.ndarray,
     time: np.ndarray,
     start: np.ndarray,
     memory: np.ndarray,
@@ -117,15 +119,16 @@ def run(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
     """Which states fire.
 
-    ``pairs`` (m, 3): comparisons of scans.  ``root``: the node that is a hit; -1: nothing ever fires.  ``gap``: least
-    ticks between firings (0: none).  ``exports``: aggregates whose values are wanted.  ``atoms`` (a, n) truth values,
-    ``numbers`` (c, n) and where they are ``known``; ``time`` (n).  Segment s has the states [start[s], start[s + 1]).
+    ``pairs`` (m, 3): comparisons of scans.  ``root``: the node that is a hit; -1: nothing ever fires.  ``doubt``: the
+    node that says whether there may be one (-1: there is no doubt).  ``gap``: least ticks between firings (0: none).
+    ``exports``: aggregates whose values are wanted.  ``atoms`` (a, n) truth values, ``numbers`` (c, n), where they are
+    ``known`` and where ``lost`` (no rows: nowhere); ``time`` (n).  Segment s has the states [start[s], start[s + 1]).
     ``memory`` (segments, nodes, SLOTS) and ``about`` (segments, 3: begins, last firing, time of activation) are
     changed; what is in queue q of segment s is [queue_start[s * queues + q], queue_start[s * queues + q + 1]) of
     ``queue_time`` and ``queue_value`` (width, m).
 
     Returns: fired (n); time of the activation (n); values and whether they are known (exports, n); the sizes of queues
-    (segments * queues) and what is in them (times, values); the state at which an aggregate got too large, or -1.
+    (segments * queues) and what is in them (times, values); a state at which something that is lost is needed, or -1.
     """
     n, nodes, width = len(time), len(program), queue_value.shape[0]
     fired = np.zeros(n, np.bool_)
@@ -142,6 +145,7 @@ def run(
     truth = np.zeros(nodes, np.bool_)
     result, result_known = np.zeros(nodes, np.int64), np.zeros(nodes, np.bool_)
     broken = -1
+    losing = len(lost) > 0
     for s in range(len(start) - 1):
         mine = memory[s]
         first, last_fired, activated = about[s, 0] != 0, about[s, 1], about[s, 2]
@@ -191,12 +195,16 @@ def run(
                     truth[k] = there and known[right, i] and compares(program[k, COMPARE], left, numbers[right, i])
                 elif op == AGGREGATE:
                     on = program[k, B] < 0 or truth[program[k, B]]
+                    if losing and lost[program[k, LEFT], i]:
+                        broken = i
+                    if doubt >= 0 and program[k, B] >= 0 and truth[program[k, B]] != truth[program[k, B] ^ 1]:
+                        broken = i
                     value = numbers[program[k, LEFT], i]
                     there = known[program[k, LEFT], i]
                     result[k], result_known[k], large = aggregated(
                         program[k], mine[k], on, value, there, now, times, values, head, tail
                     )
-                    if large and broken < 0:
+                    if large:
                         broken = i
                 else:
                     holds, begins = truth[program[k, A]], truth[program[k, B]]
@@ -231,6 +239,8 @@ def run(
                         truth[k] = head[q] < tail[q] and now - times[q, head[q]] >= low
                     elif op == NUMBER:
                         left, right, compare = program[k, LEFT], program[k, RIGHT], program[k, COMPARE]
+                        if losing and ((begins and lost[right, i]) or (lost[left, i] and head[q] < tail[q])):
+                            broken = i
                         begins = begins and known[right, i]
                         there = asked(
                             times,
@@ -250,6 +260,10 @@ def run(
                         truth[k] = there and known[left, i]
                     else:
                         left, right = program[k, LEFT], program[k, RIGHT]
+                        for w in range(left, left + right if losing else left):
+                            there = head[q] < tail[q]
+                            if (begins and lost[pairs[w, 1], i]) or (there and lost[pairs[w, 0], i]):
+                                broken = i
                         truth[k] = scanned(
                             times,
                             values,
@@ -275,7 +289,10 @@ def run(
                 values_out[e, i], known_out[e, i] = result[exports[e]], result_known[exports[e]]
             first = False
             since[i] = activated
-            if root >= 0 and truth[root] and (gap == 0 or last_fired == NONE or now - last_fired >= gap):
+            free = gap == 0 or last_fired == NONE or now - last_fired >= gap
+            if doubt >= 0 and free and truth[doubt] and not truth[root]:
+                broken = i
+            if root >= 0 and free and truth[root]:
                 fired[i] = True
                 last_fired = now
                 if not continues:

@@ -40,6 +40,7 @@ class Memory:
 
     ``slots`` (m, nodes, SLOTS), ``about`` (m, 3), ``queue_start`` (m * queues + 1), ``queue_time``, ``queue_value``: as
     the kernel has them.  ``last``: per leaf that is asked for as it was before, its values at their last states.
+    ``doubted``: is it that of :meth:`Network.doubted`, as an integer has overflowed?
     """
 
     code: np.ndarray
@@ -49,6 +50,7 @@ class Memory:
     queue_time: np.ndarray
     queue_value: np.ndarray
     last: Mapping[Expr, pa.Array]
+    doubted: bool = False
 
     @classmethod
     def empty(cls, network: Network) -> Memory:
@@ -84,28 +86,37 @@ def advance(
     """Take new states.  Raises InputProblem (``overflow``)."""
     rows = _Leaves(memory, states)
     n = len(states.time)
-    atoms = np.zeros((len(network.atoms), n), np.bool_)
+    atoms = np.zeros((2, len(network.atoms), n), np.bool_)
+    doubt = memory.doubted
     for i, condition in enumerate(network.atoms):
-        found, undecided = select(condition, rows.column, n, kind=kind, dialect=LOGIC)
+        atoms[0, i], undecided = select(condition, rows.column, n, kind=kind, dialect=LOGIC)
         if undecided is not None:
-            raise too_large(int(states.time[undecided[0]]))
-        atoms[i] = found
+            atoms[1, i, undecided] = doubt = True
     numbers = np.zeros((len(network.numbers), n), np.int64)
     known = np.zeros((len(network.numbers), n), np.bool_)
+    lost = np.zeros((len(network.numbers), n), np.bool_)
     for at, (i, side) in enumerate(network.numbers):
         numbers[at], known[at] = rows.number(network, i, side, kind)
-    own, begin, times, values, picked = _picked(network, memory, states.code)
+        gone = rows.overflow(network, i, side)
+        if gone is not None:
+            lost[at] = gone
+    if doubt and not memory.doubted:
+        memory = doubted(network, memory)
+    whole = network.doubted() if doubt else network
+    own, begin, times, values, picked = _picked(whole, memory, states.code)
     slots, about = own
     fired, since, out, there, sizes, queue_time, queue_value, broken = kernel.run(
-        network.program,
-        network.pairs,
-        network.root,
+        whole.program,
+        whole.pairs,
+        whole.root,
+        whole.doubt,
         gap,
         continues,
-        np.array(network.exports, np.int64),
-        atoms,
+        np.array(whole.exports, np.int64),
+        np.concatenate((atoms[0], atoms[0] | atoms[1])) if doubt else atoms[0],
         numbers,
         known,
+        lost if lost.any() else lost[:0],
         states.time,
         states.start,
         slots,
@@ -113,13 +124,13 @@ def advance(
         begin,
         times,
         values,
-        network.queues,
+        whole.queues,
     )
     if broken >= 0:
         raise too_large(int(states.time[broken]))
     exports = tuple(pa.array(v, mask=~t) for v, t in zip(out, there, strict=True))
-    new = Memory(states.code, slots, about, _starts(sizes), queue_time, queue_value, rows.last(network))
-    return merged(network, memory, new, picked), Outcome(fired, since, exports)
+    new = Memory(states.code, slots, about, _starts(sizes), queue_time, queue_value, rows.last(network), doubt)
+    return merged(whole, memory, new, picked), Outcome(fired, since, exports)
 
 
 def too_large(time: int) -> InputProblem:
@@ -133,6 +144,7 @@ class _Leaves:
         self.memory, self.states = memory, states
         self.found: dict[Expr, pa.Array] = {}
         self.pairs: dict[int, tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]] = {}
+        self.lost: dict[Expr, np.ndarray] = {}
 
     def column(self, leaf: Expr) -> pa.Array:
         if not isinstance(leaf, Before):
@@ -173,8 +185,15 @@ class _Leaves:
     def value(self, term: Expr, kind: TimeKind) -> pa.Array:
         found = evaluate(term, self.column, len(self.states.time), kind=kind, dialect=LOGIC)
         if found.overflow is not None:
-            raise too_large(int(self.states.time[np.flatnonzero(found.overflow)[0]]))
+            self.lost[term] = found.overflow
         return found.values
+
+    def overflow(self, network: Network, i: int, side: int) -> np.ndarray | None:
+        """Where the term of a number has overflowed; None: nowhere."""
+        if i < 0:
+            return self.lost.get(network.plain[side])
+        c = network.compared[i]
+        return self.lost.get(c.right if side or c.left is None else c.left)
 
     def last(self, network: Network) -> dict[Expr, pa.Array]:
         """The last values of what is asked for as it was before."""
@@ -257,6 +276,7 @@ def chosen(network: Network, memory: Memory, which: np.ndarray) -> Memory:
         memory.queue_time[rows],
         memory.queue_value[:, rows],
         {leaf: values.take(pa.array(which)) for leaf, values in memory.last.items()},
+        memory.doubted,
     )
 
 
@@ -274,6 +294,7 @@ def joined(network: Network, a: Memory, b: Memory) -> Memory:
         np.concatenate((a.queue_time, b.queue_time)),
         np.concatenate((a.queue_value, b.queue_value), axis=1),
         {leaf: pa.concat_arrays([a.last[leaf].cast(values.type), values]) for leaf, values in b.last.items()},
+        b.doubted,
     )
     if np.array_equal(order, np.arange(len(order))):
         return both
@@ -287,6 +308,24 @@ def joined(network: Network, a: Memory, b: Memory) -> Memory:
         both.queue_time[rows],
         both.queue_value[:, rows],
         {leaf: values.take(pa.array(order)) for leaf, values in both.last.items()},
+        both.doubted,
+    )
+
+
+def doubted(network: Network, memory: Memory) -> Memory:
+    """As it is for the doubted network, before there was any doubt."""
+    m, queues = len(memory.code), network.queues
+    at = (np.arange(m)[:, None] * queues + network.queue_sources()).ravel()
+    sizes = (memory.queue_start[1:] - memory.queue_start[:-1])[at] if m else np.zeros(0, np.int64)
+    begin = _starts(sizes)
+    rows = np.repeat(memory.queue_start[at] - begin[:-1], sizes) + np.arange(begin[-1]) if m else at
+    return replace(
+        memory,
+        slots=np.repeat(memory.slots, 2, axis=1),
+        queue_start=begin,
+        queue_time=memory.queue_time[rows],
+        queue_value=memory.queue_value[:, rows],
+        doubted=True,
     )
 
 
@@ -296,6 +335,8 @@ def joined(network: Network, a: Memory, b: Memory) -> Memory:
 def saved(network: Network, memory: Memory) -> dict[str, pa.Table]:
     """As tables; :func:`restored` reads them."""
     m = len(memory.code)
+    if memory.doubted:
+        network = network.doubted()
     rows = {
         "code": pa.array(memory.code),
         "slots": _lists(memory.slots.reshape(m, -1) if m else np.zeros((0, 0), np.int64)),
@@ -305,7 +346,8 @@ def saved(network: Network, memory: Memory) -> dict[str, pa.Table]:
     }
     queues = {"time": pa.array(memory.queue_time)}
     queues |= {f"value{i}": pa.array(v) for i, v in enumerate(memory.queue_value)}
-    return {"instances": pa.table(rows), "queues": pa.table(queues)}
+    about = pa.table({"doubted": pa.array([memory.doubted])})
+    return {"instances": pa.table(rows), "queues": pa.table(queues), "memory": about}
 
 
 def _lists(values: np.ndarray) -> pa.Array:
@@ -317,6 +359,9 @@ def _lists(values: np.ndarray) -> pa.Array:
 def restored(network: Network, tables: Mapping[str, pa.Table]) -> Memory:
     """What was saved.  Raises CheckpointProblem."""
     rows, queues = tables["instances"], tables["queues"]
+    doubt = bool(tables["memory"]["doubted"][0].as_py())
+    if doubt:
+        network = network.doubted()
     m, nodes = rows.num_rows, len(network.program)
 
     def matrix(name: str, *shape: int) -> np.ndarray:
@@ -336,4 +381,5 @@ def restored(network: Network, tables: Mapping[str, pa.Table]) -> Memory:
         np.array(queues["time"], np.int64),
         np.array([np.array(queues[f"value{i}"], np.int64) for i in range(network.width)]).reshape(network.width, -1),
         last,
+        doubt,
     )

@@ -7,7 +7,7 @@ A network says at every state of an instance whether a trigger is hit.  What its
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -62,7 +62,7 @@ class Network:
 
     ``program``, ``pairs``, ``root``, ``exports``: as the kernel has them.  ``atoms``: conditions, one column each.
     ``numbers``: columns of int64 keys: (number of a comparison, side 0 or 1), or (-1, i) for the values ``plain[i]``.
-    ``queues``, ``width``: how many queues of so many numbers.
+    ``queues``, ``width``: how many queues of so many numbers.  ``doubt``: as the kernel has it.
     """
 
     program: np.ndarray
@@ -75,6 +75,46 @@ class Network:
     numbers: tuple[tuple[int, int], ...]
     queues: int
     width: int
+    doubt: int = -1
+
+    def doubted(self) -> Network:
+        """The same with two nodes for each: 2k is true where node k is for sure, 2k + 1 where it may be.
+
+        The atoms that may hold follow those that hold for sure.
+        """
+        rows = []
+        for row in self.program.tolist():
+            for upper in (0, 1):
+                new = list(row)
+                op = row[k.OP]
+                if op == k.ATOM:
+                    new[k.A] += upper * len(self.atoms)
+                elif op in (k.NOT, k.UNBROKEN):
+                    new[k.A] = 2 * row[k.A] + 1 - upper
+                elif op not in (k.CONSTANT, k.FIRST, k.AGGREGATE) and row[k.A] >= 0:
+                    new[k.A] = 2 * row[k.A] + upper
+                if op >= k.AND and row[k.B] >= 0:
+                    new[k.B] = 2 * row[k.B] + upper
+                new[k.QUEUE] = 2 * row[k.QUEUE] + upper * _QUEUES.get(op, 0)
+                rows.append(new)
+        program = np.array(rows, np.int64).reshape(-1, k.WIDTH)
+        exports = tuple(2 * e for e in self.exports)
+        return replace(
+            self, program=program, root=2 * self.root, exports=exports, queues=2 * self.queues, doubt=2 * self.root + 1
+        )
+
+    def queue_sources(self) -> np.ndarray:
+        """For every queue of :meth:`doubted` the queue that it is made of."""
+        found = np.zeros(2 * self.queues, np.int64)
+        for row in self.program:
+            n, first = _QUEUES.get(int(row[k.OP]), 0), int(row[k.QUEUE])
+            for i in range(n):
+                found[2 * first + i] = found[2 * first + n + i] = first + i
+        return found
+
+
+#: how many queues nodes have
+_QUEUES = {k.WITHIN: 1, k.UNBROKEN: 1, k.NUMBER: 2, k.SCAN: 1, k.AGGREGATE: 2}
 
 
 @dataclass
@@ -91,8 +131,8 @@ class Builder:
     queues: int = 0
     width: int = 1
 
-    def node(self, op: int, a: int = 0, b: int = 0, *, queues: int = 0, **columns: int) -> int:
-        """A node with its operands and other columns of a program (lower case); ``queues``: of its own."""
+    def node(self, op: int, a: int = 0, b: int = 0, **columns: int) -> int:
+        """A node with its operands and other columns of a program (lower case)."""
         row = [op, a, b, *([0] * (k.WIDTH - 4)), -1]
         for name, value in columns.items():
             row[getattr(k, name.upper())] = value
@@ -100,7 +140,7 @@ class Builder:
         if found is None:
             found = self.made[tuple(row)] = len(self.rows)
             row[k.QUEUE] = self.queues
-            self.queues += queues
+            self.queues += _QUEUES.get(op, 0)
             self.rows.append(row)
         return found
 
@@ -163,7 +203,7 @@ class Builder:
             return self.node(k.LATEST, holds, begins, high=ages.high, **more)
         if ages.high == FOREVER:
             return self.node(k.EARLIEST, holds, begins, low=ages.low, **more)
-        return self.node(k.WITHIN, holds, begins, low=ages.low, high=ages.high, queues=1, **more)
+        return self.node(k.WITHIN, holds, begins, low=ages.low, high=ages.high, **more)
 
     def unbroken(self, breaks: int, begins: int, ages: Ages, clock: int = -1) -> int:
         """Some state where it begins, and nothing has broken it since, as long as its age is in ``ages``."""
@@ -171,7 +211,7 @@ class Builder:
             holds = self.inverted(breaks)
             return self.since(holds, self.both([begins, holds]), ages)
         columns = {"low": ages.low, "high": ages.high, "close": ages.close, "clock": clock}
-        return self.node(k.UNBROKEN, breaks, begins, queues=1, **columns)
+        return self.node(k.UNBROKEN, breaks, begins, **columns)
 
     def remembered(
         self, holds: int, begins: int, ages: Ages, compared: Sequence[Compared], *, after: bool, clock: int = -1
@@ -183,14 +223,14 @@ class Builder:
         if len(compared) == 1:
             left, right = self.columns(compared[0])
             op = OPERATORS[compared[0].op]
-            return self.node(k.NUMBER, holds, begins, compare=op, left=left, right=right, queues=2, **more)
+            return self.node(k.NUMBER, holds, begins, compare=op, left=left, right=right, **more)
         found = tuple((*self.columns(c), OPERATORS[c.op]) for c in compared)
         self.width = max(self.width, len(found))
         at = next((i for i in range(len(self.pairs)) if tuple(self.pairs[i : i + len(found)]) == found), None)
         if at is None:
             at = len(self.pairs)
             self.pairs += found
-        return self.node(k.SCAN, holds, begins, left=at, right=len(found), queues=1, **more)
+        return self.node(k.SCAN, holds, begins, left=at, right=len(found), **more)
 
     def between(self, compared: Compared, aggregate: int = -1) -> int:
         """A comparison of now, perhaps of an aggregate."""
@@ -202,7 +242,7 @@ class Builder:
         at = self.plain.setdefault(values, len(self.plain))
         number = self.numbers.setdefault((-1, at), len(self.numbers))
         kind = _AGGREGATES[op] + (FLOATS if floats else 0)
-        return self.node(k.AGGREGATE, kind, begins, high=age, left=number, queues=2)
+        return self.node(k.AGGREGATE, kind, begins, high=age, left=number)
 
     def columns(self, compared: Compared) -> tuple[int, int]:
         """The numbers of the columns of keys of a comparison."""

@@ -1,0 +1,72 @@
+"""Instances as codes: equal values of the generic variables have one code, over all calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from occurs.model.types import Type
+from occurs.operators.columns import Column
+from occurs.operators.keycodes import KeyCodes
+
+
+class Keys:
+    """Codes count from 0.  ``values``: per generic variable its values by code."""
+
+    def __init__(self, types: Sequence[Type]) -> None:
+        self.types = tuple(types)
+        self.codes = KeyCodes()
+        self.values = [Column.nulls(t, 0) for t in types]
+        self._names = [str(i) for i in range(len(types))]
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return len(self.values[0]) if self.types else 1
+
+    def encode(self, columns: Sequence[Column], n: int) -> np.ndarray:
+        """int64 (n): the codes of rows, -1 if a value is null; new ones get the next."""
+        if not self.types:
+            return np.zeros(n, np.int64)
+        parts = [self.codes.encode(name, c) for name, c in zip(self._names, columns, strict=True)]
+        found = self.codes.join(self._names, parts, n)
+        before = self.size
+        if not n or int(found.max()) < before:
+            return found
+        first = np.full(int(found.max()) + 1 - before, -1, np.int64)
+        new = np.flatnonzero(found >= before)
+        first[found[new[::-1]] - before] = new[::-1]
+        for i, (column, type_) in enumerate(zip(columns, self.types, strict=True)):
+            self.values[i] = Column.concat([self.values[i], _cast(column.take(first), type_)])
+        return found
+
+    def copy(self) -> Keys:
+        """The same codes."""
+        made = Keys(self.types)
+        if self.types:
+            made.encode(self.values, self.size)
+        return made
+
+    def saved(self) -> pa.Table:
+        """By :meth:`restored` again."""
+        return pa.table({f"key{i}": c.arrow for i, c in enumerate(self.values)})
+
+    @classmethod
+    def restored(cls, types: Sequence[Type], table: pa.Table) -> Keys:
+        made = cls(types)
+        if types and table.num_rows:
+            made.encode([Column.of(table[f"key{i}"], t) for i, t in enumerate(types)], table.num_rows)
+        return made
+
+
+def _cast(column: Column, type_: Type) -> Column:
+    """A value as its variable has it: a column may have floats where another has ints."""
+    if column.type is type_:
+        return column
+    if column.type is Type.FLOAT and type_ is Type.INT:
+        return Column(type_, column.values.astype(np.int64), column.valid)
+    if type_ is Type.NULL:
+        return Column.nulls(type_, len(column))
+    return column.cast(type_)

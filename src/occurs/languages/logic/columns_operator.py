@@ -1,0 +1,246 @@
+"""The operator of triggers that are evaluated over whole columns (temporal-logic.md 5.4).
+
+It has the interface of the general one (:mod:`running`).  All instances of a call are taken at once: rows are sorted by
+instance and time, states made of them, their atoms evaluated as columns, and the network run over them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from occurs.errors import InputProblem
+from occurs.expr.dialect import LOGIC
+from occurs.expr.evaluate import evaluate
+from occurs.expr.tree import Expr
+from occurs.languages.logic.columns_keys import Keys
+from occurs.languages.logic.columns_rows import Ordered, Reader
+from occurs.languages.logic.columns_states import Batch, Carried, Chosen, Seen, chosen
+from occurs.model.time import TimeKind
+from occurs.model.types import Type
+from occurs.operators.columns import Column
+from occurs.operators.logic import evaluation
+from occurs.operators.logic.evaluation import Memory, States
+from occurs.operators.logic.keys import plain as ranks
+from occurs.operators.logic.network import Network
+from occurs.operators.logic.triggering import Call, Firings
+
+_NONE = np.zeros(0, np.int64)
+
+
+@dataclass
+class Kept:
+    """What the operator keeps: instances and their codes, what networks remember, last rows; ``active``: per code, is
+    the instance there?"""
+
+    network: Network
+    seen: Seen
+    keys: Keys
+    memory: Memory
+    carried: tuple[Carried, ...]
+    active: np.ndarray
+
+    @property
+    def size(self) -> int:
+        """Instances, their last rows, and the states that are remembered."""
+        return self.memory.size + sum(len(c.code) for c in self.carried)
+
+    def copy(self) -> Kept:
+        """The same."""
+        return replace(self, keys=self.keys.copy())
+
+    def saved(self) -> dict[str, pa.Table]:
+        """As tables."""
+        out = evaluation.saved(self.network, self.memory)
+        out["keys"] = self.keys.saved()
+        out["active"] = pa.table({"active": pa.array(self.active)})
+        for i, c in enumerate(self.carried):
+            out[f"last {i}"] = pa.table({"code": pa.array(c.code), **dict(c.columns)})
+        return out
+
+
+@dataclass(frozen=True)
+class Columns:
+    """An operator (:class:`occurs.operators.logic.triggering.Operator`).
+
+    ``name``: of the trigger; ``generics``, ``outputs`` with their types; ``emit``: the terms of the outputs (None: the
+    generic variables).
+    """
+
+    name: str
+    network: Network
+    seen: Seen
+    kind: TimeKind
+    gap: int
+    continues: bool
+    generics: tuple[tuple[str, Type], ...]
+    outputs: tuple[tuple[str, Type], ...]
+    emit: tuple[Expr, ...] | None
+
+    @property
+    def words(self) -> str:
+        """For ``explain``."""
+        return "vectorised: whole columns"
+
+    def fresh(self) -> Kept:
+        """Nothing has happened."""
+        keys = Keys([t for _, t in self.generics])
+        carried = tuple(Carried(_NONE, {}) for _ in self.seen.streams)
+        return Kept(self.network, self.seen, keys, Memory.empty(self.network), carried, self._active(_NONE, keys))
+
+    def _active(self, before: np.ndarray, keys: Keys) -> np.ndarray:
+        """Per code, is it active?  Without generic variables the only instance always is."""
+        out = np.zeros(keys.size, np.bool_)
+        out[: len(before)] = before
+        return out if self.generics else np.ones(1, np.bool_)
+
+    def restored(self, tables: Mapping[str, pa.Table]) -> Kept:
+        """From what :meth:`Kept.saved` gave.  Raises CheckpointProblem."""
+        keys = Keys.restored([t for _, t in self.generics], tables["keys"])
+        carried = []
+        for i in range(len(self.seen.streams)):
+            one = tables[f"last {i}"].combine_chunks()
+            columns = {n: _whole(one[n]) for n in one.column_names if n != "code"}
+            carried.append(Carried(np.array(one["code"], np.int64), columns))
+        active = np.array(tables["active"]["active"], np.bool_)
+        memory = evaluation.restored(self.network, tables)
+        return Kept(self.network, self.seen, keys, memory, tuple(carried), active)
+
+    # --- a call -------------------------------------------------------------------------------------------------------
+
+    def advance(self, kept: Kept, call: Call) -> Firings:
+        """The rows of a call.  Raises InputProblem."""
+        try:
+            return self._advance(kept, call)
+        except InputProblem as e:
+            raise InputProblem([replace(p, definition=p.definition or self.name) for p in e.problems]) from e
+
+    def _advance(self, kept: Kept, call: Call) -> Firings:
+        seen, keys = self.seen, kept.keys
+        readers: dict[str, Reader] = {}
+        for s in seen.streams:
+            rows = call.rows.get(s.shape.name)
+            if rows is not None and len(rows) and s.shape.name not in readers:
+                readers[s.shape.name] = Reader(s.shape, s.kind, rows, keys, self.kind)
+        for s in seen.streams:
+            if s.shape.name in readers and s.keyed:
+                reader = readers[s.shape.name]
+                keys.encode([reader.column(c) for c in s.keyed], len(reader.rows))
+        ordered = [readers[s.shape.name].ordered(s) if s.shape.name in readers else _nothing() for s in seen.streams]
+        counts = 0
+        for number, (s, found) in enumerate(zip(seen.streams, ordered, strict=True)):
+            if s.shape.name in readers:
+                readers[s.shape.name].agree(found, s)
+                counts += readers[s.shape.name].keyless if number == seen.query or number in seen.split else 0
+        states = chosen(seen, ordered, self._active(kept.active, keys))
+        names = tuple(n for n, _ in self.generics)
+        batch = Batch(seen, self.kind, keys, names, readers, ordered, kept.carried, states.code, states.time)
+        fired, since, memory = self._run(kept.memory, batch, states)
+        firings = self._firings(batch, keys, fired, since, {"rows without a key": counts} if counts else {})
+        kept.memory, kept.active = memory, states.active
+        kept.carried = tuple(batch.kept(i) for i in range(len(seen.streams)))
+        return firings
+
+    def _run(self, memory: Memory, batch: Batch, states: Chosen) -> tuple[np.ndarray, np.ndarray, Memory]:
+        """The numbers of the states that fire, the times of their activations, and what is remembered afterwards.
+
+        An instance that comes back within a call is another one, so that there is a round for each time.
+        """
+        fired, since = [_NONE], [_NONE]
+        rounds = int(states.epoch.max()) + 1 if len(states.epoch) else 0
+        for number in range(rounds):
+            mine = np.flatnonzero(states.epoch == number) if rounds > 1 else np.arange(len(states.code))
+            code, time = states.code[mine], states.time[mine]
+            start = np.append(np.flatnonzero(np.append(True, code[1:] != code[:-1])), len(code))
+            own = code[start[:-1]]
+            if number:
+                memory = _without(self.network, memory, own)
+            whole = len(mine) == len(states.code)
+            leaves = batch.column if whole else batch.some(mine)
+            memory, found = evaluation.advance(
+                self.network,
+                memory,
+                States(own, start.astype(np.int64), time, leaves),
+                kind=self.kind,
+                gap=self.gap,
+                continues=self.continues,
+            )
+            at = np.flatnonzero(found.fired)
+            fired.append(mine[at])
+            since.append(found.since[at])
+        gone = states.left[~states.active[states.left]]
+        return np.concatenate(fired), np.concatenate(since), _without(self.network, memory, gone)
+
+    def _firings(
+        self, batch: Batch, keys: Keys, fired: np.ndarray, since: np.ndarray, counts: Mapping[str, int]
+    ) -> Firings:
+        """In the order of time and values."""
+        code, time = batch.code[fired], batch.time[fired]
+        generics = {n: keys.values[i].take(code) for i, (n, _) in enumerate(self.generics)}
+        if self.emit is None:
+            columns = generics
+        else:
+            columns = {
+                n: self._given(e, t, batch, fired, time) for (n, t), e in zip(self.outputs, self.emit, strict=True)
+            }
+        order = _order(time, columns)
+        empty = {n: Column.nulls(t, 0) for n, t in self.generics}
+        return Firings(
+            time[order],
+            {n: c.take(order) for n, c in columns.items()},
+            {n: c.take(order) for n, c in generics.items()},
+            since[order],
+            _NONE,
+            empty,
+            counts=counts,
+        )
+
+    def _given(self, term: Expr, type_: Type, batch: Batch, fired: np.ndarray, time: np.ndarray) -> Column:
+        found = evaluate(term, batch.some(fired), len(fired), kind=self.kind, dialect=LOGIC)
+        if found.overflow is not None:
+            raise evaluation.too_large(int(time[np.flatnonzero(found.overflow)[0]]))
+        column = Column.of(found.values, type_ if pa.types.is_null(found.values.type) else found.type)
+        return column if column.type is type_ else column.cast(type_)
+
+
+def _nothing() -> Ordered:
+    return Ordered(_NONE, _NONE, _NONE, np.zeros(0, np.bool_))
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+
+
+def _without(network: Network, memory: Memory, codes: np.ndarray) -> Memory:
+    """Some instances forgotten."""
+    if not len(codes) or not len(memory.code):
+        return memory
+    return evaluation.chosen(network, memory, np.flatnonzero(~np.isin(memory.code, codes)))
+
+
+def _order(time: np.ndarray, columns: Mapping[str, Column]) -> np.ndarray:
+    """The order by time, then by the values of columns in the order of their names, null least."""
+    by: list[np.ndarray] = []
+    for name in sorted(columns):
+        by += _ranks(columns[name])
+    if not by:
+        return np.argsort(time, kind="stable")
+    return np.lexsort((*reversed(by), time))
+
+
+def _ranks(column: Column) -> list[np.ndarray]:
+    """Ascending ints for ascending values, null least."""
+    if not column.numeric:
+        encoded = column.arrow.dictionary_encode()
+        if not len(encoded.dictionary):
+            return []
+        texts = encoded.dictionary.to_pylist()
+        rank = np.empty(len(texts) + 1, np.int64)
+        rank[np.array(sorted(range(len(texts)), key=texts.__getitem__))] = np.arange(len(texts))
+        rank[-1] = -1
+        return [rank[encoded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)]]
+    keys, known = ranks(column.arrow)
+    return [known.astype(np.int64), keys] if not known.all() else [keys]
