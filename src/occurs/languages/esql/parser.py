@@ -56,7 +56,7 @@ def parse(
 def _with_nearest(reader: Expressions, phrases: Sequence[syntax.Phrase]) -> Problem:
     """Why a statement cannot be read; a hint names the patterns that come near to what stands there."""
     problem = reader.problem()
-    if reader.furthest in reader.said:
+    if reader.furthest in reader.said or problem.hint is not None:
         return problem
     for start in range(reader.furthest, max(-1, reader.furthest - 4), -1):
         if start >= len(reader.tokens) or reader.tokens[start].kind != "word":

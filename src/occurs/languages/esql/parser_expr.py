@@ -123,9 +123,9 @@ class Expressions(FormReader):
             if self.sees(*words):
                 if self.tokens[self.at + len(words)].kind == "variable":
                     return self._quantifier(name, len(words))
-                if name != "EVERY":  # which is also the first word of forms
-                    self.at += len(words)
-                    raise self.fail("a variable (`$x`)")
+                self.at += len(words)
+                self.wanted("a variable (`$x`)")
+                self.at -= len(words)  # forms and phrases may begin so too
         return self.negation()
 
     def _quantifier(self, word: str, words: int) -> syntax.Node:

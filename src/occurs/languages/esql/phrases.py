@@ -42,8 +42,10 @@ def nearest(words: Sequence[str], phrases: Iterable[Phrase]) -> list[str]:
                 break
             begin.append(word)
         here = " ".join(words[: len(begin)])
+        if here in [" ".join(b) for b in _spelled(begin)]:
+            return []  # they are not what is wrong
         ratio = max((difflib.SequenceMatcher(None, here, " ".join(b)).ratio() for b in _spelled(begin)), default=0.0)
-        if ratio >= _NEAR and here != " ".join(begin):
+        if ratio >= _NEAR:
             found.append((-ratio, pattern))
     return [pattern for _, pattern in sorted(found)[:3]]
 

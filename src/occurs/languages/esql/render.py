@@ -13,7 +13,7 @@ from occurs.languages.esql.parser_expr import COMPARISON, IMPLIES, NEGATION, OPE
 from occurs.languages.esql.words import CONSTANTS, KEYWORDS
 from occurs.languages.names import Name
 
-#: what needs parentheses wherever it is an operand: WHERE and its kin
+#: what needs parentheses wherever it is an operand: WHERE and its kin, forms that end in a function
 _PIPE = -1
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _ORDINALS = {1: "ST", 2: "ND", 3: "RD"}
@@ -28,7 +28,9 @@ def render(node: syntax.File | syntax.Statement | syntax.Node) -> str:
             return f"LET {name_text(node.name.text)} BE {render(node.pipe)}."
         case syntax.Definition():
             head = f"DEFINE {name_text(node.name.text)}{' WITH ABOUT' * node.about} AS " if node.name else ""
-            return f"{head}{render(node.pipe)}{f' AT END {node.at_end}' if node.at_end else ''}."
+            pipe = render(node.pipe)
+            pipe = f"({pipe})" if pipe[0] == "#" else pipe  # which would begin a comment
+            return f"{head}{pipe}{f' AT END {node.at_end}' if node.at_end else ''}."
         case syntax.Phrase():
             params = ", ".join(f"@{n} IS A {c.upper()}" for n, c in node.parameters)
             body = render(node.body) if node.body is not None else ""
@@ -73,7 +75,7 @@ def _text(node: syntax.Node) -> tuple[str, int]:
         case syntax.Access():
             return f"{_base(node.of)}.{name_text(node.name)}", OPERAND
         case syntax.Element():
-            return f"{_base(node.of)}[{render(node.at)}]", OPERAND
+            return f"{_base(node.of)}[{_within(node.at, IMPLIES)}]", OPERAND
         case syntax.Items():
             inside = _commas(node.items)
             return f"{{{inside}}}" if node.set else f"[{inside}]", OPERAND
@@ -82,7 +84,7 @@ def _text(node: syntax.Node) -> tuple[str, int]:
         case syntax.Unary() | syntax.Binary() | syntax.IsNull() | syntax.Quantifier() | syntax.Where():
             return _operator(node)
         case syntax.Form():
-            return _form(node), OPERAND
+            return _form(node), _PIPE if _is_open(node) else OPERAND
         case syntax.Machine():
             return _machine(node), OPERAND
         case syntax.Use():
@@ -91,8 +93,9 @@ def _text(node: syntax.Node) -> tuple[str, int]:
 
 
 def _string(value: str) -> str:
-    text = string_text(value)
-    return text if '\\"' not in text else "'" + text[1:-1].replace('\\"', '"').replace("'", "\\'") + "'"
+    if '"' in value and "'" not in value:
+        return "'" + string_text(value.replace('"', "'"))[1:-1].replace("'", '"') + "'"
+    return string_text(value)
 
 
 def _base(node: syntax.Node) -> str:
@@ -111,13 +114,13 @@ def _commas(nodes: Sequence[syntax.Node]) -> str:
 
 
 def _item(node: syntax.Node) -> str:
-    text = _within(node, IMPLIES)
-    return f"({text})" if "," in text and not text.startswith("(") and _ends_open(node) else text
+    text, level = _text(node)
+    return f"({text})" if level < IMPLIES or any(_takes_commas(n) for n in node.walk()) else text
 
 
-def _ends_open(node: syntax.Node) -> bool:
+def _takes_commas(node: syntax.Node) -> bool:
     """Whether there is a form with a list of its own, which would take the commas behind it."""
-    return any(isinstance(n, (syntax.Form, syntax.Machine, syntax.Use)) for n in node.walk())
+    return isinstance(node, syntax.Form) and node.kind in ("merge", "events", "apply", "select")
 
 
 def _operator(node: Any) -> tuple[str, int]:
@@ -174,6 +177,11 @@ def _form(node: syntax.Form) -> str:
     out: list[str] = []
     _elements(BY_KIND[node.kind].elements, node, out)
     return " ".join(out).replace(" ,", ",")
+
+
+def _is_open(node: syntax.Form) -> bool:
+    """Whether a form ends in a function, which would take the operators behind it."""
+    return node.kind == "slice" or any(node[p] is not None for p in ("start", "where"))
 
 
 def _elements(elements: Sequence[Element], node: syntax.Form, out: list[str]) -> None:
