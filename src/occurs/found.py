@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -25,7 +26,8 @@ class Detections(Mapping[str, Any]):
     """What was found: type -> table, in evaluation order; types without detections are there with their schema.
 
     ``counts``: rows read, bad, outside the clock.., those of :func:`occurs.hosts.counts.counts`;
-    ``bad``: the rows left out, with reasons; ``notices``.
+    ``bad``: the rows left out, with reasons; ``notices``.  ``never``: which temporal triggers (``type``) can fire no
+    more, since when (``time``), with their generic variables; None: there are no such triggers.
     """
 
     def __init__(
@@ -52,6 +54,12 @@ class Detections(Mapping[str, Any]):
         #: per statement with a guard the partial matches that it ended; None: they were not asked for
         self.timeouts = Timeouts(stage.sides, self._ended) if stage.sides else None
         self.notices = list(history.notices)
+
+    @cached_property
+    def never(self) -> Any:
+        if not self._stage.notices:
+            return None
+        return self._like(notices({name: self.arrow(t) for t, name in self._stage.notices.items()}))
 
     def _like(self, table: pa.Table) -> Any:
         return table if self._sample is None else like(self._sample, table)
@@ -136,6 +144,24 @@ class Timeouts(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"Timeouts({', '.join(self)})"
+
+
+def notices(tables: Mapping[str, pa.Table]) -> pa.Table:
+    """The notices of all triggers (by their names) as one table, in order of time: type, time, and the generic
+    variables of all; one that has different types in different triggers is text."""
+    types: dict[str, set[pa.DataType]] = {}
+    for table in tables.values():
+        for f in table.schema:
+            types.setdefault(f.name, set()).add(f.type)
+    mixed = {n for n, found in types.items() if len(found - {pa.null()}) > 1}
+    parts = []
+    for name, table in tables.items():
+        own = table.drop_columns([n for n in ("label", "because") if n in table.column_names])
+        for n in mixed & set(own.column_names):
+            own = own.set_column(own.column_names.index(n), n, own.column(n).cast(pa.string()))
+        parts.append(called(own, name))
+    whole = pa.concat_tables(parts, promote_options="permissive")
+    return whole.take(pc.sort_indices(whole, sort_keys=[("time", "ascending"), ("type", "ascending")]))
 
 
 def called(table: pa.Table, name: str) -> pa.Table:

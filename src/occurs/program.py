@@ -31,6 +31,7 @@ from occurs.plan.definition import Definition
 from occurs.plan.notes import notes
 from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Stage, Subscribed, make_stage, stage_key
+from occurs.plan.triggers import TriggerDefinition
 
 __all__ = ["Detections", "Program", "run_history"]
 
@@ -53,6 +54,8 @@ class Program:
         self.provisional = False
         #: are partial matches told that guards end?
         self.timeouts = False
+        #: is told of triggers that they can fire no more?
+        self.never = False
         self._instances: int | None = None
         #: the latest binding and the latest plan, behind all that they depend on; shared by copies with other options
         self._bounds: list[tuple[Known, Bound]] = []
@@ -90,6 +93,17 @@ class Program:
         out._judge(self.problems)
         return out
 
+    @property
+    def tells_never(self) -> bool:
+        """Are there triggers of which there may be instances that can fire no more?"""
+        return any(p.looks_ahead for p in self._unbound.parts.values())
+
+    def noticing(self) -> Program:
+        """This program, which also tells of triggers that they can fire no more."""
+        out = copy.copy(self)
+        out.never = True
+        return out
+
     def require(self, host: str) -> None:
         """Raise UsageProblem if there are definitions that do not run on ``host`` (``local``, ``spark``)."""
         for name, part in self._unbound.parts.items():
@@ -105,7 +119,7 @@ class Program:
         The latest one is kept: thousands of rules take seconds.
         """
         options = self._zone, self._strict, self._require_bounds, self._window, self.provisional, self.timeouts
-        name = None if schemas is None else dict(schemas), kind, *options, self._instances
+        name = None if schemas is None else dict(schemas), kind, *options, self.never, self._instances
         if not self._facts and self._plans and self._plans[0][0] == name:
             return self._plans[0][1]
         stage = self._planned(schemas, kind)
@@ -118,13 +132,14 @@ class Program:
         definitions = self._compiled(bound, kind)
         self._judge([w for d in definitions for w in d.warnings])
         sides = {d.output: d.schema for d in definitions if isinstance(d, SequenceDefinition) and d.ended}
+        notices = {d.never: d.notices for d in definitions if isinstance(d, TriggerDefinition) and d.never}
         if self.timeouts and not sides:
             hint = "they come from patterns with `timer:within` in EPL"
             raise UsageProblem.of("bad-option", "timeouts: no definition of this program has such rows", hint=hint)
         subscribed = bound.subscribed
-        subscribed = subscribed + [Subscribed(t, None) for t in sides] if subscribed else []
+        subscribed = subscribed + [Subscribed(t, None) for t in (*sides, *notices)] if subscribed else []
         nothing = {s.type: Schema() for s in subscribed}  # of types that nobody knows: reported without rows
-        everything = {**nothing, **(schemas or {}), **bound.schemas, **sides}
+        everything = {**nothing, **(schemas or {}), **bound.schemas, **sides, **notices}
         return make_stage(definitions, everything, kind, subscribed, stage_key(definitions))
 
     def check(self, schemas: Mapping[str, Schema] | None = None, kind: TimeKind | None = None) -> list[Problem]:
@@ -162,6 +177,7 @@ class Program:
         found = bound.definitions(kind, self._facts)
         found += bound.timeouts(found) if self.timeouts else []
         found = found if self._instances is None else [d.at_most(self._instances) for d in found]
+        found = [d.noticing() for d in found] if self.never else found
         return [d.telling() for d in found] if self.provisional else found
 
     def _judge(self, problems: list[Problem]) -> None:
@@ -270,7 +286,8 @@ class Program:
         types.  For ``zone`` to ``require_bounds`` see :meth:`adjusted`.  ``window``, ``step``: window mode, the answer
         over what has come by each query, as far as it reaches into the window; durations such as "2 h", or ticks.
         ``provisional``: on a stream rows that still hold are told before they have ended, with the column ``final``.
-        ``timeouts``: the result has ``timeouts``, too: per statement with a guard `timer:within` the partial matches
+        The result has ``never``, too: when instances of temporal triggers were found to be able to fire no more.
+        ``timeouts``: and ``timeouts``: per statement with a guard `timer:within` the partial matches
         that it ended.  ``max_instances``: how many partial matches a definition may have at a time (10 million; on
         Spark per partition).  ``host``: options of Spark (``partitions``).
 
@@ -299,6 +316,7 @@ class Program:
         if host:
             hint = did_you_mean(next(iter(host)), _DETECT, "options")
             raise UsageProblem.of("bad-option", f"unknown options: {', '.join(sorted(host))}", hint=hint)
+        program = program.noticing()
         history = program.history(events, options)
         stage = program.plan(history.schemas, history.kind)
         done: list[TypeRows]
@@ -336,7 +354,7 @@ class Program:
             hint = f"declare them in the rules, `event {missing[0]}(Name: type, ..)`, or pass schemas="
             raise UsageProblem.of("missing-schema", text, hint=hint)
         first = None if start is None else instant(start, kind, "start")
-        return Live(self.adjusted(zone=zone).plan(known, kind), labelled=because, start=first)
+        return Live(self.adjusted(zone=zone).noticing().plan(known, kind), labelled=because, start=first)
 
     def stream(self, events: Iterable[Mapping[str, Any]], *, ended: bool = True, **options: Any) -> Iterator[Detection]:
         """Detections one by one (pull): ``events`` are mappings with ``type``, ``time`` and the attributes, in order of
@@ -373,7 +391,8 @@ class Program:
                 return self.plan(None, kind)
             except DefinitionProblem as error:
                 # a bare number is no duration over timestamps, and nothing is added to them but durations
-                if any(p.severity == "error" and p.kind not in ("missing-unit", "type-mismatch") for p in error.problems):
+                wrong = {p.kind for p in error.problems if p.severity == "error"}
+                if wrong - {"missing-unit", "type-mismatch"}:
                     raise
         return self.plan(None, kinds[-1])
 

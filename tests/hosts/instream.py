@@ -57,7 +57,8 @@ class Store:
         return self.pieces[name]
 
     def put(self, name: str, data: bytes) -> None:
-        again = name == "program" or name.endswith("/consumed") or any(p in name for p in ("/net/", "/sequence/", "/trigger/"))
+        kept = any(kind in name for kind in ("/net/", "/sequence/", "/trigger/"))
+        again = kept or name == "program" or name.endswith("/consumed")
         assert again or name not in self.pieces, f"{name} is written twice"
         self.pieces[name] = data
 
@@ -164,7 +165,7 @@ class InStream:
             parts, self.source, how.buckets, token, label=how.because, because=how.because, late=how.late,
             skip=how.skip, final=program.provisional,
         )  # fmt: skip
-        asked = self.stage.found, how.because, how.because, self.stage.sides
+        asked = self.stage.found, how.because, how.because, self.stage.sides, self.stage.notices
         self.query = StreamQuery(cast(Any, None), self.layout, *asked)
         self.stores: dict[tuple[int, int], Store] = {}
         kinds = {c: ARROW[kind] for (_, kind), c in columns.items()}

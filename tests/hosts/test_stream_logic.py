@@ -40,7 +40,7 @@ def without_reasons(event: Occurrence) -> Occurrence:
     return Occurrence(event.type, event.time, {n: v for n, v in event.attributes.items() if n != "because"})
 
 
-@pytest.mark.parametrize("case", CASES[::5], ids=str)
+@pytest.mark.parametrize("case", CASES[::8], ids=str)
 def test_a_stream_gives_what_a_batch_gives(case: LogicCase) -> None:
     check(case, WAYS)
 

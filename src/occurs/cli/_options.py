@@ -41,6 +41,11 @@ def timeouts(command: Decorated) -> Decorated:
     return click.option("--timeouts", metavar="PATH", help=text)(command)
 
 
+def never(command: Decorated) -> Decorated:
+    text = "Write when triggers (FTL) were found to be able to fire no more, instead of saying it on stderr."
+    return click.option("--never", metavar="PATH", help=text)(command)
+
+
 def instances(command: Decorated) -> Decorated:
     text = "Partial matches of a definition at a time (EPL; on Spark per partition): more are an error."
     return click.option("--max-instances", type=click.IntRange(1), metavar="N", help=f"{text}  [default: 10,000,000]")(

@@ -92,6 +92,18 @@ def ended(counts: Mapping[str, int]) -> None:
     click.echo(f"ran out of time: {', '.join(f'{name} {n:,}' for name, n in counts.items()) or 'nothing'}", err=True)
 
 
+def never(tables: Mapping[str, pa.Table]) -> None:
+    """Which triggers can fire no more, since when, on stderr."""
+    for name, table in tables.items():
+        own = [n for n in table.column_names if n not in ("type", "time", "label", "because")]
+        columns = [plain_text(table.slice(0, SHOWN).column(n)).to_pylist() for n in ("time", *own)]
+        for time, *values in zip(*columns, strict=True):
+            of = ", ".join(f"{n} {v}" for n, v in zip(own, values, strict=True))
+            click.echo(f"never: `{name}`{f' ({of})' if of else ''} can fire no more, since {time}", err=True)
+        if len(table) > SHOWN:
+            click.echo(f"never: `{name}`: {len(table) - SHOWN:,} more (all of them: --never FILE)", err=True)
+
+
 def rows(n: int, kind: str = "") -> str:
     """So many rows, in words."""
     return f"{n:,} {kind}row{'' if n == 1 else 's'}"

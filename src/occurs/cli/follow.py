@@ -5,13 +5,17 @@ from __future__ import annotations
 import functools
 import sys
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
+import pyarrow as pa
 
 from occurs.cli import _input, _options
 from occurs.cli._output import check_targets, ended, left_out, rich_table, rows
+from occurs.cli._output import never as tell_never
 from occurs.connect.places import split_type
+from occurs.errors import UsageProblem
 from occurs.follow.checkpoint import Checkpoint
 from occurs.follow.figures import Line, Totals
 from occurs.follow.follower import Asked, Follower
@@ -40,6 +44,7 @@ if TYPE_CHECKING:
 @click.option("--late", metavar="DIR", help="Write the rows that came too late, as they came (JSON lines).")
 @click.option("--bad", metavar="DIR", help="Write the rows left out, with reason and place (implies --bad-rows skip).")
 @_options.timeouts
+@_options.never
 @click.option("--because", is_flag=True, help="Add the label and the constituents of every detection.")
 @click.option("--label", is_flag=True, help="Add the label of every detection.")
 @click.option("--provisional", is_flag=True, help="Tell what still holds before it has ended, too (column final).")
@@ -66,6 +71,7 @@ def command(
     late: str | None,
     bad: str | None,
     timeouts: str | None,
+    never: str | None,
     because: bool,
     label: bool,
     provisional: bool,
@@ -86,6 +92,10 @@ def command(
         raise unsupported("on a stream")
     program = _input.load(rules, language, strict=strict, require_bounds=require_bounds)
     targets = {"--out": None if out == "-" else out, "--late": late, "--bad": bad, "--timeouts": timeouts}
+    targets["--never"] = never
+    if never is not None and not program.tells_never:
+        text = f"--never {never}: no definition of this program has such rows"
+        raise UsageProblem.of("bad-option", text, hint="they come from triggers that look ahead, in FTL")
     check_targets({o: None if t and _is_topic(t) else t for o, t in targets.items()}, given.events)
     source = source_of(given.events, speed)
     for option, target in {**targets, "--checkpoint": checkpoint, "--metrics": metrics}.items():
@@ -95,7 +105,7 @@ def command(
     program = program.adjusted(
         zone=given.zone, facts=facts, strict=strict, require_bounds=require_bounds, provisional=provisional,
         timeouts=timeouts is not None, max_instances=max_instances,
-    )  # fmt: skip
+    ).noticing()  # fmt: skip
     asked = Asked(
         source,
         given.options(skip=bad is not None),
@@ -129,7 +139,8 @@ def command(
         too_late, wrong = side("--late", late, "jsonl", checkpoint), side("--bad", bad, out_format, checkpoint)
         partial = side("--timeouts", timeouts, out_format, checkpoint)
         suffixes = [out_format if isinstance(sink, Files) else None for sink in (found, partial)]
-        return Outputs(found, too_late, wrong, suffixes[0], partial, suffixes[1])
+        no_more = side("--never", never, out_format, checkpoint) or Told()
+        return Outputs(found, too_late, wrong, suffixes[0], partial, suffixes[1], no_more)
 
     follower = Follower(program, asked, _input.warn)
     try:
@@ -145,6 +156,13 @@ def command(
     _summary(follower.totals, time.monotonic() - began, lasting)
     if timeouts is not None:
         ended(follower.totals.ended)
+
+
+class Told:
+    """Notices of triggers that can fire no more, said on stderr."""
+
+    def write(self, batch: int, tables: Mapping[str, pa.Table]) -> None:
+        tell_never(tables)
 
 
 def _is_topic(text: str) -> bool:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import time
 
 import click
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from occurs.cli import _input, _options
 from occurs.cli._output import check_targets, ended, put, summary
+from occurs.cli._output import never as tell_never
 from occurs.cli._progress import detecting
 from occurs.connect.tables import to_arrow
 from occurs.connect.writers import in_order, write, write_rows
@@ -24,7 +27,7 @@ from occurs.hosts.windows import unsupported
 @click.option("--label", is_flag=True, help="Add the label of every detection.")
 @click.option("--bad", metavar="PATH", help="Write the rows left out, with reason and place (implies --bad-rows skip).")
 @click.option("--late", metavar="PATH", help="Write the rows that came too late: a history has none.")
-@click.option("--never", metavar="PATH", help="Write the triggers that can never fire any more (FTL, PTL).")
+@_options.never
 @_options.timeouts
 @_options.instances
 @_options.windows
@@ -53,10 +56,8 @@ def command(
     """
     began = time.monotonic()
     targets = {"--out": None if out == "-" else out, "--bad": bad, "--late": late, "--timeouts": timeouts}
+    targets["--never"] = never
     check_targets(targets, given.events)
-    if never is not None:
-        text = f"--never {never}: no definition of this program has such rows"
-        raise UsageProblem.of("bad-option", text, hint="they come from FTL and PTL")
     program = _input.load(rules, language, strict=strict, require_bounds=require_bounds)
     keywords = _input.arguments(given, skip=bad is not None)
     keywords |= {"strict": strict, "require_bounds": require_bounds}
@@ -76,9 +77,13 @@ def command(
     else:
         with _input.doing("reading"):
             events = _input.read(program, given)
+    if never is not None and not program.tells_never:
+        text = f"--never {never}: no definition of this program has such rows"
+        raise UsageProblem.of("bad-option", text, hint="they come from triggers that look ahead, in FTL")
     with detecting(given.host == "spark"):
         found = program.detect(events, because=because, with_label=label, only=chosen, **keywords)
         tables = {name: to_arrow(found[name]) for name in found}
+        gone = None if found.never is None else to_arrow(found.never)
         partial = {name: to_arrow(table) for name, table in (found.timeouts or {}).items()}
     if given.host == "spark":
         tables, partial = ({name: in_order(table) for name, table in some.items()} for some in (tables, partial))
@@ -88,6 +93,11 @@ def command(
     if history is not None:
         counts, left_out = history.counts, history.bad
     put(tables, out)
+    no_more = {} if gone is None else {n: gone.filter(pc.equal(gone.column("type"), n)) for n in _names(gone)}
+    if never is not None:
+        write(never, no_more, "--never")
+    elif no_more:
+        tell_never(no_more)
     if bad is not None:
         write_rows(bad, None if left_out is None else to_arrow(left_out), "--bad")
     if late is not None:
@@ -97,3 +107,9 @@ def command(
     summary(tables, counts, time.monotonic() - began)
     if timeouts is not None:
         ended({name: len(table) for name, table in partial.items()})
+
+
+def _names(notices: pa.Table) -> list[str]:
+    """The triggers that notices are of."""
+    found: list[str] = pc.unique(notices.column("type")).to_pylist()
+    return sorted(found)

@@ -30,6 +30,7 @@ class Totals:
 
     found: Counter[str] = field(default_factory=Counter)
     ended: Counter[str] = field(default_factory=Counter)
+    never: Counter[str] = field(default_factory=Counter)
     counts: Counter[str] = field(default_factory=Counter)
     last: dict[str, Any] = field(default_factory=dict)
     batches: int = 0
@@ -40,6 +41,7 @@ class Totals:
         found = {t: len(table) for t, table in done.found.items()}
         f = done.figures
         self.found.update(found)
+        self.never.update({name: len(table) for name, table in done.never.items()})
         self.ended.update({name: len(table) for name, table in done.timeouts.items()})
         self.counts.update({n: f[n] or 0 for n in ("rows", "bad", "outside", "empty", "late")})
         reasons = [r.as_py() for r in done.bad.column("reason")]

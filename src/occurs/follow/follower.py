@@ -162,7 +162,7 @@ class Follower:
         asked, options = self.asked, self.asked.options
         stage = self.program.plan(expected.pinned.schemas, self.kind)
         reported = chosen(stage.found, None if asked.only is None else list(asked.only))
-        run = lanes(needed(groups(stage.definitions, stage), {*reported, *stage.sides}), asked.buckets)
+        run = lanes(needed(groups(stage.definitions, stage), {*reported, *stage.sides, *stage.notices}), asked.buckets)
         special = [options.type, options.time, options.end, options.sequence, options.label, options.time_unit]
         return {
             "pinned": expected.pinned.entry(),

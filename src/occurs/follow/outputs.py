@@ -16,7 +16,7 @@ from occurs.hosts.stream.batches import MicroBatch
 @dataclass
 class Outputs:
     """``found``: detections; ``late``: rows that came too late, as they came; ``bad``: rows left out, with reasons;
-    ``timeouts``: partial matches that guards ended."""
+    ``timeouts``: partial matches that guards ended; ``never``: notices of triggers that can fire no more."""
 
     found: Sink
     late: SideSink | None = None
@@ -26,6 +26,7 @@ class Outputs:
     timeouts: Sink | None = None
     #: of the files of partial matches, if it is files
     timeouts_suffix: str | None = None
+    never: Sink | None = None
 
     def check(self, nothing: MicroBatch) -> None:
         """Raises UsageProblem (``schema-conflict``) if the types cannot be in one file; the micro-batch is empty."""
@@ -41,6 +42,8 @@ class Outputs:
             self.bad.rows(batch, done.bad.select(["reason", "file", "row", "column", "value", "data"]))
         if self.timeouts is not None:
             self.timeouts.write(batch, _in_order(done.timeouts))
+        if self.never is not None:
+            self.never.write(batch, _in_order(done.never))
         self.found.write(batch, _in_order(done.found))
 
 

@@ -29,7 +29,8 @@ class Live:
 
     Events of one instant may come in any order: the answer is that of a batch.  An event at or before the frontier is
     late: counted in ``late``, else ignored.  Events of types that the program does not read move the clock only.
-    Detections are dicts: ``type``, ``time``, the attributes, and ``label`` and ``because`` if ``labelled``.
+    Detections are dicts: ``type``, ``time``, the attributes, and ``label`` and ``because`` if ``labelled``.  ``never``:
+    which triggers (``type``) can fire no more, since when, with their generic variables.
     """
 
     def __init__(self, stage: Stage, *, labelled: bool = False, start: int | None = None):
@@ -41,6 +42,7 @@ class Live:
         #: up to here all is judged
         self.frontier: int | None = None
         self.late = 0
+        self.never: list[dict[str, Any]] = []
         self._closed = False
         self._engine = Engine(stage, labelled=labelled)
         self._waiting: dict[str, list[dict[str, Any]]] = {}
@@ -105,7 +107,9 @@ class Live:
         done = self._engine.advance(new, until, self.start, closing=closing)
         self.frontier = until
         out: list[Detection] = []
-        for t in self.stage.reported:
+        for t, trigger in self.stage.notices.items():
+            self.never += [{**row, "type": trigger} for row in done.table(t).to_pylist()]
+        for t in (t for t in self.stage.reported if t not in self.stage.notices):
             out += done.table(t, label=self.labelled, because=self.labelled).to_pylist()
         return sorted(out, key=lambda r: r["time"])
 

@@ -117,6 +117,10 @@ class Part(Protocol):
         """Do its definitions run in window mode?"""
 
     @property
+    def looks_ahead(self) -> bool:
+        """Are there definitions of which it may be known that they find nothing more?"""
+
+    @property
     def reads_all(self) -> bool:
         """Do its definitions want the rows of all types, whatever they are?"""
 

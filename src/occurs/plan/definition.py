@@ -94,6 +94,10 @@ class Definition(ABC):
         """The same, with rows that still hold before they have ended."""
         return self
 
+    def noticing(self) -> Definition:
+        """The same, with notices of what can be found no more as a side output, if it has such."""
+        return self
+
     def at_most(self, instances: int) -> Definition:
         """The same, with no more than so many partial matches at a time, if it has such."""
         return self

@@ -23,8 +23,8 @@ class TriggerDefinition(Definition):
     what it keeps, in words; ``timed``: there may be states without rows; ``text``: what it says; ``since``: it sees
     rows after this tick only.
 
-    ``never``: if it is not empty, the notices that instances can fire no more are a side output of this type, with the
-    columns ``notices``.
+    ``future``: it looks ahead, so that there may be instances that can fire no more.  ``never``: if it is not empty,
+    the notices of these are a side output of this type, with the columns ``notices``: the generic variables.
     """
 
     name: str
@@ -43,6 +43,7 @@ class TriggerDefinition(Definition):
     since: int | None = None
     file: str | None = None
     span: Span | None = None
+    future: bool = False
     never: str = ""
     notices: Schema = Schema()
 
@@ -84,3 +85,6 @@ class TriggerDefinition(Definition):
 
     def after(self, born: int) -> TriggerDefinition:
         return replace(self, since=born)
+
+    def noticing(self) -> TriggerDefinition:
+        return replace(self, never=f"never {self.trigger}", notices=Schema(self.generics)) if self.future else self

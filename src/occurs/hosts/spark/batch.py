@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any
 from occurs.errors import OccursError, Problem, UsageProblem
 from occurs.found import Timeouts, chosen
 from occurs.hosts.spark.counts import counts
-from occurs.hosts.spark.read import read
+from occurs.hosts.spark.read import SparkSource, read
 from occurs.hosts.spark.result import Result, side_by_side
 from occurs.hosts.spark.run import run_group
 from occurs.model.source import InputOptions
 from occurs.plan.spread import Group, groups
+from occurs.plan.stage import Stage
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,12 +55,27 @@ def detect(
     stage = program.plan(source.schemas, source.kind)
     wanted = chosen(stage.found, only)
     asked = {*wanted, *stage.sides}
+    owners, kept = _run(stage, asked, source, partitions, with_label, because, ended)
+    costs = [w for d in stage.definitions for w in d.warnings]
+    notices = [*program.warnings(source.schemas, source.kind), *costs, *source.notices]
+    look = partial(counts, stage, source)
+    sides = {t: owners[t] for t in stage.sides}
+    never = partial(_never, program, source, partitions, ended) if any(d.future for d in stage.triggers) else None
+    return SparkDetections(
+        {t: owners[t] for t in wanted}, source.counts, look, notices, source.bad, kept, sides, stage.sides, never
+    )
+
+
+def _run(
+    stage: Stage, asked: set[str], source: SparkSource, partitions: int, label: bool, because: bool, ended: bool
+) -> tuple[dict[str, Result], list[DataFrame]]:
+    """What finds every type that is asked for, and what is cached."""
     results: list[Result] = []
     owners: dict[str, Result] = {}
     kept: list[DataFrame] = []
     run = needed(groups(stage.definitions, stage), asked)
     for number, group in enumerate(run):
-        result = run_group(group, source, results, partitions, with_label, because, ended)
+        result = run_group(group, source, results, partitions, label, because, ended)
         mine = [t for t in group.stage.reported if t in asked]
         readers = sum(1 for later in run[number + 1 :] if later.takes & group.hands)
         if len(mine) + readers > 1:
@@ -67,13 +83,21 @@ def detect(
             kept.append(result.frame)
         results.append(result)
         owners.update(dict.fromkeys(mine, result))
-    costs = [w for d in stage.definitions for w in d.warnings]
-    notices = [*program.warnings(source.schemas, source.kind), *costs, *source.notices]
-    look = partial(counts, stage, source)
-    sides = {t: owners[t] for t in stage.sides}
-    return SparkDetections(
-        {t: owners[t] for t in wanted}, source.counts, look, notices, source.bad, kept, sides, stage.sides
-    )
+    return owners, kept
+
+
+def _never(program: Program, source: SparkSource, partitions: int, ended: bool) -> DataFrame:
+    """The notices that triggers can fire no more: a job of its own."""
+    stage = program.noticing().plan(source.schemas, source.kind)
+    owners, _ = _run(stage, set(stage.notices), source, partitions, False, False, ended)
+    return by_trigger(side_by_side([(t, owners[t]) for t in stage.notices]))
+
+
+def by_trigger(frame: DataFrame) -> DataFrame:
+    """Notices under the names of their triggers, instead of those of their side outputs."""
+    from pyspark.sql import functions as F
+
+    return frame.withColumn("type", F.regexp_replace("type", "^never ", ""))
 
 
 def needed(all_groups: list[Group], wanted: set[str]) -> list[Group]:
@@ -103,17 +127,25 @@ class SparkDetections(Mapping[str, "DataFrame"]):
         kept: list[DataFrame],
         ended: Mapping[str, Result],
         sides: Mapping[str, str],
+        never: Callable[[], DataFrame] | None = None,
     ):
         self._owners = owners
         self._tables: dict[str, DataFrame] = {}
         self._kept = kept
         self._counted = counted
         self._look = look
+        self._never = never
         self.notices = notices
         self.bad = bad
         self.late = None
         #: per statement with a guard the partial matches that it ended; None: they were not asked for
         self.timeouts = Timeouts(sides, lambda type, name: ended[type].table(type, name)) if sides else None
+
+    @cached_property
+    def never(self) -> DataFrame | None:
+        """Which temporal triggers (``type``) can fire no more, since when (``time``), with their generic variables;
+        None if there are no such triggers.  It is evaluated by itself."""
+        return None if self._never is None else self._never()
 
     @cached_property
     def counts(self) -> dict[str, int]:

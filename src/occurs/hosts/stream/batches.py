@@ -27,7 +27,8 @@ _BAD = pa.schema([*((n, pa.string()) for n in _TEXTS), ("row", pa.int64())])
 class MicroBatch:
     """``found``: the detections of every reported type, as the other hosts give them, in order of time.  ``late``: JSON
     texts, a row each (if asked for).  ``bad``: reason, file, column, value, data, row.  ``timeouts``: per statement the
-    partial matches that guards ended (if asked for).
+    partial matches that guards ended, ``never``: per trigger when instances were found to be able to fire no more (if
+    asked for).
 
     ``figures``: rows, bad, outside, empty (end = time), late, found; waiting, kept (rows held at the end), size (bytes
     of state written), frontier and newest (ticks).
@@ -38,12 +39,13 @@ class MicroBatch:
     bad: pa.Table = field(default_factory=_BAD.empty_table)
     figures: dict[str, int | None] = field(default_factory=dict)
     timeouts: dict[str, pa.Table] = field(default_factory=dict)
+    never: dict[str, pa.Table] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class StreamQuery:
     """One query that finds ``types``; ``frame``: its records, with output mode append.  ``sides``: side outputs, to the
-    names that users know them by."""
+    names that users know them by; ``notices``: those with notices of triggers, to the names of these."""
 
     frame: DataFrame
     layout: Layout
@@ -51,6 +53,7 @@ class StreamQuery:
     label: bool
     because: bool
     sides: Mapping[str, str] = field(default_factory=dict)
+    notices: Mapping[str, str] = field(default_factory=dict)
 
     def read(self, rows: pa.Table) -> MicroBatch:
         """The records of a micro-batch (``frame.toArrow()`` inside ``foreachBatch``)."""
@@ -75,13 +78,14 @@ class StreamQuery:
                 figures["newest"] = r.hi if figures["newest"] is None else max(figures["newest"], r.hi or 0)
         found = {t: self._table(t, parts[t]) for t in self.types}
         ended = {name: called(self._table(t, parts[t]), name) for t, name in self.sides.items()}
-        for table in ended.values():
+        never = {name: called(self._table(t, parts[t]), name) for t, name in self.notices.items()}
+        for table in (*ended.values(), *never.values()):
             figures["found"] = (figures["found"] or 0) - len(table)
-        return MicroBatch(found, late, pa.concat_tables(bad) if bad else _BAD.empty_table(), figures, ended)
+        return MicroBatch(found, late, pa.concat_tables(bad) if bad else _BAD.empty_table(), figures, ended, never)
 
     @property
     def _all(self) -> tuple[str, ...]:
-        return (*self.types, *self.sides)
+        return (*self.types, *self.sides, *self.notices)
 
     @property
     def _shown(self) -> Mapping[str, Shown]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from occurs.errors import Problem, UsageProblem
 from occurs.found import Timeouts, chosen
-from occurs.hosts.spark.batch import PARTITIONS, needed
+from occurs.hosts.spark.batch import PARTITIONS, by_trigger, needed
 from occurs.hosts.stream.batches import StreamQuery
 from occurs.hosts.stream.chain import lay_out, records_of
 from occurs.hosts.stream.layout import Layout
@@ -78,9 +78,12 @@ def found_in(
     costs = [w for d in stage.definitions for w in d.warnings]
     notices = [*program.warnings(source.schemas, source.kind), *costs, *source.notices]
     notices += _prepare(source.frame, partitions)
+    never: Callable[[], StreamDetections] | None = None
+    if not program.never and any(d.future for d in stage.triggers):
+        never = partial(found_in, program.noticing(), read, partitions=partitions, skip=skip)
     return StreamDetections(
         source, partial(read, True), stage, reported, notices, partitions, with_label, because, skip,
-        program.provisional,
+        program.provisional, never,
     )  # fmt: skip
 
 
@@ -121,8 +124,10 @@ class StreamDetections(Mapping[str, "DataFrame"]):
         because: bool,
         skip: bool,
         final: bool,
+        never: Callable[[], StreamDetections] | None = None,
     ):
         self._source = source
+        self._notices, self._never = stage.notices, never
         self._late_source = late_source
         self._reported, self._sides = reported, stage.sides
         self._groups = groups(stage.definitions, stage)
@@ -165,6 +170,14 @@ class StreamDetections(Mapping[str, "DataFrame"]):
         return self._shown(types or self._reported)
 
     @cached_property
+    def never(self) -> DataFrame | None:
+        """Which temporal triggers (``type``) can fire no more, since when (``time``), with their generic variables: a
+        query of its own.  None: there are no such triggers."""
+        if self._never is not None:
+            return self._never().never
+        return by_trigger(self._shown(tuple(self._notices))) if self._notices else None
+
+    @cached_property
     def late(self) -> DataFrame:
         """The rows that come too late, as they came."""
         from pyspark.sql import functions as F
@@ -196,9 +209,11 @@ class StreamDetections(Mapping[str, "DataFrame"]):
         """Everything in one query, for sinks that take micro-batches.  ``late``: with the rows that come too late.
         ``control``: a streaming DataFrame of which a row says that nothing comes any more."""
         source: StreamSource = self._late_source() if late else self._source
-        layout = self._layout((*self._reported, *self._sides), source, late=late)
+        layout = self._layout((*self._reported, *self._sides, *self._notices), source, late=late)
         frame = observed(records_of(layout, source, control))
-        return StreamQuery(frame, layout, self._reported, self._label, self._because, self._sides)
+        return StreamQuery(
+            frame, layout, self._reported, self._label, self._because, self._sides, self._notices
+        )  # fmt: skip
 
     def _layout(self, types: tuple[str, ...], source: StreamSource, *, late: bool = False) -> Layout:
         """Of one query that finds these types."""

@@ -107,6 +107,10 @@ class Epl:
         return frozenset({"local", "spark"})
 
     @property
+    def looks_ahead(self) -> bool:
+        return False
+
+    @property
     def reads_all(self) -> bool:
         return False
 

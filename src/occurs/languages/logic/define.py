@@ -131,6 +131,10 @@ class Logic:
     def hosts(self) -> frozenset[str]:
         return frozenset({"local", "spark"})
 
+    @property
+    def looks_ahead(self) -> bool:
+        return any(not t.trigger.past for t in self.triggers)
+
     @cached_property
     def reads_all(self) -> bool:
         return any(observes(t) for t in self.triggers)
@@ -169,6 +173,7 @@ class Logic:
                     frozenset((*known.tables, *known.states)),
                     choices(trigger, self.known.inputs or {}),
                     timed=trigger.every is not None,
+                    future=not trigger.past,
                     text=f"{resolved.text} {known}",
                     file=resolved.file,
                     span=resolved.trigger.span,

@@ -114,6 +114,10 @@ class Phenesthe:
         return frozenset({"local", "spark"})
 
     @property
+    def looks_ahead(self) -> bool:
+        return False
+
+    @property
     def reads_all(self) -> bool:
         return False
 

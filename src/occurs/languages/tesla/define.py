@@ -98,6 +98,10 @@ class Tesla:
         return frozenset({"local", "spark"})
 
     @property
+    def looks_ahead(self) -> bool:
+        return False
+
+    @property
     def reads_all(self) -> bool:
         return False
 
