@@ -97,8 +97,7 @@ class NetCall:
     def _together(self, program: Joined, tables: Mapping[str, Rows], labelled: bool) -> None:
         """All definitions of a program."""
         found = program.advance(self._state(program), tables, self.call)
-        for definition, intervals in zip(program.definitions, found, strict=True):
-            rows = definition.answer.rows(intervals, self.call)
+        for definition, rows in zip(program.definitions, found, strict=True):
             if labelled:
                 rows.labels = labels_of(definition, rows)
             self.done[definition.output] = rows

@@ -19,19 +19,23 @@ from numba.typed import List
 from occurs.operators.kernels import relations
 from occurs.operators.kernels.blocks import _BLOCK, alike, behind_another, copy, keys, taken
 from occurs.operators.kernels.giving import once
-from occurs.operators.kernels.intervals import _OPEN, _OUT
+from occurs.operators.kernels.intervals import _OPEN, _OUT, ascending
 from occurs.operators.kernels.relations import _on
+from occurs.operators.kernels.reporting import reported
+from occurs.operators.kernels.spanning import ranged
 from occurs.operators.kernels.spans import common
 from occurs.operators.kernels.stretches import first_marks, stretches
+from occurs.operators.kernels.texts import _STORE
 
-#: ``FIRST`` = 1: it reads rows alone.  ``TOUCHES`` = 1: others read what is new there.  ``KEY``: the column of the key,
-#: -1 if there is none.  ``TABLE``: its first table.  ``REL``, ``RESULT``, ``REPEATS``: of relations
-OP, LEFT, RIGHT, WIDTH, FIRST, TOUCHES, KEY, TABLE, REL, RESULT, REPEATS = range(11)
-#: instants of rows, which are told apart if TOUCHES; a maximal range; start, end; an intersection; relations
+#: ``PHASE``: 0 if it reads rows alone, 2 for relations, else 1.  ``READ``: bits for the phases of those that read it.
+#: ``KEY``: the column of the key, -1 if there is none.  ``TABLE``: its first table, -1 if it has none.  ``REL``,
+#: ``RESULT``, ``REPEATS``: of relations
+OP, LEFT, RIGHT, WIDTH, PHASE, READ, KEY, TABLE, REL, RESULT, REPEATS = range(11)
+#: instants of rows; a maximal range; start, end; an intersection; relations
 POINTS, RANGE, STARTS, ENDS, COMMON, BESIDE, BEFORE = range(7)
 
-#: relations look at all rows they are given
-_ALL = 1 << 62
+#: so many kept rows may be looked at in every call
+_FEW = 32
 _BLOCKS = types.ListType(_BLOCK)
 _ROWS = types.ListType(_OUT)
 _MARKS = types.Array(types.boolean, 1, "C")
@@ -178,13 +182,13 @@ def _related(
         begun = taken(tables[t + 2], at_begun)
         found, kept_after, others_after, begun_after, lags, cuts, _ = relations.before(
             kept, left, left_open, others, right, right_open, begun, left_lags, left_cuts, right_lags, right_cuts,
-            places, frontier, frontier, _ALL,
+            places, frontier, frontier, _FEW,
         )  # fmt: skip
         _replace(tables, sizes, versions, t + 2, at_begun, begun, begun_after)
     else:
         found, kept_after, others_after, lags, cuts, _ = relations.beside(
             node[REL], node[RESULT], kept, left, left_open, others, right, right_open, left_lags, left_cuts,
-            right_lags, right_cuts, places, frontier, frontier, _ALL,
+            right_lags, right_cuts, places, frontier, frontier, _FEW,
         )  # fmt: skip
     _replace(tables, sizes, versions, t, at_left, kept, kept_after)
     _replace(tables, sizes, versions, t + 1, at_right, others, others_after)
@@ -198,109 +202,150 @@ def _related(
     return found, lags, cuts
 
 
-@njit(
-    _MARKS(_BLOCK, _BLOCKS, _BLOCKS),
-    cache=True,
-    nogil=True,
-)
-def _touched(program: np.ndarray, closed: List, began: List) -> np.ndarray:
-    """The keys for which the first nodes have something new."""
-    most = -1
+@njit(_BLOCK(_BLOCK, types.int64, _BLOCKS, _OUT, _OUT, _MARKS), cache=True, nogil=True)
+def _open(
+    program: np.ndarray, node: int, tables: List, sizes: np.ndarray, columns: np.ndarray, touched: np.ndarray
+) -> np.ndarray:
+    """What is open of a state, of the keys in question; of what is no state nothing."""
+    t = program[node, TABLE]
+    if t < 0 or program[node, OP] >= BESIDE:
+        return np.empty((program[node, WIDTH] + 2, 0), np.int64)
+    return _opened(taken(tables[t], _drawn(tables[t], sizes[t], columns[t], touched)))
+
+
+@njit(types.Tuple((_MARKS, types.int64))(_BLOCK, types.int64, _BLOCKS, _BLOCKS), cache=True, nogil=True)
+def _touched(program: np.ndarray, phase: int, closed: List, began: List) -> tuple[np.ndarray, int]:
+    """The keys of which something comes for the nodes of a phase, and how many rows come."""
+    most, count = -1, 0
     for i in range(len(program)):
-        if program[i, FIRST] and program[i, TOUCHES] and program[i, KEY] >= 0:
-            most = max(most, _greatest(closed[i], program[i, KEY]), _greatest(began[i], program[i, KEY]))
+        if program[i, PHASE] < phase and program[i, READ] >> phase & 1:
+            count += closed[i].shape[1] + began[i].shape[1]
+            if program[i, KEY] >= 0:
+                most = max(most, _greatest(closed[i], program[i, KEY]), _greatest(began[i], program[i, KEY]))
     out = np.zeros(most + 1, np.bool_)
     for i in range(len(program)):
-        if program[i, FIRST] and program[i, TOUCHES] and program[i, KEY] >= 0:
+        if program[i, PHASE] < phase and program[i, READ] >> phase & 1 and program[i, KEY] >= 0:
             for block in (closed[i], began[i]):
                 for p in range(block.shape[1]):
                     out[block[program[i, KEY], p]] = True
-    return out
+    return out, count
+
+
+@njit(_BLOCK(_BLOCK), cache=True, nogil=True)
+def _in_order(rows: np.ndarray) -> np.ndarray:
+    """Instants in the order of time."""
+    time = rows[rows.shape[0] - 2]
+    return rows if ascending(time) else taken(rows, np.argsort(time, kind="mergesort"))
 
 
 @njit(
-    types.Tuple((_OUT, _OUT))(_BLOCK, _BLOCKS, _OUT, _BLOCKS, _OUT, _OUT, _OUT, _OUT, _OUT, types.int64, types.int64),
+    types.void(_BLOCK, _BLOCKS, _BLOCKS, _OUT, _OUT, _OUT, _OUT, _BLOCKS, _BLOCKS),
     cache=True,
     nogil=True,
 )
-def advance(
-    program: np.ndarray, places: List, columns: np.ndarray, tables: List, sizes: np.ndarray, versions: np.ndarray,
-    marks: np.ndarray, counts: np.ndarray, outputs: np.ndarray, since: int, frontier: int,
-) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """One call that is not the last one.
-
-    ``places``: per node, as relations have them.  ``columns``: of the key, per table.  ``marks``: for every node of
-    instants of rows their codes and times, column after column, ``counts`` of them.  Tables, their ``sizes`` and their
-    ``versions``, which tell whether they have changed, are changed in place.  Returns what has ended (or is true) of
-    the nodes ``outputs``, block after block, and the rows of each.
-    """
-    n = len(program)
-    closed, began, open = List.empty_list(_BLOCK), List.empty_list(_BLOCK), List.empty_list(_BLOCK)
-    lags, cuts = List.empty_list(_BLOCK), List.empty_list(_OUT)
-    no_cuts = np.zeros(1, np.int64)
-    for i in range(n):
-        nothing = np.empty((program[i, WIDTH] + 2, 0), np.int64)
-        closed.append(nothing)
-        began.append(nothing)
-        open.append(nothing)
-        lags.append(nothing)
-        cuts.append(no_cuts)
-    at = scan = new = 0
-    for i in range(n):
-        if program[i, FIRST] == 0:
-            continue
+def _rows(
+    program: np.ndarray, places: List, tables: List, sizes: np.ndarray, versions: np.ndarray, marks: np.ndarray,
+    counts: np.ndarray, closed: List, began: List,
+) -> None:  # fmt: skip
+    """The nodes that read rows alone."""
+    begin = np.zeros(len(program), np.int64)
+    count = np.zeros(len(program), np.int64)
+    at = scan = 0
+    for i in range(len(program)):
+        width = program[i, WIDTH]
         if program[i, OP] == POINTS:
-            width, count = program[i, WIDTH], counts[scan]
-            rows = _points(marks, at, width, count)
-            if program[i, TOUCHES] and count > 1:
+            begin[i], count[i] = at, counts[scan]
+            if program[i, READ] >> 1:
+                rows = _points(marks, at, width, counts[scan])
                 first, again = first_marks(keys(rows, width), rows[width])
-                if again:
-                    rows = taken(rows, np.flatnonzero(first))
-            closed[i] = rows
-            at += (width + 1) * count
+                closed[i] = taken(rows, np.flatnonzero(first)) if again else rows
+            at += (width + 1) * counts[scan]
             scan += 1
-        else:
-            phi, psi, t = closed[program[i, LEFT]], closed[program[i, RIGHT]], program[i, TABLE]
-            if phi.shape[1] or (psi.shape[1] and sizes[t]):
+        elif program[i, PHASE] == 0:
+            phi, psi, t = program[i, LEFT], program[i, RIGHT], program[i, TABLE]
+            if not (count[phi] or (count[psi] and sizes[t])):
+                continue
+            if program[psi, WIDTH] == width:
+                tables[t], sizes[t], closed[i], began[i], changed = ranged(
+                    tables[t], sizes[t], marks, begin[phi], count[phi], begin[psi], count[psi]
+                )
+                versions[t] += changed
+            else:
                 some = np.arange(sizes[t])
                 held = taken(tables[t], some)
-                closed[i], began[i], now = _ranged(held, phi, psi, places[i])
-                _replace(tables, sizes, versions, t, some, held, now)
-        if program[i, TOUCHES]:
-            new += closed[i].shape[1] + began[i].shape[1]
-    if new:
-        touched = _touched(program, closed, began)
-        for i in range(n):
-            op, left, right, t = program[i, OP], program[i, LEFT], program[i, RIGHT], program[i, TABLE]
-            if program[i, FIRST]:
-                if op == RANGE:
-                    open[i] = _opened(taken(tables[t], _drawn(tables[t], sizes[t], columns[t], touched)))
-            elif op == STARTS:
-                closed[i] = _instants(began[left], 0)
-            elif op == ENDS:
-                closed[i] = _instants(closed[left], 1)
-            elif op in (RANGE, COMMON):
-                some = _drawn(tables[t], sizes[t], columns[t], touched)
-                held = taken(tables[t], some)
-                now = held
-                if op == RANGE:
-                    closed[i], began[i], now = _ranged(held, closed[left], closed[right], places[i])
-                elif closed[left].shape[1] or began[left].shape[1] or closed[right].shape[1] or began[right].shape[1]:
-                    closed[i], began[i], now = common(
-                        closed[left], open[left], closed[right], open[right], held, places[i], since
-                    )
-                _replace(tables, sizes, versions, t, some, held, now)
-                open[i] = _opened(now)
-            else:
-                closed[i], lags[i], cuts[i] = _related(
-                    program[i], places[i], tables, sizes, versions, columns, touched,
-                    closed[left], open[left], closed[right], open[right],
-                    lags[left], cuts[left], lags[right], cuts[right], frontier,
+                closed[i], began[i], now = _ranged(
+                    held, _points(marks, begin[phi], width, count[phi]),
+                    _points(marks, begin[psi], program[psi, WIDTH], count[psi]), places[i],
                 )  # fmt: skip
+                _replace(tables, sizes, versions, t, some, held, now)
+
+
+@njit(
+    types.void(_BLOCK, _BLOCKS, _OUT, _BLOCKS, _OUT, _OUT, _MARKS, _BLOCKS, _BLOCKS, types.int64),
+    cache=True,
+    nogil=True,
+)
+def _states(
+    program: np.ndarray, places: List, columns: np.ndarray, tables: List, sizes: np.ndarray, versions: np.ndarray,
+    touched: np.ndarray, closed: List, began: List, since: int,
+) -> None:  # fmt: skip
+    """Instants and states that are made of others."""
+    for i in range(len(program)):
+        op, left, right, t = program[i, OP], program[i, LEFT], program[i, RIGHT], program[i, TABLE]
+        if program[i, PHASE] != 1:
+            continue
+        if op == STARTS:
+            closed[i] = _instants(began[left], 0)
+        elif op == ENDS:
+            closed[i] = _instants(closed[left], 1)
+        elif closed[left].shape[1] or began[left].shape[1] or closed[right].shape[1] or began[right].shape[1]:
+            some = _drawn(tables[t], sizes[t], columns[t], touched)
+            held = taken(tables[t], some)
+            if op == RANGE:
+                closed[i], began[i], now = _ranged(held, _in_order(closed[left]), _in_order(closed[right]), places[i])
+            else:
+                closed[i], began[i], now = common(
+                    closed[left], _open(program, left, tables, sizes, columns, touched),
+                    closed[right], _open(program, right, tables, sizes, columns, touched), held, places[i], since,
+                )  # fmt: skip
+            _replace(tables, sizes, versions, t, some, held, now)
+
+
+@njit(
+    types.void(_BLOCK, _BLOCKS, _OUT, _BLOCKS, _OUT, _OUT, _MARKS, _BLOCKS, types.int64),
+    cache=True,
+    nogil=True,
+)
+def _relations(
+    program: np.ndarray, places: List, columns: np.ndarray, tables: List, sizes: np.ndarray, versions: np.ndarray,
+    touched: np.ndarray, closed: List, frontier: int,
+) -> None:  # fmt: skip
+    """All relations."""
+    lags, cuts = List.empty_list(_BLOCK), List.empty_list(_OUT)
+    no_cuts = np.zeros(1, np.int64)
+    for i in range(len(program)):
+        left, right = program[i, LEFT], program[i, RIGHT]
+        if program[i, PHASE] < 2:
+            lags.append(closed[i][:, :0].copy())
+            cuts.append(no_cuts)
+            continue
+        closed[i], behind, begin = _related(
+            program[i], places[i], tables, sizes, versions, columns, touched,
+            closed[left], _open(program, left, tables, sizes, columns, touched),
+            closed[right], _open(program, right, tables, sizes, columns, touched),
+            lags[left], cuts[left], lags[right], cuts[right], frontier,
+        )  # fmt: skip
+        lags.append(behind)
+        cuts.append(begin)
+
+
+@njit(types.Tuple((_OUT, _OUT))(_BLOCKS, _OUT), cache=True, nogil=True)
+def _blocks(closed: List, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The blocks of nodes one behind the other, and the rows of each."""
     size = 0
-    out_sizes = np.empty(len(outputs), np.int64)
+    rows = np.empty(len(outputs), np.int64)
     for k in range(len(outputs)):
-        out_sizes[k] = closed[outputs[k]].shape[1]
+        rows[k] = closed[outputs[k]].shape[1]
         size += closed[outputs[k]].size
     out = np.empty(size, np.int64)
     at = 0
@@ -310,4 +355,44 @@ def advance(
             for p in range(block.shape[1]):
                 out[at] = block[row, p]
                 at += 1
-    return out, out_sizes
+    return out, rows
+
+
+@njit(
+    types.Tuple((_OUT, _OUT, _OUT))(
+        _BLOCK, _BLOCKS, _OUT, _BLOCKS, *[_OUT] * 5, types.int64, types.int64, _BLOCK, _OUT, types.boolean, _OUT, _OUT,
+        _STORE,
+    ),
+    cache=True,
+    nogil=True,
+)  # fmt: skip
+def advance(
+    program: np.ndarray, places: List, columns: np.ndarray, tables: List, sizes: np.ndarray, versions: np.ndarray,
+    marks: np.ndarray, counts: np.ndarray, outputs: np.ndarray, since: int, frontier: int,
+    heads: np.ndarray, lasting: np.ndarray, whole: bool, numbers: np.ndarray, ends: np.ndarray, store: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    """One call that is not the last one.
+
+    ``places``: per node, as relations have them.  ``columns``: of the key, per table.  ``marks``: for every node of
+    instants of rows their codes and times, column after column, ``counts`` of them.  Tables, their ``sizes`` and their
+    ``versions``, which tell whether they have changed, are changed in place.
+
+    Returns what has ended (or is true) of the nodes ``outputs``: if ``whole`` as :func:`reported` does, else block
+    after block; the codes of texts; and the rows of each.
+    """
+    closed, began = List.empty_list(_BLOCK), List.empty_list(_BLOCK)
+    for i in range(len(program)):
+        nothing = np.empty((program[i, WIDTH] + 2, 0), np.int64)
+        closed.append(nothing)
+        began.append(nothing)
+    _rows(program, places, tables, sizes, versions, marks, counts, closed, began)
+    touched, count = _touched(program, 1, closed, began)
+    if count:
+        _states(program, places, columns, tables, sizes, versions, touched, closed, began, since)
+    touched, count = _touched(program, 2, closed, began)
+    if count:
+        _relations(program, places, columns, tables, sizes, versions, touched, closed, frontier)
+    if whole:
+        return reported(closed, outputs, heads, lasting, numbers, ends, store)
+    out, rows = _blocks(closed, outputs)
+    return out, np.empty(0, np.int64), rows

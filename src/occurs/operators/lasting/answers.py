@@ -17,6 +17,8 @@ from occurs.operators.kernels.intervals import ascending, extremes, tied
 from occurs.operators.lasting.signals import OPEN, Call, Codes, Intervals, Points, Signal
 from occurs.operators.rows import Rows
 
+_NO_TIMES = np.zeros(0, np.int64)
+
 
 @dataclass(frozen=True)
 class Attribute:
@@ -59,9 +61,13 @@ class Answer:
         as intervals that end where they begin."""
         return self._rows(found.codes, found.start, found.end if self.lasting else None, call)
 
+    def nothing(self) -> Rows:
+        """No rows."""
+        return Rows(self.name, _NO_TIMES, dict(self._nothing))
+
     def _rows(self, codes: Codes, time: np.ndarray, end: np.ndarray | None, call: Call) -> Rows:
         if not len(time):
-            return Rows(self.name, time, dict(self._nothing))
+            return self.nothing()
         if len(time) > 1 and not ascending(time):
             by_time = np.argsort(time, kind="stable")
             codes, time, end = _taken(codes, time, end, by_time)

@@ -8,7 +8,7 @@ binding make it so: nothing changes for a binding of which nothing comes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,10 +21,11 @@ from occurs.operators.lasting.picking import Picked
 from occurs.operators.lasting.points import Ends, Starts
 from occurs.operators.lasting.ranges import MaximalRange
 from occurs.operators.lasting.relations import Related
+from occurs.operators.lasting.reporting import Reports
 from occurs.operators.lasting.scan import Scan
 from occurs.operators.lasting.segments import places
 from occurs.operators.lasting.sets import Common
-from occurs.operators.lasting.signals import Call, Held, Intervals
+from occurs.operators.lasting.signals import Call, Held
 from occurs.operators.rows import Rows
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 #: (definition, variable): what is the same in all definitions that read it
 _Variable = tuple[int, str]
 _NONE = np.zeros((2, 0), np.int64)
+#: the bit of those that report what a node gives
+_REPORTED = 1 << 3
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,7 @@ class Joined:
     #: of the key, per table
     columns: np.ndarray
     outputs: np.ndarray
+    reports: Reports
 
     @staticmethod
     def of(definitions: Sequence[NetDefinition]) -> Joined:
@@ -128,6 +132,7 @@ class Joined:
             _blocks(made.places),
             np.array(made.columns(), np.int64),
             np.array(made.outputs, np.int64),
+            Reports.of([d.answer for d in definitions]),
         )
 
     def loaded(self, tables: Sequence[State]) -> JoinedState:
@@ -141,9 +146,9 @@ class Joined:
             return None
         return shares[0].state if shares[0].state.joined is self else None
 
-    def advance(self, state: JoinedState, tables: Mapping[str, Rows], call: Call) -> list[Intervals]:
-        """One call that is not the last one: per definition what became final (instants end where they begin); the
-        state is changed in place.  ``tables``: the rows of every type, the new ones behind the others."""
+    def advance(self, state: JoinedState, tables: Mapping[str, Rows], call: Call) -> list[Rows]:
+        """One call that is not the last one: per definition the rows that became final; the state is changed in place.
+        ``tables``: the rows of every type, the new ones behind the others."""
         counts, marks = np.zeros(len(self.scans), np.int64), []
         for number, (type, scan) in enumerate(self.scans):
             rows = tables.get(type)
@@ -153,24 +158,16 @@ class Joined:
             counts[number] = len(time)
             marks += [*codes, time]
         if not marks:
-            return [Intervals.empty(len(d.net.variables)) for d in self.definitions]
-        found, sizes = kernel.advance(
+            return [answer.nothing() for answer in self.reports.answers]
+        whole, numbers, ends, store = self.reports.values(call.values)
+        found, texts, sizes = kernel.advance(
             self.program, self.places, self.columns, state.blocks, state.sizes, state.versions, np.concatenate(marks),
-            counts, self.outputs, call.since, call.frontier,
+            counts, self.outputs, call.since, call.frontier, self.reports.heads, self.reports.lasting, whole, numbers,
+            ends, store,
         )  # fmt: skip
-        return list(self._cut(found, sizes))
-
-    def _cut(self, found: np.ndarray, sizes: np.ndarray) -> Iterator[Intervals]:
-        """The blocks of all definitions."""
-        at = 0
-        for d, size in zip(self.definitions, sizes.tolist()):
-            width = len(d.net.variables)
-            if size:
-                end = at + (width + 2) * size
-                yield Intervals.of(found[at:end].reshape(width + 2, size))
-                at = end
-            else:
-                yield Intervals.empty(width)
+        if whole:
+            return self.reports.rows(found, texts, sizes, call.values)
+        return self.reports.of_blocks(found, sizes, call)
 
 
 class _Building:
@@ -225,8 +222,7 @@ class _Building:
                 for name, held in node.fresh().items():
                     self._table(number, local, name, [(number, v) for v in node.tables[name]], tuple(held.columns))
         output = nodes[d.net.output]
-        if self.rows[output][kernel.OP] == kernel.POINTS:
-            self.rows[output][kernel.TOUCHES] = 1
+        self.rows[output][kernel.READ] |= _REPORTED
         self.outputs.append(output)
 
     def root(self, variable: _Variable) -> _Variable:
@@ -240,11 +236,16 @@ class _Building:
         parameters: tuple[int, int, int] = (0, 0, 0),
     ) -> int:  # fmt: skip
         left, right = (*inputs, *inputs, 0, 0)[:2]
-        first = op == kernel.POINTS or (op == kernel.RANGE and all(self.rows[i][0] == kernel.POINTS for i in inputs))
-        if not first:  # the marks of ranges are many, and most change nothing
-            for i in inputs:
-                self.rows[i][kernel.TOUCHES] = self.rows[i][kernel.FIRST]
-        self.rows.append([op, left, right, len(variables), int(first), 0, -1, len(self.tables), *parameters])
+        if op >= kernel.BESIDE:
+            phase = 2
+        elif op == kernel.POINTS or (op == kernel.RANGE and all(self.rows[i][0] == kernel.POINTS for i in inputs)):
+            phase = 0
+        else:
+            phase = 1
+        for i in inputs:
+            self.rows[i][kernel.READ] |= 1 << phase
+        table = len(self.tables) if op in (kernel.RANGE, kernel.COMMON) or phase == 2 else -1
+        self.rows.append([op, left, right, len(variables), phase, 0, -1, table, *parameters])
         self.places.append(both)
         self._variables.append(variables)
         return len(self.rows) - 1

@@ -24,8 +24,9 @@ class Texts:
 
     def __init__(self) -> None:
         self._slots = np.full(16, -1, np.int64)
-        self._ends = np.zeros(16, np.int64)
-        self._store = np.empty(256, np.uint8)
+        #: where each text ends in ``store`` (before the first: 0)
+        self.ends = np.zeros(16, np.int64)
+        self.store = np.empty(256, np.uint8)
         self._used = 0
 
     def encode(self, column: Column) -> np.ndarray:
@@ -38,20 +39,20 @@ class Texts:
         offsets = np.frombuffer(ends, np.int32)
         data = _NO_BYTES if text is None else np.frombuffer(text, np.uint8)
         if bits is None or not array.null_count:
-            codes, all_known = known(self._slots, self._ends, self._store, data, offsets, first, n)
+            codes, all_known = known(self._slots, self.ends, self.store, data, offsets, first, n)
             if all_known:
                 return codes
             valid = _NO_BYTES
         else:
             valid = np.frombuffer(bits, np.uint8)
-        codes, self._slots, self._ends, self._store, self._used = numbered(
-            self._slots, self._ends, self._store, self._used, data, offsets, valid, first, n
+        codes, self._slots, self.ends, self.store, self._used = numbered(
+            self._slots, self.ends, self.store, self._used, data, offsets, valid, first, n
         )
         return codes
 
     def decode(self, codes: np.ndarray, type: Type) -> Column:
         """The texts of ``codes``, all of them of texts that were encoded.  Raises ArrowInvalid for 2 GB of them."""
-        offsets, data = written(self._ends, self._store, codes)
+        offsets, data = written(self.ends, self.store, codes)
         if not len(offsets):
             raise pa.ArrowInvalid("texts of 2 GB or more in one column")
         return Column(

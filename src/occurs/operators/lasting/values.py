@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 #: columns of so many values are copied rather than kept apart
 _SHORT = 1 << 13
+_NO_INTS = np.zeros(0, np.int64)
 _NUMBERS = (Type.INT, Type.FLOAT, Type.DURATION)
 
 
@@ -45,6 +46,17 @@ class Values:
     def decode(self, codes: np.ndarray, type: Type) -> Column:
         """The values of ``codes``, all of them of values that were encoded, as a column of ``type``."""
         return self._kind(type).decode(codes, type)
+
+    def ints(self) -> np.ndarray | None:
+        """The numbers by their codes, None if they are not all ints."""
+        kind = self._kinds.get(Type.FLOAT)
+        return kind.ints() if isinstance(kind, _Kind) else _NO_INTS
+
+    def texts(self) -> Texts:
+        """The texts."""
+        found = self._kind(Type.STRING)
+        assert not isinstance(found, _Kind)
+        return found
 
     def _kind(self, type: Type) -> _Kind | Texts:
         kind = Type.FLOAT if type in _NUMBERS else type
@@ -85,6 +97,14 @@ class _Kind:
             self._sizes.append(self._domain.size)
             self._merge()
         return codes
+
+    def ints(self) -> np.ndarray | None:
+        """The values by their codes, None if they are not all ints, or in several columns."""
+        if not self._firsts:
+            return _NO_INTS
+        if len(self._firsts) > 1 or self._firsts[0].type is not Type.INT:
+            return None
+        return self._firsts[0].values
 
     def _merge(self) -> None:
         """Put together columns that are short or of like size, so that there are few: to decode is to look at all."""

@@ -1,0 +1,87 @@
+"""The rows of several definitions, out of what a kernel found (phenesthe.md, section 5; common.md, section 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from occurs.model.types import Type
+from occurs.operators.columns import Column
+from occurs.operators.kernels.reporting import NUMBER, TEXT
+from occurs.operators.lasting.answers import Answer
+from occurs.operators.lasting.signals import Call, Intervals
+from occurs.operators.lasting.values import Values
+from occurs.operators.rows import Rows
+
+_KINDS = {Type.INT: NUMBER, Type.STRING: TEXT}
+_NO_HEADS = np.zeros((0, 3), np.int64)
+
+
+@dataclass(frozen=True)
+class Reports:
+    """The answers of definitions.  ``heads``: their columns, as the kernel wants them; none if it cannot make some of
+    them: others than variables of ints and texts."""
+
+    answers: tuple[Answer, ...]
+    heads: np.ndarray
+    lasting: np.ndarray
+
+    @staticmethod
+    def of(answers: Sequence[Answer]) -> Reports:
+        """Answers in the order of the definitions."""
+        heads = []
+        for number, answer in enumerate(answers):
+            for attribute in answer.head:
+                if not isinstance(attribute.value, str) or attribute.type not in _KINDS:
+                    return Reports(tuple(answers), _NO_HEADS, np.zeros(len(answers), np.int64))
+                heads.append((number, answer.variables.index(attribute.value), _KINDS[attribute.type]))
+        lasting = np.array([a.lasting for a in answers], np.int64)
+        return Reports(tuple(answers), np.array(heads, np.int64).reshape(-1, 3), lasting)
+
+    def values(self, values: Values) -> tuple[bool, np.ndarray, np.ndarray, np.ndarray]:
+        """Whether the kernel makes the columns, and what codes stand for: numbers, the ends of texts, their bytes."""
+        numbers, texts = values.ints(), values.texts()
+        whole = numbers is not None and (len(self.heads) > 0 or not any(a.head for a in self.answers))
+        return whole, np.zeros(0, np.int64) if numbers is None else numbers, texts.ends, texts.store
+
+    def rows(self, found: np.ndarray, texts: np.ndarray, counts: np.ndarray, values: Values) -> list[Rows]:
+        """Per definition the rows that the kernel has put in order (see :func:`reporting.reported`)."""
+        whole = pa.array(found)
+        decoded: pa.Array = values.decode(texts, Type.STRING).arrow if len(texts) else None
+        at = text = 0
+        out = []
+        for answer, n in zip(self.answers, counts.tolist()):
+            if not n:
+                out.append(answer.nothing())
+                continue
+            columns: dict[str, Column] = {}
+            time = found[at : at + n]
+            at += n
+            if answer.lasting:
+                end = Column(Type.TIMESTAMP, found[at : at + n], None)
+                at += n
+            for attribute in answer.head:
+                if attribute.type is Type.STRING:
+                    columns[attribute.name] = Column(Type.STRING, None, None, decoded.slice(text, n))
+                    text += n
+                else:
+                    columns[attribute.name] = Column(Type.INT, found[at : at + n], None, whole.slice(at, n))
+                    at += n
+            if answer.lasting:
+                columns["end"] = end
+            out.append(Rows(answer.name, time, columns))
+        return out
+
+    def of_blocks(self, found: np.ndarray, counts: np.ndarray, call: Call) -> list[Rows]:
+        """Per definition the rows of its block, which are in no order."""
+        at, out = 0, []
+        for answer, n in zip(self.answers, counts.tolist()):
+            width = len(answer.variables)
+            end = at + (width + 2) * n
+            block = Intervals.of(found[at:end].reshape(width + 2, n))
+            out.append(answer.rows(block, call))
+            at = end
+        return out
