@@ -127,14 +127,14 @@ class Columns:
                 readers[s.shape.name] = Reader(s.shape, s.kind, rows, keys, self.kind)
         for s in seen.streams:
             if s.shape.name in readers and s.keyed:
-                reader = readers[s.shape.name]
-                keys.encode([reader.column(c) for c in s.keyed], len(reader.rows))
+                readers[s.shape.name].codes(s.keyed)
         ordered = [readers[s.shape.name].ordered(s) if s.shape.name in readers else _nothing() for s in seen.streams]
         counts = 0
         for number, (s, found) in enumerate(zip(seen.streams, ordered, strict=True)):
             if s.shape.name in readers:
                 readers[s.shape.name].agree(found, s)
-                counts += readers[s.shape.name].keyless if number == seen.query or number in seen.split else 0
+                begins = number == seen.query or number in seen.split
+                counts += readers[s.shape.name].without_key(s) if begins else 0
         states = chosen(seen, ordered, self._active(kept.active, keys))
         names = tuple(n for n, _ in self.generics)
         batch = Batch(seen, self.kind, keys, names, readers, ordered, kept.carried, states.code, states.time)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -72,7 +72,16 @@ class Reader:
     def __init__(self, shape: Shape, kind: str, rows: Rows, keys: Keys, time: TimeKind) -> None:
         self.shape, self.kind, self.rows, self.keys, self.time_kind = shape, kind, rows, keys, time
         self.ops = self._ops() if kind == TABLE else None
-        self.keyless = 0
+        self._codes: dict[tuple[str, ...], np.ndarray] = {}
+        self._ordered: dict[Stream, Ordered] = {}
+
+    def codes(self, columns: tuple[str, ...]) -> np.ndarray:
+        """The instance of each row by the values of its columns, -1 where one is null."""
+        found = self._codes.get(columns)
+        if found is None:
+            found = self.keys.encode([self.column(c) for c in columns], len(self.rows))
+            self._codes[columns] = found
+        return found
 
     def column(self, name: str, type_: Type | None = None) -> Column:
         """A column; a declared one that is missing is null."""
@@ -98,21 +107,30 @@ class Reader:
 
     def ordered(self, stream: Stream) -> Ordered:
         """The rows of a stream."""
+        stream = replace(stream, wakes=False)
+        found = self._ordered.get(stream)
+        if found is None:
+            found = self._ordered[stream] = self._sorted(stream)
+        return found
+
+    def _sorted(self, stream: Stream) -> Ordered:
         n = len(self.rows)
-        code = self.keys.encode([self.column(c) for c in stream.keyed], n)
+        code = self.codes(stream.keyed)
         keep = self._kept(stream, n)
         put = np.ones(n, np.bool_) if self.ops is None else self.ops == PUT
         for name, op, value in stream.where:
             put = put & self._holds(name, op, value)
         whole = None if self.ops is None else self.ops == TRUNCATE
-        if stream.keyed:
-            without = code < 0 if whole is None else (code < 0) & ~whole
-            self.keyless = int(without.sum())
         moved = self._moved(stream)
         if (whole is None or not whole.any()) and not len(moved[0]):
             order, _ = group_rows(code, self.keys.size, keep)
             return Ordered(code[order], self.rows.time[order], order, put[order])
         return self._with_more(code, keep, put, whole, moved)
+
+    def without_key(self, stream: Stream) -> int:
+        """How many rows of a stream belong to no instance."""
+        without = self.codes(stream.keyed) < 0
+        return int((without if self.ops is None else without & (self.ops == PUT)).sum())
 
     def _kept(self, stream: Stream, n: int) -> np.ndarray:
         """Which rows have the fixed values; empty: all."""

@@ -80,7 +80,9 @@ class _Streams:
         if not split and self.names:
             raise Unsuited("values that all instances share")
         shape = self.sources.states[name]
-        return self.add(Stream(STATE, shape, self.names if split else ()), name in self.trigger.waking if split else wakes)
+        return self.add(
+            Stream(STATE, shape, self.names if split else ()), name in self.trigger.waking if split else wakes
+        )
 
     def by(self, kind: str, shape: Shape, wanted: dict[str, Expr]) -> Stream:
         """Rows with these values in these columns."""

@@ -175,8 +175,14 @@ def chosen(seen: Seen, ordered: Sequence[Ordered], active: np.ndarray) -> Chosen
     before = active.copy()
     last, there, entered, epoch = epochs(rows.code, rows.time, rows.put, active)
     rows_code, rows_time, there, epoch = rows.code[last], rows.time[last], there[last], epoch[last]
-    parts.append((rows.code[entered], rows.time[entered]))
     code, time = _united(parts)
+    new_code, new_time = rows.code[entered], rows.time[entered]
+    if len(code):
+        same = latest(code, time, new_code, new_time)
+        missing = (same < 0) | (time[same] != new_time)
+        new_code, new_time = new_code[missing], new_time[missing]
+    if len(new_code):
+        code, time = _united([(code, time), (new_code, new_time)])
     at = latest(rows_code, rows_time, code, time)
     inside = np.where(at >= 0, there[at], before[code]) if len(rows_code) else before[code]
     rounds = np.where(at >= 0, epoch[at], 0) if len(rows_code) else np.zeros(len(code), np.int64)
