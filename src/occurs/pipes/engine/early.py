@@ -160,7 +160,8 @@ def partial(node: tree.Expr, front: Sequence[Any], variables: Mapping[str, Any])
                     return partial(value, front, variables)
             return partial(default, front, variables)
         case Foreign():
-            return _foreign(node, front, variables)
+            args = [partial(a, front, variables) for a in node.args]
+            return MISSING if any(a is MISSING for a in args) else scalars.foreign(node, args)
     inside = {c: partial(c, front, variables) for c in node.children}
     if any(v is MISSING for v in inside.values()):
         return MISSING
@@ -174,18 +175,6 @@ def _shell(node: tree.Expr) -> tuple[tree.Expr, dict[tree.Expr, tree.Expr]]:
 
     places = [_Place(i) for i in range(len(node.children))]
     return node.with_children(tuple(places)) if places else node, dict(zip(places, node.children))
-
-
-def _foreign(node: Foreign, front: Sequence[Any], variables: Mapping[str, Any]) -> Any:
-    args = [partial(a, front, variables) for a in node.args]
-    if any(a is MISSING for a in args):
-        return MISSING
-    if any(a is None for a in args):
-        return None
-    function = node.function
-    found = function.run(*(np.array([a]) for a in args)) if function.vectorised else function.run(*args)
-    found = found[node.output] if len(function.outputs) > 1 else found
-    return found[0].item() if function.vectorised else found
 
 
 def _kleene(parts: list[Any], decisive: bool) -> Any:

@@ -268,24 +268,10 @@ class Cumulate(Operator):
         assert not isinstance(body, str)
 
         def run(c: int, a: Any, b: Any) -> Any:
-            code = np.array([c])
-            values = _Lazy(call, code)
-
-            def leaf(node: expressions.Expr) -> Any:
-                if isinstance(node, Input):
-                    return (a, b)[node.index]
-                if isinstance(node, expressions.Param):
-                    return values[node.name]
-                return self._other(node, [a, b], code, call)
-
-            return scalars.value_of(body, leaf, values)
+            variables = _Lazy(call, np.array([c]))
+            return scalars.value_of(body, lambda leaf: scalars.leaf_of(leaf, (a, b), variables), variables)
 
         return run
-
-    def _other(self, node: expressions.Expr, given: list[Any], code: np.ndarray, call: Call) -> Any:
-        from occurs.pipes.engine.functions import Function
-
-        return Function(node).run(self.env([column_of([v]) for v in given], code, 1, call)).pylist()[0]
 
 
 def _boxed(values: list[Any]) -> Col:

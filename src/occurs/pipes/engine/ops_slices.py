@@ -54,8 +54,10 @@ class Made:
         parts = [p for p in parts if len(p)] or parts[:1]
         if len(parts) == 1:
             return parts[0]
-        arrays = [np.concatenate([getattr(p, n) for p in parts]) for n in ("row", "slot", "born", "trace")]
-        return cls(*arrays, concat([p.keys for p in parts]), concat([p.value for p in parts]))
+        row, slot, born, trace = (
+            np.concatenate([getattr(p, n) for p in parts]) for n in ("row", "slot", "born", "trace")
+        )
+        return cls(row, slot, born, trace, concat([p.keys for p in parts]), concat([p.value for p in parts]))
 
 
 @operator

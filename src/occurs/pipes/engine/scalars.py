@@ -13,11 +13,13 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from occurs.expr import tree
 from occurs.pipes.engine import documents
 from occurs.pipes.engine.faults import Fault
 from occurs.pipes.engine.values import Bag, Map, Record, Set, Sharp, Troolean, distinct, elements, key, number
-from occurs.pipes.graph import Attribute, EverySlice, ListOf, SetOf, TrooleanLiteral, TupleOf
+from occurs.pipes.graph import Attribute, EverySlice, Foreign, Input, ListOf, SetOf, TrooleanLiteral, TupleOf
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 T, F, U = Troolean.TRUE, Troolean.FALSE, Troolean.UNKNOWN
@@ -411,3 +413,30 @@ def _call(node: tree.Call, of: Callable[[tree.Expr], Any], variables: Mapping[st
         run = XPATH[name]
         return strict(lambda path, document: run(path, document, variables), args)
     return strict(STRICT[name], args)
+
+
+def leaf_of(node: tree.Expr, items: Sequence[Any], variables: Mapping[str, Any]) -> Any:
+    """The value of a leaf of a function, for the items of one front."""
+    match node:
+        case Input():
+            return items[node.index]
+        case tree.Param():
+            return variables[node.name]
+        case tree.Ref():
+            return next((v.get(node.name) for v in items if isinstance(v, Record) and v.has(node.name)), None)
+        case Foreign():
+            args = [value_of(a, lambda n: leaf_of(n, items, variables), variables) for a in node.args]
+            return foreign(node, args)
+    raise AssertionError(node)
+
+
+def foreign(node: Foreign, args: Sequence[Any]) -> Any:
+    """A user's function of one front; null if an argument is."""
+    if any(a is None for a in args):
+        return None
+    if any(a is LOST for a in args):
+        return LOST
+    function = node.function
+    found = function.run(*(np.array([a]) for a in args)) if function.vectorised else function.run(*args)
+    found = found[node.output] if len(function.outputs) > 1 else found
+    return found[0].item() if function.vectorised else found
