@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from occurs.expr.tree import Expr, Literal, Unary
+from occurs.expr.tree import Expr, Literal
 from occurs.languages.logic.checks_nodes import Found, Generic, Happens, Last, TableOf, Value, Variable, ViewOf
 from occurs.languages.logic.columns_rows import EVENT, STATE, TABLE, Stream
 from occurs.languages.logic.columns_states import Seen
@@ -95,8 +95,6 @@ class _Streams:
                 keyed[term.name] = column
             elif isinstance(term, Literal) and term.value is not None:
                 fixed.append((column, term))
-            elif isinstance(term, Unary) and isinstance(term.arg, Literal) and isinstance(term.arg.value, int | float):
-                fixed.append((column, replace(term.arg, value=-term.arg.value)))
             else:
                 raise Unsuited("rows are looked up by values that change")
         if len(keyed) != len(self.names):

@@ -30,7 +30,7 @@ TEMPORAL = (*syntax.FUTURE, *syntax.PAST)
 _COLUMNS = (Time, Variable, Value, Last, Happens, Before)
 #: what is of a state
 STATES = (*_COLUMNS, ViewOf, TableOf, Found)
-_FIXED = (Literal, DurationLiteral, Generic)
+_FIXED = (Literal, Generic)
 NEGATED = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "=": "!=", "!=": "="}
 
 
@@ -95,6 +95,8 @@ def forward(node: Expr) -> bool:
 def before(node: Expr) -> Expr:
     """A term as it was at the state before."""
     if isinstance(node, _COLUMNS):
+        if free(node):
+            raise Unsuited("rows are looked up by values that change")
         return Before(node)
     return node.with_children(tuple(before(c) for c in node.children)) if node.children else node
 
@@ -126,7 +128,10 @@ def plain(node: Expr) -> Expr:
             if not all(isinstance(c, _FIXED) for c in node.children):
                 raise Unsuited("rows are looked up by values that change")
             return node
-        case Time() | Variable() | Last() | Before() | Literal() | DurationLiteral() | Generic():
+        case Before():
+            plain(node.leaf)
+            return node
+        case Time() | Variable() | Last() | Literal() | DurationLiteral() | Generic():
             return node
         case Unary() | Binary() | Call():
             return node.with_children(tuple(plain(c) for c in node.children))
