@@ -1,6 +1,7 @@
 """Random graphs of pipes with small histories, right by construction.
 
-All makers are functions of their ``random.Random`` alone, so a failing graph is found again by its seed.
+All makers are functions of their ``random.Random`` alone, so a failing graph is found again by its seed.  A case has
+its text in eSQL, if there is one.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from occurs.model.occurrence import Occurrence
 from occurs.pipes.graph import Definition, Pipe
 from occurs.testing.cases import KINDS as TIMES
 from occurs.testing.pipes import PipesCase
+from occurs.testing.pipes_text import text_of
 from occurs.testing.random_pipes_functions import KINDS, TEXTS
 from occurs.testing.random_pipes_graph import Graphs
 
@@ -47,7 +49,7 @@ def _case(rng: random.Random, definitions: Sequence[Definition], most_events: in
     history = random_events(rng, rng.randint(0, most_events))
     return PipesCase(
         name="random",
-        rules="",
+        rules=text_of(definitions) or "",
         events=tuple(history),
         kind=TIMES["s"],
         given=tuple(definitions),
