@@ -148,7 +148,7 @@ def watched(database: Any, case: Any, make: Any = Judge, *, restart: bool = Fals
     create(database, declared)
     by_name = {d.name.text: d for d in declared}
     feed = database.feed()
-    rules = read_rules([("\n".join(map(render, declared)), None)], feed.describe)
+    rules = read_rules([("\n".join(map(render, declared)), None, "ftl")], feed.describe)
     feed.install(rules.tables, "case", rules.identity)
     events: list[dict[str, Any]] = []
     told: list[str] = []

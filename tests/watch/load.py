@@ -124,7 +124,7 @@ def writers(url: str, many: int, links: int, seconds: float, rate: float, seed: 
 def log_of(url: str, name: str) -> tuple[Any, list[Any]]:
     """The rules as they were read, and all states of the log."""
     feed = open_feed(url)
-    rules = read_rules([(RULES, "load.ftl")], feed.describe)
+    rules = read_rules([(RULES, "load.ftl", "ftl")], feed.describe)
     assert feed.installed(rules.tables, name)
     commits = []
     while True:

@@ -48,7 +48,7 @@ class Live:
 
     def start(self):
         self.feed = open_feed(self.url)
-        rules = read_rules([(self.text, "rules.ftl")], self.feed.describe, self.feed.refuses)
+        rules = read_rules([(self.text, "rules.ftl", "ftl")], self.feed.describe, self.feed.refuses)
         self.feed.install(rules.tables, "w", rules.identity)
         assert self.feed.installed(rules.tables, "w")
         self.feed.lock("w")
@@ -353,7 +353,7 @@ trigger d: eventually traffic("x") > 1 execute "selekt 1"
 trigger e: eventually traffic("x") > 1 execute "insert into alarms values ('% :: :n', :n, null)" with n = 1
 """
     with pytest.raises(DefinitionProblem) as problem:
-        read_rules([(rules, "rules.ftl")], live.feed.describe, live.feed.refuses)
+        read_rules([(rules, "rules.ftl", "ftl")], live.feed.describe, live.feed.refuses)
     assert [(p.kind, p.line) for p in problem.value.problems] == [("bad-sql", n) for n in (2, 3, 4, 5)]
     # and the server has not minded
     live.feed.execute("w", "label", 0, "insert into alarms values ('% :: :n', :n, null)", {"n": 3})

@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import click
 
-from occurs.cli import _options
+from occurs.cli import _input, _options
 from occurs.connect.astext import dumps
 from occurs.connect.changes.model import Watched
 from occurs.connect.changes.place import open_feed
@@ -18,9 +18,10 @@ from occurs.connect.changes.store import Store
 from occurs.errors import ResourceProblem, UsageProblem
 from occurs.follow.figures import Line
 from occurs.follow.loop import stopped_by_signals
+from occurs.languages.language import suffixes
 from occurs.loading import text_of
 from occurs.watch.actions import Actions
-from occurs.watch.judging import Judge
+from occurs.watch.judging import Judge, check
 from occurs.watch.rules import Rules, read_rules
 from occurs.watch.watcher import Figures, Watcher, unchanged
 from occurs.watch.webhook import Webhook
@@ -28,6 +29,7 @@ from occurs.watch.webhook import Webhook
 
 @click.command("watch")
 @click.argument("rules", nargs=-1, metavar="RULES...")
+@click.option("--language", metavar="NAME", help="The language of all rules, whatever their suffix.")
 @click.option("--database", required=True, metavar="URL", help="sqlite:PATH or postgresql://user@host/database.")
 @click.option("--name", default="watch", show_default=True, metavar="NAME", help="Of this watcher, one of several.")
 @click.option("--install", is_flag=True, help="Make the log and its triggers, and stop.  [default: and watch]")
@@ -43,6 +45,7 @@ from occurs.watch.webhook import Webhook
 @_options.severity
 def command(
     rules: tuple[str, ...],
+    language: str | None,
     database: str,
     name: str,
     install: bool,
@@ -72,7 +75,10 @@ def command(
             return
         if not rules:
             raise UsageProblem.of("bad-option", "which rules?", hint="occurs watch RULES... --database URL")
-        found = read_rules([(text_of(Path(p)), p) for p in rules], feed.describe, feed.refuses)
+        known = suffixes()
+        texts = [(text_of(Path(p)), p, language or known.get(Path(p).suffix, "")) for p in rules]
+        found = read_rules(texts, feed.describe, feed.refuses)
+        _input.judge(check(found), strict=strict, require_bounds=require_bounds)
         if print_sql:
             for statement in feed.install_sql(found.tables, name):
                 click.echo(f"{statement};")
@@ -162,7 +168,7 @@ def _summary(figures: Figures, actions: Actions, seconds: float) -> None:
     if figures.raised:
         click.echo(f"the clock went back {figures.raised:,} times: the time was raised", err=True)
     if tally.failed:
-        click.echo(f"{tally.failed:,} actions failed", err=True)
+        click.echo(f"{tally.failed:,} action{'' if tally.failed == 1 else 's'} failed", err=True)
 
 
 def _shown(tables: tuple[Watched, ...]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -15,20 +14,38 @@ from occurs.engine.ledger import Ledger
 from occurs.engine.order import input_rows
 from occurs.engine.results import TypeRows
 from occurs.engine.state import from_ipc, to_ipc
-from occurs.errors import CheckpointProblem
+from occurs.errors import CheckpointProblem, DefinitionProblem, Problem, UsageProblem, raise_problems
+from occurs.languages.language import names
 from occurs.languages.logic.render import render
 from occurs.model.time import TIMESTAMP, TimeKind
 from occurs.model.types import Schema, Type, arrow_type
 from occurs.operators.rows import Rows
-from occurs.plan.stage import Stage, make_stage, stage_key
-from occurs.plan.triggers import TriggerDefinition
 from occurs.program import Program
-from occurs.watch.carrying import HIDDEN, Carrier, carrying, given
+from occurs.watch.carrying import Carrier, carrying, given
 from occurs.watch.evaluator import Firing
 from occurs.watch.rows import rows
 from occurs.watch.rules import Rules
 
 _ENTRY, _VERSION = "entry", 1
+
+
+def check(rules: Rules, kind: TimeKind = TIMESTAMP) -> list[Problem]:
+    """Warnings and notices of rules.
+
+    Raises SyntaxProblem, DefinitionProblem, UsageProblem (no such language): also if there is nothing to watch.
+    """
+    implied = "\n".join(map(render, rules.implied))
+    for _, file, language in rules.texts:
+        if language not in names():
+            hint = f"languages: {', '.join(names())}"
+            raise UsageProblem.of("unknown-language", f"no language is known for {file}", hint=hint)
+    program = Program([*rules.texts, *([(implied, "the catalogue", "ftl")] if implied else [])])
+    problems = program.check(program.declared, kind)
+    raise_problems(problems)
+    if not rules.tables:
+        text = "the rules name no table of the database: there is nothing to watch"
+        raise DefinitionProblem.of("never-completes", text, hint="declare one: table NAME (column type key, ..)")
+    return problems
 
 
 class Judge:
@@ -41,7 +58,9 @@ class Judge:
         self.tables = {t.name: t for t in rules.tables}
         carried = carrying(rules.definitions)
         self.carriers = carried.carriers
-        self.stage = _stage(Program([(render(d), None, "ftl") for d in carried.definitions]), carried.twins, kind)
+        program = Program([*((render(d), None, "ftl") for d in carried.definitions), *rules.others])
+        self.stage = program.noticing().plan(program.declared, kind)
+        self.notices = {n: t for n, t in self.stage.notices.items() if t not in carried.twins}
         self.engine = Engine(self.stage, labelled=True)
         self.ledger = Ledger()
         self.start: int | None = None
@@ -143,24 +162,10 @@ class Judge:
 
     def _notices(self, found: TypeRows) -> list[Firing]:
         out = []
-        for name, trigger in self.stage.notices.items():
+        for name, trigger in self.notices.items():
             table = found.table(name, label=True)
             times = table.column("time").cast(pa.int64()).to_pylist()
             for time, row in zip(times, table.to_pylist()):
                 generics = {n: v for n, v in row.items() if n not in ("type", "time", "label")}
                 out.append(Firing(trigger, time, generics, label=row["label"], never=True, acts=True))
         return out
-
-
-def _stage(program: Program, twins: set[str], kind: TimeKind) -> Stage:
-    """The plan, with the notices of all triggers but twins."""
-    schemas = dict(program.declared)
-    definitions = [
-        replace(d, never=f"{HIDDEN}never {d.trigger}", notices=Schema(d.generics))
-        if isinstance(d, TriggerDefinition) and d.trigger not in twins
-        else d
-        for d in program.definitions(schemas, kind)
-    ]
-    everything = {**schemas, **program.bind(schemas, kind).schemas}
-    everything |= {d.never: d.notices for d in definitions if isinstance(d, TriggerDefinition) and d.never}
-    return make_stage(definitions, everything, kind, [], stage_key(definitions))

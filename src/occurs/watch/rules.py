@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from occurs.connect.changes.model import EVENT, STATE, TABLE, Described, Watched
-from occurs.errors import DefinitionProblem, Problem, did_you_mean, raise_problems
+from occurs.errors import Problem, did_you_mean, raise_problems
 from occurs.expr.tree import Ref
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks_sql import identifiers, parameters, parts
@@ -23,8 +23,8 @@ from occurs.languages.logic.render import render
 from occurs.languages.text import Text
 from occurs.model.types import Type
 
-#: (text, file, past or future if not said)
-RuleText: TypeAlias = "tuple[str, str | None]"
+#: (text, file, language)
+RuleText: TypeAlias = "tuple[str, str | None, str]"
 Describe: TypeAlias = Callable[[Sequence[str]], Mapping[str, Described]]
 Refuses: TypeAlias = Callable[[str, Sequence[str]], "str | None"]
 
@@ -36,6 +36,8 @@ _FITS: dict[Type | None, frozenset[Type]] = {
     Type.BOOL: frozenset((Type.BOOL,)),
     Type.TIMESTAMP: frozenset((Type.TIMESTAMP, Type.STRING)),
 }
+#: those of triggers
+LANGUAGES = ("ftl", "ptl")
 _CONTROL = ("begin", "start", "commit", "end", "rollback", "abort", "savepoint", "release", "prepare", "attach",
             "detach", "pragma", "vacuum")  # fmt: skip
 
@@ -44,10 +46,11 @@ _CONTROL = ("begin", "start", "commit", "end", "rollback", "abort", "savepoint",
 class Rules:
     """The rules, and what they watch.
 
-    ``files``: as they were parsed; ``implied``: the declarations that the catalogue gives.  ``identity``: the same for
-    rules that mean the same.
+    ``texts``: as they were written; ``files``: the triggers among them, parsed; ``implied``: the declarations that the
+    catalogue gives.  ``identity``: the same for rules that mean the same.
     """
 
+    texts: tuple[RuleText, ...]
     files: tuple[syntax.File, ...]
     implied: tuple[syntax.Table, ...]
     tables: tuple[Watched, ...]
@@ -62,9 +65,14 @@ class Rules:
         return tuple(d for d in self.definitions if isinstance(d, syntax.Trigger))
 
     @property
+    def others(self) -> tuple[RuleText, ...]:
+        """The texts of other languages."""
+        return tuple(t for t in self.texts if t[2] not in LANGUAGES)
+
+    @property
     def identity(self) -> str:
         """A digest of the canonical text."""
-        texts = sorted(render(d) for d in self.definitions)
+        texts = sorted([*(render(d) for d in self.definitions), *(text for text, _, _ in self.others)])
         return hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
 
@@ -75,8 +83,10 @@ def read_rules(texts: Sequence[RuleText], describe: Describe, refuses: Refuses =
     """
     files: list[syntax.File] = []
     problems: list[Problem] = []
-    for text, name in texts:
-        file, found = parse(text, name)
+    for text, name, language in texts:
+        if language not in LANGUAGES:
+            continue
+        file, found = parse(text, name, past=language == "ptl")
         files.append(file)
         problems += found
     raise_problems(problems)
@@ -97,10 +107,7 @@ def read_rules(texts: Sequence[RuleText], describe: Describe, refuses: Refuses =
     for table in implied:
         watched.append(Watched(table.name.text, tuple((c.name.text, c.type) for c in table.columns),
                                tuple(c.name.text for c in table.keys)))  # fmt: skip
-    if not watched:
-        text = "the rules name no table of the database: there is nothing to watch"
-        raise DefinitionProblem.of("never-completes", text, hint="declare one: table NAME (column type key, ..)")
-    return Rules(tuple(files), implied, tuple(sorted(watched, key=lambda t: t.name)))
+    return Rules(tuple(texts), tuple(files), implied, tuple(sorted(watched, key=lambda t: t.name)))
 
 
 def _made(d: syntax.Event | syntax.Table | syntax.State, files: Iterable[syntax.File]) -> bool:

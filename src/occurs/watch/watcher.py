@@ -116,18 +116,18 @@ class Watcher:
             waiting = self.feed.waiting(self.position, self.name)
             if waiting > self.coalesce:
                 self.feed.coalesce(self.position, self.name)
-        commits = self.feed.read(self.position, self.name, TOGETHER)
-        if not commits:
-            return False
         try:
+            commits = self.feed.read(self.position, self.name, TOGETHER)
+            if not commits:
+                return False
             found = self.evaluator.advance(commits)
         except InputProblem:
             # up to the state before the one that cannot be judged everything counts
             saved = self.feed.saved(self.name)
             assert saved is not None
             self.evaluator = self.make(saved.pieces)
-            for commit in commits:
-                self._settle([commit], self.evaluator.advance([commit]))
+            while one := self.feed.read(self.position, self.name, 1):
+                self._settle(one, self.evaluator.advance(one))
             raise
         self._settle(commits, found)
         self.prune()
