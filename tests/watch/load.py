@@ -92,7 +92,7 @@ def transact(connection: Any, number: int, links: int, draw: random.Random) -> N
     for link in sorted(draw.sample(range(links), min(links, draw.randint(1, 3)))):
         factor = draw.choice((0.5, 0.8, 1.25, 2))
         connection.execute(
-            f"""update "Traffic" set load = cast(load * {factor} as integer) + 1 where link = 'l{link}'"""
+            f"""update "Traffic" set load = cast(load * {factor} as integer) % 100000 + 1 where link = 'l{link}'"""
         )
     if draw.random() < 0.2:
         connection.execute("savepoint s")
