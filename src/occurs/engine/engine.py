@@ -12,7 +12,8 @@ from occurs.engine.chain import Chain
 from occurs.engine.ledger import Ledger
 from occurs.engine.nets import Nets
 from occurs.engine.order import INSTANT, placed
-from occurs.engine.results import Derived, Found, Part, TypeRows, gather, with_begun
+from occurs.engine.pipes import run as run_pipes
+from occurs.engine.results import Derived, Found, Part, Parts, TypeRows, gather, with_begun
 from occurs.engine.sequences import Call, Sequences
 from occurs.engine.since import Since
 from occurs.engine.state import State, from_ipc, meta_from_ipc, meta_to_ipc, to_ipc
@@ -30,6 +31,7 @@ from occurs.operators.run import Run
 from occurs.operators.sequential import Component, Waves
 from occurs.operators.timer import TimerSource
 from occurs.plan.definition import NetDefinition
+from occurs.plan.pipes import PipesDefinition
 from occurs.plan.segments import Segment, segments
 from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Stage
@@ -66,6 +68,12 @@ class Engine:
         self._types = sorted(stage.inputs | set(stage.defined))
         self._made = set(stage.defined) - self._takes
         self._empties: dict[str, Rows] = {}
+        units = [u for level in stage.levels for u in level]
+        nets = [u for u in units if isinstance(u, NetDefinition)]
+        kept = stage.subscribed or stage.timers or stage.placed or any(stage.retention.values())
+        #: the nets, if there is nothing else
+        self._nets_alone = [] if segment is not None or kept or len(nets) < len(units) else nets
+        self._no_parts = Parts(stage, [], stage.derived)
         self._chain = self._segments(stage, labelled) if segment is None else None
         self.state = state or State({}, {}, {})
 
@@ -135,6 +143,8 @@ class Engine:
         if self._chain is not None:
             self.state.frontier = frontier
             return self._chain.advance(new, frontier, start, closing)
+        if self._nets_alone:
+            return self._all_nets(new, frontier, closing)
         tables: dict[str, Rows] = {}
         outside: dict[str, Rows] = {}
         for t in self._types:
@@ -167,6 +177,11 @@ class Engine:
                     made.append(fired)
                     lasting |= {} if told is None else {unit.never: told}
                     continue
+                if isinstance(unit, PipesDefinition):
+                    given = {t: self._placed_rows(t, tables, found, outside) for t in unit.reads}
+                    clock, kind = (start, frontier), stage.kind
+                    made.append(run_pipes(unit, given, self.state, *clock, kind, self.labelled, closing))
+                    continue
                 if isinstance(unit, NetDefinition):
                     lasting[unit.output], open = nets.run(unit, tables, self.labelled)
                     if open is not None:
@@ -198,6 +213,16 @@ class Engine:
         self._keep(tables, frontier)
         self.state.frontier = frontier
         return gather(stage, found, outside, {t: with_begun(r, begun.get(t)) for t, r in lasting.items()})
+
+    def _all_nets(self, new: Mapping[str, Rows], frontier: int, closing: bool) -> TypeRows:
+        """A call of definitions that are nets, all of them, and look at no row of the past."""
+        nets = self._nets.call(self.state, frontier, closing)
+        tables = {t: rows for t, rows in new.items() if t in self.stage.inputs and t not in self._made}
+        lasting = {}
+        for unit in self._nets_alone:
+            lasting[unit.output] = with_begun(*nets.run(unit, tables, self.labelled))
+        self.state.frontier = frontier
+        return TypeRows(self.stage, self._no_parts, {}, lasting)
 
     def peek(self, frontier: int, start: int | None = None) -> TypeRows:
         """What closing at ``frontier``, the last one, would give; the state stays as it is."""

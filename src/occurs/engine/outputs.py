@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -31,8 +31,12 @@ def no_reasons(n: int, kind: TimeKind) -> pa.Array:
 
 def time_array(ticks: np.ndarray, kind: TimeKind, null: np.ndarray | None = None) -> pa.Array:
     """Ticks as users see them: timestamps, or the integers they are; null where ``null`` is true."""
-    array = pa.array(ticks) if null is None else pa.array(ticks, mask=null)
-    return array.cast(pa.timestamp("us", tz="UTC")) if kind.timestamp else array
+    return in_kind(pa.array(ticks) if null is None else pa.array(ticks, mask=null), kind)
+
+
+def in_kind(ticks: pa.Array, kind: TimeKind) -> pa.Array:
+    """Ticks that are in Arrow already."""
+    return ticks.cast(pa.timestamp("us", tz="UTC")) if kind.timestamp else ticks
 
 
 def because_type(kind: TimeKind) -> pa.DataType:
@@ -49,7 +53,8 @@ def empty_table(schema: Schema, kind: TimeKind, label: bool, because: bool) -> p
     fields += schema.arrow()
     fields += [pa.field("label", pa.string())] if label else []
     fields += [pa.field("because", because_type(kind))] if because else []
-    return pa.schema(fields).empty_table()
+    # Arrow makes no empty tables with unions by itself
+    return pa.Table.from_arrays([pa.nulls(0, f.type) for f in fields], schema=pa.schema(fields))
 
 
 def table_of(
@@ -60,14 +65,20 @@ def table_of(
     kind: TimeKind,
     labels: Labels | None,
     reasons: pa.Array | None,
+    ticks: Sequence[pa.Array] | None = None,
 ) -> pa.Table:
-    """Rows with the columns of the output (common.md, section 4)."""
+    """Rows with the columns of the output (common.md, section 4).  ``ticks``: time, and end of what lasts, if they are
+    at hand."""
     n = len(time)
     names = ["type", "time", *(["end"] if schema.lasting else []), *schema.names]
-    arrays = [pa.repeat(_scalar(type), n) if isinstance(type, str) else type, time_array(time, kind)]
-    if schema.lasting:
-        end = columns["end"]
-        arrays.append(time_array(end.values, kind, None if end.valid is None else ~end.valid))
+    arrays = [_repeated(type, n) if isinstance(type, str) else type]
+    if ticks is not None:
+        arrays += [in_kind(t, kind) for t in ticks]
+    else:
+        arrays.append(time_array(time, kind))
+        if schema.lasting:
+            end = columns["end"]
+            arrays.append(time_array(end.values, kind, None if end.valid is None else ~end.valid))
     for name, t in schema:
         column = columns.get(name)
         arrays.append(pa.nulls(n, schema.arrow_of(name, t)) if column is None else column.cast(t).output())
@@ -80,7 +91,15 @@ def table_of(
     return pa.Table.from_arrays(arrays, names=names)
 
 
-@lru_cache(1024)
-def _scalar(text: str) -> pa.Scalar:
-    """A text as Arrow has it: to make one takes longer than to repeat it."""
-    return pa.scalar(text)
+def _repeated(text: str, n: int) -> pa.Array:
+    """A text so many times."""
+    return _often(text).slice(0, n) if n <= _OFTEN else pa.repeat(text, n)
+
+
+#: texts that are repeated at most so often are parts of one array
+_OFTEN = 256
+
+
+@lru_cache(256)
+def _often(text: str) -> pa.Array:
+    return pa.repeat(text, _OFTEN)

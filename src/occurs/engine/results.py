@@ -21,6 +21,7 @@ from occurs.operators.columns import Column
 from occurs.operators.frame import own_column
 from occurs.operators.pattern import Matches, Pattern
 from occurs.operators.rows import Rows
+from occurs.plan.pipes import PipesDefinition
 from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Stage
 from occurs.plan.triggers import TriggerDefinition
@@ -155,7 +156,7 @@ class Derived(Protocol):
     def __len__(self) -> int: ...
 
     @property
-    def units(self) -> Sequence[Pattern | SequenceDefinition | TriggerDefinition]: ...
+    def units(self) -> Sequence[Pattern | SequenceDefinition | TriggerDefinition | PipesDefinition]: ...
 
     @property
     def outputs(self) -> set[str]: ...
@@ -201,7 +202,7 @@ class Parts(Mapping[str, "list[Part]"]):
         self._stage = stage
         self._types = types
         made = {id(u): (f, number) for f in found for number, u in enumerate(f.units)}
-        self._found = [made.get(id(u)) for u in (*stage.patterns, *stage.sequences, *stage.triggers)]
+        self._found = [made.get(id(u)) for u in (*stage.patterns, *stage.sequences, *stage.triggers, *stage.pipes)]
         self._cut: dict[str, list[Part]] = {}
 
     def _makers(self, type: str) -> list[tuple[Derived, int]]:
@@ -273,7 +274,8 @@ class TypeRows:
             if not len(rows):
                 return empty_table(schema, kind, label, because)
             reasons = no_reasons(len(rows), kind) if because else None
-            return table_of(type, rows.time, rows.columns, schema, kind, rows.labels if label else None, reasons)
+            labels, ticks = rows.labels if label else None, rows.cache.get("ticks")
+            return table_of(type, rows.time, rows.columns, schema, kind, labels, reasons, ticks)
         alone = None if because or type in self.outside else self.parts.alone(type)
         if alone is not None:
             at = alone[0].rows_of(alone[1])

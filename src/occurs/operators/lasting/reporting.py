@@ -58,10 +58,11 @@ class Reports:
                 out.append(answer.nothing())
                 continue
             columns: dict[str, Column] = {}
-            time = found[at : at + n]
+            time, ticks = found[at : at + n], [whole.slice(at, n)]
             at += n
             if answer.lasting:
                 end = Column(Type.TIMESTAMP, found[at : at + n], None)
+                ticks.append(whole.slice(at, n))
                 at += n
             for attribute in answer.head:
                 if attribute.type is Type.STRING:
@@ -72,7 +73,7 @@ class Reports:
                     at += n
             if answer.lasting:
                 columns["end"] = end
-            out.append(Rows(answer.name, time, columns))
+            out.append(Rows(answer.name, time, columns, cache={"ticks": ticks}))
         return out
 
     def of_blocks(self, found: np.ndarray, counts: np.ndarray, call: Call) -> list[Rows]:
