@@ -279,7 +279,7 @@ class Graphs:
         return node(tree.Peaks(self.count(1, 2)), self.pipe(kind, depth))
 
     def make_plateaus(self, kind: str, depth: int) -> Pipe:
-        return node(tree.Plateaus(self.count(), self.count(0, 2)), self.pipe("int", depth))
+        return node(tree.Plateaus(self.count(), self.rng.choice((0, 0, 0, 1))), self.pipe("int", depth))
 
     def make_dead_time(self, kind: str, depth: int) -> Pipe:
         return node(tree.DeadTime(self.count(0, 2)), self.pipe(kind, depth))
