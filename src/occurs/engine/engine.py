@@ -12,7 +12,6 @@ from occurs.engine.chain import Chain
 from occurs.engine.ledger import Ledger
 from occurs.engine.nets import Nets
 from occurs.engine.order import INSTANT, placed
-from occurs.engine.pipes import run as run_pipes
 from occurs.engine.results import Derived, Found, Part, Parts, TypeRows, gather, with_begun
 from occurs.engine.sequences import Call, Sequences
 from occurs.engine.since import Since
@@ -31,7 +30,6 @@ from occurs.operators.run import Run
 from occurs.operators.sequential import Component, Waves
 from occurs.operators.timer import TimerSource
 from occurs.plan.definition import NetDefinition
-from occurs.plan.pipes import PipesDefinition
 from occurs.plan.segments import Segment, segments
 from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Stage
@@ -176,11 +174,6 @@ class Engine:
                     fired, told = run_trigger(unit, given, self.state, start, frontier, stage.kind, self.labelled)
                     made.append(fired)
                     lasting |= {} if told is None else {unit.never: told}
-                    continue
-                if isinstance(unit, PipesDefinition):
-                    given = {t: self._placed_rows(t, tables, found, outside) for t in unit.reads}
-                    clock, kind = (start, frontier), stage.kind
-                    made.append(run_pipes(unit, given, self.state, *clock, kind, self.labelled, closing))
                     continue
                 if isinstance(unit, NetDefinition):
                     lasting[unit.output], open = nets.run(unit, tables, self.labelled)
