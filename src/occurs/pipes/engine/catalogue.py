@@ -3,6 +3,7 @@
 from occurs.pipes.engine import ops_choosing as ops_choosing
 from occurs.pipes.engine import ops_collections as ops_collections
 from occurs.pipes.engine import ops_documents as ops_documents
+from occurs.pipes.engine import ops_formulas as ops_formulas
 from occurs.pipes.engine import ops_functions as ops_functions
 from occurs.pipes.engine import ops_inside as ops_inside
 from occurs.pipes.engine import ops_machines as ops_machines

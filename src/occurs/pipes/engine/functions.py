@@ -188,7 +188,7 @@ def _region(node: tree.Expr) -> _Run:
 
     columnar = cut(node)
     # the row-wise functions have names of their own: they take the piece as it was written
-    written = tree.rewrite(node, lambda part: None)
+    written = _marked(node, places)
     runs = [_compile(leaf) for leaf in leaves]
     logical = all(_logical(p) for p in columnar.walk())
 
@@ -204,9 +204,17 @@ def _region(node: tree.Expr) -> _Run:
             if all(f is not None for f in found):
                 three = any(isinstance(c, Troo) for c in given)
                 return of_truths(_truth(columnar, found, env.length), three)  # type: ignore[arg-type]
-        return _rows(written, leaves, given, env)
+        return _rows(written, list(places.values()), given, env)
 
     return run
+
+
+def _marked(node: tree.Expr, places: Mapping[tree.Expr, _Place]) -> tree.Expr:
+    """``node`` as it was written, with its leaves in their places."""
+    if node in places:
+        return places[node]
+    children = node.children
+    return node.with_children(tuple(_marked(c, places) for c in children)) if children else node
 
 
 def _evaluated(node: tree.Expr, given: list[pa.Array], env: Env) -> Col:

@@ -19,9 +19,9 @@ def run(
 ) -> int:  # fmt: skip
     """One transition per item; the row at which a number did not fit, or -1.
 
-    transitions: (first, last) per state into rows of (begin, end of the guard's code, -1: always; target; first, last of
-    ``sets``); ``sets``: (begin, end of code, register).  ``pool``: values and known, rows of items and behind them one
-    per trace with its registers.  Out: the state ``after`` each item, whether it has ``moved``, the registers then.
+    transitions: (first, last) per state into rows of (begin, end of the guard's code, -1: always; target; first, last
+    of ``sets``); ``sets``: (begin, end of code, register).  ``pool``: values and known, rows of items and behind them
+    one per trace with its registers.  Out: the state ``after`` each item, whether it has ``moved``, the registers then.
     """
     bounds, rows = transitions
     values, _, ok_values, _ = pool

@@ -149,7 +149,9 @@ def compiled(machine: machines.Machine, registers: Mapping[str, str], kinds: Map
     """Raises TooMuch."""
     coder = Coder(registers, kinds)
     names, states = list(registers), {s.name: i for i, s in enumerate(machine.states)}
-    bounds, rows, sets = [], [], []
+    bounds: list[tuple[int, int]] = []
+    rows: list[tuple[int, int, int, int, int]] = []
+    sets: list[tuple[int, int, int]] = []
     for state in machine.states:
         first = len(rows)
         for t in in_order(state):

@@ -224,8 +224,8 @@ class Machine(Operator):
         width = count + len(program.columns)
         values = np.zeros((n + call.instances, width), np.int64)
         known = np.ones((n + call.instances, width), np.bool_)
-        for k, e in enumerate(program.columns):
-            values[:n, count + k], known[:n, count + k] = _ints(columns[e])
+        for at, e in enumerate(program.columns, count):
+            values[:n, at], known[:n, at] = _ints(columns[e])
         for r in range(count):
             values[n:, r] = state[f"int{r}"].upto(call.instances)
             known[n:, r] = state[f"known{r}"].upto(call.instances) & 1

@@ -1,0 +1,343 @@
+"""Formulas over positions: what is known of each, and from which step on (pipes.md, 4.5, section 5).
+
+T and F of a part at a position are the steps from which it is known to be true, false (NEVER).  Only positions that may
+still matter are kept, with what is known of their atoms: all that are open, and what comes after them.  Below a G (F)
+at the root only those are kept from the first on of which it is not known that they hold (do not): the verdicts of
+those before it are its verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from occurs.pipes.engine import kernels_formulas as kernels
+from occurs.pipes.engine import scalars
+from occurs.pipes.engine.columns import Col, truths
+from occurs.pipes.engine.faults import Fault
+from occurs.pipes.engine.functions import Env, Function
+from occurs.pipes.engine.items import Call, Items, ordinals
+from occurs.pipes.engine.operator import Setting
+from occurs.pipes.engine.quantifying import Quantifier
+from occurs.pipes.engine.state import Counts, Part, State, Table
+from occurs.pipes.formulas import (
+    And,
+    Atom,
+    Eventually,
+    Formula,
+    Given,
+    Globally,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Quantified,
+    Until,
+)
+from occurs.pipes.formulas import Part as FormulaPart
+
+NEVER = int(kernels.NEVER)
+_NONE = np.zeros(0, np.int64)
+ABSENT = 4
+#: T and F
+Steps = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass
+class Window:
+    """The positions at hand, by trace and number; ``end``: the step at which the trace of each has ended (NEVER).
+
+    ``values``, ``steps``: per input the truth value and step of its item (ABSENT).  ``known``: T and F of the root;
+    ``inside``: of what is below a G or F at the root.
+    """
+
+    code: np.ndarray
+    number: np.ndarray
+    exists: np.ndarray
+    about: np.ndarray
+    values: list[np.ndarray]
+    steps: list[np.ndarray]
+    quantified: list[Steps]
+    last: np.ndarray
+    end: np.ndarray
+    true: np.ndarray = field(default_factory=lambda: _NONE)
+    false: np.ndarray = field(default_factory=lambda: _NONE)
+    inside: Steps = field(default_factory=lambda: (_NONE, _NONE))
+
+    def __len__(self) -> int:
+        return len(self.code)
+
+
+class Judge:
+    """A formula.  ``first``: only the verdict of position 0 of each trace is wanted."""
+
+    def __init__(self, formula: Formula, inputs: int, setting: Setting, first: bool) -> None:
+        self.formula = formula
+        self.inputs = inputs
+        self.first = first
+        self.atoms = sorted({p.index for p in formula.root.walk() if isinstance(p, Atom)})
+        quantified = [p for p in formula.root.walk() if isinstance(p, Quantified)]
+        self.quantifiers = [Quantifier(q, formula, setting) for q in quantified]
+        self.number = {id(q): i for i, q in enumerate(quantified)}
+        self.constants = {id(p): Function(p.value) for p in formula.root.walk() if isinstance(p, Given)}
+        self.setting = setting
+        root = formula.root
+        #: whether the root is G (0) or F (1)
+        self.root = 0 if isinstance(root, Globally) else 1 if isinstance(root, Eventually) else None
+        self.null_false = not formula.troolean
+
+    def fresh(self) -> dict[str, Part]:
+        names = ["code", "number", "exists", "about", *(f"{n}{k}" for k in range(self.inputs) for n in "vs")]
+        #: ``done`` belongs to whoever asks for verdicts
+        parts: dict[str, Part] = {
+            "rows": _Positions(*names), "gone": Counts(), "latest_end": Counts(-2), "done": Counts()
+        }  # fmt: skip
+        for k in range(self.inputs):
+            parts[f"came{k}"] = Counts()
+        for i, q in enumerate(self.quantifiers):
+            parts[f"quantifier{i}"] = q.fresh()
+        #: positions before this one are of no account
+        parts["from"] = Counts()
+        return parts
+
+    # --- positions --------------------------------------------------------------------------------------------------
+
+    def window(
+        self, state: State, given: Sequence[Items], call: Call, live: np.ndarray | None,
+        times: Sequence[np.ndarray] | None = None,
+    ) -> Window:  # fmt: skip
+        """With the new items.  ``live`` (per trace): its items are of account.  ``times``: the ticks of the items of
+        each input, if their steps do not say so."""
+        gone, latest = state["gone"].upto(call.instances), state["latest_end"].upto(call.instances)
+        for items in given:
+            if len(items.ends):
+                gone[items.ends.code] += 1
+                latest[items.ends.code] = np.maximum(latest[items.ends.code], items.ends.step)
+        numbers, used, ticks = [], [], []
+        for k, items in enumerate(given):
+            came = state[f"came{k}"].upto(call.instances)
+            codes = items.codes
+            if items.code is None:
+                number = np.arange(came[0], came[0] + len(items))
+                came[0] += len(items)
+            else:
+                number = came[codes] + ordinals(codes)
+                counts = np.bincount(codes) if len(codes) else _NONE
+                came[: len(counts)] += counts
+            first = state["from"].upto(call.instances)
+            keep = number >= first[codes] if items.code is not None else number >= first[0]
+            if live is not None:
+                keep = keep & live[codes]
+            tick = call.time(items.step) if times is None and self.quantifiers else _NONE if times is None else times[k]
+            if not keep.all():
+                items, number = items.filter(keep), number[keep]
+                tick = tick[keep] if len(tick) else tick
+            ticks.append(tick)
+            numbers.append(number)
+            used.append(items)
+        rows = self._rows(state["rows"], used, numbers, call)
+        over = gone == len(given)
+        rows.end = np.where(over[rows.code], latest[rows.code], NEVER) if over.any() else _NONE
+        for i, q in enumerate(self.quantifiers):
+            k = q.part.input
+            found = q.update(state[f"quantifier{i}"], used[k], numbers[k], ticks[k], rows.code, rows.number, call)
+            rows.quantified.append(found)
+        self._judge(rows, call)
+        return rows
+
+    def _rows(self, kept: Table, given: Sequence[Items], numbers: Sequence[np.ndarray], call: Call) -> Window:
+        """The positions that were kept, and the new items at theirs."""
+        single = all(g.code is None for g in given) and not kept["code"].any()
+        if single:
+            there = [n for n in (kept["number"], *numbers) if len(n)]
+            first = int(there[0][0]) if len(kept["number"]) else min((int(n[0]) for n in there), default=0)
+            past = max((int(n[-1]) + 1 for n in there), default=0)
+            size = max(0, past - first)
+            code, number = np.zeros(size, np.int64), np.arange(first, first + size)
+            old: np.ndarray | slice = slice(0, len(kept["code"]))
+            at: list[np.ndarray | slice] = [
+                slice(int(n[0]) - first, int(n[-1]) - first + 1) if len(n) else slice(0, 0) for n in numbers
+            ]
+        else:
+            codes = np.concatenate([kept["code"], *(g.codes for g in given)])
+            all_numbers = np.concatenate([kept["number"], *numbers])
+            order = np.lexsort((all_numbers, codes))
+            new = np.ones(len(order), np.bool_)
+            c, n = codes[order], all_numbers[order]
+            new[1:] = (c[1:] != c[:-1]) | (n[1:] != n[:-1])
+            place = np.empty(len(order), np.int64)
+            place[order] = np.cumsum(new) - 1
+            code, number = c[new], n[new]
+            size = len(code)
+            cuts = np.cumsum([len(kept["code"]), *(len(g) for g in given)])
+            old = place[: cuts[0]]
+            at = [place[a:b] for a, b in pairwise(cuts)]
+        last = np.ones(size, np.bool_)
+        last[:-1] = code[1:] != code[:-1]
+        whole = single and not len(kept["code"])
+        exists = np.full(size, NEVER)
+        about = np.zeros(size, np.int64)
+        exists[old], about[old] = kept["exists"], kept["about"]
+        values, steps = [], []
+        for k, items in enumerate(given):
+            if whole and len(items) == size:
+                value: np.ndarray = self._truths(k, items.value)
+                step = items.step
+            else:
+                value, step = np.full(size, ABSENT, np.int8), np.full(size, NEVER)
+                value[old], step[old] = kept[f"v{k}"], kept[f"s{k}"]
+                value[at[k]], step[at[k]] = self._truths(k, items.value), items.step
+            earlier = step < exists
+            if earlier.all():
+                exists = step.copy()
+            else:
+                exists = np.where(earlier, step, exists)
+            spoken = np.zeros(size, np.int64)
+            spoken[at[k]] = items.about
+            # an item that came before has told what it speaks of
+            mine = np.zeros(size, np.bool_)
+            mine[at[k]] = True
+            about = np.where(earlier & mine, spoken, about)
+            values.append(value)
+            steps.append(step)
+        return Window(code, number, exists, about, values, steps, [], last, _NONE)
+
+    def _truths(self, index: int, value: Col) -> np.ndarray:
+        if index not in self.atoms:
+            return np.full(len(value), 1, np.int8)
+        found = truths(value)
+        if found is not None and (self.formula.troolean or not (found == 1).any()):
+            return found
+        for i, v in enumerate(value.pylist()):
+            if (
+                v is not None
+                and not isinstance(v, bool)
+                and not (self.formula.troolean and isinstance(v, scalars.Troolean))
+            ):
+                raise Fault("bad-value", "is no boolean", v, i)
+        return np.array(
+            [
+                3 if v is None else 2 if v is True else 0 if v is False else {"F": 0, "?": 1, "T": 2}[v.value]
+                for v in value.pylist()
+            ],
+            np.int8,
+        )
+
+    # --- verdicts ---------------------------------------------------------------------------------------------------
+
+    def _judge(self, rows: Window, call: Call) -> None:
+        decides = self.formula.at_end == "finite" and not self.formula.troolean
+        end = rows.end if decides else _NONE
+        if len(end) and (end >= NEVER).all():
+            end = _NONE
+        root = self.formula.root
+        if self.root is None:
+            rows.true, rows.false = self._of(root, rows, end, call)
+            return
+        assert isinstance(root, (Globally, Eventually))
+        inside = self._of(root.operand, rows, end, call)
+        rows.inside = inside[0].copy(), inside[1].copy()
+        strong, weak = inside if self.root == 0 else inside[::-1]
+        kernels.always(strong, weak, rows.last, end)
+        rows.true, rows.false = (strong, weak) if self.root == 0 else (weak, strong)
+
+    def _of(self, part: FormulaPart, rows: Window, end: np.ndarray, call: Call) -> Steps:
+        """T and F at all positions, in arrays of their own."""
+        size = len(rows)
+        match part:
+            case Atom():
+                true, false = np.empty(size, np.int64), np.empty(size, np.int64)
+                value = rows.values[part.index]
+                kernels.atom(value, rows.steps[part.index], self.null_false, true, false)
+                return true, self._absent(false, value == ABSENT, end)
+            case Given():
+                return self._constant(part, rows, call)
+            case Quantified():
+                true, false = rows.quantified[self.number[id(part)]]
+                return true.copy(), self._absent(false.copy(), rows.values[part.input] == ABSENT, end)
+            case Not():
+                true, false = self._of(part.operand, rows, end, call)
+                return false, true
+            case And() | Or() | Implies():
+                left, right = self._of(part.left, rows, end, call), self._of(part.right, rows, end, call)
+                if isinstance(part, Implies):
+                    left = left[::-1]
+                if isinstance(part, And):
+                    return np.maximum(left[0], right[0]), np.minimum(left[1], right[1])
+                return np.minimum(left[0], right[0]), np.maximum(left[1], right[1])
+            case Next():
+                true, false = self._of(part.operand, rows, end, call)
+                kernels.following(true, false, rows.last, end)
+                return true, false
+            case Globally():
+                true, false = self._of(part.operand, rows, end, call)
+                kernels.always(true, false, rows.last, end)
+                return true, false
+            case Eventually():
+                true, false = self._of(part.operand, rows, end, call)
+                kernels.always(false, true, rows.last, end)
+                return true, false
+            case Until():
+                true, false = self._of(part.left, rows, end, call)
+                goal, missed = self._of(part.right, rows, end, call)
+                kernels.until(true, false, goal, missed, rows.last, end)
+                return true, false
+        raise AssertionError(part)
+
+    @staticmethod
+    def _absent(false: np.ndarray, absent: np.ndarray, end: np.ndarray) -> np.ndarray:
+        """The end makes false what has no item."""
+        return np.where(absent, end, false) if len(end) and absent.any() else false
+
+    def _constant(self, part: Given, rows: Window, call: Call) -> Steps:
+        variables = {n: (lambda v=v: v(rows.code)) for n, v in call.variables.items()}
+        column = self.constants[id(part)].run(Env([], len(rows), self.setting.kind, variables))
+        true, false = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+        found = truths(column)
+        if found is None:
+            raise Fault("bad-value", "is no boolean", column.pylist()[0])
+        kernels.atom(found, rows.exists, self.null_false, true, false)
+        return true, false
+
+    # --- what is kept -----------------------------------------------------------------------------------------------
+
+    def needed(self, rows: Window) -> np.ndarray:
+        """Booleans: positions that may still matter: the first of each trace that is open below the G or F at the root,
+        and all behind it."""
+        if self.root is None or not len(rows):
+            return np.ones(len(rows), np.bool_)
+        open_ = rows.inside[self.root] >= NEVER
+        begins = np.ones(len(rows), np.bool_)
+        begins[1:] = rows.last[:-1]
+        first = np.maximum.accumulate(np.where(begins, np.arange(len(rows)), 0))
+        count = np.cumsum(open_)
+        return np.asarray(count - np.where(first > 0, count[first - 1], 0) > 0)
+
+    def keep(self, state: State, rows: Window, mask: np.ndarray, call: Call) -> None:
+        """Keep these positions (a suffix of each trace), forget the others."""
+        columns = {"code": rows.code, "number": rows.number, "exists": rows.exists, "about": rows.about}
+        for k in range(self.inputs):
+            columns[f"v{k}"], columns[f"s{k}"] = rows.values[k].astype(np.int64), rows.steps[k]
+        dropped = ~mask
+        if dropped.any():
+            first = state["from"].upto(call.instances)
+            np.maximum.at(first, rows.code[dropped], rows.number[dropped] + 1)
+            columns = {n: c[mask] for n, c in columns.items()}
+            for i, q in enumerate(self.quantifiers):
+                q.forget(state[f"quantifier{i}"], rows.code[dropped], rows.number[dropped])
+        state["rows"].put(**columns)
+
+
+class _Positions(Table):
+    """Positions; ``about`` are numbers of events."""
+
+    def abouts(self) -> np.ndarray:
+        return self.columns["about"]
+
+    def copy(self) -> _Positions:
+        new = _Positions()
+        new.columns = dict(self.columns)
+        return new

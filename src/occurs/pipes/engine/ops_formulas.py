@@ -1,0 +1,171 @@
+"""Formulas: verdicts of positions (pipes.md, 4.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from occurs.pipes import tree
+from occurs.pipes.engine import kernels_formulas as kernels
+from occurs.pipes.engine.columns import FALSE, TRUE, UNKNOWN, Troo, of_numpy
+from occurs.pipes.engine.items import NO_ENDS, Call, Ends, Items, ordinals
+from occurs.pipes.engine.judging import NEVER, Judge, Window
+from occurs.pipes.engine.operator import Operator, Setting, meet, operator
+from occurs.pipes.engine.quantifying import first_verdicts
+from occurs.pipes.engine.state import Counts, Part, State, Table
+from occurs.pipes.graph import Node
+
+_NONE = np.zeros(0, np.int64)
+
+
+@operator
+class Formula(Operator):
+    """Boolean: the verdict of each position, in order.  Troolean: after each front what is known of position 0."""
+
+    of: ClassVar[type[tree.Processor]] = tree.Formula
+
+    def __init__(self, node: Node, setting: Setting) -> None:
+        super().__init__(node, setting)
+        p = node.processor
+        assert isinstance(p, tree.Formula)
+        self.p = p
+        self.judge = Judge(p, len(node.inputs), setting, p.troolean)
+
+    def fresh(self) -> dict[str, Part]:
+        judge: dict[str, Part] = {"judge": State(**self.judge.fresh())}
+        if self.p.troolean:
+            counts = {f"items{k}": Counts() for k in range(len(self.node.inputs))}
+            return {**judge, "fronts": Counts(), "true": Counts(NEVER), "false": Counts(NEVER), **counts}
+        return {**judge, "waiting": _Waiting("code", "number", "exists", "about"), "latest": Counts(-1)}
+
+    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
+        return [self._of_first(state, given, call) if self.p.troolean else self._of_each(state, given, call)]
+
+    # --- two values -------------------------------------------------------------------------------------------------
+
+    def _of_each(self, state: State, given: Sequence[Items], call: Call) -> Items:
+        single = all(g.code is None for g in given)
+        own: State = state["judge"]
+        rows = self.judge.window(own, given, call, None)
+        waiting: Table = state["waiting"]
+        code, number, exists, about = rows.code, rows.number, rows.exists, rows.about
+        true, false = rows.true, rows.false
+        gone, latest_end = own["gone"].upto(call.instances), own["latest_end"].upto(call.instances)
+        over = np.flatnonzero(gone == len(given))
+        before = len(waiting["code"])
+        if before:
+            first_true, first_false = self._of_waiting(waiting, rows, over, latest_end)
+            code = np.concatenate([waiting["code"], code])
+            number = np.concatenate([waiting["number"], number])
+            exists = np.concatenate([waiting["exists"], exists])
+            about = np.concatenate([waiting["about"], about])
+            true, false = np.concatenate([first_true, true]), np.concatenate([first_false, false])
+            if not single:
+                order = np.lexsort((number, code))
+                code, number, exists, about = code[order], number[order], exists[order], about[order]
+                true, false = true[order], false[order]
+        ended = np.full(call.instances, NEVER)
+        ended[over] = latest_end[over]
+        end = ended[code] if self.p.at_end == "null" and len(over) else _NONE
+        step, emitted = np.zeros(len(code), np.int64), np.zeros(len(code), np.bool_)
+        kernels.decided(code, true, false, exists, end, state["latest"].upto(call.instances), step, emitted)
+        made = self._items(code, about, step, true, false, emitted, single)
+        self._keep(state, rows, code, number, exists, about, emitted, over, call)
+        ends = NO_ENDS
+        if len(over):
+            gone[over] = -1  # told
+            ends = Ends(over, latest_end[over])
+        return made.by_step().with_ends(ends)
+
+    def _of_waiting(
+        self, waiting: Table, rows: Window, over: np.ndarray, end: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """T and F of positions before those at hand: those of the first one, or what the end decides."""
+        code = waiting["code"]
+        true, false = np.full(len(code), NEVER), np.full(len(code), NEVER)
+        if len(over) and self.p.at_end == "finite":
+            mine = np.isin(code, over)
+            (true if self.judge.root == 0 else false)[mine] = end[code[mine]]
+        if len(rows):
+            at = np.minimum(np.searchsorted(rows.code, code), len(rows) - 1)
+            there = rows.code[at] == code
+            true, false = np.where(there, rows.true[at], true), np.where(there, rows.false[at], false)
+        return true, false
+
+    @staticmethod
+    def _items(
+        code: np.ndarray, about: np.ndarray, step: np.ndarray, true: np.ndarray, false: np.ndarray,
+        emitted: np.ndarray, single: bool,
+    ) -> Items:  # fmt: skip
+        if not emitted.any():
+            return Items.none(single=single)
+        if not emitted.all():
+            code, about, step = code[emitted], about[emitted], step[emitted]
+            true, false = true[emitted], false[emitted]
+        known = np.minimum(true, false) < NEVER
+        value = of_numpy(true < false, None if known.all() else known)
+        return Items(value, step, about, None if single else code)
+
+    def _keep(
+        self, state: State, rows: Window, code: np.ndarray, number: np.ndarray, exists: np.ndarray, about: np.ndarray,
+        emitted: np.ndarray, over: np.ndarray, call: Call,
+    ) -> None:  # fmt: skip
+        own: State = state["judge"]
+        done = own["done"].upto(call.instances)
+        if emitted.any():
+            np.maximum.at(done, code[emitted], number[emitted] + 1)
+        keep = self.judge.needed(rows) & (rows.number >= done[rows.code])
+        if len(over):
+            keep &= ~np.isin(rows.code, over)
+        self.judge.keep(own, rows, keep, call)
+        first = own["from"].upto(call.instances)
+        np.maximum(first, done, out=first)
+        waits = ~emitted & (number < first[code])
+        if len(over):
+            waits &= ~np.isin(code, over)
+        state["waiting"].put(code=code[waits], number=number[waits], exists=exists[waits], about=about[waits])
+
+    # --- three values -----------------------------------------------------------------------------------------------
+
+    def _of_first(self, state: State, given: Sequence[Items], call: Call) -> Items:
+        own: State = state["judge"]
+        counted: list[Items] = []
+        for k, items in enumerate(given):
+            came = state[f"items{k}"].upto(call.instances)
+            codes = items.codes
+            number = came[codes] + (np.arange(len(items)) if items.code is None else ordinals(codes))
+            if items.code is None:
+                came[0] += len(items)
+            elif len(codes):
+                counts = np.bincount(codes)
+                came[: len(counts)] += counts
+            # what counts are fronts: the numbers of items are the steps, and such traces have no end
+            counted.append(Items(items.value, number, items.about, items.code))
+        times = [call.time(g.step) for g in given] if self.judge.quantifiers else None
+        codes, true, false = first_verdicts(self.judge, own, counted, call, times)
+        state["true"].upto(call.instances)[codes] = true
+        state["false"].upto(call.instances)[codes] = false
+        fronts = meet(state, given, call)
+        at = np.zeros(len(fronts), np.int64) if fronts.code is None else fronts.code
+        before = state["fronts"].upto(call.instances)
+        number = before[at] + (np.arange(len(fronts)) if fronts.code is None else ordinals(at))
+        if len(fronts):
+            counts = np.bincount(at)
+            before[: len(counts)] += counts
+        true, false = state["true"].upto(call.instances)[at], state["false"].upto(call.instances)[at]
+        value = np.where(true <= number, TRUE, np.where(false <= number, FALSE, UNKNOWN)).astype(np.int8)
+        return fronts.items(Troo(value))
+
+
+class _Waiting(Table):
+    """Positions of which nothing but the verdict is open."""
+
+    def abouts(self) -> np.ndarray:
+        return self.columns["about"]
+
+    def copy(self) -> _Waiting:
+        new = _Waiting()
+        new.columns = dict(self.columns)
+        return new
