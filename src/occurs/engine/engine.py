@@ -30,6 +30,7 @@ from occurs.operators.run import Run
 from occurs.operators.sequential import Component, Waves
 from occurs.operators.timer import TimerSource
 from occurs.plan.definition import NetDefinition
+from occurs.plan.pipes import PipesDefinition
 from occurs.plan.segments import Segment, segments
 from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Stage
@@ -174,6 +175,14 @@ class Engine:
                     fired, told = run_trigger(unit, given, self.state, start, frontier, stage.kind, self.labelled)
                     made.append(fired)
                     lasting |= {} if told is None else {unit.never: told}
+                    continue
+                if isinstance(unit, PipesDefinition):
+                    # pipes take some time to load: programs without them do without
+                    from occurs.engine.pipes import run as run_pipes
+
+                    given = {t: self._placed_rows(t, tables, found, outside) for t in unit.reads}
+                    clock, kind = (start, frontier), stage.kind
+                    made.append(run_pipes(unit, given, self.state, *clock, kind, self.labelled, closing))
                     continue
                 if isinstance(unit, NetDefinition):
                     lasting[unit.output], open = nets.run(unit, tables, self.labelled)

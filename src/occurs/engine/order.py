@@ -89,8 +89,8 @@ def input_rows(type: str, table: pa.Table, schema: Schema, labelled: bool, *, nu
 
 
 #: the place of a row within its instant: due to a timer; from 1 on rows of the input; derived when the instant is
-#: complete (common.md, section 2: phases 0, 1 and 2)
-DUE, INSTANT = 0, 1 << 62
+#: complete; added by closing (common.md, section 2: phases 0 to 3)
+DUE, INSTANT, END = 0, 1 << 62, (1 << 62) + 1
 
 
 def placed(rows: Mapping[str, Rows], keep: Collection[str] = ()) -> dict[str, Rows]:

@@ -53,7 +53,8 @@ def empty_table(schema: Schema, kind: TimeKind, label: bool, because: bool) -> p
     fields += schema.arrow()
     fields += [pa.field("label", pa.string())] if label else []
     fields += [pa.field("because", because_type(kind))] if because else []
-    return pa.schema(fields).empty_table()
+    # Arrow makes no empty tables with unions by itself
+    return pa.Table.from_arrays([pa.nulls(0, f.type) for f in fields], schema=pa.schema(fields))
 
 
 def table_of(

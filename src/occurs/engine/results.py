@@ -21,6 +21,7 @@ from occurs.operators.columns import Column
 from occurs.operators.frame import own_column
 from occurs.operators.pattern import Matches, Pattern
 from occurs.operators.rows import Rows
+from occurs.plan.pipes import PipesDefinition
 from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Stage
 from occurs.plan.triggers import TriggerDefinition
@@ -155,7 +156,7 @@ class Derived(Protocol):
     def __len__(self) -> int: ...
 
     @property
-    def units(self) -> Sequence[Pattern | SequenceDefinition | TriggerDefinition]: ...
+    def units(self) -> Sequence[Pattern | SequenceDefinition | TriggerDefinition | PipesDefinition]: ...
 
     @property
     def outputs(self) -> set[str]: ...
@@ -201,7 +202,7 @@ class Parts(Mapping[str, "list[Part]"]):
         self._stage = stage
         self._types = types
         made = {id(u): (f, number) for f in found for number, u in enumerate(f.units)}
-        self._found = [made.get(id(u)) for u in (*stage.patterns, *stage.sequences, *stage.triggers)]
+        self._found = [made.get(id(u)) for u in (*stage.patterns, *stage.sequences, *stage.triggers, *stage.pipes)]
         self._cut: dict[str, list[Part]] = {}
 
     def _makers(self, type: str) -> list[tuple[Derived, int]]:

@@ -17,12 +17,13 @@ from occurs.operators.windows import KeyPart
 from occurs.plan.definition import Definition, NetDefinition, PatternDefinition
 from occurs.plan.graph import Order, order
 from occurs.plan.keys import common_key
+from occurs.plan.pipes import PipesDefinition
 from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.templates import fuse
 from occurs.plan.triggers import TriggerDefinition
 
 #: what is evaluated at once
-Unit = Pattern | Component | NetDefinition | SequenceDefinition | TriggerDefinition
+Unit = Pattern | Component | NetDefinition | SequenceDefinition | TriggerDefinition | PipesDefinition
 
 
 @dataclass(frozen=True)
@@ -121,9 +122,14 @@ class Stage:
         return tuple(d for d in self.definitions if isinstance(d, TriggerDefinition))
 
     @cached_property
+    def pipes(self) -> tuple[PipesDefinition, ...]:
+        """The definitions over pipes."""
+        return tuple(d for d in self.definitions if isinstance(d, PipesDefinition))
+
+    @cached_property
     def placed(self) -> frozenset[str]:
         """Types whose rows need a place within their instant over all types."""
-        read = frozenset(t for d in self.sequences for t in (*d.reads, d.output))
+        read = frozenset(t for d in (*self.sequences, *self.pipes) for t in (*d.reads, d.output))
         return read.union(*(d.placed for d in self.triggers))
 
     @cached_property
@@ -146,6 +152,11 @@ class Stage:
         """Can something happen when time goes on and no row comes?"""
         return self.timed or bool(self.nets)
 
+    @property
+    def decided_by_end(self) -> bool:
+        """Are there rows that only the end of the history decides?"""
+        return bool(self.nets) or bool(self.pipes)
+
     @cached_property
     def nets(self) -> Mapping[str, NetDefinition]:
         """The types that nets define."""
@@ -161,12 +172,12 @@ class Stage:
     @cached_property
     def makers(self) -> Mapping[str, tuple[tuple[int, int], ...]]:
         """Per defined type the (pattern, rule of the pattern) that define it, in evaluation order; sequences are
-        numbered behind the patterns, triggers behind these."""
+        numbered behind the patterns, triggers and pipes behind these."""
         found: dict[str, list[tuple[int, int, int]]] = {}
         for at, p in enumerate(self.patterns):
             for number, info in enumerate(p.rules):
                 found.setdefault(info.output, []).append((info.place, at, number))
-        for at, d in enumerate((*self.sequences, *self.triggers), len(self.patterns)):
+        for at, d in enumerate((*self.sequences, *self.triggers, *self.pipes), len(self.patterns)):
             found.setdefault(d.output, []).append((d.place, at, 0))
         return {t: tuple((at, number) for _, at, number in sorted(places)) for t, places in found.items()}
 
@@ -262,7 +273,7 @@ def _units(
             if len(unit) == 1 and unit[0] in absorbed:
                 continue
             members = sorted((*unit, *(i for i, n in absorbed.items() if n == number)), key=place)
-            whole = (NetDefinition, SequenceDefinition, TriggerDefinition)
+            whole = (NetDefinition, SequenceDefinition, TriggerDefinition, PipesDefinition)
             out += [d for i in members if isinstance(d := definitions[i], whole)]
             own = [d for i in members if isinstance(d := definitions[i], PatternDefinition)]
             patterns = [d.pattern for d in own]

@@ -224,7 +224,7 @@ class Bucket:
         (detections as a blob, how many)."""
         stage, engine = seat.engine.stage, seat.engine
         done = engine.state.frontier
-        closing = closing and bool(stage.nets)
+        closing = closing and stage.decided_by_end
         if done is not None and frontier <= done and not closing:
             return
         ready = seat.waiting.take(frontier)

@@ -1,0 +1,268 @@
+"""Pipes in an engine: their runs go on from call to call, their items are derived events (pipes.md, section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from occurs.engine.order import END
+from occurs.engine.outputs import because_type, table_of, time_array
+from occurs.engine.sequences import merged
+from occurs.engine.since import Since
+from occurs.engine.state import State
+from occurs.errors import InputProblem
+from occurs.model.labels import Labels, derived_labels
+from occurs.model.time import TimeKind
+from occurs.model.types import Schema, Type
+from occurs.operators.columns import Column
+from occurs.operators.rows import Rows
+from occurs.operators.sequences.stream import Stream
+from occurs.pipes.engine import run as pipes
+from occurs.pipes.engine.columns import Rec, concat, from_arrow
+from occurs.pipes.outputs import columns
+from occurs.plan.pipes import PipesDefinition
+
+#: the saved table with the events that pending items speak of
+_SPOKEN = "spoken"
+
+
+class Running:
+    """A run of pipes with what the engine keeps beside it.
+
+    ``spoken``: of the events that items still speak of the step, time, type and label, if labels are wanted.
+    """
+
+    def __init__(self, definition: PipesDefinition, kind: TimeKind, labelled: bool) -> None:
+        self.run = pipes.open([definition.pipe], kind=kind, about=definition.about)
+        self.labelled = labelled
+        self.steps = 0
+        self.spoken = _no_events()
+
+    @property
+    def size(self) -> int:
+        """How many rows are kept."""
+        return self.run.rows() + len(self.spoken)
+
+    def copy(self) -> Running:
+        """The same, apart from this one."""
+        new: Running = object.__new__(Running)
+        new.__dict__.update(self.__dict__)
+        new.run = self.run.copy()
+        return new
+
+    def saved(self) -> dict[str, pa.Table]:
+        """As tables by name."""
+        steps = pa.table({"steps": pa.array([self.steps], pa.int64())})
+        return {**self.run.save(), _SPOKEN: self.spoken, "steps": steps}
+
+    def load(self, tables: Mapping[str, pa.Table]) -> None:
+        """Go on from what was saved."""
+        mine = (_SPOKEN, "steps")
+        self.run.load({n: t for n, t in tables.items() if n not in mine})
+        self.spoken = tables[_SPOKEN] if _SPOKEN in tables else _no_events()
+        self.steps = int(tables["steps"].column("steps")[0].as_py())
+
+
+def _no_events() -> pa.Table:
+    names = {"step": pa.int64(), "time": pa.int64(), "type": pa.string(), "hi": pa.uint64(), "lo": pa.uint64()}
+    return pa.schema(list(names.items())).empty_table()
+
+
+@dataclass
+class Emitted:
+    """The items of a definition in a call, in their order.
+
+    ``at``: the place of each within its instant.  ``events``: if labels are wanted, the events of this call and those
+    that are spoken of (as :class:`Running` has them); ``step`` and ``spoken``: for each item the row there of the event
+    that completed it (-1: the end of the history) and of the one that it speaks of.
+    """
+
+    definition: PipesDefinition
+    columns: dict[str, Column]
+    time: np.ndarray
+    at: np.ndarray
+    labels: Labels | None = None
+    events: pa.Table | None = None
+    step: np.ndarray | None = None
+    spoken: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    @property
+    def units(self) -> Sequence[PipesDefinition]:
+        return (self.definition,)
+
+    @property
+    def place(self) -> int:
+        return self.definition.place
+
+    @property
+    def outputs(self) -> set[str]:
+        return {self.definition.output}
+
+    def parts(self, type: str) -> list[Emitted]:
+        """All of it, if it defines ``type`` and there is anything."""
+        return [self] if len(self) and type == self.definition.output else []
+
+    def part(self, rule: int) -> Emitted | None:
+        """All of it, None if there is nothing."""
+        return self if len(self) else None
+
+    def rows_of(self, rule: int) -> slice:
+        """Where it stands."""
+        return slice(0, len(self))
+
+    def sheet(self, schema: Schema, kind: TimeKind, label: bool) -> pa.Table | None:
+        """As one table."""
+        labels = self.labels if label else None
+        return table_of(self.definition.output, self.time, self.columns, schema, kind, labels, None)
+
+    def take(self, at: np.ndarray) -> Emitted:
+        """Some of it."""
+        return replace(
+            self,
+            columns={n: c.take(at) for n, c in self.columns.items()},
+            time=self.time[at],
+            at=self.at[at],
+            labels=None if self.labels is None else self.labels.take(at),
+            step=None if self.step is None else self.step[at],
+            spoken=None if self.spoken is None else self.spoken[at],
+        )
+
+    def rows(self, type: str, schema: Schema) -> Rows:
+        """The items as rows of their type."""
+        made = np.full(len(self), self.place, np.int32)
+        given = {n: self.columns[n].cast(t) for n, t in schema}
+        return Rows(type, self.time, given, labels=self.labels, derived=made, at=self.at)
+
+    def because(self, kind: TimeKind) -> pa.Array:
+        """Per item the event that completed it (none at the end of a history), and the one that it speaks of."""
+        assert self.events is not None
+        assert self.step is not None
+        assert self.spoken is not None
+        pairs = np.stack([self.step, self.spoken], axis=1).ravel()
+        there = pairs >= 0
+        found = self.events.take(pa.array(pairs[there]))
+        names = pa.array(["step", "about"]).take(pa.array(np.tile([0, 1], len(self))[there]))
+        time = time_array(found.column("time").to_numpy(), kind)
+        labels = Labels(found.column("hi").to_numpy(), found.column("lo").to_numpy()).hex()
+        arrays = [names, found.column("type").combine_chunks(), time, pa.nulls(len(found), time.type), labels]
+        struct = pa.StructArray.from_arrays(arrays, fields=list(because_type(kind).value_type))
+        offsets = np.concatenate([[0], np.cumsum(there.reshape(-1, 2).sum(axis=1))])
+        return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), struct)
+
+
+def run(
+    definition: PipesDefinition,
+    tables: Mapping[str, Rows],
+    state: State,
+    start: int | None,
+    frontier: int,
+    kind: TimeKind,
+    labelled: bool,
+    closing: bool,
+) -> Emitted:
+    """The items that the new rows of ``tables`` complete, and, if ``closing``, those that the end decides; the state
+    goes on.  Raises InputProblem."""
+    kept = _kept(definition, state, kind, labelled)
+    given = tables if definition.born is None else Since(tables, definition.born)
+    new = {t: given[t].slice(given[t].new) for t in definition.reads if t in given}
+    stream = merged(new, start, state.frontier, frontier, kind)
+    first, n = kept.steps, len(stream.time)
+    try:
+        found = kept.run.advance(pipes.Batch(stream.time, _sources(stream)))
+        if closing:
+            found = [_both(a, b) for a, b in zip(found, kept.run.close(frontier))]
+    except InputProblem as error:
+        raise InputProblem([replace(p, definition=p.definition or definition.name) for p in error.problems]) from error
+    kept.steps += n
+    (items,) = found
+    at = np.full(len(items), END, np.int64)
+    inside = items.step < first + n
+    if n:
+        at[inside] = stream.at[np.maximum(items.step[inside] - first, 0)]
+    values = columns(items.value, definition.item)
+    if definition.about:
+        assert items.about_time is not None
+        values["about"] = Column(Type.TIMESTAMP if kind.timestamp else Type.INT, items.about_time, None)
+    made = Emitted(definition, values, items.time, at)
+    return _labelled(made, items, kept, stream, first) if labelled else made
+
+
+def _kept(definition: PipesDefinition, state: State, kind: TimeKind, labelled: bool) -> Running:
+    """The run of the call before, restored, or fresh."""
+    identity = definition.identity
+    if identity in state.triggered:
+        restored = Running(definition, kind, labelled)
+        restored.load(state.triggered.pop(identity))
+        state.triggers[identity] = restored
+    if identity not in state.triggers:
+        state.triggers[identity] = Running(definition, kind, labelled)
+    found: Any = state.triggers[identity]
+    return found
+
+
+def _sources(stream: Stream) -> dict[str, tuple[np.ndarray, Rec]]:
+    """Per type the events of a stream that are of it, and their attributes."""
+    out = {}
+    for number, t in enumerate(stream.types):
+        rows = np.flatnonzero(stream.type == number) if len(stream.types) > 1 else np.arange(len(stream.type))
+        part = stream.rows[t]
+        order = stream.row[rows]
+        if len(order) and (order[1:] < order[:-1]).any():
+            part = part.take(order)
+        attributes = {n: from_arrow(c.output()) for n, c in part.columns.items()}
+        out[t] = rows, Rec(attributes, len(part))
+    return out
+
+
+def _both(a: pipes.Emitted, b: pipes.Emitted) -> pipes.Emitted:
+    """The items of a call and those that the end adds."""
+    about = None
+    if a.about_time is not None and b.about_time is not None:
+        about = np.concatenate([a.about_time, b.about_time])
+    joined = (np.concatenate([getattr(a, n), getattr(b, n)]) for n in ("step", "time", "about"))
+    step, time, spoken = joined
+    return pipes.Emitted(concat([a.value, b.value]), step, time, spoken, about, b.ended)
+
+
+def _labelled(made: Emitted, items: pipes.Emitted, kept: Running, stream: Stream, first: int) -> Emitted:
+    """With labels: of the event of its step (the end: none) and of the event that it speaks of."""
+    events = pa.concat_tables([kept.spoken, _events(stream, first)]).combine_chunks()
+    steps = events.column("step").to_numpy()
+    step = np.searchsorted(steps, items.step)
+    step[items.step >= first + len(stream.time)] = -1
+    spoken = np.searchsorted(steps, items.about)
+    hi, lo = (events.column(n).to_numpy() for n in ("hi", "lo"))
+    ended = step < 0
+    parts = []
+    for rows in (np.where(ended, spoken, step), spoken):
+        parts.append(Labels(hi[rows], lo[rows]) if len(rows) else Labels(hi[:0], lo[:0]))
+    # what the end decides has a constituent less
+    time = np.where(ended, items.time, 0)
+    values = {"end": pa.array(time, pa.int64(), mask=~ended)} if ended.any() else {}
+    made.labels = derived_labels(made.definition.identity, parts, None, values)
+    made.events, made.step, made.spoken = events, step, spoken
+    needed = np.isin(steps, kept.run.state["boxes"].abouts())
+    kept.spoken = events.filter(pa.array(needed))
+    return made
+
+
+def _events(stream: Stream, first: int) -> pa.Table:
+    """The events of a call: step, time, type, label."""
+    n = len(stream.time)
+    hi, lo = np.zeros(n, np.uint64), np.zeros(n, np.uint64)
+    for number, t in enumerate(stream.types):
+        rows = np.flatnonzero(stream.type == number)
+        labels = stream.rows[t].labels
+        if labels is not None and len(rows):
+            hi[rows], lo[rows] = labels.hi[stream.row[rows]], labels.lo[stream.row[rows]]
+    types = pa.array(list(stream.types), pa.string()).take(pa.array(stream.type))
+    steps = pa.array(np.arange(first, first + n))
+    arrays = [steps, pa.array(stream.time, pa.int64()), types, pa.array(hi), pa.array(lo)]
+    return pa.Table.from_arrays(arrays, schema=_no_events().schema)
