@@ -14,11 +14,11 @@ import click
 import pyarrow as pa
 from rich.console import Console
 
-from benchmarks import epl, growth, lasting, local, nets
+from benchmarks import epl, growth, lasting, local, logic, nets
 from benchmarks.history import parquet
 from benchmarks.report import Report
 
-PARTS = ("local", "growth", "lasting", "epl", "nets", "spark", "streaming")
+PARTS = ("local", "growth", "lasting", "epl", "nets", "logic", "spark", "streaming")
 FOLDER = Path("out") / "benchmarks"
 
 
@@ -71,12 +71,25 @@ def nets_part(quick: bool) -> Iterator[Report]:
     yield from nets.reports(quick)
 
 
+def logic_part(quick: bool) -> Iterator[Report]:
+    from benchmarks import logic_spark, sparkjob
+
+    yield from logic.reports(quick)
+    spark = sparkjob.session()
+    try:
+        path = logic_spark.parquet(FOLDER, 1_000_000 if quick else 5_000_000)
+        yield logic_spark.report(spark, path, 3 if quick else 5)
+    finally:
+        spark.stop()
+
+
 RUN = {
     "local": local_part,
     "growth": growth_part,
     "lasting": lasting_part,
     "epl": epl_part,
     "nets": nets_part,
+    "logic": logic_part,
     "spark": spark_part,
     "streaming": streaming_part,
 }

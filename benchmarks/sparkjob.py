@@ -63,11 +63,12 @@ def identity(share: float) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.R
     return run
 
 
-def idle(frame: DataFrame, share: float, *, shuffled: bool) -> DataFrame:
-    """The job with the identity kernel; ``shuffled``: brought to it as the rows of a keyed rule are."""
+def idle(frame: DataFrame, share: float, *, shuffled: bool, key: str = "key", wide: str = _WIDE) -> DataFrame:
+    """The job with the identity kernel; ``shuffled``: brought to it as the rows of a rule keyed by ``key`` are.
+    ``wide``: the columns."""
     if shuffled:
-        frame = frame.repartition(PARTITIONS, "key").sortWithinPartitions("time")
-    return frame.mapInArrow(identity(share), _WIDE)
+        frame = frame.repartition(PARTITIONS, key).sortWithinPartitions("time")
+    return frame.mapInArrow(identity(share), wide)
 
 
 def rule(spark: SparkSession, path: Path) -> DataFrame:
