@@ -58,7 +58,7 @@ class _Formula:
         return self.quantified(depth)
 
     def atom(self) -> tree.Part:
-        if self.rng.random() < 0.05:
+        if self.inputs and self.rng.random() < 0.08:
             return tree.Given(self.graphs.functions().of("bool", 0))
         kind = "troolean" if self.troolean and self.rng.random() < 0.3 else "bool"
         if self.inputs and kind == "bool" and self.rng.random() < 0.4:
