@@ -183,7 +183,7 @@ class PostgresFeed(Store):
             )
             if not rows or len(rows) != 2:
                 return False
-            left = bytes(rows[0][1]).decode().split("\0")[1]
+            left = [*bytes(rows[0][1]).decode().split("\0"), ""][1]
             if any(f'"{n}"' in left for n in table.names):
                 return False
         self._tables = {t.name: t for t in tables}

@@ -44,33 +44,37 @@ _TABLES = (
 )
 
 _HEAD = "language plpgsql security definer set search_path = pg_catalog, pg_temp"
+#: position, time and mark of a commit, under the lock, and a word to who listens
+_PLACE = f"""
+  perform pg_advisory_xact_lock({COMMITS});
+  select last_value into last from occurs.clock;
+  at := occurs.now();
+  insert into occurs.commits values
+    (nextval('occurs.position'), %s, setval('occurs.clock', greatest(at, last + 1)), %s, (at < last)::integer, %s);
+  notify {CHANNEL};"""
 _FUNCTIONS = (
     # the one place that asks for the time
-    "create or replace function occurs.now() returns bigint language sql volatile "
-    "set search_path = pg_catalog, pg_temp as "
-    "'select floor(extract(epoch from clock_timestamp()) * 1000000)::bigint'",
+    "create or replace function occurs.now() returns bigint language sql volatile as "
+    "'select pg_catalog.floor(extract(epoch from pg_catalog.clock_timestamp()) * 1000000)::pg_catalog.int8'",
     f"""create or replace function occurs.place(of_xid xid8, many integer, who text) returns bigint {_HEAD} as $$
 declare
   last bigint;
   at bigint;
-  place bigint;
 begin
-  perform pg_advisory_xact_lock({COMMITS});
-  select last_value into last from occurs.clock;
-  at := occurs.now();
-  place := nextval('occurs.position');
-  perform setval('occurs.clock', greatest(at, last + 1));
-  insert into occurs.commits values (place, of_xid, greatest(at, last + 1), many, (at < last)::integer, who);
-  perform pg_notify('{CHANNEL}', place::text);
-  return place;
+  {_PLACE % ("of_xid", "many", "who")}
+  return currval('occurs.position');
 end $$""",
+    # the same once more: a call of a function with a search path of its own costs as much as what it does
     f"""create or replace function occurs.seal() returns trigger {_HEAD} as $$
+declare
+  last bigint;
+  at bigint;
 begin
-  perform occurs.place(new.xid, 1, null);
+  {_PLACE % ("new.xid", "1", "null")}
   return null;
 end $$""",
-    # rows of a partition have the name of the table that is watched, which is the first argument; the second has the
-    # columns that nobody asked for
+    # rows of a partition have the name of the table that is watched, which is the first argument; the second, if there
+    # is one, has the columns that nobody asked for
     f"""create or replace function occurs.log() returns trigger {_HEAD} as $$
 declare
   this xid8 := pg_current_xact_id();
@@ -78,11 +82,17 @@ declare
   old_row jsonb;
   new_row jsonb;
 begin
-  if tg_op <> 'INSERT' and tg_op <> 'TRUNCATE' then
-    old_row := to_jsonb(old) - tg_argv[1]::text[];
+  if tg_op = 'UPDATE' then
+    old_row := to_jsonb(old);
+    new_row := to_jsonb(new);
+  elsif tg_op = 'INSERT' then
+    new_row := to_jsonb(new);
+  elsif tg_op = 'DELETE' then
+    old_row := to_jsonb(old);
   end if;
-  if tg_op <> 'DELETE' and tg_op <> 'TRUNCATE' then
-    new_row := to_jsonb(new) - tg_argv[1]::text[];
+  if tg_nargs > 1 then
+    old_row := old_row - tg_argv[1]::text[];
+    new_row := new_row - tg_argv[1]::text[];
   end if;
   if opens then
     perform set_config('occurs.xid', this::text, true);
@@ -132,7 +142,7 @@ def log_sql(tables: Sequence[tuple[Watched, str, Sequence[str]]]) -> Iterator[st
         yield f"lock table {relation} in share row exclusive mode"
         yield f"drop trigger if exists occurs_log on {relation}"
         yield f"drop trigger if exists occurs_truncate on {relation}"
-        arguments = f"{name}, {text(left)}"
+        arguments = f"{name}, {text(left)}" if others else name
         yield (
             f"create trigger occurs_log after insert or update or delete on {relation} "
             f"for each row execute function occurs.log({arguments})"
