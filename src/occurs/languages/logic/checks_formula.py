@@ -15,6 +15,7 @@ from occurs.languages.logic.checks_nodes import Found, Generic, Global, Happens,
 from occurs.languages.logic.checks_sql import parameters
 from occurs.languages.logic.checks_terms import Terms
 from occurs.languages.logic.render import render
+from occurs.languages.logic.semantics_text import sources
 from occurs.languages.logic.syntax import Formula
 from occurs.languages.text import Text
 from occurs.model.types import Type
@@ -187,8 +188,7 @@ class Formulas(Terms):
         values |= {n: k.value for n, k in c.constants.items()}
         values |= {n: g for n, g in scope.items() if n not in relations}
         values["time"] = Time()
-        unsure = any(g.sort is None for g in scope.values())
-        if unsure or c.broken(node.sql.text):
+        if c.broken(node.sql.text):
             self.unsure = True
             return Found(node.sql, span=node.span)
         hidden = [n for n in parameters(node.sql.text) if n in self.assigned and n not in values]
@@ -196,6 +196,9 @@ class Formulas(Terms):
             self.unbound(name, node.sql.span)
         if hidden:
             return Found(node.sql, span=node.span)
+        if any(g.sort is None for g in scope.values()):
+            self.unsure = True
+            return self.unchecked(node, scope, values)
         found = c.database().check(node.sql, self.source, values, relations)
         if found is None:
             return Found(node.sql, span=node.span)
@@ -203,6 +206,17 @@ class Formulas(Terms):
         read = tuple(scope[n] for n in sorted(found.names & relations.keys()))
         tables = tuple(sorted(c.reached(found.names - relations.keys())))
         return Found(node.sql, found.parameters, args, read, tables, span=node.span)
+
+    def unchecked(self, node: syntax.Exists, scope: Scope, values: Mapping[str, Expr]) -> Formula:
+        """``exists`` where it is not known of every variable whether it is a relation: what its text says of it."""
+        c, sql = self.catalogue, node.sql.text
+        read = {s.name.lower() for s in sources(sql)}
+        own = tuple(g for n, g in sorted(scope.items()) if n.lower() in read and not isinstance(g.sort, Type))
+        hidden = {g.name.lower() for g in own}
+        names = tuple(n for n in parameters(sql) if n in values)
+        stored = [n for n in (*c.tables, *c.views) if n.lower() in read - hidden]
+        args = tuple(values[n] for n in names)
+        return Found(node.sql, names, args, own, tuple(sorted(c.reached(stored))), span=node.span)
 
     # --- assignments -------------------------------------------------------------------------------------------------
 

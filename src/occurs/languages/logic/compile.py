@@ -16,7 +16,7 @@ from occurs.languages.logic.checks_nodes import Generic, Happens, Last, Resolved
 from occurs.languages.logic.running import General
 from occurs.languages.logic.running_past import ticks
 from occurs.languages.logic.running_program import STATE, Reading, Sources, of_sql, readings
-from occurs.languages.logic.running_trigger import Query, Trigger
+from occurs.languages.logic.running_trigger import Plain, Query, Trigger
 from occurs.languages.logic.semantics_text import parameters, sources
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
@@ -86,7 +86,8 @@ def observes(resolved: ResolvedTrigger) -> bool:
 def _query(sql: str, known: Sources, analysis: Analysis) -> Query:
     tables = frozenset(r.type for r in of_sql(sql, {}, (), known))
     constants = {n: c.value.value for n, c in analysis.constants.items()}
-    return Query(sql, tables, "time" in parameters(sql), constants)
+    clocked = "time" in parameters(sql)
+    return Query(sql, tables, clocked, constants, None if clocked else _plain(sql, known))
 
 
 def operator_of(trigger: Trigger) -> Operator:
@@ -162,17 +163,24 @@ def _columns(trigger: Trigger, place: int, name: str, every: Iterable[Reading]) 
 
 def _column_of_query(trigger: Trigger, place: int) -> tuple[str, str] | None:
     """(table, column) that a generic variable comes from, if the query looks at one row at a time."""
-    assert trigger.query is not None
-    match = _PLAIN.fullmatch(trigger.query.sql.strip().rstrip(";"))
-    names = {n.lower(): n for n in trigger.sources.tables}
-    if match is None or match[2].lower() not in names or len(list(sources(trigger.query.sql))) != 1:
+    plain = None if trigger.query is None else trigger.query.plain
+    if plain is None or place >= len(plain.columns):
         return None
-    if re.search(r"(?i)\b(group|limit|having|union|except|intersect|window|over|order)\b", match[4] or ""):
+    return plain.table, trigger.sources.tables[plain.table].columns[plain.columns[place]]
+
+
+def _plain(sql: str, known: Sources) -> Plain | None:
+    """A SELECT as one that looks at one row of one table at a time; None if it does not."""
+    match = _PLAIN.fullmatch(sql.strip().rstrip(";"))
+    names = {n.lower(): n for n in known.tables}
+    if match is None or match[2].lower() not in names or len(list(sources(sql))) != 1:
         return None
-    shape = trigger.sources.tables[names[match[2].lower()]]
+    if re.search(r"(?i)\b(select|group|limit|having|union|except|intersect|window|over|order)\b", match[4] or ""):
+        return None
+    shape = known.tables[names[match[2].lower()]]
+    lower = [c.lower() for c in shape.columns]
     items = [i.strip().split() for i in match[1].split(",")]
-    if place >= len(items) or not items[place]:
+    found = [i[0].rpartition(".")[2].lower() if i else "" for i in items]
+    if any(f not in lower for f in found) or not shape.keys:
         return None
-    column = items[place][0].rpartition(".")[2].lower()
-    found = next((c for c in shape.columns if c.lower() == column), None)
-    return None if found is None else (shape.name, found)
+    return Plain(shape.name, tuple(lower.index(f) for f in found), match[4] is not None)

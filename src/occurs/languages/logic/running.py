@@ -143,6 +143,16 @@ class _Run:
         """The instances that the query asks for now; returns those that enter."""
         kept, query = self.kept, self.trigger.query
         assert query is not None
+        if kept.members is not None:
+            table = kept.members.plain.table
+            if table not in group:
+                return []
+            come, go = kept.members.change(kept.tables[table], group[table], time)
+            kept.count("rows without a key", kept.members.without)
+            kept.members.without = 0
+            for key in go:
+                kept.leave(key)
+            return [kept.enter(key) for key in come]
         if kept.asked and not query.clocked and not any(name in group for name in query.tables):
             return []
         kept.asked = True

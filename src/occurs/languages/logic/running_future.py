@@ -6,7 +6,7 @@ last state) and *pending*: to be evaluated at the next state.  Equal obligations
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -139,10 +139,13 @@ class Node:
     """A formula that obligations are of: ``names`` of its free variables; how it is expanded at a state; and what it is
     at every later state, as far as comparisons of time tell."""
 
-    __slots__ = ("expand", "later", "names", "number")
+    __slots__ = ("directions", "expand", "later", "names", "number")
 
-    def __init__(self, number: int, names: tuple[str, ...]) -> None:
+    def __init__(self, number: int, names: tuple[str, ...], directions: tuple[int, ...] | None) -> None:
         self.number, self.names = number, names
+        #: per name: is the formula satisfied more easily with greater values (1), with smaller ones (-1)?  None: it is
+        #: not so of all of them
+        self.directions = directions
         self.expand: Expand
         self.later: Later | None = None
 
@@ -163,11 +166,16 @@ class Ahead:
     def node(self, f: syntax.Formula) -> Node:
         """The node of a formula that may be pending."""
         if f not in self._known:
-            node = self._known[f] = Node(len(self.nodes), tuple(sorted(free(f))))
-            self.nodes.append(node)
+            node = self._known[f] = self._made(f)
             node.expand = self.expanded(f)
             node.later = later(f, self.kind)
         return self._known[f]
+
+    def _made(self, f: syntax.Formula) -> Node:
+        names = tuple(sorted(free(f)))
+        node = Node(len(self.nodes), names, directions(f, names))
+        self.nodes.append(node)
+        return node
 
     def expanded(self, f: syntax.Formula) -> Expand:
         """What is left of a formula at a state."""
@@ -207,8 +215,7 @@ class Ahead:
         # made here, as it waits for itself
         again = self._known.get(f)
         if again is None:
-            again = self._known[f] = Node(len(self.nodes), tuple(sorted(free(f))))
-            self.nodes.append(again)
+            again = self._known[f] = self._made(f)
             again.later = later(f, self.kind)
             again.expand = self._until(f)
             return again.expand
@@ -230,6 +237,82 @@ class Ahead:
         return expand
 
     # --- a residual from state to state -------------------------------------------------------------------------------
+
+    def step(self, residual: Residual, r: Values, s: Any) -> tuple[bool | Lost, Residual]:
+        """(is this state a new way to be satisfied?, what is left behind it).
+
+        The same as :meth:`advance`, :func:`satisfied` and :meth:`leave`, for the parts of an ``or`` one after another:
+        most residuals are one.
+        """
+        parts = residual.parts if type(residual) is Several and not residual.conjunction else (residual,)
+        nodes, time = self.nodes, s.time
+        hit: bool | Lost = False
+        left: dict[Residual, None] = {}
+        for part in parts:
+            if type(part) is tuple:
+                node = nodes[part[0]]
+                names = node.names
+                if names:
+                    values = dict(r)
+                    values.update(zip(names, part[2]))
+                    found = node.expand(part[1], values, s)
+                else:
+                    found = node.expand(part[1], r, s)
+            else:
+                found = self.advance(part, r, s)
+            more = found.parts if type(found) is Several and not found.conjunction else (found,)
+            for one in more:
+                if type(one) is tuple:
+                    node = nodes[one[0]]
+                    if node.later is not None:
+                        values = dict(r)
+                        values.update(zip(node.names, one[2]))
+                        told = node.later(values, time)
+                        if told is not None and told is not one[1]:
+                            continue
+                    left[one] = None
+                elif one is NOW or one is LAST:
+                    hit = True
+                elif type(one) is Several or type(one) is Unknown:
+                    if hit is not True:
+                        hit = self._hit(one) or hit
+                    rest = self.leave(one, r, time)
+                    if rest is not FALSE and rest is not DONE:
+                        left[rest] = None
+        if len(left) > 1:
+            left = self._undominated(left)
+            return hit, Several(False, tuple(left)) if len(left) > 1 else next(iter(left))
+        return hit, next(iter(left)) if left else FALSE
+
+    @staticmethod
+    def _hit(residual: Residual) -> bool | Lost:
+        if satisfied(residual, False)[1]:
+            return True
+        if satisfied(residual, True)[1]:
+            return next(leaf.lost for leaf in leaves(residual) if isinstance(leaf, Unknown))
+        return False
+
+    def _undominated(self, parts: dict[Residual, None]) -> dict[Residual, None]:
+        """Without obligations that are met only if another one is, too (5.2: a monotone queue)."""
+        fronts: dict[int, list[Pending]] = {}
+        for part in list(parts):
+            if type(part) is not tuple or not part[1]:
+                continue
+            directions = self.nodes[part[0]].directions
+            if directions is None:
+                continue
+            front = fronts.setdefault(part[0], [])
+            for at in range(len(front) - 1, -1, -1):
+                other = front[at]
+                if _serves(part[2], other[2], directions):
+                    del front[at]
+                    del parts[other]
+                elif _serves(other[2], part[2], directions):
+                    del parts[part]
+                    break
+            else:
+                front.append(part)
+        return parts
 
     def advance(self, residual: Residual, r: Values, s: Any) -> Residual:
         """Every pending obligation expanded at a new state."""
@@ -274,6 +357,87 @@ def _joined(conjunction: bool, parts: list[Expand]) -> Expand:
         return combined(every, found)
 
     return expand
+
+
+# --- obligations that serve for others --------------------------------------------------------------------------------
+
+
+def _serves(a: tuple[Any, ...], b: tuple[Any, ...], directions: tuple[int, ...]) -> bool:
+    """Is a formula satisfied with the values ``a`` whenever it is with ``b``?"""
+    for x, y, direction in zip(a, b, directions):
+        if type(x) not in _NUMBERS or type(y) not in _NUMBERS:
+            return False
+        if (x < y) if direction > 0 else (x > y):
+            return False
+    return True
+
+
+_NUMBERS = (int, float)
+
+
+def directions(f: syntax.Formula, names: Sequence[str]) -> tuple[int, ...] | None:
+    """Per variable whether greater values (1) or smaller ones (-1) satisfy a formula more easily; None if that is not
+    so of every one."""
+    if not names or len(names) > 3:
+        return None
+    found = [_direction(f, name) for name in names]
+    return None if None in found or 0 in found else tuple(d for d in found if d is not None)
+
+
+def _direction(f: Expr, name: str) -> int | None:
+    """0: it makes no difference."""
+    if name not in free(f):
+        return 0
+    match f:
+        case syntax.And() | syntax.Or():
+            return _same(_direction(p, name) for p in f.operands)
+        case syntax.Until():
+            return _same((_direction(f.left, name), _direction(f.right, name)))
+        case syntax.Nexttime():
+            return _direction(f.operand, name)
+        case syntax.Assign() if name not in free(f.term):
+            return _direction(f.operand, name)
+        case syntax.Not() if not any(isinstance(n, AHEAD) for n in f.walk()):
+            inner = _direction(f.operand, name)
+            return None if inner is None else -inner
+        case syntax.Compare(op="<" | "<=" | ">" | ">="):
+            left, right = _slope(f.left, name), _slope(f.right, name)
+            if left is None or right is None:
+                return None
+            # `a <= b` is easier with a greater b
+            found = _same((-left, right))
+            return found if found is None or f.op in ("<", "<=") else -found
+    return None
+
+
+def _slope(t: Expr, name: str) -> int | None:
+    """Does a term grow (1) or fall (-1) with a variable?"""
+    match t:
+        case Global():
+            return int(t.name == name)
+        case Unary():
+            inner = _slope(t.arg, name)
+            return None if inner is None else -inner
+        case Binary(op="+" | "-"):
+            left, right = _slope(t.left, name), _slope(t.right, name)
+            if left is None or right is None:
+                return None
+            return _same((left, right if t.op == "+" else -right))
+        case Binary(op="*") if isinstance(t.left, Literal) or isinstance(t.right, Literal):
+            factor, other = (t.left, t.right) if isinstance(t.left, Literal) else (t.right, t.left)
+            assert isinstance(factor, Literal)
+            inner = _slope(other, name)
+            value = factor.value
+            if inner is None or isinstance(value, str | None) or value == 0 or value - value != 0:
+                return None if name in free(t) else 0
+            return inner if value > 0 else -inner
+    return 0 if name not in free(t) else None
+
+
+def _same(found: Iterable[int | None]) -> int | None:
+    """One direction, if there is one."""
+    signs = set(found) - {0}
+    return None if None in signs or len(signs) > 1 else next(iter(signs), 0)
 
 
 # --- what comparisons of time tell ------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any
 
 from occurs.errors import InputProblem
 from occurs.languages.logic.running_core import lowered
-from occurs.languages.logic.running_future import FALSE, Ahead, Residual, Unknown, leaves, satisfied
+from occurs.languages.logic.running_future import FALSE, Ahead, Residual, leaves
 from occurs.languages.logic.running_past import OfPresent
 from occurs.languages.logic.running_states import State
 from occurs.languages.logic.running_terms import Record, Term, Test
@@ -85,8 +85,7 @@ class Compiled:
             assert self.test is not None
             hit = self.test(s, r)
         else:
-            instance.residual = self.ahead.advance(instance.residual, r, s)
-            hit = self._hit(instance.residual)
+            hit, instance.residual = self.ahead.step(instance.residual, r, s)
         if free and type(hit) is Lost:
             raise InputProblem(replace(hit.problem, definition=trigger.name))
         fired = free and hit is True
@@ -96,22 +95,14 @@ class Compiled:
                 self.activate(instance)
                 return True
         if self.ahead is not None:
-            instance.residual = self.ahead.leave(instance.residual, r, s.time)
-            if not trigger.continues and trigger.gap is None:
-                instance.over = instance.residual is FALSE
-            else:
-                instance.over = not any(type(leaf) is tuple for leaf in leaves(instance.residual))
+            residual = instance.residual
+            if residual is FALSE:
+                instance.over = True
+            elif type(residual) is not tuple and (trigger.continues or trigger.gap is not None):
+                instance.over = not any(type(leaf) is tuple for leaf in leaves(residual))
             if instance.over:
                 instance.past, instance.records = [], deque()
         return fired
-
-    def _hit(self, residual: Residual) -> bool | Lost:
-        """Is this a new way to be satisfied?"""
-        if satisfied(residual, False)[1]:
-            return True
-        if satisfied(residual, True)[1]:
-            return next(leaf.lost for leaf in leaves(residual) if isinstance(leaf, Unknown))
-        return False
 
     def _look_back(self, instance: Instance, s: State) -> None:
         """What goes on from state to state."""

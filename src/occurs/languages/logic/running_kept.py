@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from occurs.languages.logic.running_instances import Compiled, Instance
+from occurs.languages.logic.running_members import Members
 from occurs.languages.logic.running_saved import database, dumps, loads, table_of
 from occurs.languages.logic.running_states import Change, Row, Table
 from occurs.languages.logic.running_terms import Record
@@ -34,7 +35,9 @@ class Kept:
         self.touched: set[str] = set()
         self.asked = False
         self.counts: Counter[str] = Counter()
-        self._nulls = 0
+        self.nulls = 0
+        query = self.trigger.query
+        self.members = None if query is None or query.plain is None else Members(query, query.plain, self.sql)
         self._readers = Readers(compiled)
         self._saved: dict[str, pa.Table] = {}
         if not self.trigger.generics:
@@ -81,8 +84,8 @@ class Kept:
 
     def without_key(self, n: int) -> None:
         """Rows of the query without a key, at this state."""
-        self.count("rows without a key", max(0, n - self._nulls))
-        self._nulls = n
+        self.count("rows without a key", max(0, n - self.nulls))
+        self.nulls = n
 
     def counted(self) -> Mapping[str, int]:
         """What was counted since the last time."""
@@ -102,7 +105,7 @@ class Kept:
 
     def saved(self) -> dict[str, pa.Table]:
         """As tables of Arrow; instances in pieces, of which those are made anew that have changed."""
-        out = {"variables": self._text([dumps((self.asked, self._nulls, tuple(self.variables.values())))])}
+        out = {"variables": self._text([dumps((self.asked, self.nulls, tuple(self.variables.values())))])}
         for name, table in self.tables.items():
             piece = f"table {name}"
             if piece not in self._saved or name in self.touched:
@@ -143,10 +146,13 @@ class Kept:
         def lines(name: str) -> list[Any]:
             return [loads(text, sources) for text in tables[name].column("kept").to_pylist()]
 
-        ((kept.asked, kept._nulls, variables),) = lines("variables")
+        ((kept.asked, kept.nulls, variables),) = lines("variables")
         kept.variables = dict(zip(kept.variables, variables, strict=True))
         for name in kept.tables:
             kept.tables[name] = table_of(sources, name, lines(f"table {name}"))
+        if kept.members is not None:
+            kept.members.know(kept.tables[kept.members.plain.table])
+            kept.members.without = 0
         kept.instances.clear()
         kept._readers = Readers(compiled)
         number = 0

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
 
-from occurs.expr.tree import Expr
+from occurs.expr.tree import Binary, DurationLiteral, Expr, Literal, Unary
 from occurs.languages.logic import running_values as ops
 from occurs.languages.logic import syntax
-from occurs.languages.logic.running_core import free, lowered
+from occurs.languages.logic.checks_nodes import Global, Time
+from occurs.languages.logic.running_core import BACK, free, lowered
 from occurs.languages.logic.running_program import Sources
 from occurs.languages.logic.running_terms import OfRecords, Record, Term, Terms, Test, Values
 from occurs.languages.logic.running_values import Lost, Truth
@@ -148,9 +149,8 @@ def both(a: Truth, b: Truth) -> Truth:
 
 @dataclass(frozen=True)
 class Aggregate:
-    """``op of arg from predicate``, ``op of arg within c``: (time, value) of the states it goes over.
-
-    ``None`` before the predicate has held, a Lost if it is not known whether it has.
+    """``op of arg from predicate``: what its states have come to (:func:`gathered`); ``None`` before the predicate has
+    held, a Lost if it is not known whether it has.  ``op of arg within c``: (time, value) of its states.
     """
 
     op: str
@@ -170,10 +170,52 @@ class Aggregate:
             return kept, kept
         if kept is None:
             return None, 0 if self.op == "count" else None
+        if self.within is None:
+            kept = gathered(self.op, kept, self.arg(s, r))
+            return kept, result(self.op, kept)
         kept = (*kept, (s.time, self.arg(s, r)))
-        if self.within is not None:
+        if s.time - kept[0][0] > self.within:
             kept = tuple((t, v) for t, v in kept if s.time - t <= self.within)
         return kept, total(self.op, [v for _, v in kept])
+
+
+#: nothing gathered
+_EMPTY: tuple[Any, ...] = (0, None, False, None, None)
+
+
+def gathered(op: str, kept: Any, value: Any) -> Any:
+    """(how many values, their exact sum or the least or greatest, is one a float?, a lost one, infinite ones added)."""
+    count, sums, floats, lost, infinite = kept or _EMPTY
+    if value is None:
+        return count, sums, floats, lost, infinite
+    if type(value) is Lost:
+        return count + 1, sums, floats, lost or value, infinite
+    if op in ("min", "max"):
+        sums = value if sums is None or (value < sums if op == "min" else value > sums) else sums
+    elif op != "count":
+        if type(value) is float:
+            floats = True
+            if math.isinf(value):
+                return count + 1, sums, floats, lost, value if infinite is None else infinite + value
+            value = Fraction(value)
+        sums = value if sums is None else sums + value
+    return count + 1, sums, floats, lost, infinite
+
+
+def result(op: str, kept: Any) -> Any:
+    """Of what was gathered."""
+    count, sums, floats, lost, infinite = kept or _EMPTY
+    if lost is not None:
+        return lost
+    if op == "count":
+        return count
+    if not count or op in ("min", "max"):
+        return sums
+    if infinite is not None:
+        return ops.whole(infinite)
+    if op == "avg":
+        return real(Fraction(sums) / count)
+    return real(sums) if floats else ops.whole(sums)
 
 
 def total(op: str, values: Sequence[Any]) -> Any:
@@ -223,18 +265,68 @@ class Reach:
 NOWHERE = Reach(0)
 
 
-def reach(f: Expr, kind: TimeKind) -> Reach:
-    """How far back from its state the operators in ``f`` look that have free variables."""
+def reach(f: Expr, kind: TimeKind, clocks: frozenset[str] = frozenset()) -> Reach:
+    """How far back from its state the operators in ``f`` look that have free variables.
+
+    ``clocks``: the variables that have the time of this state.
+    """
     found = NOWHERE
+    if isinstance(f, syntax.Assign):
+        name = frozenset({f.variable.text})
+        return reach(f.operand, kind, clocks | name if isinstance(f.term, Time) else clocks - name)
+    inner = frozenset() if isinstance(f, BACK) else clocks
     for child in f.children:
-        found |= reach(child, kind)
+        found |= reach(child, kind, inner)
     if isinstance(f, syntax.Lasttime) and free(f):
         return Reach(found.ticks, found.states + 1)
     if isinstance(f, syntax.Since) and free(f):
-        high = Window.of(f.bound, kind).high
-        far = None if high is None or found.ticks is None else max(high, 0) + found.ticks
+        highs = [h for h in (Window.of(f.bound, kind).high, _oldest(f.right, clocks, kind)) if h is not None]
+        far = None if not highs or found.ticks is None else max(min(highs), 0) + found.ticks
         return Reach(far, found.states)
     return found
+
+
+def _oldest(f: Expr, clocks: frozenset[str], kind: TimeKind) -> int | None:
+    """The greatest age, by a conjunct `time >= t - c` with one of ``clocks`` for t, at which a formula may hold."""
+    if isinstance(f, syntax.And):
+        ages = [a for p in f.operands if (a := _oldest(p, clocks, kind)) is not None]
+        return min(ages, default=None)
+    if isinstance(f, syntax.Assign):
+        return _oldest(f.operand, clocks - {f.variable.text}, kind)
+    if not isinstance(f, syntax.Compare) or f.op not in ("<", "<=", ">", ">=", "="):
+        return None
+    left, right = _sum(f.left, clocks, kind), _sum(f.right, clocks, kind)
+    if left is None or right is None:
+        return None
+    # (times, clocks, rest) of the greater side less the smaller one, which is at least nothing
+    if f.op in (">", ">=") or (f.op == "=" and left[0] > right[0]):
+        left, right = right, left
+    times, own, rest = (b - a for a, b in zip(left, right))
+    return math.ceil(rest / times) if times > 0 and own == -times else None
+
+
+def _sum(t: Expr, clocks: frozenset[str], kind: TimeKind) -> tuple[Fraction, Fraction, Fraction] | None:
+    """A term as (factor of ``time``, factor of clocks, rest in ticks)."""
+    nothing = Fraction(0)
+    match t:
+        case Time():
+            return Fraction(1), nothing, nothing
+        case Global() if t.name in clocks:
+            return nothing, Fraction(1), nothing
+        case DurationLiteral():
+            return nothing, nothing, ticks(t.value, kind)
+        case Literal(value=int() | float() as value) if not isinstance(value, bool) and value - value == 0:
+            return nothing, nothing, Fraction(value)
+        case Unary():
+            inner = _sum(t.arg, clocks, kind)
+            return None if inner is None else (-inner[0], -inner[1], -inner[2])
+        case Binary(op="+" | "-"):
+            left, right = _sum(t.left, clocks, kind), _sum(t.right, clocks, kind)
+            sign = 1 if t.op == "+" else -1
+            if left is None or right is None:
+                return None
+            return left[0] + sign * right[0], left[1] + sign * right[1], left[2] + sign * right[2]
+    return None
 
 
 class OfPresent(Terms):
@@ -252,6 +344,18 @@ class OfPresent(Terms):
         self.records = OfRecords(self, self._allot, self._of_record)
         #: how far back records are needed
         self.reach = NOWHERE
+        #: the variables that have the time of the present state, where the compiler is
+        self._clocks: frozenset[str] = frozenset()
+
+    def test(self, f: syntax.Formula) -> Test:
+        if not isinstance(f, syntax.Assign):
+            return super().test(f)
+        before, name = self._clocks, frozenset({f.variable.text})
+        self._clocks = before | name if isinstance(f.term, Time) else before - name
+        try:
+            return super().test(f)
+        finally:
+            self._clocks = before
 
     @property
     def recording(self) -> bool:
@@ -288,7 +392,7 @@ class OfPresent(Terms):
 
     def looking_back(self, f: syntax.Since | syntax.Lasttime) -> Test:
         if free(f):
-            self.reach |= reach(f, self.kind)
+            self.reach |= reach(f, self.kind, self._clocks)
             asked = self._of_record(f)
             return lambda s, r: asked(s.record, r)
 

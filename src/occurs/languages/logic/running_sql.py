@@ -72,12 +72,6 @@ class Database:
             for name in relations:
                 self._write(f"drop table {quoted(name)}")
 
-    def close(self) -> None:
-        """Free it; the next SELECT begins anew."""
-        if self.connection is not None:
-            self.connection.close()
-            self.connection = None
-
     def _open(self, tables: Mapping[str, Table]) -> None:
         # an engine may go from thread to thread, one at a time
         self.connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)

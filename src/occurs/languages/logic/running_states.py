@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -37,8 +37,7 @@ class Shape:
     keys: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(NamedTuple):
     """One row of the input as it came: ``derived`` by a definition?"""
 
     row: Row
@@ -59,7 +58,7 @@ def written(rows: Rows, shape: Shape) -> list[Written]:
     special = [rows.columns.get(n) for n in ("sequence", "op", "old")]
     derived = [False] * len(rows) if rows.derived is None else (rows.derived >= 0).tolist()
     if all(c is None for c in special):
-        return [Written(row, derived=d) for row, d in zip(plain, derived, strict=True)]
+        return [Written(row, None, None, None, d) for row, d in zip(plain, derived, strict=True)]
     own = [values(c, len(rows)) for c in special]
     return [Written(*one) for one in zip(plain, *own, derived, strict=True)]
 

@@ -15,13 +15,26 @@ from occurs.model.types import Type
 
 
 @dataclass(frozen=True)
+class Plain:
+    """A SELECT of one row of one table at a time: its ``columns`` by place; is there a condition?"""
+
+    table: str
+    columns: tuple[int, ...]
+    filtered: bool
+
+
+@dataclass(frozen=True)
 class Query:
-    """``for each .. in (SQL)``: ``tables`` that it reads; does it look at ``:time``?  ``constants`` by name."""
+    """``for each .. in (SQL)``: ``tables`` that it reads; does it look at ``:time``?  ``constants`` by name.
+
+    ``plain``: if it looks at one row of one table at a time.
+    """
 
     sql: str
     tables: frozenset[str]
     clocked: bool
     constants: Mapping[str, Any]
+    plain: Plain | None = None
 
 
 @dataclass(frozen=True)
