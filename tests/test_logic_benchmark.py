@@ -11,11 +11,11 @@ from occurs.testing.logic import LogicCase
 
 
 def test_overload_finds_what_the_script_finds() -> None:
-    table = logic.overload(60_000, 1)
+    table = logic.overload(30_000, 1)
     rows = [dict(zip((name for name, _ in table.columns), row)) for row in table.rows]
     assert [(r["trigger"], r["strategy"]) for r in rows[:4]] == [("future", s) for s in logic_work.STRATEGIES]
     firings = [r["firings"] for r in rows]
-    assert firings[0] == firings[4] > firings[2] > firings[3] > 1000
+    assert firings[0] == firings[4] > firings[2] > firings[3] > 100
     assert firings[1] == firings[5]
     assert all(r["detect"] > 0 and r["operator"] > 0 for r in rows)
 
@@ -26,8 +26,11 @@ def test_another_answer_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
         logic.overload(1000, 1)
 
 
+# the parser that rtamt comes with imports what Python will drop
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_growth_and_rates() -> None:
-    assert len(logic.growth(2000, 1).rows) == len(logic_work.BOUNDED)
+    (row,) = logic.growth(2000, 1, ["3 OVERLOAD"]).rows
+    assert 0 < row[-1] <= row[-2] + 20
     peer = logic.peer(2000, 1)
     there = importlib.util.find_spec("rtamt") is not None
     assert all((row[3] is not None) is there for row in peer.rows)
