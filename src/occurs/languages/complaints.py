@@ -6,6 +6,8 @@ import re
 
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
+#: what to do where events are read and something lasts
+LASTING_HINT = "make an event of its start: `event s_start(V) : start(s(V)).` in a .phen file"
 #: how many characters before a mistake are looked at
 LOOK_BACK = 4000
 

@@ -128,6 +128,8 @@ def _plain(value: Any, kind: Kind) -> Any:
     if isinstance(value, Map):
         k, v = kind.args if kind.args else (Kind("any"), Kind("any"))
         return [(_inside(a, k), _inside(b, v)) for a, b in value.items]
+    if isinstance(value, Record) and kind.columns is None:
+        return text(value)
     if isinstance(value, Record):
         return {n: _inside(value.get(n), k) for n, k in kind.columns or ()}
     if isinstance(value, Troolean):

@@ -1,3 +1,3 @@
 """eSQL: pipes as text, files with the suffix ``.esql``."""
 
-SUFFIXES: tuple[str, ...] = ()
+SUFFIXES = (".esql",)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from occurs.errors import Place, did_you_mean
+from occurs.languages.complaints import LASTING_HINT
 from occurs.languages.esql import syntax
 from occurs.languages.esql.build_machine import Machines
 from occurs.languages.esql.build_scope import Scope
@@ -32,13 +33,14 @@ class Entry:
 class Builder(Machines):
     """The pipes of files that make one program.
 
-    ``inputs``: the event types that are known (None: every name that nobody defines is one).  What is wrong is among
-    the problems of the ``sources``.
+    ``inputs``: the event types that are known.  ``closed``: there are no others; else every name that nobody defines
+    is one.  What is wrong is among the problems of the ``sources``.
     """
 
-    def __init__(self, files: Sequence[syntax.File], inputs: Mapping[str, Schema] | None = None) -> None:
+    def __init__(self, files: Sequence[syntax.File], inputs: Mapping[str, Schema], closed: bool) -> None:
         super().__init__()
         self.inputs = inputs
+        self.closed = closed
         self.sources = [Text(f.text, f.name) for f in files]
         self.unread = frozenset[str]().union(*(f.unread for f in files))
         self.entries: dict[str, Entry] = {}
@@ -117,12 +119,18 @@ class Builder(Machines):
         if not self._is_type(Name(node.name, scope.span(node)), scope):
             return self._unknown(node, scope)
         if node.name not in self._events:
-            kind = of_schema(self.inputs[node.name]) if self.inputs is not None else TUPLE
+            kind = of_schema(self.inputs[node.name]) if node.name in self.inputs else TUPLE
             self._events[node.name] = self.node(tree.Events((node.name,), kind), (), node, scope)
         return self._events[node.name]
 
     def _is_type(self, name: Name, scope: Scope) -> bool:
-        if self.inputs is None or name.text in self.inputs:
+        if name.text in self.inputs:
+            if not self.inputs[name.text].lasting:
+                return True
+            message, hint = f"`{name}` lasts (it has `end`), pipes read events", LASTING_HINT
+            scope.source.report("not-an-event", message, name.span, hint)
+            return False
+        if not self.closed:
             return True
         if name.text not in self.unread:
             hint = did_you_mean(name.text, [*self.entries, *self.inputs], "definitions and event types")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from occurs.errors import Problem, Span
 from occurs.languages.esql import syntax
 from occurs.languages.esql.build_program import Builder
+from occurs.languages.esql.checks_names import check_names, event_types
 from occurs.languages.esql.checks_rates import check_rates
 from occurs.languages.text import Text
 from occurs.model.types import RESERVED_OUTPUT, Schema
@@ -36,12 +37,24 @@ class Analysis:
     problems: list[Problem]
 
 
-def analyse(files: Sequence[syntax.File], inputs: Mapping[str, Schema] | None = None) -> Analysis:
-    """Check parsed files as one program.  ``inputs``: the event types that are known (None: none is known, and every
-    name that nobody defines is one)."""
-    builder = Builder(files, inputs)
+def analyse(
+    files: Sequence[syntax.File],
+    inputs: Mapping[str, Schema] | None = None,
+    foreign: Mapping[str, Schema] | None = None,
+    *,
+    foreign_reads: Mapping[str, Collection[str]] | None = None,
+) -> Analysis:
+    """Check parsed files as one program.
+
+    ``inputs``: the event types of the data (None: no data is known, and every name that nobody defines is a type).
+    ``foreign``: types that other languages declare or define, ``foreign_reads``: of those that they define, what each
+    is made of.
+    """
+    known = {**(inputs or {}), **(foreign or {})}
+    builder = Builder(files, known, inputs is not None)
     definitions = tuple(builder.definitions())
-    kinds = _Kinds(builder, inputs)
+    check_names(builder, definitions, foreign_reads or {})
+    kinds = _Kinds(builder, known)
     for name in builder.entries:
         kinds.check(builder.made(name))
     clean = not any(p.severity == "error" for s in builder.sources for p in s.problems)
@@ -52,12 +65,6 @@ def analyse(files: Sequence[syntax.File], inputs: Mapping[str, Schema] | None = 
             check_rates(d, builder)
     problems = sorted({id(p): p for s in builder.sources for p in _once(s.problems)}.values(), key=Problem.sort_key)
     return Analysis(definitions, found, {d.name: event_types(d.pipe) for d in definitions}, problems)
-
-
-def event_types(pipe: tree.Pipe) -> frozenset[str]:
-    """The types whose events a pipe is made of."""
-    sources = [n.processor for n in tree.nodes([pipe]) if isinstance(n.processor, tree.Events)]
-    return frozenset(t for s in sources for t in s.types)
 
 
 def _once(problems: Sequence[Problem]) -> list[Problem]:
@@ -87,7 +94,7 @@ def _column_place(pipe: syntax.Node, name: str) -> Span | None:
 class _Kinds:
     """The types of all pipes; connections and functions that do not fit are reported where they stand."""
 
-    def __init__(self, builder: Builder, inputs: Mapping[str, Schema] | None) -> None:
+    def __init__(self, builder: Builder, inputs: Mapping[str, Schema]) -> None:
         self.builder = builder
         self.done: dict[int, list[Kind]] = {}
         self.at: Text | None = None

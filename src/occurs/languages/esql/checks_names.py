@@ -1,0 +1,46 @@
+"""Names that programs in several languages share: what eSQL defines, and what it is made of (common.md, section 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from occurs.languages.esql.build_program import Builder
+from occurs.pipes import tree
+
+
+def event_types(pipe: tree.Pipe) -> frozenset[str]:
+    """The types whose events a pipe is made of."""
+    sources = [n.processor for n in tree.nodes([pipe]) if isinstance(n.processor, tree.Events)]
+    return frozenset(t for s in sources for t in s.types if t)
+
+
+def check_names(
+    builder: Builder, definitions: Sequence[tree.Definition], foreign_reads: Mapping[str, Collection[str]]
+) -> None:
+    """Report definitions that another language has too, and cycles through other languages."""
+    reads = {d.name: event_types(d.pipe) for d in definitions}
+    for d in definitions:
+        source = builder.entries[d.name].source
+        if d.name in foreign_reads:
+            message = f"`{d.name}` is defined in another language, too"
+            source.report("duplicate-definition", message, d.span, "what pipes define is defined once")
+            continue
+        path = _path(d.name, {**foreign_reads, **reads})
+        if path:
+            message = "the definitions form a cycle: " + " -> ".join(path)
+            source.report("cycle", message, d.span, "pipes read what has been made without them")
+
+
+def _path(name: str, reads: Mapping[str, Collection[str]]) -> list[str]:
+    """A way from a definition through what it reads back to itself; empty if there is none."""
+    seen: set[str] = set()
+    waiting = [[name]]
+    while waiting:
+        path = waiting.pop()
+        for other in sorted(reads.get(path[-1], ())):
+            if other == name:
+                return [*path, name]
+            if other not in seen:
+                seen.add(other)
+                waiting.append([*path, other])
+    return []

@@ -1,0 +1,172 @@
+"""eSQL as a language of the house: texts to definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import pyarrow as pa
+
+from occurs.errors import Problem
+from occurs.languages.esql import syntax
+from occurs.languages.esql.checks import Analysis, analyse
+from occurs.languages.esql.compile import identity, single, unsupported
+from occurs.languages.esql.parser import parse
+from occurs.languages.esql.reference import rows_of, tables_of
+from occurs.languages.language import Given, Known, Slot, Texts
+from occurs.model.history import History
+from occurs.model.time import TimeKind
+from occurs.model.types import Schema
+from occurs.pipes.outputs import schema_of
+from occurs.plan.definition import Definition
+from occurs.plan.graph import Node
+from occurs.plan.pipes import PipesDefinition
+from occurs.plan.sequences import SequenceDefinition
+from occurs.plan.stage import Subscribed
+
+__all__ = ["Esql", "check", "read"]
+
+
+def read(texts: Sequence[Given]) -> Texts[syntax.File]:
+    """Parse (text, file name, language) triples; all problems are kept.  Phrases are known in the texts behind."""
+    files: list[syntax.File] = []
+    problems: list[Problem] = []
+    phrases: list[syntax.Phrase] = []
+    for text, name, _ in texts:
+        file, found = parse(text, name, phrases)
+        files.append(file)
+        problems += found
+        phrases += [s for s in file.statements if isinstance(s, syntax.Phrase)]
+    return Texts(tuple(files), tuple(problems))
+
+
+def check(texts: Texts[syntax.File], known: Known) -> Esql:
+    """Check parsed files against what is known."""
+    analysis = analyse(texts.files, known.inputs, known.foreign, foreign_reads=known.made)
+    timestamps = known.kind is None or known.kind.timestamp
+    return Esql(texts, analysis, {**(known.inputs or {}), **known.foreign}, timestamps)
+
+
+@dataclass(frozen=True)
+class Esql:
+    """The part of a program that is in eSQL: a :class:`occurs.languages.language.Part`.
+
+    ``given``: the types that are known from elsewhere.  ``timestamps``: are times timestamps?
+    """
+
+    texts: Texts[syntax.File]
+    analysis: Analysis
+    given: Mapping[str, Schema]
+    timestamps: bool = True
+
+    @property
+    def problems(self) -> list[Problem]:
+        return self.analysis.problems
+
+    @cached_property
+    def at(self) -> list[tuple[int, int]]:
+        found: dict[str, tuple[int, int]] = {}
+        for i, file in enumerate(self.texts.files):
+            for j, s in enumerate(file.statements):
+                if isinstance(s, syntax.Definition):
+                    found.setdefault(s.output, (i, j))
+        return [found[d.name] for d in self.analysis.definitions]
+
+    @property
+    def declared(self) -> dict[str, Schema]:
+        return {}
+
+    @cached_property
+    def defined(self) -> dict[str, Schema]:
+        kinds = self.analysis.kinds
+        return {d.name: schema_of(kinds[d.name], d.about, self.timestamps) for d in self.analysis.definitions}
+
+    @cached_property
+    def schemas(self) -> dict[str, Schema]:
+        return {**{t: self.given[t] for t in self.reads if t in self.given}, **self.defined}
+
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        return frozenset(t for types in self.analysis.reads.values() for t in types)
+
+    @property
+    def facts(self) -> Mapping[str, Schema]:
+        return {}
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        return frozenset({"local", "spark"})
+
+    @property
+    def windows(self) -> bool:
+        return False
+
+    @property
+    def looks_ahead(self) -> bool:
+        return False
+
+    @property
+    def reads_all(self) -> bool:
+        return False
+
+    @property
+    def owned(self) -> frozenset[str]:
+        return frozenset(self.defined)
+
+    @property
+    def assigned(self) -> Mapping[int, str]:
+        return {}
+
+    @property
+    def subscribed(self) -> Sequence[Subscribed]:
+        return ()
+
+    @cached_property
+    def nodes(self) -> list[Node]:
+        reads = self.analysis.reads
+        return [Node(d.name, frozenset(reads[d.name]), frozenset()) for d in self.analysis.definitions]
+
+    def definitions(self, kind: TimeKind, slots: Sequence[Slot], facts: Mapping[str, pa.Table]) -> list[Definition]:
+        """Compiled definitions, in the order of the text."""
+        unsupported(self.analysis.definitions)
+        out: list[Definition] = []
+        for d, slot in zip(self.analysis.definitions, slots, strict=True):
+            reads = self.analysis.reads[d.name]
+            columns = {t: frozenset(self.given[t].plain) for t in reads if t in self.given}
+            out.append(
+                PipesDefinition(
+                    dict.fromkeys(sorted(reads), 0),
+                    frozenset(reads),
+                    {t: columns.get(t, frozenset()) for t in reads},
+                    d.name,
+                    slot.place,
+                    identity(d, self.texts.files),
+                    d.pipe,
+                    self.analysis.kinds[d.name],
+                    d.about,
+                    single=single(d.pipe),
+                    file=d.file,
+                    span=d.span,
+                )
+            )
+        return out
+
+    def timeouts(self, definitions: Sequence[Definition], first: int) -> list[SequenceDefinition]:
+        """There are no guards."""
+        return []
+
+    def reference(self, chosen: Sequence[int], history: History, facts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+        """What the reference semantics derives: see :class:`occurs.languages.language.Part`."""
+        from occurs.languages.esql.semantics import evaluate
+
+        mine = [self.analysis.definitions[i] for i in chosen]
+        start, until = history.clock if history.clock is not None else (None, None)
+        rows = rows_of(history, {t for d in mine for t in self.analysis.reads[d.name]})
+        found = evaluate(mine, rows, kind=history.kind, ended=True, start=start, until=until)
+        kinds = self.analysis.kinds
+        return {d.name: tables_of(d, kinds[d.name], self.defined[d.name], found) for d in mine}
+
+    def asked(self, history: History) -> dict[str, pa.Table] | None:
+        """Nothing in particular."""
+        return None

@@ -1,0 +1,75 @@
+"""The reference semantics of pipes over the tables of a history (for ``occurs verify``)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from occurs.languages.esql import semantics_values as plain
+from occurs.languages.esql.semantics_documents import Document, Json
+from occurs.model.history import History
+from occurs.model.occurrence import Occurrence
+from occurs.model.types import Schema, Type
+from occurs.pipes.engine import values as engine
+from occurs.pipes.engine.columns import column_of
+from occurs.pipes.graph import Definition
+from occurs.pipes.kinds import Kind
+from occurs.pipes.outputs import column, columns_of
+
+
+def rows_of(history: History, types: Collection[str]) -> list[Occurrence]:
+    """The events of some types; timestamps are int microseconds."""
+    out = []
+    for t in sorted(types & history.tables.keys()):
+        table = history.tables[t]
+        columns: dict[str, list[Any]] = {}
+        for name in table.column_names:
+            of = table.column(name)
+            columns[name] = (of.cast(pa.int64()) if pa.types.is_timestamp(of.type) else of).to_pylist()
+        names = [n for n in columns if n not in ("time", "sequence", "label", "end")]
+        sequence = columns.get("sequence", [None] * len(table))
+        for i, time in enumerate(columns["time"]):
+            attributes = {n: _taken(columns[n][i]) for n in names}
+            out.append(Occurrence(t, time, attributes, sequence[i]))
+    return out
+
+
+def _taken(value: Any) -> Any:
+    return tuple(map(_taken, value)) if isinstance(value, list) else value
+
+
+def tables_of(definition: Definition, kind: Kind, schema: Schema, found: Sequence[Occurrence]) -> pa.Table:
+    """The rows of a definition as a table: int64 ``time`` and its columns."""
+    mine = [o for o in found if o.type == definition.name]
+    names, arrays = ["time"], [pa.array([o.time for o in mine], pa.int64())]
+    for name, of in columns_of(kind):
+        values = [_value(o.attributes.get(name)) for o in mine]
+        names.append(name)
+        arrays.append(column(column_of(values), of).cast(schema[name]).output())
+    if definition.about:
+        about = pa.array([o.attributes["about"] for o in mine], pa.int64())
+        names.append("about")
+        arrays.append(about.cast(pa.timestamp("us", "UTC")) if schema["about"] is Type.TIMESTAMP else about)
+    return pa.Table.from_arrays(arrays, names=names)
+
+
+def _value(value: Any) -> Any:
+    """A value of the reference as tables take it."""
+    match value:
+        case tuple():
+            return tuple(map(_value, value))
+        case plain.Set():
+            return engine.Set(tuple(map(_value, value)))
+        case plain.Bag():
+            return engine.Bag(tuple(map(_value, value)))
+        case plain.Map():
+            return engine.Map(tuple((_value(k), _value(v)) for k, v in value.items))
+        case plain.Record():
+            return engine.Record(tuple((n, _value(v)) for n, v in value.columns))
+        case plain.Troolean():
+            return engine.Troolean(value.value)
+        case Document() | Json():
+            return value.source
+    return value
