@@ -18,7 +18,7 @@ from benchmarks import epl, growth, lasting, local, logic, nets
 from benchmarks.history import parquet
 from benchmarks.report import Report
 
-PARTS = ("local", "growth", "lasting", "epl", "nets", "logic", "spark", "streaming")
+PARTS = ("local", "growth", "lasting", "epl", "nets", "logic", "watch", "spark", "streaming")
 FOLDER = Path("out") / "benchmarks"
 
 
@@ -83,6 +83,12 @@ def logic_part(quick: bool) -> Iterator[Report]:
         spark.stop()
 
 
+def watch_part(quick: bool) -> Iterator[Report]:
+    from benchmarks import watch
+
+    yield from watch.reports(quick)
+
+
 RUN = {
     "local": local_part,
     "growth": growth_part,
@@ -90,6 +96,7 @@ RUN = {
     "epl": epl_part,
     "nets": nets_part,
     "logic": logic_part,
+    "watch": watch_part,
     "spark": spark_part,
     "streaming": streaming_part,
 }
