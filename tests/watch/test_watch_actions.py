@@ -248,7 +248,7 @@ trigger low for each y in (select link from traffic): eventually traffic(y) = 1
 def test_triggers_that_can_fire_no_more_act(url):
     rules = """
 trigger fresh for each y in (select link from traffic): traffic(y) < 10 until traffic(y) = 10
-    on never execute "insert into alarms(link, load) values (:y, 0)"
+    on never execute "insert into alarms(link, load) values (:y, :n)" with n = -7
     on never notify "{y} is lost"
     notify "{y} is found"
 """
@@ -257,7 +257,7 @@ trigger fresh for each y in (select link from traffic): traffic(y) < 10 until tr
     live.put(("b", 1), ("a", 11))
     live.put(("b", 10))
     live.go()
-    assert live.alarms() == [("a", 0)]
+    assert live.alarms() == [("a", -7)]
     notice, *others = live.told
     assert notice.startswith("never: `fresh` can fire no more (since ")
     assert notice.endswith(", y = a)")
@@ -350,11 +350,14 @@ trigger a: eventually traffic("x") > 1 execute "insert into nowhere values (:tim
 trigger b: eventually traffic("x") > 1 execute "insert into alarms(link, lod) values ('x', 1)"
 trigger c: eventually traffic("x") > 1 execute "commit"
 trigger d: eventually traffic("x") > 1 execute "selekt 1"
+trigger f: traffic("x") > 1 on never execute "insert into alarms(load) values (:n)" with n = traffic("x")
 trigger e: eventually traffic("x") > 1 execute "insert into alarms values ('% :: :n', :n, null)" with n = 1
 """
     with pytest.raises(DefinitionProblem) as problem:
         read_rules([(rules, "rules.ftl", "ftl")], live.feed.describe, live.feed.refuses)
-    assert [(p.kind, p.line) for p in problem.value.problems] == [("bad-sql", n) for n in (2, 3, 4, 5)]
+    assert [(p.kind, p.line) for p in problem.value.problems] == [
+        *(("bad-sql", n) for n in (2, 3, 4, 5)), ("unsupported", 6),
+    ]  # fmt: skip
     # and the server has not minded
     live.feed.execute("w", "label", 0, "insert into alarms values ('% :: :n', :n, null)", {"n": 3})
     assert live.alarms() == [("% :: :n", 3)]

@@ -19,6 +19,7 @@ from typing import Any
 from occurs.connect.astext import dumps
 from occurs.connect.changes.model import ActionFailed, Feed, Fired
 from occurs.connect.changes.values import instant
+from occurs.expr.tree import Expr, Literal, Ref, Unary
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks_sql import parameters
 from occurs.model.time import TimeKind
@@ -44,7 +45,10 @@ def planned(firing: Firing, trigger: syntax.Trigger | None, position: int, kind:
             case syntax.Notify():
                 steps.append({"notify": filled(action.text, known)})
             case syntax.Execute():
-                values = {**known, **(firing.values[number] if firing.values else {})}
+                if firing.never:
+                    values = {**known, **{n.text: fixed(t, known) for n, t in action.arguments}}
+                else:
+                    values = {**known, **firing.values[number]}
                 wanted = {n: values[n] for n in parameters(action.statement)}
                 steps.append({"execute": action.statement, "with": wanted})
     entry: dict[str, Any] = {"trigger": firing.trigger, "time": known["time"], "generics": firing.generics}
@@ -53,6 +57,15 @@ def planned(firing: Firing, trigger: syntax.Trigger | None, position: int, kind:
     elif firing.event:
         entry |= {"type": firing.event, "attributes": firing.attributes}
     return Fired(firing.label, position, json.dumps({**entry, "actions": steps}, default=_timed))
+
+
+def fixed(term: Expr, known: Mapping[str, Any]) -> Any:
+    """The value of a term that does not depend on the state: a literal, or one of the names ``known``.  KeyError."""
+    if isinstance(term, Unary) and isinstance(term.arg, Literal):
+        return -term.arg.value
+    if isinstance(term, Literal):
+        return term.value
+    return known[term.name if isinstance(term, Ref) and term.scope is None else ""]
 
 
 def filled(text: str, values: Mapping[str, Any]) -> str:

@@ -22,6 +22,7 @@ from occurs.languages.logic.parser import parse
 from occurs.languages.logic.render import render
 from occurs.languages.text import Text
 from occurs.model.types import Type
+from occurs.watch.actions import fixed
 
 #: (text, file, language)
 RuleText: TypeAlias = "tuple[str, str | None, str]"
@@ -189,6 +190,13 @@ def _statements(trigger: syntax.Trigger, source: Text, refuses: Refuses) -> None
             hint = "every `execute` is a transaction of its own"
             source.report("bad-sql", f"`{word}` cannot be executed by a trigger", action.span, hint)
             continue
+        names = [v.text for v in trigger.each.variables] if trigger.each is not None else []
+        for name, term in action.arguments if action.never else ():
+            try:
+                fixed(term, dict.fromkeys([*names, "time"]))
+            except KeyError:
+                hint = "when it is found may be early, so it knows literals, generic variables and `time`"
+                source.report("unsupported", f"`{name}` cannot be looked up `on never`", action.span, hint)
         why = refuses(action.statement, list(parameters(action.statement)))
         if why is not None:
             source.report("bad-sql", f"the database refuses the statement: {why}", action.span)
