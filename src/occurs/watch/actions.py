@@ -61,8 +61,9 @@ def planned(firing: Firing, trigger: syntax.Trigger | None, position: int, kind:
 
 def fixed(term: Expr, known: Mapping[str, Any]) -> Any:
     """The value of a term that does not depend on the state: a literal, or one of the names ``known``.  KeyError."""
-    if isinstance(term, Unary) and isinstance(term.arg, Literal):
-        return -term.arg.value
+    if isinstance(term, Unary):
+        value = fixed(term.arg, known)
+        return -value if isinstance(value, int | float) else None
     if isinstance(term, Literal):
         return term.value
     return known[term.name if isinstance(term, Ref) and term.scope is None else ""]
