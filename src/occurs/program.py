@@ -39,9 +39,9 @@ __all__ = ["Detections", "Program", "run_history"]
 class Program:
     """A set of definitions.  ``problems``: the warnings and notices of its texts."""
 
-    def __init__(self, texts: Sequence[tuple[str, str | None, str]]):
-        """``texts``: (text, file name, language) triples."""
-        self._read = Read.of(texts)
+    def __init__(self, texts: Sequence[tuple[str, str | None, str]] | Read):
+        """``texts``: (text, file name, language) triples, or what was read of them."""
+        self._read = texts if isinstance(texts, Read) else Read.of(texts)
         self._unbound = self._read.check()
         # the order of the attributes of an input may still come from its table
         self.problems: list[Problem] = [p for p in self._unbound.problems if p.kind != "unknown-order"]
@@ -220,7 +220,8 @@ class Program:
 
         ``declared``: keep rows of all declared types, read by a definition or not.
         """
-        options = replace(options, type_names={str(i): n for i, n in self.assigned.items()})
+        names = {str(i): n for i, n in self.assigned.items()}
+        options = replace(options, type_names=names, lists=self._unbound.reads_lists)
         inputs = sorted(self.reads | set(self._unbound.declared) if declared else self.reads)
         history = normalise(
             sources_of(named(events, self.assigned)),

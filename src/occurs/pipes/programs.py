@@ -11,6 +11,7 @@ from occurs.pipes.graph import Definition
 
 if TYPE_CHECKING:
     from occurs.pipes.pipe import Pipe
+    from occurs.program import Program
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +31,18 @@ class Named:
                 message = f"`{self.name}` has a column `{column}`, which has a meaning of its own"
                 raise DefinitionProblem.of("reserved-name", message)
         return Definition(self.name, self.pipe.graph, self.about)
+
+
+def program(*pipes: Pipe | Named) -> Program:
+    """A program of pipes: it detects as any other, on tables here and on Spark.
+
+    An event is a tuple of its attributes; a pipe without a name gives rows of the type ``Result``.
+    """
+    from occurs.bound import Read
+    from occurs.languages.language import Texts
+    from occurs.program import Program
+
+    return Program(Read({"pipes": Texts(definitions(*pipes), ())}, {"pipes": (0,)}))
 
 
 def definitions(*pipes: Pipe | Named) -> tuple[Definition, ...]:

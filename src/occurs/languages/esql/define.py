@@ -18,6 +18,7 @@ from occurs.languages.language import Given, Known, Slot, Texts
 from occurs.model.history import History
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
+from occurs.pipes import tree
 from occurs.pipes.outputs import schema_of
 from occurs.plan.definition import Definition
 from occurs.plan.graph import Node
@@ -25,7 +26,10 @@ from occurs.plan.pipes import PipesDefinition
 from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Subscribed
 
-__all__ = ["Esql", "check", "read"]
+__all__ = ["LISTS", "Esql", "check", "read"]
+
+#: columns of lists are read
+LISTS = True
 
 
 def read(texts: Sequence[Given]) -> Texts[syntax.File]:
@@ -133,7 +137,7 @@ class Esql:
         out: list[Definition] = []
         for d, slot in zip(self.analysis.definitions, slots, strict=True):
             reads = self.analysis.reads[d.name]
-            columns = {t: frozenset(self.given[t].plain) for t in reads if t in self.given}
+            columns = {t: frozenset(self.given[t].names) for t in reads if t in self.given}
             out.append(
                 PipesDefinition(
                     dict.fromkeys(sorted(reads), 0),
@@ -141,7 +145,7 @@ class Esql:
                     {t: columns.get(t, frozenset()) for t in reads},
                     d.name,
                     slot.place,
-                    identity(d, self.texts.files),
+                    self.identity(d),
                     d.pipe,
                     self.analysis.kinds[d.name],
                     d.about,
@@ -151,6 +155,10 @@ class Esql:
                 )
             )
         return out
+
+    def identity(self, definition: tree.Definition) -> str:
+        """What a definition is found again by."""
+        return identity(definition, self.texts.files)
 
     def timeouts(self, definitions: Sequence[Definition], first: int) -> list[SequenceDefinition]:
         """There are no guards."""
