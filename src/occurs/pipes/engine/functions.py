@@ -187,8 +187,14 @@ def _region(node: tree.Expr) -> _Run:
         return part.with_children(tuple(map(cut, part.children))) if part.children else part
 
     columnar = cut(node)
+
+    def marked(part: tree.Expr) -> tree.Expr:
+        if part in places:
+            return places[part]
+        return part.with_children(tuple(map(marked, part.children))) if part.children else part
+
     # the row-wise functions have names of their own: they take the piece as it was written
-    written = _marked(node, places)
+    written, marks = marked(node), [places[leaf] for leaf in leaves]
     runs = [_compile(leaf) for leaf in leaves]
     logical = all(_logical(p) for p in columnar.walk())
 
@@ -204,17 +210,9 @@ def _region(node: tree.Expr) -> _Run:
             if all(f is not None for f in found):
                 three = any(isinstance(c, Troo) for c in given)
                 return of_truths(_truth(columnar, found, env.length), three)  # type: ignore[arg-type]
-        return _rows(written, list(places.values()), given, env)
+        return _rows(written, marks, given, env)
 
     return run
-
-
-def _marked(node: tree.Expr, places: Mapping[tree.Expr, _Place]) -> tree.Expr:
-    """``node`` as it was written, with its leaves in their places."""
-    if node in places:
-        return places[node]
-    children = node.children
-    return node.with_children(tuple(_marked(c, places) for c in children)) if children else node
 
 
 def _evaluated(node: tree.Expr, given: list[pa.Array], env: Env) -> Col:
@@ -264,10 +262,10 @@ def _truth(node: tree.Expr, given: list[np.ndarray], length: int) -> np.ndarray:
 # --- row by row -------------------------------------------------------------------------------------------------------
 
 
-def _rows(node: tree.Expr, leaves: list[tree.Expr], given: Sequence[Col], env: Env) -> Col:
+def _rows(node: tree.Expr, leaves: Sequence[_Place], given: Sequence[Col], env: Env) -> Col:
     """``node`` for every row; its ``leaves`` have the columns ``given``."""
     lists = [c.pylist() for c in given]
-    number = {leaf: i for i, leaf in enumerate(leaves)}
+    number: dict[tree.Expr, int] = {leaf: i for i, leaf in enumerate(leaves)}
     variables = env.variable_rows() if _sees_variables(node) else (lambda i: {})
     out = []
     for i in range(env.length):
@@ -293,7 +291,6 @@ def _by_rows(node: tree.Expr, children: list[_Run]) -> _Run:
     """A node whose operands are columns of their own."""
     places = tuple(_Place(i) for i in range(len(children)))
     shell = node.with_children(places) if places else node
-    leaves: list[tree.Expr] = list(places)
     quick = _QUICK.get(node.name) if isinstance(node, tree.Call) else None
 
     def run(env: Env) -> Col:
@@ -302,7 +299,7 @@ def _by_rows(node: tree.Expr, children: list[_Run]) -> _Run:
             found = quick(given)
             if found is not None:
                 return found
-        return _rows(shell, leaves, given, env)
+        return _rows(shell, places, given, env)
 
     return run
 

@@ -127,9 +127,13 @@ class Call:
     instances: int = 1
     variables: Mapping[str, Variable] = field(default_factory=dict)
     steps: np.ndarray | None = None
+    #: the steps of a source that has all events: its times are ``times``
+    whole: np.ndarray | None = None
 
     def time(self, steps: np.ndarray) -> np.ndarray:
         """The ticks of steps of this call."""
+        if steps is self.whole:
+            return self.times
         if self.steps is not None:
             return self.times[np.searchsorted(self.steps, steps)]
         return self.times[steps - self.base]

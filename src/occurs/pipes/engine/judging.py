@@ -93,7 +93,7 @@ class Judge:
         names = ["code", "number", "exists", "about", *(f"{n}{k}" for k in range(self.inputs) for n in "vs")]
         #: ``done`` belongs to whoever asks for verdicts
         parts: dict[str, Part] = {
-            "rows": _Positions(*names), "gone": Counts(), "latest_end": Counts(-2), "done": Counts()
+            "rows": Table(*names, spoken=True), "gone": Counts(), "latest_end": Counts(-2), "done": Counts()
         }  # fmt: skip
         for k in range(self.inputs):
             parts[f"came{k}"] = Counts()
@@ -329,15 +329,3 @@ class Judge:
             for i, q in enumerate(self.quantifiers):
                 q.forget(state[f"quantifier{i}"], rows.code[dropped], rows.number[dropped])
         state["rows"].put(**columns)
-
-
-class _Positions(Table):
-    """Positions; ``about`` are numbers of events."""
-
-    def abouts(self) -> np.ndarray:
-        return self.columns["about"]
-
-    def copy(self) -> _Positions:
-        new = _Positions()
-        new.columns = dict(self.columns)
-        return new

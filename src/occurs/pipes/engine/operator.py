@@ -156,7 +156,7 @@ def _together(state: State, given: Sequence[Items]) -> bool:
     """Nothing waits, and every item has its partners in this very call, in the same order?"""
     first = given[0]
     for k, other in enumerate(given):
-        if len(state[f"queue{k}"].items) or len(other) != len(first):
+        if len(state[f"queue{k}"]) or len(other) != len(first):
             return False
         if other.code is not first.code and not np.array_equal(other.codes, first.codes):
             return False
@@ -212,8 +212,27 @@ def _over(state: State, given: Sequence[Items], step: np.ndarray, code: np.ndarr
     return Ends(codes, at) if len(codes) else NO_ENDS
 
 
+def _met_one(state: State, given: Sequence[Items], call: Call) -> Fronts:
+    """Of one trace: a queue per input."""
+    queues: list[Queue] = [state[f"queue{k}"] for k in range(len(given))]
+    met = state["met"].upto(call.instances)
+    if not state["over"].upto(call.instances)[0]:
+        for k, (queue, items) in enumerate(zip(queues, given)):
+            queue.append(items)
+            state[f"came{k}"].upto(call.instances)[0] += len(items)
+    count = min(map(len, queues))
+    chosen = [queue.pop(count) for queue in queues]
+    met[0] += count
+    step = chosen[0].step
+    for other in chosen[1:]:
+        step = np.maximum(step, other.step)
+    ends = _over(state, given, step, np.zeros(count, np.int64), call)
+    return Fronts([c.value for c in chosen], step, chosen[0].about, None, ends)
+
+
 def _met(state: State, given: Sequence[Items], call: Call) -> Fronts:
-    single = all(g.code is None for g in given)
+    if all(g.code is None for g in given):
+        return _met_one(state, given, call)
     over = state["over"].upto(call.instances)
     waiting: list[Items] = []
     numbers: list[np.ndarray] = []
@@ -224,10 +243,8 @@ def _met(state: State, given: Sequence[Items], call: Call) -> Fronts:
         live = over[codes] == 0
         if not live.all():
             items, codes = items.filter(live), codes[live]
-        number = came[codes] + (np.arange(len(items)) if single else ordinals(codes))
-        if single:
-            came[0] += len(items)
-        elif len(codes):
+        number = came[codes] + ordinals(codes)
+        if len(codes):
             counts = np.bincount(codes)
             came[: len(counts)] += counts
         before = queue.items if len(queue.items) else None
@@ -239,10 +256,7 @@ def _met(state: State, given: Sequence[Items], call: Call) -> Fronts:
     for k, (items, number) in enumerate(zip(waiting, numbers)):
         ready = number < least[items.codes]
         taken = items.filter(ready).with_ends(NO_ENDS)
-        if not single:
-            order = np.lexsort((number[ready], taken.codes))
-            taken = taken.take(order)
-        chosen.append(taken)
+        chosen.append(taken.take(np.lexsort((number[ready], taken.codes))))
         state[f"queue{k}"].put(items.filter(~ready).with_ends(NO_ENDS), ordinal=number[~ready])
     np.copyto(met, np.maximum(met, least))
     step = np.maximum.reduce([c.step for c in chosen])

@@ -149,10 +149,11 @@ def _last_items(state: State, codes: np.ndarray, ends: Ends, single: bool) -> It
     at = state["last"].find(codes)
     codes = codes[at >= 0]
     at = at[at >= 0]
-    step = np.zeros(int(max(codes.max(initial=-1), ends.code.max(initial=-1))) + 1, np.int64)
+    size = int(max(codes.max(initial=-1), ends.code.max(initial=-1))) + 1
+    step = np.zeros(size, np.int64)
     step[ends.code] = ends.step
-    steps = np.maximum(state["step"].values[codes], step[codes])
-    return Items(state["last"].value.take(at), steps, state["about"].values[codes], None if single else codes)
+    steps = np.maximum(state["step"].upto(size)[codes], step[codes])
+    return Items(state["last"].value.take(at), steps, state["about"].upto(size)[codes], None if single else codes)
 
 
 @operator

@@ -38,7 +38,7 @@ class Formula(Operator):
         if self.p.troolean:
             counts = {f"items{k}": Counts() for k in range(len(self.node.inputs))}
             return {**judge, "fronts": Counts(), "true": Counts(NEVER), "false": Counts(NEVER), **counts}
-        return {**judge, "waiting": _Waiting("code", "number", "exists", "about"), "latest": Counts(-1)}
+        return {**judge, "waiting": Table("code", "number", "exists", "about", spoken=True), "latest": Counts(-1)}
 
     def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
         return [self._of_first(state, given, call) if self.p.troolean else self._of_each(state, given, call)]
@@ -54,8 +54,11 @@ class Formula(Operator):
         true, false = rows.true, rows.false
         gone, latest_end = own["gone"].upto(call.instances), own["latest_end"].upto(call.instances)
         over = np.flatnonzero(gone == len(given))
-        before = len(waiting["code"])
-        if before:
+        if len(waiting) and single and not len(over) and (not len(rows) or min(int(true[0]), int(false[0])) >= NEVER):
+            # what waits longest is open, and so nothing comes out
+            self._keep_waiting(own, waiting, rows, call)
+            return Items.none()
+        if len(waiting):
             first_true, first_false = self._of_waiting(waiting, rows, over, latest_end)
             code = np.concatenate([waiting["code"], code])
             number = np.concatenate([waiting["number"], number])
@@ -127,6 +130,16 @@ class Formula(Operator):
             waits &= ~np.isin(code, over)
         state["waiting"].put(code=code[waits], number=number[waits], exists=exists[waits], about=about[waits])
 
+    def _keep_waiting(self, own: State, waiting: Table, rows: Window, call: Call) -> None:
+        """As :meth:`_keep`, where nothing has come out."""
+        keep = self.judge.needed(rows)
+        self.judge.keep(own, rows, keep, call)
+        if not keep.all():
+            waits = ~keep
+            waiting.append(
+                code=rows.code[waits], number=rows.number[waits], exists=rows.exists[waits], about=rows.about[waits]
+            )
+
     # --- three values -----------------------------------------------------------------------------------------------
 
     def _of_first(self, state: State, given: Sequence[Items], call: Call) -> Items:
@@ -143,7 +156,7 @@ class Formula(Operator):
                 came[: len(counts)] += counts
             # what counts are fronts: the numbers of items are the steps, and such traces have no end
             counted.append(Items(items.value, number, items.about, items.code))
-        times = [call.time(g.step) for g in given] if self.judge.quantifiers else None
+        times = [call.time(g.step) for g in given]
         codes, true, false = first_verdicts(self.judge, own, counted, call, times)
         state["true"].upto(call.instances)[codes] = true
         state["false"].upto(call.instances)[codes] = false
@@ -157,15 +170,3 @@ class Formula(Operator):
         true, false = state["true"].upto(call.instances)[at], state["false"].upto(call.instances)[at]
         value = np.where(true <= number, TRUE, np.where(false <= number, FALSE, UNKNOWN)).astype(np.int8)
         return fronts.items(Troo(value))
-
-
-class _Waiting(Table):
-    """Positions of which nothing but the verdict is open."""
-
-    def abouts(self) -> np.ndarray:
-        return self.columns["about"]
-
-    def copy(self) -> _Waiting:
-        new = _Waiting()
-        new.columns = dict(self.columns)
-        return new

@@ -173,7 +173,7 @@ class Slice(Operator):
         times = call.time(x.step) if len(x) else _NONE
         if len(x.ends):
             times = np.concatenate([times, call.time(np.maximum(x.ends.step, self._last_step(own, x, call)))])
-        return Call(base, times, 1, {}, None)
+        return Call(base, times)
 
     @staticmethod
     def _last_step(own: _Own, x: Items, call: Call) -> np.ndarray:

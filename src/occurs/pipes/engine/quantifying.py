@@ -243,11 +243,15 @@ class Quantifier:
 
 
 def first_verdicts(
-    judge: Judge, state: State, given: Sequence[Items], call: Call, times: Sequence[np.ndarray] | None = None
+    judge: Judge, state: State, given: Sequence[Items], call: Call, counted: Sequence[np.ndarray] | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The traces of which position 0 is decided by this call, and T and F.  ``times``: see :meth:`Judge.window`."""
+    """The traces of which position 0 is decided by this call, and T and F.
+
+    ``counted``: the steps are the numbers of items (and these the ticks, see :meth:`Judge.window`): what an input will
+    give later may have a step before that of another one, and is waited for.
+    """
     over = state["done"].upto(call.instances)
-    rows = judge.window(state, given, call, over == 0, times)
+    rows = judge.window(state, given, call, over == 0, counted)
     begins = np.ones(len(rows), np.bool_)
     begins[1:] = rows.last[:-1]
     first = np.flatnonzero(begins)
@@ -255,6 +259,9 @@ def first_verdicts(
         first = first[rows.number[first] == 0]
     true, false, codes = rows.true[first], rows.false[first], rows.code[first]
     known = np.minimum(true, false) < NEVER
+    if counted is not None:
+        came = np.minimum.reduce([state[f"came{k}"].upto(call.instances) for k in range(len(given))])
+        known &= np.minimum(true, false) < came[codes]
     codes, true, false = codes[known], true[known], false[known]
     over[codes] = 1
     judge.keep(state, rows, judge.needed(rows) & (over[rows.code] == 0), call)

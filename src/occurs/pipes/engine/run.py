@@ -23,8 +23,9 @@ list is a tuple; times are ints).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 
 import numpy as np
 import pyarrow as pa
@@ -43,6 +44,10 @@ from occurs.pipes.tree import Events, Formula, Lift, Lines, Machine
 __all__ = ["Batch", "Emitted", "Run", "column_of", "from_arrow", "line_source", "open", "tuples"]
 
 
+#: events that are worked on at a time
+PIECE = 1 << 17
+
+
 @dataclass(frozen=True)
 class Batch:
     """The next events.
@@ -56,23 +61,72 @@ class Batch:
     sources: Mapping[str, tuple[np.ndarray, Col]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
 class Emitted:
     """What a pipe gave in a call, in its order.
 
-    ``step``, ``about``: numbers of events; closing counts as one more event.  ``time``, ``about_time``: their ticks
-    (``about_time`` None unless :func:`open` was asked for it).  ``ended``: nothing more comes out of this pipe.
+    ``value``: the items; ``step``, ``about``: numbers of events (closing counts as one more event); ``time``,
+    ``about_time``: their ticks (``about_time`` None unless :func:`open` was asked for it).  ``ended``: nothing more
+    comes out of this pipe.
     """
+
+    def __init__(
+        self,
+        value: Col,
+        step: np.ndarray,
+        time: np.ndarray,
+        about: np.ndarray,
+        about_time: np.ndarray | None,
+        ended: bool,
+    ) -> None:
+        self._parts = [_Part(value, step, about, lambda: time, about_time)]
+        self.ended = ended
+
+    @classmethod
+    def _of(cls, parts: list[_Part], ended: bool) -> Emitted:
+        new = object.__new__(cls)
+        new._parts, new.ended = parts, ended
+        return new
+
+    def __len__(self) -> int:
+        return sum(len(p.step) for p in self._parts)
+
+    # columns are put together when somebody asks for them
+
+    @cached_property
+    def value(self) -> Col:
+        return concat([p.value for p in self._parts])
+
+    @cached_property
+    def step(self) -> np.ndarray:
+        return _joined([p.step for p in self._parts])
+
+    @cached_property
+    def about(self) -> np.ndarray:
+        return _joined([p.about for p in self._parts])
+
+    @cached_property
+    def time(self) -> np.ndarray:
+        return _joined([p.time() for p in self._parts])
+
+    @cached_property
+    def about_time(self) -> np.ndarray | None:
+        found = [p.about_time for p in self._parts if p.about_time is not None]
+        return _joined(found) if found else None
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What a piece of a batch gave."""
 
     value: Col
     step: np.ndarray
-    time: np.ndarray
     about: np.ndarray
+    time: Callable[[], np.ndarray]
     about_time: np.ndarray | None
-    ended: bool
 
-    def __len__(self) -> int:
-        return len(self.step)
+
+def _joined(parts: list[np.ndarray]) -> np.ndarray:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def line_source(path: str) -> str:
@@ -113,7 +167,9 @@ class Run:
 
     def advance(self, batch: Batch) -> list[Emitted]:
         """What these events complete, per pipe.  Raises InputProblem after the end."""
-        return self._call(batch, NO_ENDS, batch.time)
+        found = [self._call(piece, NO_ENDS, piece.time) for piece in _pieces(batch)]
+        outputs = self.state["outputs"].upto(len(self.network.outputs))
+        return [Emitted._of([f[k] for f in found], bool(outputs[k])) for k in range(len(outputs))]
 
     def close(self, time: int) -> list[Emitted]:
         """What the end decides; ``time``: the end of the clock."""
@@ -121,20 +177,21 @@ class Run:
         ends = Ends(np.zeros(1, np.int64), np.array([first]))
         found = self._call(Batch(np.zeros(0, np.int64)), ends, np.array([time]))
         self.state["closed"].values[0] = 1
-        return found
+        return [Emitted._of([f], True) for f in found]
 
-    def _call(self, batch: Batch, ends: Ends, times: np.ndarray) -> list[Emitted]:
+    def _call(self, batch: Batch, ends: Ends, times: np.ndarray) -> list[_Part]:
         state = self.state
         if state["closed"].values[0]:
             raise InputProblem.of("bad-time", "an event comes after the end")
         count = state["count"].values
         base = int(count[0])
-        call = Call(base, times)
+        whole = np.arange(base, base + len(batch.time))
+        call = Call(base, times, whole=whole)
         known: dict[Processor, Items] = {}
 
         def source(processor: Processor) -> Items:
             if processor not in known:
-                known[processor] = self._source(processor, batch, base, ends)
+                known[processor] = self._source(processor, batch, whole, ends)
             return known[processor]
 
         found = self.network.advance(state["boxes"], source, call)
@@ -146,7 +203,7 @@ class Run:
             self._forget()
         return out
 
-    def _source(self, processor: Processor, batch: Batch, base: int, ends: Ends) -> Items:
+    def _source(self, processor: Processor, batch: Batch, whole: np.ndarray, ends: Ends) -> Items:
         wanted: tuple[str, ...] = ()
         if isinstance(processor, Events):
             wanted = processor.types
@@ -158,10 +215,10 @@ class Run:
         rows = [batch.sources[t][0] for t in there]
         values = [self._items(t, batch) for t in there]
         if len(there) == 1:
-            step = rows[0] + base
+            step = whole if len(rows[0]) == len(whole) else whole[rows[0]]
             return Items(values[0], step, step, None, ends)
         order = np.argsort(np.concatenate(rows), kind="stable")
-        step = np.concatenate(rows)[order] + base
+        step = whole[np.concatenate(rows)[order]]
         return Items(_union(values).take(order), step, step, None, ends)
 
     def _items(self, type: str, batch: Batch) -> Col:
@@ -174,16 +231,14 @@ class Run:
         names = pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(rows), np.int32)), pa.array([type]))
         return Rec(value.columns, len(value), value.valid, (Plain(names), Plain(time)))
 
-    def _emitted(self, pipe: int, items: Items, call: Call) -> Emitted:
-        outputs = self.state["outputs"].upto(pipe + 1)
+    def _emitted(self, pipe: int, items: Items, call: Call) -> _Part:
         if len(items.ends):
-            outputs[pipe] = 1
+            self.state["outputs"].upto(pipe + 1)[pipe] = 1
         about_time = None
         if self.about:
             times: Table = self.state["times"]
             about_time = times["time"][np.searchsorted(times["step"], items.about)]
-        time = call.time(np.maximum(items.step, call.base)) if len(items) else np.zeros(0, np.int64)
-        return Emitted(items.value, items.step, time, items.about, about_time, bool(outputs[pipe]))
+        return _Part(items.value, items.step, items.about, partial(_times, call, items.step), about_time)
 
     # --- times of events that are spoken of -------------------------------------------------------------------------
 
@@ -218,6 +273,24 @@ class Run:
     def rows(self) -> int:
         """How many rows the state holds."""
         return self.state.rows()
+
+
+def _pieces(batch: Batch) -> Iterator[Batch]:
+    """Parts of a batch that fit into the cache of a processor: the same comes out, sooner."""
+    if len(batch.time) <= PIECE:
+        yield batch
+        return
+    for first in range(0, len(batch.time), PIECE):
+        last = min(first + PIECE, len(batch.time))
+        sources = {}
+        for name, (rows, value) in batch.sources.items():
+            a, b = np.searchsorted(rows, (first, last)).tolist()
+            sources[name] = rows[a:b] - first, value.slice(a, b)
+        yield Batch(batch.time[first:last], sources)
+
+
+def _times(call: Call, step: np.ndarray) -> np.ndarray:
+    return call.time(step if step is call.whole else np.maximum(step, call.base))
 
 
 def _union(values: list[Col]) -> Col:

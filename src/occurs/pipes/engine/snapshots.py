@@ -46,8 +46,12 @@ class Changes:
 
     def running(self, steps: np.ndarray) -> np.ndarray:
         """Sums of ``steps`` (per change) seen by each snapshot."""
-        total = np.concatenate([np.zeros(1, steps.dtype), np.cumsum(steps)])
-        return total[np.searchsorted(self.since, np.arange(self.count), side="right")]
+        total = np.cumsum(steps)
+        before = len(self) - self.count
+        if before >= 0 and np.array_equal(self.since[before:], np.arange(self.count)):  # one change each
+            return total[before:]
+        seen = np.cumsum(np.bincount(self.since + 1, minlength=self.count + 1))[1 : self.count + 1]
+        return np.concatenate([np.zeros(1, steps.dtype), total])[seen]
 
 
 class Snap(Col):

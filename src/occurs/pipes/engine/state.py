@@ -145,84 +145,146 @@ class Latest(Part):
 
 
 class Queue(Part):
-    """Items that wait; ``extra``: names of more columns of ints beside them."""
+    """Items that wait; ``extra``: names of more columns of ints beside them.
+
+    A queue of one trace without such columns may be used from both ends: :meth:`append`, :meth:`pop`.
+    """
 
     def __init__(self, *extra: str) -> None:
         self.names = extra
-        self.items = Items.none()
-        self.extra: dict[str, np.ndarray] = dict.fromkeys(extra, _NONE)
+        self._parts: list[Items] = []
+        self._extra: dict[str, np.ndarray] = dict.fromkeys(extra, _NONE)
+
+    def __len__(self) -> int:
+        return sum(len(p) for p in self._parts)
+
+    @property
+    def items(self) -> Items:
+        """All of them, in one piece."""
+        if len(self._parts) != 1:
+            self._parts = [Items.join(self._parts) if self._parts else Items.none()]
+        return self._parts[0]
+
+    @property
+    def extra(self) -> dict[str, np.ndarray]:
+        """The columns beside them; numbers from 0 on if nobody has given any."""
+        size = len(self)
+        return {n: v if len(v) == size else np.arange(size) for n, v in self._extra.items()}
 
     def put(self, items: Items, **extra: np.ndarray) -> None:
         """What waits from now on."""
-        self.items = items.with_ends(Items.none().ends)
-        self.extra = extra
+        self._parts = [items.with_ends(Items.none().ends)]
+        self._extra = extra
+
+    def append(self, items: Items) -> None:
+        """More items, behind the others."""
+        if len(items):
+            self._parts.append(items.with_ends(Items.none().ends))
+
+    def pop(self, count: int) -> Items:
+        """The first ``count`` items, which wait no more."""
+        taken: list[Items] = []
+        while count:
+            first = self._parts.pop(0)
+            if len(first) > count:
+                self._parts.insert(0, first.slice(count, len(first)))
+                first = first.slice(0, count)
+            taken.append(first)
+            count -= len(first)
+        return Items.join(taken) if taken else Items.none()
 
     def tables(self) -> Tables:
-        what, table = self.items.value.table()
-        table = table.append_column("step", pa.array(self.items.step))
-        table = table.append_column("about", pa.array(self.items.about))
+        items = self.items
+        what, table = items.value.table()
+        table = table.append_column("step", pa.array(items.step))
+        table = table.append_column("about", pa.array(items.about))
         for name, values in self.extra.items():
             table = table.append_column("." + name, pa.array(values))
-        if self.items.code is not None:
-            table = table.append_column("code", pa.array(self.items.code))
+        if items.code is not None:
+            table = table.append_column("code", pa.array(items.code))
         return {what: table}
 
     def load(self, tables: Mapping[str, pa.Table]) -> None:
         what, table = next(iter(tables.items()))
         step, about = table.column("step").to_numpy(), table.column("about").to_numpy()
         code = table.column("code").to_numpy() if "code" in table.column_names else None
-        self.items = Items(read_table(what, table), step, about, code)
-        self.extra = {n: table.column("." + n).to_numpy() for n in self.names}
+        self._parts = [Items(read_table(what, table), step, about, code)]
+        self._extra = {n: table.column("." + n).to_numpy() for n in self.names}
 
     def drop(self, codes: np.ndarray) -> None:
-        if len(self.items):
-            keep = ~np.isin(self.items.codes, codes)
+        if len(self):
+            items, extra = self.items, self.extra
+            keep = ~np.isin(items.codes, codes)
             if not keep.all():
-                self.items = self.items.filter(keep)
-                self.extra = {n: v[keep] for n, v in self.extra.items()}
+                self._parts = [items.filter(keep)]
+                self._extra = {n: v[keep] for n, v in extra.items()}
 
     def copy(self) -> Queue:
         new = Queue(*self.names)
-        new.items, new.extra = self.items, dict(self.extra)
+        new._parts, new._extra = list(self._parts), dict(self._extra)
         return new
 
     def rows(self) -> int:
-        return len(self.items)
+        return len(self)
 
     def abouts(self) -> np.ndarray:
         return self.items.about
 
 
 class Table(Part):
-    """Columns of ints of one length, one of which may name the slot (``code``)."""
+    """Columns of ints of one length, one of which may name the slot (``code``).  ``spoken``: ``about`` are numbers of
+    events."""
 
-    def __init__(self, *names: str) -> None:
-        self.columns: dict[str, np.ndarray] = dict.fromkeys(names, _NONE)
+    def __init__(self, *names: str, spoken: bool = False) -> None:
+        self._columns: dict[str, np.ndarray] = dict.fromkeys(names, _NONE)
+        self._more: list[dict[str, np.ndarray]] = []
+        self.spoken = spoken
+
+    def __len__(self) -> int:
+        return sum(len(next(iter(c.values()), _NONE)) for c in (self._columns, *self._more))
+
+    @property
+    def columns(self) -> dict[str, np.ndarray]:
+        """All columns."""
+        if self._more:
+            parts = [self._columns, *self._more]
+            self._columns = {n: np.concatenate([p[n] for p in parts]) for n in self._columns}
+            self._more = []
+        return self._columns
 
     def __getitem__(self, name: str) -> np.ndarray:
         return self.columns[name]
 
     def put(self, **columns: np.ndarray) -> None:
-        self.columns = columns
+        """What is kept from now on."""
+        self._columns, self._more = columns, []
+
+    def append(self, **columns: np.ndarray) -> None:
+        """More rows."""
+        self._more.append(columns)
 
     def tables(self) -> Tables:
         return {"v": pa.table(self.columns)}
 
     def load(self, tables: Mapping[str, pa.Table]) -> None:
-        self.columns = {n: tables["v"].column(n).to_numpy() for n in tables["v"].column_names}
+        self.put(**{n: tables["v"].column(n).to_numpy() for n in tables["v"].column_names})
 
     def drop(self, codes: np.ndarray) -> None:
-        if "code" in self.columns:
-            keep = ~np.isin(self.columns["code"], codes)
-            self.columns = {n: v[keep] for n, v in self.columns.items()}
+        if "code" in self._columns and len(self):
+            columns = self.columns
+            keep = ~np.isin(columns["code"], codes)
+            self.put(**{n: v[keep] for n, v in columns.items()})
 
     def copy(self) -> Table:
-        new = Table()
-        new.columns = dict(self.columns)
+        new = Table(spoken=self.spoken)
+        new._columns, new._more = dict(self._columns), list(self._more)
         return new
 
     def rows(self) -> int:
-        return len(next(iter(self.columns.values()), _NONE))
+        return len(self)
+
+    def abouts(self) -> np.ndarray:
+        return self.columns["about"] if self.spoken else _NONE
 
 
 class Texts(Part):
