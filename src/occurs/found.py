@@ -49,6 +49,8 @@ class Detections(Mapping[str, Any]):
         self._types = chosen(stage.found, only)
         self._tables: dict[str, Any] = {}
         self.counts = {**history.counts, **input_counts(stage, history)}
+        for what, n in (c for d in done for c in d.counts.items()):
+            self.counts[what] = self.counts.get(what, 0) + n
         self.bad = None if history.bad is None else self._like(history.bad)
         self.late = None
         #: per statement with a guard the partial matches that it ended; None: they were not asked for

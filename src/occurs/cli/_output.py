@@ -121,6 +121,9 @@ def left_out(counts: Mapping[str, int]) -> None:
     for name, n in counts.items():
         if name.startswith("coalesced: "):
             click.echo(f"put together {rows(n)} of {name.removeprefix('coalesced: ')} with earlier ones", err=True)
+    for name, n in counts.items():
+        if name.startswith(("deletes of absent", "inserts of present", "rows without a key")):
+            click.echo(f"accepted: {n:,} {name}", err=True)
     nulls = {k.removeprefix("null: "): n for k, n in counts.items() if k.startswith("null: ")}
     if nulls:
         click.echo(f"rows without a value, which no formula finds: {', '.join(f'{k} {n:,}' for k, n in nulls.items())}",

@@ -17,6 +17,7 @@ from occurs.engine.sequences import Call, Sequences
 from occurs.engine.since import Since
 from occurs.engine.state import State, from_ipc, meta_from_ipc, meta_to_ipc, to_ipc
 from occurs.engine.tables import concat_rows, empty_rows
+from occurs.engine.triggers import Fired, counted
 from occurs.engine.triggers import run as run_trigger
 from occurs.errors import CheckpointProblem
 from occurs.model.labels import Labels, derived_labels
@@ -214,7 +215,9 @@ class Engine:
                 self.handed[t] = self._of_the_instant(t, self.handed[t])
         self._keep(tables, frontier)
         self.state.frontier = frontier
-        return gather(stage, found, outside, {t: with_begun(r, begun.get(t)) for t, r in lasting.items()})
+        result = gather(stage, found, outside, {t: with_begun(r, begun.get(t)) for t, r in lasting.items()})
+        result.counts = counted([f for f in found if isinstance(f, Fired)])
+        return result
 
     def _all_nets(self, new: Mapping[str, Rows], frontier: int, closing: bool) -> TypeRows:
         """A call of definitions that are nets, all of them, and look at no row of the past."""

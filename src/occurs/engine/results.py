@@ -248,6 +248,8 @@ class TypeRows:
     parts: Parts
     outside: Mapping[str, Rows]
     rows: Mapping[str, Rows] = field(default_factory=dict)
+    #: what definitions counted of their input
+    counts: Mapping[str, int] = field(default_factory=dict)
 
     def count(self, type: str) -> int:
         if type in self.rows:

@@ -115,6 +115,15 @@ class Fired:
         return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), struct)
 
 
+def counted(found: Sequence[Fired]) -> dict[str, int]:
+    """What triggers counted of their input; of one table that several read once."""
+    out: dict[str, int] = {}
+    for fired in found:
+        for what, n in fired.firings.counts.items():
+            out[what] = max(n, out.get(what, 0))
+    return out
+
+
 def run(
     definition: TriggerDefinition,
     tables: Mapping[str, Rows],
@@ -136,7 +145,9 @@ def run(
     if born is not None:
         given = Since(tables, born)
         since = born if since is None else max(since, born)
-    new = {t: given[t].slice(given[t].new) for t in definition.reads if t in given}
+    # rows without a past as they are: what one trigger has made of them serves the next
+    read = [given[t] for t in definition.reads if t in given]
+    new = {r.type: r.slice(r.new) if r.new else r for r in read}
     firings = operator.advance(state.triggers[identity], Call(new, start, since, frontier, kind, labelled))
     told = None
     if definition.never:

@@ -13,7 +13,7 @@ from occurs.errors import Problem, did_you_mean
 from occurs.model.badrows import MISFIT, BadRows
 from occurs.model.natural import clean, fit
 from occurs.model.source import InputOptions, Intake, column_of, input_problem
-from occurs.model.types import Schema, Type, arrow_type, from_arrow, widen
+from occurs.model.types import OPS, Schema, Type, arrow_type, from_arrow, widen
 
 
 def by_type(
@@ -100,7 +100,7 @@ def _rows(
             continue
         spelled = stated and want is Type.STRING and column in one.source.as_text
         before = clean(take(one.source.as_text[column] if spelled else table.column(column)))
-        after = fit(before, want if stated else None, text=one.source.text)
+        after = before if want is Type.RECORD else fit(before, want if stated else None, text=one.source.text)
         if after is None:
             after = pa.chunked_array([pa.nulls(len(before), arrow_type(want))])
         note(column, before, after, want)
@@ -113,6 +113,12 @@ def _rows(
         at = np.flatnonzero(empty)
         bad.add(one.number, "null holds", "bad-value", "holds", at if rows is None else rows[at])
         lost = (empty if lost is None else lost | empty) if len(at) else lost
+    if schema is not None and "op" in schema.optional and "op" in columns:
+        op = columns["op"]
+        unknown = pc.and_(op.is_valid(), pc.invert(pc.is_in(op, pa.array(OPS)))).to_numpy()
+        at = np.flatnonzero(unknown)
+        bad.add(one.number, "unknown op", "bad-value", "op", at if rows is None else rows[at])
+        lost = (unknown if lost is None else lost | unknown) if len(at) else lost
     out = pa.table(columns)
     if lost is not None:
         kept = ~lost
@@ -213,8 +219,10 @@ def completed(declared: Schema, before: Schema | None, seen: Schema, columns: Co
 
 def _union(one: Schema | None, other: Schema, lasting: bool) -> Schema:
     if one is None:
-        return Schema(other.attributes, other.ordered, lasting)
+        return Schema(other.attributes, other.ordered, lasting, records=other.records)
     found = dict(one.attributes)
     for name, t in other:
         found[name] = widen(found.get(name, t), t) or t
-    return Schema(tuple(found.items()), one.ordered and one.names == other.names, one.lasting or lasting)
+    records = {n: k for n, k in {**dict(other.records), **dict(one.records)}.items() if found[n] is Type.RECORD}
+    ordered = one.ordered and one.names == other.names
+    return Schema(tuple(found.items()), ordered, one.lasting or lasting, records=tuple(records.items()))

@@ -43,6 +43,9 @@ TYPE_NAMES: Mapping[str, Type] = {
 RESERVED_INPUT = ("type", "time", "end", "sequence", "label")
 RESERVED_OUTPUT = ("type", "time", "end", "sequence", "label", "because", "query", "about", "final")
 
+#: what a row of changes may do (its column ``op``); null: upsert
+OPS = ("upsert", "insert", "update", "delete", "truncate", "c", "u", "d", "r", "I", "U", "D")
+
 _ARROW = {
     Type.INT: pa.int64(),
     Type.FLOAT: pa.float64(),

@@ -47,9 +47,13 @@ def explain(stage: Stage) -> str:
     lines += [f"  {d.output}: {words}" for d in lasting for words in d.kept]
     if not kept and not lasting:
         lines.append("  nothing: every definition looks at single events")
+    triggers = [d for d in stage.definitions if isinstance(d, TriggerDefinition)]
+    sizes = {d.size for d in triggers} - {"constant"}
     state = f"window {duration(max(kept.values()), stage.kind)}" if kept else "constant"
-    if lasting:
+    if any(not isinstance(d, TriggerDefinition) for d in lasting):
         state = "per binding of the above" + (f", and {state}" if kept else "")
+    if sizes:
+        state = "grows" if "grows" in sizes else "of the windows above" if state == "constant" else state
     lines += [f"  state: {state}", "", "On Spark:"]
     parts = groups(stage.definitions, stage)
     lines += [_spread(group) for group in parts]

@@ -20,8 +20,8 @@ class TriggerDefinition(Definition):
     ``name``: the type of event that it makes; ``at``: its place; ``definition``: its identity; ``trigger``: its own
     name; ``generics``: its generic variables.  ``placed``: types whose rows have to say where they come from.
     ``sequenced``: types whose rows have to bring their sequence numbers.  ``splits``: the ways to split it; ``kept``:
-    what it keeps, in words; ``timed``: there may be states without rows; ``text``: what it says; ``since``: it sees
-    rows after this tick only.
+    what it keeps, in words, ``size`` how much that is; ``timed``: there may be states without rows; ``text``: what it
+    says; ``since``: it sees rows after this tick only.
 
     ``future``: it looks ahead, so that there may be instances that can fire no more.  ``never``: if it is not empty,
     the notices of these are a side output of this type, with the columns ``notices``: the generic variables.
@@ -43,6 +43,7 @@ class TriggerDefinition(Definition):
     since: int | None = None
     file: str | None = None
     span: Span | None = None
+    size: str = "constant"
     future: bool = False
     never: str = ""
     notices: Schema = Schema()

@@ -15,7 +15,7 @@ from occurs.model.attributes import completed
 from occurs.model.source import InputOptions, column_of
 from occurs.model.ticks import instant
 from occurs.model.time import TimeKind
-from occurs.model.types import Schema, Type, widen
+from occurs.model.types import OPS, Schema, Type, widen
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -194,6 +194,8 @@ class Reading:
             changing = [t for t in users if self.declared[t].changes and attribute == "holds"]
             if changing:
                 misfits.append(("null holds", attribute, raw, part.type.isin(changing), value.isNull() & ~lost))
+            if attribute == "op" and any("op" in self.declared[t].optional for t in users):
+                misfits.append(("unknown op", attribute, raw, part.type.isin(users), ~value.isin(*OPS)))
         read = part.type.isin(self.reads) if self.reads else F.lit(False)
         broken = [c for _, _, _, c in part.bad] + ([] if part.poison is None else [part.poison[2]])
         outside = F.lit(False)

@@ -88,25 +88,25 @@ def _ends(node: Formula) -> bool:
         goal, holds = node.right, False
     else:
         return False
-    return any(_limits(op, left, right, future) for op, left, right in _conjuncts(goal, holds))
+    return any(_limits(op, left, right, future) for op, left, right in conjuncts(goal, holds))
 
 
-def _conjuncts(node: Formula, holds: bool) -> Iterator[tuple[str, Expr, Expr]]:
+def conjuncts(node: Formula, holds: bool) -> Iterator[tuple[str, Expr, Expr]]:
     """The comparisons that are satisfied whenever ``node`` is (or is not, if not ``holds``)."""
     match node:
         case syntax.Compare():
             yield (node.op if holds else _NEGATED[node.op]), node.left, node.right
         case syntax.Not():
-            yield from _conjuncts(node.operand, not holds)
+            yield from conjuncts(node.operand, not holds)
         case syntax.And() if holds:
             for part in node.operands:
-                yield from _conjuncts(part, holds)
+                yield from conjuncts(part, holds)
         case syntax.Or() if not holds:
             for part in node.operands:
-                yield from _conjuncts(part, holds)
+                yield from conjuncts(part, holds)
         case syntax.Implies() if not holds:
-            yield from _conjuncts(node.left, True)
-            yield from _conjuncts(node.right, False)
+            yield from conjuncts(node.left, True)
+            yield from conjuncts(node.right, False)
 
 
 def _limits(op: str, left: Expr, right: Expr, future: bool) -> bool:

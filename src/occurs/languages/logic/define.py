@@ -23,6 +23,7 @@ from occurs.languages.logic.compile import (
     trigger_of,
     types_read,
 )
+from occurs.languages.logic.kept import words
 from occurs.languages.logic.parser import parse
 from occurs.languages.logic.semantics import evaluate
 from occurs.model.history import History
@@ -157,6 +158,7 @@ class Logic:
         for resolved, slot in zip(self.triggers, slots, strict=True):
             trigger = trigger_of(resolved, self.analysis, self.schemas, kind, self._everything)
             known = trigger.sources
+            kept, size = words(trigger)
             reads = frozenset((*known.tables, *known.states, *known.events))
             out.append(
                 TriggerDefinition(
@@ -172,8 +174,10 @@ class Logic:
                     frozenset(known.events) if trigger.asks_who else frozenset(),
                     frozenset((*known.tables, *known.states)),
                     choices(trigger, self.known.inputs or {}),
+                    kept,
                     timed=trigger.every is not None,
                     future=not trigger.past,
+                    size=size,
                     text=f"{resolved.text} {known}",
                     file=resolved.file,
                     span=resolved.trigger.span,

@@ -90,6 +90,8 @@ class Kept:
     def counted(self) -> Mapping[str, int]:
         """What was counted since the last time."""
         found, self.counts = self.counts, Counter()
+        for table in self.tables.values():
+            found.update({what: n for what, n in table.counted() if n})
         return dict(found)
 
     # --- saving -------------------------------------------------------------------------------------------------------

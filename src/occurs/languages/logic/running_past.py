@@ -295,7 +295,7 @@ def _oldest(f: Expr, clocks: frozenset[str], kind: TimeKind) -> int | None:
         return _oldest(f.operand, clocks - {f.variable.text}, kind)
     if not isinstance(f, syntax.Compare) or f.op not in ("<", "<=", ">", ">=", "="):
         return None
-    left, right = _sum(f.left, clocks, kind), _sum(f.right, clocks, kind)
+    left, right = term_of_time(f.left, clocks, kind), term_of_time(f.right, clocks, kind)
     if left is None or right is None:
         return None
     # (times, clocks, rest) of the greater side less the smaller one, which is at least nothing
@@ -305,7 +305,7 @@ def _oldest(f: Expr, clocks: frozenset[str], kind: TimeKind) -> int | None:
     return math.ceil(rest / times) if times > 0 and own == -times else None
 
 
-def _sum(t: Expr, clocks: frozenset[str], kind: TimeKind) -> tuple[Fraction, Fraction, Fraction] | None:
+def term_of_time(t: Expr, clocks: frozenset[str], kind: TimeKind) -> tuple[Fraction, Fraction, Fraction] | None:
     """A term as (factor of ``time``, factor of clocks, rest in ticks)."""
     nothing = Fraction(0)
     match t:
@@ -318,10 +318,10 @@ def _sum(t: Expr, clocks: frozenset[str], kind: TimeKind) -> tuple[Fraction, Fra
         case Literal(value=int() | float() as value) if not isinstance(value, bool) and value - value == 0:
             return nothing, nothing, Fraction(value)
         case Unary():
-            inner = _sum(t.arg, clocks, kind)
+            inner = term_of_time(t.arg, clocks, kind)
             return None if inner is None else (-inner[0], -inner[1], -inner[2])
         case Binary(op="+" | "-"):
-            left, right = _sum(t.left, clocks, kind), _sum(t.right, clocks, kind)
+            left, right = term_of_time(t.left, clocks, kind), term_of_time(t.right, clocks, kind)
             sign = 1 if t.op == "+" else -1
             if left is None or right is None:
                 return None

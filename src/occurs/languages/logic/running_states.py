@@ -25,6 +25,7 @@ OPS: dict[str | None, str] = {None: PUT, "truncate": TRUNCATE}
 OPS |= dict.fromkeys(("upsert", "insert", "update", "c", "u", "r", "I", "U"), PUT)
 OPS |= dict.fromkeys(("delete", "d", "D"), DELETE)
 _UPDATES = ("update", "u", "U")
+_INSERTS = ("insert", "c", "I")
 _RANK = {TRUNCATE: 0, PUT: 1, DELETE: 2}
 
 
@@ -92,6 +93,7 @@ class Table:
         #: key to (number, row); of a table without keys the number is the key
         self.rows: dict[Any, tuple[int, Row]] = {}
         self.next = 0
+        self.absent = self.present = 0
         self.log: list[tuple[int, Row | None]] | None = None
         self._whole: Relation | None = None
         self._frozen: Table | None = None
@@ -138,6 +140,12 @@ class Table:
         """All rows with their numbers."""
         yield from self.rows.values()
 
+    def counted(self) -> Iterator[tuple[str, int]]:
+        """What was accepted though it did not go with the rows that were there, since the last time."""
+        yield f"deletes of absent rows: {self.shape.name}", self.absent
+        yield f"inserts of present rows: {self.shape.name}", self.present
+        self.absent = self.present = 0
+
     def change(self, one: Written, seen: dict[Any, tuple[Written, Any]] | None, time: int) -> Change:
         """One row of the input.  ``seen``: what was written at this time, None if this is the only row."""
         shape, op = self.shape, OPS.get(one.op)
@@ -162,6 +170,8 @@ class Table:
             before += [] if was is None else [was]
         was = self.drop(key)
         before += [] if was is None else [was]
+        self.absent += op == DELETE and was is None
+        self.present += one.op in _INSERTS and was is not None
         if op == PUT:
             self.put(key, one.row)
             return shape.name, [*before, one.row]

@@ -1,0 +1,68 @@
+"""Triggers and their input: what is refused, left out or counted; what is kept, in words; limits."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+import occurs
+
+TABLE = "table T (k string key, v int)\n"
+
+
+def rows(*given: dict[str, object]) -> dict[str, pa.Table]:
+    names = dict.fromkeys(n for r in given for n in r)
+    return {"T": pa.Table.from_pylist([{n: r.get(n) for n in names} for r in given])}
+
+
+def test_an_op_that_is_none_is_a_bad_row() -> None:
+    program = occurs.parse(TABLE + "trigger t: eventually T(a) > 5", language="ftl")
+    table = rows({"time": 1, "k": "a", "v": 9, "op": "x"}, {"time": 2, "k": "a", "v": 9, "op": None})
+    with pytest.raises(occurs.InputProblem) as caught:
+        program.detect(table, time_unit="s")
+    assert "unknown op" in caught.value.message
+    found = program.detect(table, time_unit="s", bad_rows="skip")
+    assert found["t"].column("time").to_pylist() == [2]
+    assert found.counts["bad: unknown op"] == 1
+
+
+def test_what_is_accepted_and_counted() -> None:
+    # SQL that joins is judged state by state
+    text = "trigger t for each y in (select k from T): exists (select 1 from T a join T b on a.k = b.k where a.k = :y)"
+    program = occurs.parse(TABLE + text, language="ftl")
+    table = rows(
+        {"time": 1, "k": "a", "v": 1, "op": "insert"}, {"time": 2, "k": "a", "v": 2, "op": "I"},
+        {"time": 3, "k": "b", "v": None, "op": "delete"}, {"time": 4, "k": None, "v": 2, "op": "c"},
+    )  # fmt: skip
+    counts = program.detect(table, time_unit="s").counts
+    assert counts["inserts of present rows: T"] == 1
+    assert counts["deletes of absent rows: T"] == 1
+    assert counts["rows without a key"] == 1
+
+
+@pytest.mark.parametrize(
+    ("formula", "words", "size"),
+    [
+        ("eventually p", [], "constant"),
+        ("eventually[>=5] p", [], "of the windows above"),
+        ("[x <- a] eventually b > x", ["x: every value, without end [unbounded]"], "grows"),
+        ("[x <- a] always within 10 [y <- b] eventually within 5 a > x + y",
+         ["x: for 15 ticks after it was taken", "y: for 5 ticks after it was taken"], "of the windows above"),
+        ("[t0 <- time] [x <- a] eventually (b > x and time <= t0 + 7)",
+         ["x: for 7 ticks after it was taken"], "of the windows above"),
+    ],
+)  # fmt: skip
+def test_what_is_kept_in_words(formula: str, words: list[str], size: str) -> None:
+    told = occurs.parse(f"trigger t: {formula}", language="ftl").explain()
+    for word in words:
+        assert f"  t: {word}" in told
+    assert f"  state: {size}\n" in told
+
+
+def test_bounds_can_be_required() -> None:
+    program = occurs.parse("trigger t: [x <- a] eventually b > x", language="ftl")
+    table = pa.table({"time": [1], "a": [1], "b": [2]})
+    assert len(program.detect(table, time_unit="s")["t"]) == 1
+    with pytest.raises(occurs.DefinitionProblem) as caught:
+        program.detect(table, time_unit="s", require_bounds=True)
+    assert "unbounded-state" in {p.kind for p in caught.value.problems}
