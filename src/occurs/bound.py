@@ -73,7 +73,15 @@ def _seen_by(name: str, parts: Mapping[str, Part], known: Known) -> Known:
     for p in others:
         for node in p.nodes:
             made[node.defines] = made.get(node.defines, frozenset()) | node.now | node.back
-    return replace(known, foreign=foreign, made=made)
+    inputs = known.inputs
+    if inputs is not None and not _reads_lists(name):
+        inputs = {t: _readable(s) for t, s in inputs.items()}
+    return replace(known, inputs=inputs, foreign=foreign, made=made)
+
+
+def _reads_lists(name: str) -> bool:
+    """Whether definitions of a language read columns of lists: its module says so."""
+    return bool(getattr(language(name), "LISTS", False))
 
 
 def _readable(defined: Schema) -> Schema:
@@ -141,6 +149,11 @@ class Bound:
     def reads(self) -> frozenset[str]:
         """Every type that definitions read or that is asked for."""
         return frozenset(t for p in self.parts.values() for t in p.reads)
+
+    @property
+    def reads_lists(self) -> bool:
+        """Do definitions read columns of lists?"""
+        return any(part.nodes and _reads_lists(name) for name, part in self.parts.items())
 
     @property
     def reads_all(self) -> bool:

@@ -33,7 +33,9 @@ def sorted_rows(table: pa.Table) -> np.ndarray | None:
     at = np.flatnonzero(tied)
     rows = at if order is None else order[at]
     names = ["time", *(["sequence"] if "sequence" in table.column_names else [])]
-    names += sorted(n for n in table.column_names if n not in ("time", "sequence", "label", "end"))
+    # lists have no order: rows that differ in nothing else stay as they came
+    plain = [f.name for f in table.schema if not pa.types.is_nested(f.type)]
+    names += sorted(n for n in plain if n not in ("time", "sequence", "label", "end"))
     part = table.select(names).take(pa.array(rows))
     columns: dict[str, pa.ChunkedArray] = {}
     for name in names:
@@ -50,6 +52,13 @@ def sorted_rows(table: pa.Table) -> np.ndarray | None:
         order = np.arange(len(ticks))
     order[at] = rows[by]
     return order
+
+
+def _told(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column as labels take it: lists as text."""
+    if not pa.types.is_nested(column.type):
+        return column
+    return pa.chunked_array([pa.array([None if v is None else repr(v) for v in column.to_pylist()], pa.string())])
 
 
 def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -75,7 +84,7 @@ def input_rows(type: str, table: pa.Table, schema: Schema, labelled: bool, *, nu
             labels = Labels.from_column(table.column("label"))
         else:
             special = ("time", "sequence", "label", "end")
-            values = {n: table.column(n) for n in table.column_names if n not in special}
+            values = {f.name: _told(table.column(f.name)) for f in table.schema if f.name not in special}
             sequence = table.column("sequence").combine_chunks() if "sequence" in table.column_names else None
             labels = input_labels(type, time, sequence, values)
     columns = {n: Column.of(table.column(n), t) for n, t in schema if n in table.column_names}

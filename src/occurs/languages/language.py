@@ -151,7 +151,7 @@ class Part(Protocol):
 
 
 class Language(Protocol):
-    """The module ``define`` of a language."""
+    """The module ``define`` of a language.  ``LISTS``, if it is there and true: definitions read columns of lists."""
 
     def read(self, texts: Sequence[Given]) -> Texts[Any]:
         """Parse (text, file name, language) triples; all problems are kept."""

@@ -16,7 +16,7 @@ from occurs.model.source import InputOptions, Source
 from occurs.model.special import bound, clock_of, take_in, time_kind
 from occurs.model.ticks import instant, time_unit
 from occurs.model.time import TimeKind
-from occurs.model.types import Schema, arrow_type
+from occurs.model.types import Schema
 
 __all__ = ["History", "InputOptions", "Source", "normalise"]
 
@@ -136,7 +136,7 @@ def _concat(name: str, parts: list[pa.Table], problems: list[Problem]) -> pa.Tab
 
 
 def _empty(schema: Schema, read: Collection[str] | None) -> pa.Table:
-    fields = [(n, arrow_type(t)) for n, t in schema if read is None or n in read]
+    fields = [(n, schema.arrow_of(n, t)) for n, t in schema if read is None or n in read]
     head = [("time", pa.int64()), *([("end", pa.int64())] if schema.lasting else [])]
     return pa.schema([*head, *fields]).empty_table()
 

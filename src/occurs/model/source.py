@@ -21,7 +21,7 @@ class InputOptions:
     """How the input is to be read.  The five names are those of the special columns; None: there is none.
 
     ``time_unit``: what an integer time counts (us, ms, s, min, h, d).  ``type_names``: names for the values of the type
-    column (TESLA's ``Assign``).
+    column (TESLA's ``Assign``).  ``lists``: columns of lists are read, as records; else they are left out.
     """
 
     type: str | None = "type"
@@ -34,6 +34,7 @@ class InputOptions:
     until: Instant | None = None
     bad_rows: Literal["error", "skip"] = "error"
     type_names: Mapping[str, str] = field(default_factory=dict)
+    lists: bool = False
 
     @property
     def special(self) -> tuple[str | None, ...]:

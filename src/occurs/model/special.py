@@ -15,7 +15,7 @@ from occurs.model.natural import clean
 from occurs.model.source import InputOptions, Intake, Source, input_problem, ints, listed
 from occurs.model.ticks import to_ticks
 from occurs.model.time import TIMESTAMP, TimeKind
-from occurs.model.types import RESERVED_INPUT, Schema, from_arrow
+from occurs.model.types import RESERVED_INPUT, Schema, Type, from_arrow
 
 
 def take_in(
@@ -88,12 +88,11 @@ def take_in(
         codes = np.where(lost | early, -1, codes).astype(codes.dtype)
         if end.null_count == n and source.type is None:
             end = None
-    pairs = [
-        (c, from_arrow(table.schema.field(c).type))
-        for c in names
-        if c not in options.special and c not in RESERVED_INPUT
-    ]
-    schema = Schema(tuple((c, t) for c, t in pairs if t is not None), ordered=not typed)
+    kinds = {c: table.schema.field(c).type for c in names if c not in options.special and c not in RESERVED_INPUT}
+    lists = {c: k for c, k in kinds.items() if options.lists and (pa.types.is_list(k) or pa.types.is_large_list(k))}
+    pairs = [(c, Type.RECORD if c in lists else from_arrow(k)) for c, k in kinds.items()]
+    known = tuple((c, t) for c, t in pairs if t is not None)
+    schema = Schema(known, ordered=not typed, records=tuple(lists.items()))
     return Intake(source, number, codes, types, time, end, stamped, schema)
 
 

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from occurs.model.types import Schema, Type
+import pyarrow as pa
+
+from occurs.model.types import Schema, Type, from_arrow
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +162,16 @@ def of_type(type_: Type) -> Kind:
 
 def of_schema(schema: Schema) -> Kind:
     """The type of the events of a type."""
-    return tuple_of((n, of_type(t)) for n, t in schema)
+    records = dict(schema.records)
+    return tuple_of((n, of_arrow(records[n]) if n in records else of_type(t)) for n, t in schema)
+
+
+def of_arrow(type_: pa.DataType) -> Kind:
+    """The type of values of an Arrow type."""
+    if pa.types.is_list(type_) or pa.types.is_large_list(type_):
+        return list_of(of_arrow(type_.value_type))
+    found = from_arrow(type_)
+    return ANY if found is None else of_type(found)
 
 
 def goes_into(given: Kind, wanted: Kind) -> bool:

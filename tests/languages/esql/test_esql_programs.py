@@ -1,0 +1,70 @@
+"""Programs in eSQL in this process: the text cases, what stands beside the values, what cannot run."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import occurs
+from occurs.errors import DefinitionProblem, InputProblem
+from occurs.testing.pipes import PipesCase, Row, difference, load_cases, rows
+
+FOLDER = Path(__file__).parents[2] / "cases" / "pipes"
+CASES = [c for c in load_cases(FOLDER) if c.rules]
+
+
+def tables(case: PipesCase) -> dict[str, pa.Table]:
+    """The events of a case, a table per type."""
+    out: dict[str, pa.Table] = {}
+    for t in dict.fromkeys(e.type for e in case.events):
+        mine = [e for e in case.events if e.type == t]
+        columns: dict[str, Any] = {"time": pa.array([e.time for e in mine], pa.int64())}
+        if any(e.sequence is not None for e in mine):
+            columns["sequence"] = pa.array([e.sequence for e in mine], pa.int64())
+        for name in dict.fromkeys(n for e in mine for n in e.attributes):
+            columns[name] = pa.array([e.attributes.get(name) for e in mine])
+        out[t] = pa.table(columns)
+    return out
+
+
+def found(case: PipesCase, **options: Any) -> list[Row]:
+    program = occurs.parse(case.rules, language="esql")
+    given = {"time_unit": case.kind.unit, "start": case.start, "until": case.until, "ended": case.ended, **options}
+    detected = program.detect(tables(case), **given)
+    out = []
+    for name in detected:
+        table = detected.arrow(name)
+        for row in table.to_pylist():
+            time, about = row.pop("time"), row.pop("about", None)
+            del row["type"]
+            values = {n: _given(v, table.schema.field(n).type) for n, v in row.items()}
+            out.append(Row(name, time, values["value"] if list(values) == ["value"] else values, about))
+    return out
+
+
+def _given(value: Any, kind: pa.DataType) -> Any:
+    """A value of any type that has parts is JSON text."""
+    parts = pa.types.is_union(kind) and isinstance(value, str) and value[:1] in ("[", "{")
+    return json.loads(value) if parts else value
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def test_programs_give_what_the_case_says(case: PipesCase) -> None:
+    if case.error is not None:
+        with pytest.raises(occurs.OccursError) as problem:
+            found(case)
+        assert problem.value.kind == case.error
+        return
+    assert case.expected is not None
+    have, want = found(case), rows(case.expected)
+    if "bag" in case.name.lower() or any(r.name == "Bag" for r in want):
+        # the case does not say in which order a bag is listed
+        have, want = list(map(_unordered, have)), list(map(_unordered, want))
+    text = difference(have, want)
+    assert text is None, text
+
+
+def _unordered(row: Row) -> Row:
+    return Row(row.name, row.time, sorted(row.value) if isinstance(row.value, list) else row.value, row.about)
