@@ -13,11 +13,12 @@ from occurs.operators.keycodes import KeyCodes
 
 
 class Keys:
-    """Codes count from 0.  ``values``: per generic variable its values by code."""
+    """Codes count from 0.  ``values``: per generic variable its values by code.  ``codes``: None if a successor has
+    them; then they are made anew from the values."""
 
     def __init__(self, types: Sequence[Type]) -> None:
         self.types = tuple(types)
-        self.codes = KeyCodes()
+        self.codes: KeyCodes | None = KeyCodes()
         self.values = [Column.nulls(t, 0) for t in types]
         self._names = [str(i) for i in range(len(types))]
 
@@ -30,8 +31,10 @@ class Keys:
         """int64 (n): the codes of rows, -1 if a value is null; new ones get the next."""
         if not self.types:
             return np.zeros(n, np.int64)
-        parts = [self.codes.encode(name, c) for name, c in zip(self._names, columns, strict=True)]
-        found = self.codes.join(self._names, parts, n)
+        if self.codes is None:
+            self.codes = KeyCodes()
+            self._codes(self.codes, self.values, self.size)
+        found = self._codes(self.codes, columns, n)
         before = self.size
         if not n or int(found.max()) < before:
             return found
@@ -42,11 +45,15 @@ class Keys:
             self.values[i] = Column.concat([self.values[i], _cast(column.take(first), type_)])
         return found
 
-    def copy(self) -> Keys:
-        """The same codes."""
+    def _codes(self, codes: KeyCodes, columns: Sequence[Column], n: int) -> np.ndarray:
+        parts = [codes.encode(name, c) for name, c in zip(self._names, columns, strict=True)]
+        return codes.join(self._names, parts, n)
+
+    def successor(self) -> Keys:
+        """The same codes, which goes on by itself; this one stays as it is."""
         made = Keys(self.types)
-        if self.types:
-            made.encode(self.values, self.size)
+        made.values = list(self.values)
+        made.codes, self.codes = self.codes, None
         return made
 
     def saved(self) -> pa.Table:

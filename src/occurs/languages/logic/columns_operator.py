@@ -17,8 +17,8 @@ from occurs.expr.dialect import LOGIC
 from occurs.expr.evaluate import evaluate
 from occurs.expr.tree import Expr
 from occurs.languages.logic.columns_keys import Keys
-from occurs.languages.logic.columns_rows import Ordered, Reader
-from occurs.languages.logic.columns_states import Batch, Carried, Chosen, Seen, chosen
+from occurs.languages.logic.columns_past import Past, step
+from occurs.languages.logic.columns_states import Batch, Chosen, Seen
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.columns import Column
@@ -33,33 +33,24 @@ _NONE = np.zeros(0, np.int64)
 
 @dataclass
 class Kept:
-    """What the operator keeps: instances and their codes, what networks remember, last rows; ``active``: per code, is
-    the instance there?"""
+    """What the operator keeps: of rows, and what its network remembers."""
 
     network: Network
-    seen: Seen
-    keys: Keys
+    past: Past
     memory: Memory
-    carried: tuple[Carried, ...]
-    active: np.ndarray
 
     @property
     def size(self) -> int:
         """Instances, their last rows, and the states that are remembered."""
-        return self.memory.size + sum(len(c.code) for c in self.carried)
+        return self.memory.size + self.past.size
 
     def copy(self) -> Kept:
         """The same."""
-        return replace(self, keys=self.keys.copy())
+        return replace(self)
 
     def saved(self) -> dict[str, pa.Table]:
         """As tables."""
-        out = evaluation.saved(self.network, self.memory)
-        out["keys"] = self.keys.saved()
-        out["active"] = pa.table({"active": pa.array(self.active)})
-        for i, c in enumerate(self.carried):
-            out[f"last {i}"] = pa.table({"code": pa.array(c.code), **dict(c.columns)})
-        return out
+        return {**evaluation.saved(self.network, self.memory), **self.past.saved()}
 
 
 @dataclass(frozen=True)
@@ -87,27 +78,16 @@ class Columns:
 
     def fresh(self) -> Kept:
         """Nothing has happened."""
-        keys = Keys([t for _, t in self.generics])
-        carried = tuple(Carried(_NONE, {}) for _ in self.seen.streams)
-        return Kept(self.network, self.seen, keys, Memory.empty(self.network), carried, self._active(_NONE, keys))
+        return Kept(self.network, Past.fresh(self.seen, self._types), Memory.empty(self.network))
 
-    def _active(self, before: np.ndarray, keys: Keys) -> np.ndarray:
-        """Per code, is it active?  Without generic variables the only instance always is."""
-        out = np.zeros(keys.size, np.bool_)
-        out[: len(before)] = before
-        return out if self.generics else np.ones(1, np.bool_)
+    @property
+    def _types(self) -> list[Type]:
+        return [t for _, t in self.generics]
 
     def restored(self, tables: Mapping[str, pa.Table]) -> Kept:
         """From what :meth:`Kept.saved` gave.  Raises CheckpointProblem."""
-        keys = Keys.restored([t for _, t in self.generics], tables["keys"])
-        carried = []
-        for i in range(len(self.seen.streams)):
-            one = tables[f"last {i}"].combine_chunks()
-            columns = {n: _whole(one[n]) for n in one.column_names if n != "code"}
-            carried.append(Carried(np.array(one["code"], np.int64), columns))
-        active = np.array(tables["active"]["active"], np.bool_)
-        memory = evaluation.restored(self.network, tables)
-        return Kept(self.network, self.seen, keys, memory, tuple(carried), active)
+        past = Past.restored(self.seen, self._types, tables)
+        return Kept(self.network, past, evaluation.restored(self.network, tables))
 
     # --- a call -------------------------------------------------------------------------------------------------------
 
@@ -119,29 +99,11 @@ class Columns:
             raise InputProblem([replace(p, definition=p.definition or self.name) for p in e.problems]) from e
 
     def _advance(self, kept: Kept, call: Call) -> Firings:
-        seen, keys = self.seen, kept.keys
-        readers: dict[str, Reader] = {}
-        for s in seen.streams:
-            rows = call.rows.get(s.shape.name)
-            if rows is not None and len(rows) and s.shape.name not in readers:
-                readers[s.shape.name] = Reader(s.shape, s.kind, rows, keys, self.kind)
-        for s in seen.streams:
-            if s.shape.name in readers and s.keyed:
-                readers[s.shape.name].codes(s.keyed)
-        ordered = [readers[s.shape.name].ordered(s) if s.shape.name in readers else _nothing() for s in seen.streams]
-        counts = 0
-        for number, (s, found) in enumerate(zip(seen.streams, ordered, strict=True)):
-            if s.shape.name in readers:
-                readers[s.shape.name].agree(found, s)
-                begins = number == seen.query or number in seen.split
-                counts += readers[s.shape.name].without_key(s) if begins else 0
-        states = chosen(seen, ordered, self._active(kept.active, keys))
-        names = tuple(n for n, _ in self.generics)
-        batch = Batch(seen, self.kind, keys, names, readers, ordered, kept.carried, states.code, states.time)
-        fired, since, memory = self._run(kept.memory, batch, states)
-        firings = self._firings(batch, keys, fired, since, {"rows without a key": counts} if counts else {})
-        kept.memory, kept.active = memory, states.active
-        kept.carried = tuple(batch.kept(i) for i in range(len(seen.streams)))
+        made = step(kept.past, self.seen, tuple(n for n, _ in self.generics), self.kind, call.rows)
+        fired, since, memory = self._run(kept.memory, made.batch, made.states)
+        counts = {"rows without a key": made.keyless} if made.keyless else {}
+        firings = self._firings(made.batch, made.past.keys, fired, since, counts)
+        kept.memory, kept.past = memory, made.past
         return firings
 
     def _run(self, memory: Memory, batch: Batch, states: Chosen) -> tuple[np.ndarray, np.ndarray, Memory]:
@@ -204,14 +166,6 @@ class Columns:
             raise evaluation.too_large(int(time[np.flatnonzero(found.overflow)[0]]))
         column = Column.of(found.values, type_ if pa.types.is_null(found.values.type) else found.type)
         return column if column.type is type_ else column.cast(type_)
-
-
-def _nothing() -> Ordered:
-    return Ordered(_NONE, _NONE, _NONE, np.zeros(0, np.bool_))
-
-
-def _whole(column: pa.ChunkedArray) -> pa.Array:
-    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
 
 
 def _without(network: Network, memory: Memory, codes: np.ndarray) -> Memory:

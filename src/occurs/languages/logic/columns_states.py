@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -33,6 +34,12 @@ class Seen:
     query: int | None = None
     split: tuple[int, ...] = ()
 
+    @cached_property
+    def alike(self) -> Hashable:
+        """Equal for triggers that read the same rows alike."""
+        every = tuple(self.columns(i) for i in range(len(self.streams)))
+        return self.streams, every, self.query, self.split
+
     def columns(self, stream: int) -> tuple[tuple[str, Type], ...]:
         """The columns of a stream whose last values are kept."""
         if self.streams[stream].kind == EVENT:
@@ -51,9 +58,11 @@ class Carried:
 
 @dataclass(frozen=True)
 class Batch:
-    """States sorted by (code, time), and what they see; ``names``: the generic variables."""
+    """States sorted by (code, time), and what they see; ``where``: per leaf its stream and column; ``names``: the
+    generic variables."""
 
-    seen: Seen
+    streams: tuple[Stream, ...]
+    where: dict[Expr, tuple[int, str]]
     kind: TimeKind
     keys: Keys
     names: tuple[str, ...]
@@ -82,7 +91,7 @@ class Batch:
         if isinstance(leaf, Generic):
             place = self.names.index(leaf.name)
             return self.keys.values[place].arrow.take(pa.array(self.code))
-        stream, name = self.seen.leaves[leaf]
+        stream, name = self.where[leaf]
         at = self.last_rows(stream)
         if isinstance(leaf, Happens):
             return pa.array(self.present(stream, at))
@@ -104,7 +113,7 @@ class Batch:
     def values(self, stream: int, at: np.ndarray, name: str, type_: Type, only_now: bool) -> pa.Array:
         """A column of the last rows; of what was kept where this call has none."""
         rows = self.ordered[stream]
-        reader = self.readers.get(self.seen.streams[stream].shape.name)
+        reader = self.readers.get(self.streams[stream].shape.name)
         there = self.present(stream, at) if only_now else at >= 0
         row = rows.row[at] if len(rows) else np.full(len(at), -1)
         there = there & (row >= 0) & (rows.put[at] if len(rows) else False)
@@ -122,9 +131,8 @@ class Batch:
         where = np.where(there, row, np.where((at < 0) & (kept >= 0), len(column) + kept, -1))
         return both.take(pa.array(np.maximum(where, 0), mask=where < 0))
 
-    def kept(self, stream: int) -> Carried:
-        """The last rows of a stream after this call."""
-        names = self.seen.columns(stream)
+    def kept(self, stream: int, names: tuple[tuple[str, Type], ...]) -> Carried:
+        """The last rows of a stream after this call, with these columns."""
         rows, before = self.ordered[stream], self.carried[stream]
         if not names or not len(rows):
             return before
@@ -134,7 +142,7 @@ class Batch:
         order = np.argsort(np.concatenate((before.code[keep], code)), kind="stable")
         columns = {}
         for name, type_ in names:
-            reader = self.readers[self.seen.streams[stream].shape.name]
+            reader = self.readers[self.streams[stream].shape.name]
             new = plain_array(reader.column(name, type_).arrow).take(pa.array(np.where(put, row, 0), mask=~put))
             new = new.cast(_physical(type_)) if pa.types.is_null(new.type) else new
             old = before.columns[name].filter(pa.array(keep)) if len(before.code) else new.slice(0, 0)
