@@ -13,6 +13,8 @@ from occurs.operators.keycodes import _slot
 @njit(types.int64(_OUT, _BLOCK, _OUT, types.int64, types.int64, types.int64), cache=True, nogil=True)
 def _place(slots: np.ndarray, rows: np.ndarray, marks: np.ndarray, at: int, step: int, width: int) -> int:
     """The slot of the binding of a mark, or the empty one for it; its codes are ``step`` apart in ``marks``."""
+    if width == 1:  # codes are few
+        return marks[at]
     size = len(slots)
     code = 0
     for k in range(width):
@@ -27,6 +29,14 @@ def _place(slots: np.ndarray, rows: np.ndarray, marks: np.ndarray, at: int, step
             return s
         s = (s + 1) & (size - 1)
     return s
+
+
+@njit(types.int64(_OUT, types.int64, types.int64), cache=True, nogil=True)
+def _greatest(codes: np.ndarray, first: int, n: int) -> int:
+    out = -1
+    for i in range(first, first + n):
+        out = max(out, codes[i])
+    return out
 
 
 @njit(
@@ -50,7 +60,10 @@ def ranged(
     # the bindings of what was open, and behind them those of other marks of φ
     rows = np.empty((width, size + n), np.int64)
     start, last = np.empty(size + n, np.int64), np.empty(size + n, np.int64)
-    slots = np.full(_table_size(size + n), -1, np.int64)
+    places = _table_size(size + n)
+    if width == 1:
+        places = 1 + max(_greatest(table[0], 0, size), _greatest(marks, phi, n), _greatest(marks, psi, m))
+    slots = np.full(places, -1, np.int64)
     for k in range(width):
         copy(rows, k, 0, table, k, 0, size)
     column = rows.ravel()

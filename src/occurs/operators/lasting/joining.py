@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import typed, types
 
+from occurs.model.types import Type
+from occurs.operators.columns import Column
 from occurs.operators.kernels import joining as kernel
 from occurs.operators.lasting.network import State
 from occurs.operators.lasting.picking import Picked
@@ -149,25 +151,62 @@ class Joined:
     def advance(self, state: JoinedState, tables: Mapping[str, Rows], call: Call) -> list[Rows]:
         """One call that is not the last one: per definition the rows that became final; the state is changed in place.
         ``tables``: the rows of every type, the new ones behind the others."""
-        counts, marks = np.zeros(len(self.scans), np.int64), []
-        for number, (type, scan) in enumerate(self.scans):
-            rows = tables.get(type)
-            if rows is None or len(rows) == rows.new:
-                continue
-            codes, time = scan.instants(rows, call)
-            counts[number] = len(time)
-            marks += [*codes, time]
-        if not marks:
+        counts, marks = self._marks(tables, call)
+        if marks is None:
             return [answer.nothing() for answer in self.reports.answers]
         whole, numbers, ends, store = self.reports.values(call.values)
         found, texts, sizes = kernel.advance(
-            self.program, self.places, self.columns, state.blocks, state.sizes, state.versions, np.concatenate(marks),
-            counts, self.outputs, call.since, call.frontier, self.reports.heads, self.reports.lasting, whole, numbers,
+            self.program, self.places, self.columns, state.blocks, state.sizes, state.versions, marks, counts,
+            self.outputs, call.since, call.frontier, self.reports.heads, self.reports.lasting, whole, numbers,
             ends, store,
         )  # fmt: skip
         if whole:
             return self.reports.rows(found, texts, sizes, call.values)
         return self.reports.of_blocks(found, sizes, call)
+
+    def _marks(self, tables: Mapping[str, Rows], call: Call) -> tuple[np.ndarray, np.ndarray | None]:
+        """How many marks each scan has, and the codes and times of all; None if there are none.
+
+        Numbers are looked up all at once, and so are texts.
+        """
+        counts = np.zeros(len(self.scans), np.int64)
+        pieces: list[np.ndarray | Column] = []
+        columns: dict[Type, list[Column]] = {}
+        for number, (type, scan) in enumerate(self.scans):
+            rows = tables.get(type)
+            if rows is None or len(rows) == rows.new:
+                continue
+            mine = [] if rows.new or scan.conditions else [rows.column(a) for a in scan.arguments]
+            if len(mine) < len(scan.arguments) or any(not _complete(c) for c in mine):
+                codes, time = scan.instants(rows, call)
+                pieces += [*codes, time]
+                counts[number] = len(time)
+                continue
+            for column in mine:
+                columns.setdefault(column.type, []).append(column)
+                pieces.append(column)
+            pieces.append(rows.time)
+            counts[number] = len(rows.time)
+        if not pieces:
+            return counts, None
+        known = {t: call.values.encode(Column.concat(found)) for t, found in columns.items()}
+        at = dict.fromkeys(known, 0)
+        marks = []
+        for piece in pieces:
+            if isinstance(piece, Column):
+                start = at[piece.type]
+                at[piece.type] = start + len(piece)
+                marks.append(known[piece.type][start : start + len(piece)])
+            else:
+                marks.append(piece)
+        return counts, np.concatenate(marks)
+
+
+def _complete(column: Column) -> bool:
+    """Whether it has ints or texts, and no nulls."""
+    if column.type is Type.INT:
+        return column.valid is None
+    return column.type is Type.STRING and not column.arrow.null_count
 
 
 class _Building:
