@@ -154,6 +154,24 @@ def test_functions_of_python(x, vectorised):
     assert less.run([3, None, 1]) == [0, None, -2]
 
 
+def test_functions_of_python_give_what_pipes_have(x):
+    @pipes.function(inputs=(int,), outputs=("list<int>",), vectorised=False)
+    def both(a):
+        return [a, -a]
+
+    @pipes.function(inputs=("list<int>",), outputs=(int,), vectorised=False)
+    def second(some):
+        assert isinstance(some, list)
+        return some[1]
+
+    @pipes.function(inputs=(int,), outputs=("any",), vectorised=False)
+    def slot(a):
+        return pipes.ALL if a > 9 else a % 2
+
+    assert both(x)[1].run([1]) == second(both(x)).run([1]) == [-1]
+    assert x.slice(slot, lambda p: p.cumulate(fn.add)).run([1, 10, 2]) == [{1: 1}, {1: 11}, {1: 11, 0: 2}]
+
+
 def test_a_function_takes_as_many_as_it_says(x):
     with pytest.raises(DefinitionProblem, match="takes 2 arguments, not 1"):
         fn.add(x)

@@ -11,7 +11,7 @@ from occurs.expr.tree import Binary, Call, Expr, IsNull, Ref, Unary, rewrite
 from occurs.pipes.constants import constant
 from occurs.pipes.functions import FUNCTIONS
 from occurs.pipes.graph import Foreign, Input, UserFunction
-from occurs.pipes.kinds import kind_named
+from occurs.pipes.kinds import Kind, kind_named
 
 Build = Callable[[Sequence[Expr]], tuple[Expr, ...]]
 
@@ -198,12 +198,13 @@ def function(
     """Makes a function of one in Python: ``inputs`` and ``outputs`` are types (``float``, ``"list<int>"``).
 
     ``vectorised``: it takes NumPy arrays, one per input, and gives one, or a tuple of one per output; else it is called
-    for every row.  A null argument makes the results null; it is not called for it.
+    for every row, with values as ``run`` gives them.  A null argument makes the results null; it is not called for it.
     """
 
     def make(run: Callable[..., Any]) -> Function:
         takes, gives = tuple(map(kind_named, inputs)), tuple(map(kind_named, outputs))
-        user = UserFunction(getattr(run, "__name__", "function"), run, takes, gives, vectorised)
+        name = getattr(run, "__name__", "function")
+        user = UserFunction(name, run if vectorised else _by_rows(run, gives), takes, gives, vectorised)
 
         def build(arguments: Sequence[Expr]) -> tuple[Expr, ...]:
             return tuple(Foreign(user, tuple(arguments), k) for k in range(len(gives)))
@@ -211,3 +212,16 @@ def function(
         return Function(user.name, len(takes), build, len(gives))
 
     return make
+
+
+def _by_rows(run: Callable[..., Any], gives: Sequence[Kind]) -> Callable[..., Any]:
+    """A function of values of Python as one of values of pipes."""
+    from occurs.pipes.values import given, taken
+
+    def apply(*arguments: Any) -> Any:
+        found = run(*map(given, arguments))
+        if len(gives) == 1:
+            return taken(found, gives[0])
+        return tuple(taken(v, kind) for v, kind in zip(found, gives, strict=True))
+
+    return apply

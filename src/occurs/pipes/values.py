@@ -14,14 +14,19 @@ import numpy as np
 import pyarrow as pa
 
 from occurs.errors import InputProblem
-from occurs.pipes.constants import constant
+from occurs.pipes.constants import ALL, UNKNOWN, constant
 from occurs.pipes.engine.columns import Col, Plain
 from occurs.pipes.engine.run import column_of, from_arrow
-from occurs.pipes.engine.values import Bag, Document, Json, Map, Record, Set, Troolean
+from occurs.pipes.engine.values import Bag, Document, Json, Map, Record, Set, Sharp, Troolean
+from occurs.pipes.kinds import ANY, TROOLEAN, Kind
 
 
-def taken(value: Any) -> Any:
+def taken(value: Any, kind: Kind = ANY) -> Any:
     """A value of Python as the engine has it; NaN is a null, as in tables.  InputProblem of what pipes do not know."""
+    if kind == TROOLEAN and value in ("T", "F", "?"):
+        return Troolean(value)
+    if value is ALL or value is UNKNOWN:
+        return Sharp.ALL if value is ALL else Troolean.UNKNOWN
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and value != value:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from occurs.errors import Problem, did_you_mean
 from occurs.languages.esql.checks import Analysis
 from occurs.languages.esql.checks_names import event_types
-from occurs.languages.esql.define import Esql
+from occurs.languages.esql.define import LISTS, Esql
 from occurs.languages.language import Given, Known, Texts
 from occurs.model.types import RESERVED_OUTPUT, Schema
 from occurs.pipes import tree
@@ -19,6 +19,8 @@ from occurs.pipes.canonical import spelling
 from occurs.pipes.function_kinds import Unfit
 from occurs.pipes.kinds import ANY, TUPLE, Kind, goes_into, of_schema, tuple_of
 from occurs.pipes.typing import Mismatch, Typing
+
+__all__ = ["LISTS", "PythonPipes", "check", "read"]
 
 
 def read(texts: Sequence[Given]) -> Texts[tree.Definition]:
