@@ -220,8 +220,9 @@ def _by_rows(run: Callable[..., Any], gives: Sequence[Kind]) -> Callable[..., An
 
     def apply(*arguments: Any) -> Any:
         found = run(*map(given, arguments))
-        if len(gives) == 1:
-            return taken(found, gives[0])
-        return tuple(taken(v, kind) for v, kind in zip(found, gives, strict=True))
+        results = [found] if len(gives) == 1 else found
+        # a NaN that is computed stays one
+        kept = tuple(v if isinstance(v, float) else taken(v, k) for v, k in zip(results, gives, strict=True))
+        return kept[0] if len(gives) == 1 else kept
 
     return apply
