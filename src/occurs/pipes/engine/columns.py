@@ -60,21 +60,32 @@ def _with_nulls(rows: np.ndarray) -> pa.Array:
 class Plain(Col):
     """An Arrow array: int64, float64, bool, text (also as a dictionary), bytes, timestamps in microseconds, null."""
 
-    __slots__ = ("array",)
+    __slots__ = ("_array", "bools")
 
-    def __init__(self, array: pa.Array) -> None:
-        self.array = array
+    def __init__(self, array: pa.Array | None, bools: np.ndarray | None = None) -> None:
+        """``bools``: the values of booleans without nulls, instead of an array or beside it."""
+        self._array = array
+        self.bools = bools
+
+    @property
+    def array(self) -> pa.Array:
+        if self._array is None:
+            assert self.bools is not None
+            self._array = packed(self.bools)
+        return self._array
 
     def __len__(self) -> int:
-        return len(self.array)
+        return len(self.array) if self.bools is None else len(self.bools)
 
     def take(self, rows: np.ndarray) -> Col:
         return Plain(self.array.take(_with_nulls(rows)))
 
     def filter(self, mask: np.ndarray) -> Col:
-        return Plain(self.array.filter(pa.array(mask)))
+        return Plain(self.array.filter(packed(mask)))
 
     def slice(self, first: int, last: int) -> Col:
+        if self.bools is not None:
+            return Plain(None, self.bools[first:last])
         return Plain(self.array.slice(first, last - first))
 
     def pylist(self) -> list[Any]:
@@ -249,9 +260,31 @@ def null_col(length: int) -> Plain:
 
 def of_numpy(values: np.ndarray, valid: np.ndarray | None = None) -> Plain:
     """Of int64, float64 or bool values, null where not ``valid``."""
-    if valid is None or valid.all():
-        return Plain(pa.array(values))
-    return Plain(pa.array(values, mask=~valid))
+    if valid is not None and not valid.all():
+        return Plain(pa.array(values, mask=~valid))
+    return Plain(None, values) if values.dtype == np.bool_ else Plain(pa.array(values))
+
+
+def packed(values: np.ndarray) -> pa.Array:
+    """Booleans as an Arrow array: several times as fast as Arrow does it."""
+    bits = pa.py_buffer(np.packbits(values, bitorder="little"))
+    return pa.Array.from_buffers(pa.bool_(), len(values), [None, bits])
+
+
+def unpacked(array: pa.Array) -> np.ndarray:
+    """The values of an Arrow array of booleans; anything where it is null."""
+    data = array.buffers()[1]
+    if data is None or not len(array):
+        return np.zeros(len(array), np.bool_)
+    first, rest = divmod(array.offset, 8)
+    size = (rest + len(array) + 7) // 8
+    bits = np.frombuffer(data, np.uint8, size, first)
+    return np.unpackbits(bits, count=rest + len(array), bitorder="little")[rest:].view(np.bool_)
+
+
+def validity(array: pa.Array) -> np.ndarray | None:
+    """Which rows are not null; None: all."""
+    return None if not array.null_count else unpacked(array.is_valid())
 
 
 def column_of(values: Sequence[Any]) -> Col:
@@ -413,7 +446,7 @@ def numbers(col: Col) -> tuple[np.ndarray, np.ndarray | None] | None:
     if array.type not in (pa.int64(), pa.float64()):
         return None
     dtype = np.dtype(np.int64) if array.type == pa.int64() else np.dtype(np.float64)
-    return _view(array, dtype), (array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else None)
+    return _view(array, dtype), validity(array)
 
 
 def _view(array: pa.Array, dtype: np.dtype) -> np.ndarray:
@@ -429,16 +462,15 @@ def truths(col: Col) -> np.ndarray | None:
         return col.codes
     if not isinstance(col, Plain):
         return None
+    if col.bools is not None:
+        return col.bools.view(np.int8) << 1
     if pa.types.is_null(col.array.type):
         return np.full(len(col), NULL, np.int8)
     if not pa.types.is_boolean(col.array.type):
         return None
-    array = col.array
-    if not array.null_count:
-        return array.to_numpy(zero_copy_only=False).view(np.int8) * np.int8(2)
-    found = array.fill_null(False).to_numpy(zero_copy_only=False).view(np.int8) * np.int8(2)
-    found[array.is_null().to_numpy(zero_copy_only=False)] = NULL
-    return found
+    found = unpacked(col.array).view(np.int8) << 1
+    valid = validity(col.array)
+    return found if valid is None else np.where(valid, found, np.int8(NULL))
 
 
 def of_truths(codes: np.ndarray, troolean: bool) -> Col:

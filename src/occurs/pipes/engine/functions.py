@@ -38,6 +38,8 @@ from occurs.pipes.engine.columns import (
     of_numpy,
     of_truths,
     truths,
+    unpacked,
+    validity,
 )
 from occurs.pipes.engine.faults import Fault
 from occurs.pipes.engine.values import Record
@@ -88,9 +90,11 @@ class Function:
 
 def condition(found: Col) -> np.ndarray:
     """Booleans (n): where a column of guards is true.  Raises Fault unless it is of booleans."""
+    if isinstance(found, Plain) and found.bools is not None:
+        return found.bools
     if isinstance(found, Plain) and pa.types.is_boolean(found.array.type):
-        array = found.array.fill_null(False) if found.array.null_count else found.array
-        return array.to_numpy(zero_copy_only=False)
+        valid = validity(found.array)
+        return unpacked(found.array) if valid is None else unpacked(found.array) & valid
     values = found.pylist()
     for i, v in enumerate(values):
         if v is not None and not isinstance(v, bool):
@@ -202,7 +206,7 @@ def _region(node: tree.Expr) -> _Run:
         given = [r(env) for r in runs]
         if all(isinstance(c, Plain) and not pa.types.is_binary(c.array.type) for c in given):
             try:
-                return _evaluated(columnar, [c.array for c in given], env)  # type: ignore[attr-defined]
+                return _of_texts(columnar, given, env) or _evaluated(columnar, given, env)
             except DefinitionProblem:
                 pass  # some value does not fit: row by row it is found, if a result needs it
         elif logical and any(isinstance(c, Troo) for c in given):
@@ -215,10 +219,29 @@ def _region(node: tree.Expr) -> _Run:
     return run
 
 
-def _evaluated(node: tree.Expr, given: list[pa.Array], env: Env) -> Col:
+def _of_texts(node: tree.Expr, given: Sequence[Col], env: Env) -> Col | None:
+    """Of one column of texts that has a dictionary: each distinct text once; None if that is no gain."""
+    array = given[0].array if len(given) == 1 and isinstance(given[0], Plain) and given[0].bools is None else None
+    if not isinstance(array, pa.DictionaryArray) or array.null_count or 4 * len(array.dictionary) > len(array):
+        return None
+    few = Env(env.inputs, len(array.dictionary), env.kind)
+    try:
+        found = _evaluated(node, [Plain(array.dictionary)], few)
+    except Fault:  # perhaps of a text that no row has
+        return None
+    if not isinstance(found, Plain) or found.array.null_count:
+        return None
+    if pa.types.is_boolean(found.array.type):
+        return Plain(None, unpacked(found.array)[array.indices.to_numpy()])
+    return Plain(found.array.take(array.indices))
+
+
+def _evaluated(node: tree.Expr, given: Sequence[Col], env: Env) -> Col:
     def column_at(leaf: tree.Expr) -> pa.Array:
         assert isinstance(leaf, _Place)
-        return given[leaf.index]
+        column = given[leaf.index]
+        assert isinstance(column, Plain)
+        return column.array
 
     column = evaluate(node, column_at, env.length, kind=env.kind, dialect=PIPES)
     if column.overflow is not None and column.overflow.any():

@@ -127,12 +127,9 @@ class Judge:
                 number = came[codes] + ordinals(codes)
                 counts = np.bincount(codes) if len(codes) else _NONE
                 came[: len(counts)] += counts
-            first = state["from"].upto(call.instances)
-            keep = number >= first[codes] if items.code is not None else number >= first[0]
-            if live is not None:
-                keep = keep & live[codes]
+            keep = self._of_account(state, items, number, live, call)
             tick = call.time(items.step) if times is None and self.quantifiers else _NONE if times is None else times[k]
-            if not keep.all():
+            if keep is not None:
                 items, number = items.filter(keep), number[keep]
                 tick = tick[keep] if len(tick) else tick
             ticks.append(tick)
@@ -148,8 +145,55 @@ class Judge:
         self._judge(rows, call)
         return rows
 
+    @staticmethod
+    def _of_account(
+        state: State, items: Items, number: np.ndarray, live: np.ndarray | None, call: Call
+    ) -> np.ndarray | None:
+        """Which items are of positions that may matter; None: all."""
+        first = state["from"].upto(call.instances)
+        if items.code is None:
+            if not len(number) or (number[0] >= first[0] and (live is None or live[0])):
+                return None
+            return (number >= first[0]) & (live is None or live[0])
+        keep = number >= first[items.code]
+        if live is not None:
+            keep &= live[items.code]
+        return None if keep.all() else keep
+
+    def _abreast(self, kept: Table, given: Sequence[Items], numbers: Sequence[np.ndarray]) -> Window | None:
+        """As :meth:`_rows`, of one trace whose inputs are all as far as each other."""
+        some = given[0]
+        before = len(kept)
+        for k, items in enumerate(given):
+            if items.code is not None or len(items) != len(some) or not len(items):
+                return None
+            if numbers[k][0] != numbers[0][0] or items.step is not some.step:
+                return None
+            if before and (kept[f"v{k}"][-1] == ABSENT or kept["number"][-1] + 1 != numbers[k][0]):
+                return None
+        if before and kept["code"][-1] != 0:
+            return None
+
+        def behind(name: str, new: np.ndarray) -> np.ndarray:
+            return np.concatenate([kept[name].astype(new.dtype), new]) if before else new
+
+        size = before + len(some)
+        last = np.zeros(size, np.bool_)
+        last[-1] = True
+        values = [behind(f"v{k}", self._truths(k, items.value)) for k, items in enumerate(given)]
+        exists = behind("exists", some.step)
+        if before:
+            steps = [behind(f"s{k}", items.step) for k, items in enumerate(given)]
+        else:
+            steps = [exists] * len(given)
+        number, about = behind("number", numbers[0]), behind("about", some.about)
+        return Window(np.zeros(size, np.int64), number, exists, about, values, steps, [], last, _NONE)
+
     def _rows(self, kept: Table, given: Sequence[Items], numbers: Sequence[np.ndarray], call: Call) -> Window:
         """The positions that were kept, and the new items at theirs."""
+        found = self._abreast(kept, given, numbers)
+        if found is not None:
+            return found
         single = all(g.code is None for g in given) and not kept["code"].any()
         if single:
             there = [n for n in (kept["number"], *numbers) if len(n)]
@@ -320,12 +364,19 @@ class Judge:
         """Keep these positions (a suffix of each trace), forget the others."""
         columns = {"code": rows.code, "number": rows.number, "exists": rows.exists, "about": rows.about}
         for k in range(self.inputs):
-            columns[f"v{k}"], columns[f"s{k}"] = rows.values[k].astype(np.int64), rows.steps[k]
-        dropped = ~mask
-        if dropped.any():
-            first = state["from"].upto(call.instances)
-            np.maximum.at(first, rows.code[dropped], rows.number[dropped] + 1)
+            columns[f"v{k}"], columns[f"s{k}"] = rows.values[k], rows.steps[k]
+        gone = int(np.argmax(mask)) if mask.any() else len(mask)
+        if len(mask) and rows.code[-1] == rows.code[0]:  # one trace: a stretch of rows
+            dropped: np.ndarray | slice = slice(0, gone)
+            columns = {n: c[gone:] for n, c in columns.items()}
+        else:
+            dropped = ~mask
             columns = {n: c[mask] for n, c in columns.items()}
+        code, number = rows.code[dropped], rows.number[dropped]
+        if len(code):
+            # ascending within each trace: the last one stays
+            state["from"].upto(call.instances)[code] = number + 1
             for i, q in enumerate(self.quantifiers):
-                q.forget(state[f"quantifier{i}"], rows.code[dropped], rows.number[dropped])
+                q.forget(state[f"quantifier{i}"], code, number)
+        columns |= {f"v{k}": columns[f"v{k}"].astype(np.int64) for k in range(self.inputs)}
         state["rows"].put(**columns)

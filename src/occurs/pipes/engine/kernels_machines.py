@@ -19,9 +19,10 @@ def run(
 ) -> int:  # fmt: skip
     """One transition per item; the row at which a number did not fit, or -1.
 
-    transitions: (first, last) per state into rows of (begin, end of the guard's code, -1: always; target; first, last
-    of ``sets``); ``sets``: (begin, end of code, register).  ``pool``: values and known, rows of items and behind them
-    one per trace with its registers.  Out: the state ``after`` each item, whether it has ``moved``, the registers then.
+    transitions: (first, last) per state into rows of (begin, end of the guard's code, -1: none; target; first, last of
+    ``sets``; the column without which the guard is not true, -1: none); ``sets``: (begin, end of code, register).
+    ``pool``: values and known, rows of items and behind them one per trace with its registers.  Out: the state
+    ``after`` each item, whether it has ``moved``, the registers then.
     """
     bounds, rows = transitions
     values, _, ok_values, _ = pool
@@ -36,6 +37,9 @@ def run(
         mine = n + c
         roles[0] = mine
         for t in range(bounds[s, 0], bounds[s, 1]):
+            first = rows[t, 5]
+            if first >= 0 and (values[i, first] == 0 or not ok_values[i, first]):
+                continue
             taken = rows[t, 0] < 0
             if not taken:
                 if evaluate(program, rows[t, 0], rows[t, 1], pool, roles, i, stack) != DONE:

@@ -85,6 +85,23 @@ class Coder:
                 return BOOL
         raise TooMuch
 
+    def column(self, node: tree.Expr) -> int:
+        """The column of a part that has no registers, of truth values.  Raises TooMuch."""
+        if self.kinds.get(node) != BOOL:
+            raise TooMuch
+        return len(self.registers) + self.columns.setdefault(node, len(self.columns))
+
+    def guard(self, node: tree.Expr | None) -> tuple[int, int, int]:
+        """Of a guard: the column without which it is not true (-1: none), where the rest of its code begins and ends
+        (-1: there is none).  Raises TooMuch."""
+        if node is None:
+            return -1, -1, -1
+        names = set(self.registers)
+        free = [p for p in tree.conjuncts(node) if not _names(p) & names and not isinstance(p, tree.Literal)]
+        first = self.column(free[0]) if free else -1
+        rest = tree.conjunction([p for p in tree.conjuncts(node) if not free or p is not free[0]])
+        return (first, -1, -1) if rest is None else (first, *self.program(rest, BOOL))
+
     def _must(self, node: tree.Expr, kind: str) -> None:
         if self._write(node) != kind:
             raise TooMuch
@@ -111,6 +128,11 @@ def parts(machine: machines.Machine) -> list[tree.Expr]:
     names = {n for n, _ in machine.registers}
     found: dict[tree.Expr, None] = {}
 
+    def whole(node: tree.Expr) -> None:
+        """The parts of a guard: what is joined by AND is looked at on its own."""
+        for part in tree.conjuncts(node):
+            visit(part)
+
     def visit(node: tree.Expr) -> None:
         if not any(isinstance(n, tree.Param) and n.name in names for n in node.walk()):
             if not (isinstance(node, tree.Literal) and isinstance(node.value, (bool, int))):
@@ -122,10 +144,14 @@ def parts(machine: machines.Machine) -> list[tree.Expr]:
     for state in machine.states:
         for t in state.transitions:
             if t.condition is not None:
-                visit(t.condition)
+                whole(t.condition)
             for _, new in t.sets:
                 visit(new)
     return list(found)
+
+
+def _names(node: tree.Expr) -> set[str]:
+    return {n.name for n in node.walk() if isinstance(n, tree.Param)}
 
 
 def in_order(state: machines.State) -> list[machines.Transition]:
@@ -150,20 +176,20 @@ def compiled(machine: machines.Machine, registers: Mapping[str, str], kinds: Map
     coder = Coder(registers, kinds)
     names, states = list(registers), {s.name: i for i, s in enumerate(machine.states)}
     bounds: list[tuple[int, int]] = []
-    rows: list[tuple[int, int, int, int, int]] = []
+    rows: list[tuple[int, ...]] = []
     sets: list[tuple[int, int, int]] = []
     for state in machine.states:
         first = len(rows)
         for t in in_order(state):
-            begin, end = (-1, -1) if t.condition is None else coder.program(t.condition, BOOL)
+            first_, begin, end = coder.guard(t.condition)
             at = len(sets)
             for name, new in t.sets:
                 sets.append((*coder.program(new, registers[name]), names.index(name)))
-            rows.append((begin, end, states[t.target], at, len(sets)))
+            rows.append((begin, end, states[t.target], at, len(sets), first_))
         bounds.append((first, len(rows)))
     return Program(
         np.array(bounds, np.int64).reshape(-1, 2),
-        np.array(rows, np.int64).reshape(-1, 5),
+        np.array(rows, np.int64).reshape(-1, 6),
         np.array(sets, np.int64).reshape(-1, 3),
         np.array(coder.words, np.int64).reshape(-1, 3),
         np.array(coder.ints, np.int64),

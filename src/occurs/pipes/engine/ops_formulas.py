@@ -58,6 +58,9 @@ class Formula(Operator):
             # what waits longest is open, and so nothing comes out
             self._keep_waiting(own, waiting, rows, call)
             return Items.none()
+        early = Items.none(single=single)
+        if len(waiting) and single and self.p.at_end != "null":
+            early = self._of_one_waiting(own, waiting, rows, over, state["latest"].upto(1))
         if len(waiting):
             first_true, first_false = self._of_waiting(waiting, rows, over, latest_end)
             code = np.concatenate([waiting["code"], code])
@@ -80,7 +83,27 @@ class Formula(Operator):
         if len(over):
             gone[over] = -1  # told
             ends = Ends(over, latest_end[over])
+        made = Items.join([early, made]) if len(early) else made
         return made.by_step().with_ends(ends)
+
+    def _of_one_waiting(self, own: State, waiting: Table, rows: Window, over: np.ndarray, latest: np.ndarray) -> Items:
+        """All that waits of one trace, if it is decided: it has one verdict."""
+        true, false = NEVER, NEVER
+        if len(rows):
+            true, false = int(rows.true[0]), int(rows.false[0])
+        elif len(over) and self.p.at_end == "finite":
+            end = int(own["latest_end"].upto(1)[0])
+            true, false = (end, NEVER) if self.judge.root == 0 else (NEVER, end)
+        known = min(true, false)
+        if known >= NEVER:
+            return Items.none()
+        step = np.maximum(waiting["exists"], max(known, int(latest[0])))
+        value = of_numpy(np.full(len(step), true < false))
+        made = Items(value, step, waiting["about"])
+        latest[0] = step[-1]
+        own["done"].upto(1)[0] = waiting["number"][-1] + 1
+        waiting.put(**dict.fromkeys(waiting.columns, _NONE))
+        return made
 
     def _of_waiting(
         self, waiting: Table, rows: Window, over: np.ndarray, end: np.ndarray
@@ -97,18 +120,20 @@ class Formula(Operator):
             true, false = np.where(there, rows.true[at], true), np.where(there, rows.false[at], false)
         return true, false
 
-    @staticmethod
     def _items(
-        code: np.ndarray, about: np.ndarray, step: np.ndarray, true: np.ndarray, false: np.ndarray,
+        self, code: np.ndarray, about: np.ndarray, step: np.ndarray, true: np.ndarray, false: np.ndarray,
         emitted: np.ndarray, single: bool,
     ) -> Items:  # fmt: skip
-        if not emitted.any():
+        count = int(np.count_nonzero(emitted))
+        if not count:
             return Items.none(single=single)
-        if not emitted.all():
+        if single:  # of one trace the first ones
+            code, about, step, true, false = code[:count], about[:count], step[:count], true[:count], false[:count]
+        elif count < len(emitted):
             code, about, step = code[emitted], about[emitted], step[emitted]
             true, false = true[emitted], false[emitted]
-        known = np.minimum(true, false) < NEVER
-        value = of_numpy(true < false, None if known.all() else known)
+        known = None if self.p.at_end != "null" else np.minimum(true, false) < NEVER
+        value = of_numpy(true < false, known)
         return Items(value, step, about, None if single else code)
 
     def _keep(
@@ -117,9 +142,9 @@ class Formula(Operator):
     ) -> None:  # fmt: skip
         own: State = state["judge"]
         done = own["done"].upto(call.instances)
-        if emitted.any():
-            np.maximum.at(done, code[emitted], number[emitted] + 1)
-        keep = self.judge.needed(rows) & (rows.number >= done[rows.code])
+        done[code[emitted]] = number[emitted] + 1
+        keep = self.judge.needed(rows)
+        keep &= rows.number >= done[rows.code]
         if len(over):
             keep &= ~np.isin(rows.code, over)
         self.judge.keep(own, rows, keep, call)
