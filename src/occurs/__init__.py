@@ -1,5 +1,6 @@
 """Occurs: complex event processing for PySpark.  Say what happened once; find it in history and live."""
 
+from occurs.connect.feed import changes
 from occurs.errors import (
     CheckpointProblem,
     ConnectionProblem,
@@ -33,6 +34,7 @@ __all__ = [
     "SyntaxProblem",
     "UsageProblem",
     "__version__",
+    "changes",
     "load",
     "parse",
 ]

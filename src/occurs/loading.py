@@ -9,9 +9,9 @@ from occurs.languages.language import names, suffixes
 from occurs.program import Program
 
 
-def load(*paths: str | Path, language: str | None = None) -> Program:
+def load(*paths: str | Path, language: str | None = None, max_formula: int | None = None) -> Program:
     """A program from one or many files; the language is the suffix (``.tesla``, ``.phen``), or ``language``
-    of all of them.
+    of all of them.  ``max_formula``: subformulas with free variables that a temporal trigger may have (64).
 
     Raises SyntaxProblem or DefinitionProblem with all problems of all files, InputProblem (``missing-file``).
     """
@@ -19,7 +19,7 @@ def load(*paths: str | Path, language: str | None = None) -> Program:
     for path in map(Path, paths):
         one = _language(language or suffixes().get(path.suffix), str(path))
         texts.append((text_of(path), str(path), one))
-    return Program(texts)
+    return Program(texts, max_formula=max_formula)
 
 
 def text_of(path: Path) -> str:
@@ -34,9 +34,11 @@ def text_of(path: Path) -> str:
         raise InputProblem.of("missing-file", f"{path} cannot be read as text: {error}", file=str(path)) from error
 
 
-def parse(text: str, language: str = "tesla", *, name: str | None = None) -> Program:
-    """A program from a string; ``name`` stands for the file in messages."""
-    return Program([(text, name, _language(language, name or "<text>"))])
+def parse(
+    text: str, language: str = "tesla", *, name: str | None = None, max_formula: int | None = None
+) -> Program:
+    """A program from a string; ``name`` stands for the file in messages, ``max_formula`` as for :func:`load`."""
+    return Program([(text, name, _language(language, name or "<text>"))], max_formula=max_formula)
 
 
 def _language(language: str | None, file: str) -> str:

@@ -20,7 +20,7 @@ from occurs.hosts.dataframes import on_spark
 from occurs.hosts.live import Detection, Live, Time
 from occurs.hosts.local import run_history
 from occurs.hosts.windows import Window, run_windows, unsupported
-from occurs.languages.language import Known
+from occurs.languages.language import MAX_FORMULA, Known
 from occurs.model.facts import schema_of_table
 from occurs.model.history import History, InputOptions, normalise
 from occurs.model.ticks import instant
@@ -39,10 +39,12 @@ __all__ = ["Detections", "Program", "run_history"]
 class Program:
     """A set of definitions.  ``problems``: the warnings and notices of its texts."""
 
-    def __init__(self, texts: Sequence[tuple[str, str | None, str]] | Read):
-        """``texts``: (text, file name, language) triples, or what was read of them."""
+    def __init__(self, texts: Sequence[tuple[str, str | None, str]] | Read, *, max_formula: int | None = None):
+        """``texts``: (text, file name, language) triples, or what was read of them.  ``max_formula``: subformulas with
+        free variables that a temporal trigger may have (64)."""
         self._read = texts if isinstance(texts, Read) else Read.of(texts)
-        self._unbound = self._read.check()
+        self._max_formula = MAX_FORMULA if max_formula is None else max_formula
+        self._unbound = self._read.check(Known(max_formula=self._max_formula))
         # the order of the attributes of an input may still come from its table
         self.problems: list[Problem] = [p for p in self._unbound.problems if p.kind != "unknown-order"]
         raise_problems([*self._read.problems, *self.problems])
@@ -171,7 +173,7 @@ class Program:
     def _known(self, schemas: Mapping[str, Schema] | None, kind: TimeKind | None) -> Known:
         length = None if self._window is None or kind is None else Window.of(*self._window, kind).length
         facts = {n: schema_of_table(t) for n, t in self._facts.items()}
-        return Known(schemas, kind, self._zone, facts, window=length)
+        return Known(schemas, kind, self._zone, facts, window=length, max_formula=self._max_formula)
 
     def _compiled(self, bound: Bound, kind: TimeKind) -> list[Definition]:
         found = bound.definitions(kind, self._facts)

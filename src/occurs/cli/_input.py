@@ -36,10 +36,15 @@ def doing(what: str) -> Iterator[None]:
 
 
 def load(
-    paths: tuple[str, ...], language: str | None, *, strict: bool = False, require_bounds: bool = False
+    paths: tuple[str, ...],
+    language: str | None,
+    *,
+    strict: bool = False,
+    require_bounds: bool = False,
+    max_formula: int | None = None,
 ) -> Program:
     """The program of some files; its warnings and notices go to stderr.  Raises what it finds wrong."""
-    program = occurs.load(*paths, language=language)
+    program = occurs.load(*paths, language=language, max_formula=max_formula)
     judge(program.problems, strict=strict, require_bounds=require_bounds)
     return program
 

@@ -41,6 +41,11 @@ def timeouts(command: Decorated) -> Decorated:
     return click.option("--timeouts", metavar="PATH", help=text)(command)
 
 
+def formula(command: Decorated) -> Decorated:
+    text = "Subformulas with free variables that a trigger may have (FTL, PTL).  [default: 64]"
+    return click.option("--max-formula", type=click.IntRange(0), metavar="N", help=text)(command)
+
+
 def never(command: Decorated) -> Decorated:
     text = "Write when triggers (FTL) were found to be able to fire no more, instead of saying it on stderr."
     return click.option("--never", metavar="PATH", help=text)(command)

@@ -15,14 +15,21 @@ from occurs.errors import Problem
 @_options.rules
 @_options.inputs(required=False)
 @_options.severity
+@_options.formula
 def command(
-    given: _options.Input, rules: tuple[str, ...], language: str | None, strict: bool, require_bounds: bool
+    given: _options.Input,
+    rules: tuple[str, ...],
+    language: str | None,
+    strict: bool,
+    require_bounds: bool,
+    max_formula: int | None,
 ) -> None:
     """Name every problem of RULES: syntax, names, types, cycles, unbounded state.
 
     With --events also what only the data shows.  Exit status 2 if there is an error.
     """
-    program = occurs.load(*rules, language=language).adjusted(zone=given.zone, facts=_input.facts(given))
+    program = occurs.load(*rules, language=language, max_formula=max_formula)
+    program = program.adjusted(zone=given.zone, facts=_input.facts(given))
     problems: list[Problem] = program.check()
     if given.events:
         with _input.doing("reading"):

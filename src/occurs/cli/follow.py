@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 @click.option("--provisional", is_flag=True, help="Tell what still holds before it has ended, too (column final).")
 @click.option("--only", metavar="TYPE,..", help="Report these types only.")
 @_options.instances
+@_options.formula
 @_options.windows
 @click.option("--buckets", type=int, default=4, show_default=True, help="Parts of the state; fixed for a checkpoint.")
 @click.option(
@@ -77,6 +78,7 @@ def command(
     provisional: bool,
     only: str | None,
     max_instances: int | None,
+    max_formula: int | None,
     buckets: int,
     replay_from: tuple[str, ...],
     window: str | None,
@@ -90,7 +92,9 @@ def command(
     began = time.monotonic()
     if window is not None or step is not None:
         raise unsupported("on a stream")
-    program = _input.load(rules, language, strict=strict, require_bounds=require_bounds)
+    program = _input.load(
+        rules, language, strict=strict, require_bounds=require_bounds, max_formula=max_formula
+    )  # fmt: skip
     targets = {"--out": None if out == "-" else out, "--late": late, "--bad": bad, "--timeouts": timeouts}
     targets["--never"] = never
     if never is not None and not program.tells_never:

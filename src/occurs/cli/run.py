@@ -30,6 +30,7 @@ from occurs.hosts.windows import unsupported
 @_options.never
 @_options.timeouts
 @_options.instances
+@_options.formula
 @_options.windows
 @click.option("--only", metavar="TYPE,..", help="Report these types only.")
 def command(
@@ -46,6 +47,7 @@ def command(
     never: str | None,
     timeouts: str | None,
     max_instances: int | None,
+    max_formula: int | None,
     only: str | None,
     window: str | None,
     step: str | None,
@@ -58,7 +60,9 @@ def command(
     targets = {"--out": None if out == "-" else out, "--bad": bad, "--late": late, "--timeouts": timeouts}
     targets["--never"] = never
     check_targets(targets, given.events)
-    program = _input.load(rules, language, strict=strict, require_bounds=require_bounds)
+    program = _input.load(
+        rules, language, strict=strict, require_bounds=require_bounds, max_formula=max_formula
+    )  # fmt: skip
     keywords = _input.arguments(given, skip=bad is not None)
     keywords |= {"strict": strict, "require_bounds": require_bounds}
     keywords |= {"timeouts": timeouts is not None, "max_instances": max_instances}

@@ -26,6 +26,10 @@ from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Subscribed
 
 
+#: subformulas with free variables that a trigger may have, if nothing is said
+MAX_FORMULA = 64
+
+
 @dataclass(frozen=True)
 class Known:
     """What is known beside the texts of a language.
@@ -34,6 +38,7 @@ class Known:
     ``zone``: of calendars that name none.  ``facts``: the columns of tables without time that were given.  ``foreign``:
     types that other languages define, or declare and this one does not define; ``made``: those that they define, each
     with the types it is made of.  ``window``: in window mode its length in ticks.
+    ``max_formula``: subformulas with free variables that a trigger may have.
     """
 
     inputs: Mapping[str, Schema] | None = None
@@ -43,6 +48,7 @@ class Known:
     foreign: Mapping[str, Schema] = field(default_factory=dict)
     made: Mapping[str, frozenset[str]] = field(default_factory=dict)
     window: int | None = None
+    max_formula: int = MAX_FORMULA
 
 
 @dataclass(frozen=True)

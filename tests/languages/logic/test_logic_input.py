@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 
 import occurs
+from occurs.cli import main
 
 TABLE = "table T (k string key, v int)\n"
 
@@ -66,3 +71,59 @@ def test_bounds_can_be_required() -> None:
     with pytest.raises(occurs.DefinitionProblem) as caught:
         program.detect(table, time_unit="s", require_bounds=True)
     assert "unbounded-state" in {p.kind for p in caught.value.problems}
+
+
+OVERLOAD = TABLE + "trigger t for each y in (select k from T): eventually ([x <- T(y)] nexttime T(y) > x)"
+
+
+@pytest.mark.parametrize("form", ["json", "struct", "map"])
+def test_a_feed_of_changes(form: str) -> None:
+    given = [("c", {"k": "a", "v": 1}), ("c", {"k": "b", "v": 5}), ("u", {"k": "a", "v": 3}), ("d", {"k": "b"})]
+    made: object = [json.dumps(r) for _, r in given]
+    if form == "struct":
+        made = pa.array([r for _, r in given], pa.struct([("k", pa.string()), ("v", pa.int64())]))
+    elif form == "map":
+        made = pa.array([[(n, str(v)) for n, v in r.items()] for _, r in given], pa.map_(pa.string(), pa.string()))
+    feed = pa.table({"at": [1, 2, 3, 4], "what": ["T"] * 4, "do": [op for op, _ in given], "row": made})
+    tables = occurs.changes(feed, time="at", table="what", op="do")
+    assert tables["T"].column_names[:2] == ["time", "op"]
+    if form == "map":  # all values of a map are of one type
+        tables["T"] = tables["T"].set_column(3, "v", tables["T"].column("v").cast(pa.int64()))
+    found = occurs.parse(OVERLOAD, language="ftl").detect(tables, time_unit="s")
+    assert found["t"].to_pylist() == [{"type": "t", "time": 3, "y": "a"}]
+
+
+def test_a_feed_with_old_rows() -> None:
+    feed = pa.table({"time": [1, 2], "table": ["T"] * 2, "op": ["c", "u"], "row": ['{"k": "a", "v": 1}'] * 2,
+                     "old": [None, '{"k": "b", "v": 1}']})  # fmt: skip
+    assert occurs.changes(feed, old="old")["T"].column("old").to_pylist() == [None, '{"k": "b", "v": 1}']
+    for wrong in ({"row": "rows"}, {"old": "before"}):
+        with pytest.raises(occurs.InputProblem):
+            occurs.changes(feed, **wrong)
+    with pytest.raises(occurs.InputProblem):
+        occurs.changes(feed.set_column(3, "row", pa.array(["x", "{}"])))
+
+
+@pytest.mark.spark
+def test_a_feed_on_spark(spark: object) -> None:
+    feed = pa.table(
+        {"time": [1, 2], "table": ["T"] * 2, "op": ["c", "u"], "row": ['{"k": "a", "v": 1}', '{"k": "a", "v": 3}']}
+    )
+    program = occurs.parse(OVERLOAD, language="ftl")
+    frame = spark.createDataFrame(feed)
+    with pytest.raises(occurs.UsageProblem):
+        occurs.changes(frame)
+    found = program.detect(occurs.changes(frame, program=program), time_unit="s")
+    assert found.arrow("t").to_pylist() == [{"type": "t", "time": 2, "y": "a"}]
+
+
+def test_how_large_a_formula_may_be(tmp_path: Path) -> None:
+    text = "trigger t: eventually [x <- a] nexttime (" + " or ".join(["a > x"] * 70) + ")"
+    with pytest.raises(occurs.DefinitionProblem) as caught:
+        occurs.parse(text, language="ftl")
+    assert "--max-formula" in str(caught.value)
+    program = occurs.parse(text, language="ftl", max_formula=100)
+    assert len(program.detect(pa.table({"time": [1, 2], "a": [1, 2]}), time_unit="s")["t"]) == 1
+    (tmp_path / "t.ftl").write_text(text)
+    for option, status in (([], 2), (["--max-formula", "100"], 0)):
+        assert CliRunner().invoke(main, ["check", str(tmp_path / "t.ftl"), *option]).exit_code == status

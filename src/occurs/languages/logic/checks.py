@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from occurs.errors import Problem
+from occurs.languages.language import MAX_FORMULA
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks_catalogue import Catalogue
 from occurs.languages.logic.checks_nodes import Analysis, ResolvedTrigger
@@ -17,8 +18,6 @@ from occurs.model.types import Schema, Type
 
 __all__ = ["Analysis", "ResolvedTrigger", "analyse"]
 
-#: subformulas with free variables that a trigger may have (`--max-formula`)
-MAX_FORMULA = 64
 
 
 def analyse(

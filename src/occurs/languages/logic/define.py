@@ -49,7 +49,9 @@ def read(texts: Sequence[Given]) -> Texts[syntax.File]:
 
 def check(texts: Texts[syntax.File], known: Known) -> Logic:
     """Check parsed files against what is known."""
-    analysis = analyse(texts.files, known.inputs, known.foreign, known.kind, foreign_reads=known.made)
+    analysis = analyse(
+        texts.files, known.inputs, known.foreign, known.kind, foreign_reads=known.made, max_formula=known.max_formula
+    )
     return Logic(texts, analysis, known)
 
 

@@ -1,0 +1,146 @@
+"""Change feeds in one table, as Debezium and others write them, in the form that triggers read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from occurs.connect.tables import kind_of, like, to_arrow
+from occurs.errors import InputProblem, UsageProblem, did_you_mean
+from occurs.model.types import Schema, Type
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from occurs.program import Program
+
+#: how Spark calls the types of columns
+_SPARK = {Type.INT: "long", Type.FLOAT: "double", Type.STRING: "string", Type.BOOL: "boolean",
+          Type.TIMESTAMP: "timestamp"}  # fmt: skip
+
+
+def changes(
+    frame: Any,
+    *,
+    time: str = "time",
+    table: str = "table",
+    op: str = "op",
+    row: str = "row",
+    old: str | None = None,
+    sequence: str | None = None,
+    program: Program | None = None,
+) -> Any:
+    """A feed with a row per change as input for :meth:`occurs.Program.detect`.
+
+    ``frame``: pandas, Arrow, Polars or Spark (also streaming) with the columns called ``time``; ``table``, the name of
+    the table; ``op`` (insert, update, delete, .. or c, u, d, r, I, U, D); ``row`` and perhaps ``old``, the rows as
+    struct, map or JSON text; perhaps ``sequence``.  In this process the result is a mapping from tables to tables of
+    the same kind; on Spark one DataFrame with a column ``type``, for which rows that are no structs need the
+    declarations of a ``program``.
+
+    >>> feed = pa.table({"time": [1], "table": ["T"], "op": ["c"], "row": ['{"k": "a", "v": 1}']})
+    >>> changes(feed)["T"].to_pylist()
+    [{'time': 1, 'op': 'c', 'k': 'a', 'v': 1}]
+
+    Raises InputProblem (``missing-column``, ``bad-value``) and UsageProblem.
+    """
+    names = [time, table, op, row, *(n for n in (old, sequence) if n is not None)]
+    have = list(frame.columns) if kind_of(frame) != "arrow" else frame.column_names
+    for name in names:
+        if name not in have:
+            hint = did_you_mean(name, have, "columns")
+            raise InputProblem.of("missing-column", f"the feed has no column `{name}`", hint=hint)
+    if kind_of(frame) == "spark":
+        return _on_spark(frame, time, table, op, row, old, sequence, program)
+    given = to_arrow(frame)
+    parts: dict[str, list[dict[str, Any]]] = {}
+    columns = [given.column(n).to_pylist() for n in names]
+    for number, values in enumerate(zip(*columns, strict=True)):
+        one = dict(zip(names, values, strict=True))
+        made = {"op": one[op]}
+        if old is not None:
+            before = _object(one[old], old, number)
+            made["old"] = None if before is None else json.dumps(before, default=str)
+        if sequence is not None:
+            made["sequence"] = one[sequence]
+        made |= {n: v for n, v in (_object(one[row], row, number) or {}).items() if n not in made}
+        parts.setdefault(one[table], []).append({"time": number, **made})
+    times = given.column(time)
+    return {t: like(frame, _table(own, times)) for t, own in parts.items() if t is not None}
+
+
+def _object(value: Any, column: str, number: int) -> dict[str, Any] | None:
+    """A row: a struct, a map or JSON."""
+    if isinstance(value, str | bytes):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            raise InputProblem.of("bad-value", f"row {number}: `{column}` is no JSON: {value!r}", row=number) from None
+    if value is None or isinstance(value, dict):
+        return value
+    if isinstance(value, list) and all(isinstance(v, tuple) and len(v) == 2 for v in value):
+        return dict(value)
+    raise InputProblem.of("bad-value", f"row {number}: `{column}` is no row: {value!r}", row=number)
+
+
+def _table(rows: list[dict[str, Any]], times: pa.ChunkedArray) -> pa.Table:
+    """The changes of one table; ``time`` is in ``times``."""
+    names = list(dict.fromkeys(n for r in rows for n in r if n != "time"))
+    try:
+        columns = {n: pa.array([r.get(n) for r in rows]) for n in names}
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise InputProblem.of("bad-value", f"the rows of the feed have columns of unlike types: {error}") from error
+    for special in ("op", "old"):
+        if special in columns:
+            columns[special] = columns[special].cast(pa.string())
+    return pa.table({"time": times.take(pa.array([r["time"] for r in rows])), **columns})
+
+
+def _on_spark(
+    frame: DataFrame, time: str, table: str, op: str, row: str, old: str | None, sequence: str | None,
+    program: Program | None,
+) -> DataFrame:  # fmt: skip
+    from pyspark.sql import functions as F
+    from pyspark.sql import types as T
+
+    def quoted(name: str) -> Column:
+        return F.col("`{}`".format(name.replace("`", "``")))
+
+    kind = frame.schema[row].dataType
+    wanted = _columns(program)
+    if isinstance(kind, T.StructType):
+        value = quoted(row)
+        columns = {f.name: value.getField(f.name) for f in kind.fields}
+    elif not wanted:
+        hint = "occurs.changes(frame, program=program): the tables that it declares say which columns there are"
+        raise UsageProblem.of("missing-schema", f"`{row}` does not say which columns rows have", hint=hint)
+    elif isinstance(kind, T.MapType):
+        columns = {n: quoted(row).getItem(n).try_cast(t) for n, t in wanted.items()}
+    else:
+        fields = ", ".join("`{}` {}".format(n.replace("`", "``"), t) for n, t in wanted.items())
+        value = F.from_json(quoted(row), fields)
+        columns = {n: value.getField(n) for n in wanted}
+    out = [quoted(table).alias("type"), quoted(time).alias("time"), quoted(op).cast("string").alias("op")]
+    if sequence is not None:
+        out.append(quoted(sequence).alias("sequence"))
+    if old is not None:
+        before = quoted(old)
+        text = isinstance(frame.schema[old].dataType, T.StringType)
+        out.append((before if text else F.to_json(before)).alias("old"))
+    special = ("type", "time", "op", "sequence", "old")
+    return frame.select(*out, *(c.alias(n) for n, c in columns.items() if n not in special))
+
+
+def _columns(program: Program | None) -> dict[str, str]:
+    """The columns of all declared tables; UsageProblem if one name has several types."""
+    declared: Mapping[str, Schema] = {} if program is None else program.declared
+    out: dict[str, str] = {}
+    for name, schema in declared.items():
+        for column, kind in (c for c in schema if c[0] not in schema.optional):
+            if out.setdefault(column, _SPARK.get(kind, "string")) != _SPARK.get(kind, "string"):
+                text = f"`{column}` has several types in the tables of the program, one of them in `{name}`"
+                raise UsageProblem.of("bad-option", text, hint="make one feed for each of the tables")
+    return out
