@@ -7,6 +7,7 @@ from occurs.operators.pattern import Absent, Pattern, Select
 from occurs.operators.sequential import Component
 from occurs.plan.definition import NetDefinition
 from occurs.plan.lanes import Lane, lanes
+from occurs.plan.pipes import PipesDefinition
 from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.spread import Group, connected, groups
 from occurs.plan.stage import Stage, Unit
@@ -42,7 +43,7 @@ def explain(stage: Stage) -> str:
     kept = {t: back for t, back in sorted(stage.retention.items()) if back > 0}
     for t, back in kept.items():
         lines.append(f"  {t}: {duration(back, stage.kind)}, as the longest window over it reaches so far back")
-    keeping = NetDefinition | SequenceDefinition | TriggerDefinition
+    keeping = NetDefinition | SequenceDefinition | TriggerDefinition | PipesDefinition
     lasting = [d for d in stage.definitions if isinstance(d, keeping) and d.kept]
     lines += [f"  {d.output}: {words}" for d in lasting for words in d.kept]
     if not kept and not lasting:
@@ -72,6 +73,9 @@ def _unit(unit: Unit) -> str:
         return f"{unit.output}: a pattern over {', '.join(sorted(unit.reads))} in their order"
     if isinstance(unit, TriggerDefinition):
         return f"{unit.output}: a trigger over {', '.join(sorted(unit.reads))}, {unit.operator.words}"
+    if isinstance(unit, PipesDefinition):
+        shown = " -> ".join(unit.boxes[:8]) + (" -> .." if len(unit.boxes) > 8 else "")
+        return f"{unit.output}: pipes over {', '.join(sorted(unit.reads))}: {shown}, whole columns at once"
     if isinstance(unit, Component):
         names = ", ".join(dict.fromkeys(p.rules[0].output for p in unit.patterns))
         why = "feeds itself" if unit.types else "consumes events"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from occurs.errors import Problem, Span
 from occurs.plan.definition import Definition, NetDefinition, PatternDefinition
+from occurs.plan.pipes import PipesDefinition
 from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.spread import groups
 from occurs.plan.stage import Stage
@@ -35,7 +36,7 @@ def _where(d: Definition) -> tuple[str | None, Span | None]:
     """Where a definition stands, if that is known."""
     if isinstance(d, PatternDefinition):
         return d.pattern.rules[0].file, d.pattern.rules[0].span
-    return (d.file, d.span) if isinstance(d, SequenceDefinition | TriggerDefinition) else (None, None)
+    return (d.file, d.span) if isinstance(d, SequenceDefinition | TriggerDefinition | PipesDefinition) else (None, None)
 
 
 def _single(stage: Stage) -> list[Problem]:
@@ -49,6 +50,8 @@ def _single(stage: Stage) -> list[Problem]:
                 hint = "equate an attribute of every event with one of the first: `every a=A -> b=B(k=a.k)`"
             elif any(isinstance(d, TriggerDefinition) for d in group.stage.definitions):
                 hint = "let a generic variable stand in all that is read: `for each y in (select ..): T(y) ..`"
+            elif any(isinstance(d, PipesDefinition) for d in group.stage.definitions):
+                hint = "split pipes by a key: `SLICE EACH p WITH (THE SUM OF *.v) ON key`"
             elif all(isinstance(d, NetDefinition) for d in group.stage.definitions):
                 hint = "let one variable stand in every atom and in the head: `state s(V) : a(V) ~> b(V).`"
             out.append(Problem("global-stage", text, severity="warning", hint=hint))

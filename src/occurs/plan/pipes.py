@@ -19,7 +19,8 @@ class PipesDefinition(Definition):
 
     ``name``: the type that it defines; ``at``: its place; ``definition``: its identity; ``about``: its rows say what
     event they speak of; ``splits``: the ways to split it; ``kept``: what it keeps, in words; ``single``: it looks at
-    one row only; ``since``: it sees rows after this tick only.
+    one row only; ``ordered``: the processor that needs the whole order; ``boxes``: its processors; ``since``: it sees
+    rows after this tick only.
     """
 
     name: str
@@ -31,6 +32,8 @@ class PipesDefinition(Definition):
     splits: tuple[Choice, ...] = ()
     kept: tuple[str, ...] = ()
     single: bool = False
+    ordered: str = ""
+    boxes: tuple[str, ...] = ()
     costs: tuple[Problem, ...] = ()
     since: int | None = None
     file: str | None = None
@@ -62,7 +65,7 @@ class PipesDefinition(Definition):
 
     @property
     def endless(self) -> str:
-        return "" if self.single else "the items of pipes are numbered from the first one on"
+        return "" if self.single else f"{self.ordered} needs all items in their order"
 
     @property
     def row_by_row(self) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from occurs.errors import DefinitionProblem
+from occurs.expr.tree import Ref
 from occurs.languages.esql import syntax
 from occurs.languages.esql.render import render
 from occurs.pipes import tree
+from occurs.plan.keys import Choice
 
 #: as many items out as in or fewer, each at once, and without a thought of the items before
 _STATELESS = (tree.Events, tree.Lift, tree.Where, tree.Xml, tree.Json, tree.Regex, tree.Plot)
@@ -17,13 +19,65 @@ def single(pipe: tree.Pipe) -> bool:
     """Whether every item comes of one event by itself."""
     found = tree.nodes([pipe])
     events = [n for n in found if isinstance(n.processor, tree.Events)]
-    return len(events) == 1 and all(
-        isinstance(n.processor, _STATELESS) and len(n.inputs) <= 1 and not _early(n.processor) for n in found
-    )
+    return len(events) == 1 and all(_stateless(n) for n in found)
 
 
-def _early(processor: tree.Processor) -> bool:
-    return isinstance(processor, tree.Lift) and processor.early
+def _stateless(node: tree.Node) -> bool:
+    p = node.processor
+    early = isinstance(p, tree.Lift) and p.early
+    return isinstance(p, _STATELESS) and len(node.inputs) <= 1 and not early
+
+
+def ordered(pipe: tree.Pipe) -> str:
+    """The first processor that needs all items in their order, in words; empty if there is none."""
+    return next((n.processor.kind_name for n in tree.nodes([pipe]) if not _stateless(n)), "")
+
+
+def boxes(pipe: tree.Pipe) -> tuple[str, ...]:
+    """The processors of a pipe, in the order of the data."""
+    return tuple(n.processor.kind_name for n in tree.nodes([pipe]))
+
+
+def splits(pipe: tree.Pipe) -> tuple[Choice, ...]:
+    """The ways to split a definition by an attribute: a SLICE EACH by one, with what is stateless around it."""
+    found = tree.nodes([pipe])
+    slicers = [n for n in found if not _stateless(n)]
+    events = [n.processor for n in found if isinstance(n.processor, tree.Events)]
+    if len(slicers) != 1 or len(events) != 1:
+        return ()
+    node, slicer = slicers[0], slicers[0].processor
+    plain = all(isinstance(n.processor, (tree.Events, tree.Where)) for n in tree.nodes(list(node.inputs)))
+    if not isinstance(slicer, tree.Slice) or slicer.form != "each" or slicer.exploded or not plain:
+        return ()
+    match slicer.key:
+        case Ref(scope=None, name=name) | tree.Attribute(of=tree.Input(index=0), name=name):
+            if name not in ("type", "time"):
+                passes = frozenset({"key"}) if pipe.node is node else frozenset[str]()
+                return (Choice(tuple((t, (name,)) for t in events[0].types), passes),)
+    return ()
+
+
+def kept(pipe: tree.Pipe) -> tuple[str, ...]:
+    """What the processors of a pipe keep, in words."""
+    out = []
+    for node in tree.nodes([pipe]):
+        p = node.processor
+        match p:
+            case tree.Window(width=int(width)):
+                out.append(f"Window: the last {width} items")
+            case tree.Window():
+                out.append("Window: the items of its time")
+            case tree.Slice():
+                out.append("Slice: what the processor of every slice keeps" + (", until it ends" if p.until else ""))
+            case tree.Collect() | tree.CollectMap():
+                out.append(f"{p.kind_name}: all items")
+            case tree.Pack():
+                out.append("Pack: the items since the guard was true")
+            case tree.Formula():
+                out.append("Formula: the positions that are not decided")
+            case _ if len(node.inputs) > 1:
+                out.append(f"{p.kind_name}: the items of an input that wait for those of another")
+    return tuple(dict.fromkeys(out))
 
 
 def unsupported(definitions: Sequence[tree.Definition]) -> None:

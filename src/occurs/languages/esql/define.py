@@ -11,7 +11,7 @@ import pyarrow as pa
 from occurs.errors import Problem
 from occurs.languages.esql import syntax
 from occurs.languages.esql.checks import Analysis, analyse
-from occurs.languages.esql.compile import identity, single, unsupported
+from occurs.languages.esql.compile import boxes, identity, kept, ordered, single, splits, unsupported
 from occurs.languages.esql.parser import parse
 from occurs.languages.esql.reference import rows_of, tables_of
 from occurs.languages.language import Given, Known, Slot, Texts
@@ -149,7 +149,11 @@ class Esql:
                     d.pipe,
                     self.analysis.kinds[d.name],
                     d.about,
-                    single=single(d.pipe),
+                    splits(d.pipe),
+                    kept(d.pipe),
+                    single(d.pipe),
+                    ordered(d.pipe),
+                    boxes(d.pipe),
                     file=d.file,
                     span=d.span,
                 )
