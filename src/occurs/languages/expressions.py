@@ -125,14 +125,6 @@ class ExpressionBuilder(ABC):
     def x_bare(self, tree: Node) -> Expr:
         return core.Ref(None, plain(tree.children[0]), span=self.span(tree))
 
-    def x_annotated(self, tree: Node) -> Expr:
-        kind, arg = tree.children
-        return core.Annotated(self.type(kind) or Type.NULL, self.expr(arg), span=self.span(tree))
-
-    @abstractmethod
-    def type(self, token: Token) -> Type | None:
-        """The type a name stands for; reports an unknown one."""
-
     def x_param(self, tree: Node) -> Expr:
         return core.Param(str(tree.children[0])[1:], span=self.span(tree))
 
@@ -184,6 +176,18 @@ class ExpressionBuilder(ABC):
     def x_call(self, tree: Node) -> Expr:
         args = tuple(self.expr(c) for c in tree.children[1:] if c is not None)
         return core.Call(plain(tree.children[0]).lower(), args, span=self.span(tree))
+
+
+class TypedBuilder(ExpressionBuilder):
+    """Expressions of a language in which a type may be written before one."""
+
+    def x_annotated(self, tree: Node) -> Expr:
+        kind, arg = tree.children
+        return core.Annotated(self.type(kind) or Type.NULL, self.expr(arg), span=self.span(tree))
+
+    @abstractmethod
+    def type(self, token: Token) -> Type | None:
+        """The type a name stands for; reports an unknown one."""
 
 
 def unquoted(word: str, at: int, source: Text) -> str:

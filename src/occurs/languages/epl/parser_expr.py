@@ -14,7 +14,7 @@ from occurs.expr import tree as core
 from occurs.expr.tree import Expr
 from occurs.languages.epl import syntax
 from occurs.languages.epl.words import AGGREGATES, OTHER_UNITS, UNFIXED, UNITS
-from occurs.languages.expressions import DEEPEST, LONG, ExpressionBuilder, Node, Refused, end_of, plain
+from occurs.languages.expressions import DEEPEST, LONG, Node, Refused, TypedBuilder, end_of, plain
 from occurs.model.time import Duration
 from occurs.model.types import Type
 
@@ -24,7 +24,7 @@ GREATEST = 2**31 - 1
 _DIGITS, _EXPONENT = 40, 30
 
 
-class EplExpressions(ExpressionBuilder):
+class EplExpressions(TypedBuilder):
     """Numbers with suffixes, names with an index, ranges, cases, texts put together, and durations."""
 
     def name(self, token: Token) -> syntax.Name:

@@ -211,10 +211,6 @@ class FormulaBuilder(ExpressionBuilder):
         self.depth -= 1
         return built
 
-    def type(self, token: Token) -> Type | None:
-        """No term names a type."""
-        raise NotImplementedError
-
     def _unquoted(self, token: Token) -> str:
         quote = token[0]
         return str(token[1:-1]).replace(quote * 2, quote)

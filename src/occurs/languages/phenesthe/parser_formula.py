@@ -12,7 +12,7 @@ from lark import Token
 from occurs.errors import did_you_mean
 from occurs.expr import tree as core
 from occurs.expr.tree import Expr
-from occurs.languages.expressions import DEEPEST, ExpressionBuilder, Node, Refused, plain
+from occurs.languages.expressions import DEEPEST, Node, Refused, TypedBuilder, plain
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.syntax import Relation
 from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration
@@ -32,7 +32,7 @@ _LONGEST = 24
 UNIT_WORDS = ("us", "ms", "s", "sec", "second", "min", "minute", "h", "hour", "d", "day", "w", "week")
 
 
-class FormulaBuilder(ExpressionBuilder):
+class FormulaBuilder(TypedBuilder):
     """Relations and all below them."""
 
     def named(self, token: Token) -> syntax.Name:
