@@ -32,6 +32,8 @@ class SQLite:
     def __init__(self, folder: Path):
         self.path = folder / "case.db"
         self.connection = sqlite.connect(self.path)
+        self.connection.execute("pragma journal_mode = wal")
+        self.connection.execute("pragma synchronous = off")
 
     def feed(self) -> SQLiteFeed:
         return SQLiteFeed(self.path)
@@ -39,9 +41,12 @@ class SQLite:
     def run(self, sql: str, *values: Any) -> int:
         return self.connection.execute(sql, values).rowcount
 
+    def take_clock(self) -> None:
+        """It stands in the log."""
+
     def set_clock(self, time: int) -> None:
+        """For the rest of the transaction."""
         self.run("update occurs_open set clock = ?", time)
-        self.connection.commit()
 
     def close(self) -> None:
         self.connection.close()
@@ -57,7 +62,6 @@ class Postgres:
 
         self.url = url
         self.connection = psycopg.connect(url)
-        self.clock = False
 
     def feed(self) -> PostgresFeed:
         from occurs.connect.changes.postgres import PostgresFeed
@@ -67,20 +71,21 @@ class Postgres:
     def run(self, sql: str, *values: Any) -> int:
         return self.connection.execute(sql, values).rowcount
 
-    def set_clock(self, time: int) -> None:
-        if not self.clock:
-            self.run("create table if not exists our_clock (at bigint)")
-            self.run("insert into our_clock select 0 where not exists (select 1 from our_clock)")
-            self.run("create or replace function occurs.now() returns bigint language sql as "
-                     "'select at from public.our_clock'")  # fmt: skip
-            self.clock = True
-        self.run("update our_clock set at = %s", time)
+    def take_clock(self) -> None:
+        self.run(
+            "create or replace function occurs.now() returns bigint language sql as "
+            "'select current_setting(''our.clock'')::bigint'"
+        )
         self.connection.commit()
+
+    def set_clock(self, time: int) -> None:
+        """For the rest of the transaction."""
+        self.run(f"set local our.clock = '{time}'")
 
     def close(self) -> None:
         """Everything that a case has made goes."""
         rows = self.connection.execute("select tablename from pg_tables where schemaname = 'public'").fetchall()
-        gone = ", ".join(quoted(n) for (n,) in rows if n != "our_clock")
+        gone = ", ".join(quoted(n) for (n,) in rows)
         self.run(f"drop table {gone}")
         self.run("drop schema occurs cascade")
         self.connection.commit()
@@ -163,16 +168,14 @@ def watched(database: Any, case: Any, make: Any = Judge, *, restart: bool = Fals
         return watcher
 
     watcher = started(feed)
-    first = min((e.time for e in case.events), default=0)
-    database.set_clock(first - 1)
-    while watcher.step():  # what was there when it was installed: nothing
-        pass
+    database.take_clock()
     for time, rows in groupby(sorted(case.events, key=lambda e: (e.time, e.sequence or 0)), key=lambda e: e.time):
         group = list(rows)
         database.set_clock(time)
         for event in group[::-1]:  # what is rolled back leaves no trace
             write(database, event, by_name)
         database.connection.rollback()
+        database.set_clock(time)
         for event in group:
             write(database, event, by_name)
         database.connection.commit()

@@ -2,6 +2,7 @@
 
 import pytest
 from livecases import CASES, Postgres, SQLite, watched
+from replaying import Replaying
 
 from occurs.testing.logic import load_cases
 
@@ -25,7 +26,31 @@ def test_worked_examples_on_sqlite(case, tmp_path):
     database.close()
 
 
-@pytest.mark.parametrize("case", WORKED, ids=str)
+@pytest.mark.parametrize(
+    "case", [c for c in WORKED if c.name[:2] in ("18", "20", "22") and c.strategy != "reactivate"], ids=str
+)
+def test_a_new_watcher_after_every_transaction_goes_on(case, tmp_path):
+    database = SQLite(tmp_path)
+    found, never = watched(database, case, restart=True)
+    assert (found, sorted(never)) == (expected(case)[0], sorted(expected(case)[1]))
+    database.close()
+
+
+@pytest.mark.parametrize("case", WORKED[::20], ids=str)
+def test_the_reference_judges_the_log_alike(case, tmp_path):
+    database = SQLite(tmp_path)
+    found, never = watched(database, case, make=Replaying)
+    assert (found, sorted(never)) == (expected(case)[0], sorted(expected(case)[1]))
+    database.close()
+
+
+def once(cases):
+    """Of two cases that differ in the strategy alone one is left for a long run."""
+    long = pytest.mark.long
+    return [pytest.param(c, marks=[long] if c.strategy == "continue" else []) for c in cases]
+
+
+@pytest.mark.parametrize("case", once(WORKED), ids=str)
 def test_worked_examples_on_postgresql(case, postgres):
     database = Postgres(postgres.url())
     found, never = watched(database, case)
