@@ -140,6 +140,10 @@ class Columns:
         self, batch: Batch, keys: Keys, fired: np.ndarray, since: np.ndarray, counts: Mapping[str, int]
     ) -> Firings:
         """In the order of time and values."""
+        empty = {n: Column.nulls(t, 0) for n, t in self.generics}
+        if not len(fired):
+            outputs = {n: Column.nulls(t, 0) for n, t in self.outputs}
+            return Firings(_NONE, outputs, empty, _NONE, _NONE, empty, counts=counts)
         code, time = batch.code[fired], batch.time[fired]
         generics = {n: keys.values[i].take(code) for i, (n, _) in enumerate(self.generics)}
         if self.emit is None:
@@ -149,7 +153,6 @@ class Columns:
                 n: self._given(e, t, batch, fired, time) for (n, t), e in zip(self.outputs, self.emit, strict=True)
             }
         order = _order(time, columns)
-        empty = {n: Column.nulls(t, 0) for n, t in self.generics}
         return Firings(
             time[order],
             {n: c.take(order) for n, c in columns.items()},

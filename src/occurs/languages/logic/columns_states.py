@@ -137,13 +137,14 @@ class Batch:
         if not names or not len(rows):
             return before
         end = np.flatnonzero(np.append(rows.code[1:] != rows.code[:-1], True))
-        code, row, put = rows.code[end], rows.row[end], rows.put[end] & (rows.row[end] >= 0)
-        keep = positions(code, before.code) < 0
+        keep = positions(rows.code[end], before.code) < 0
+        end = end[rows.put[end] & (rows.row[end] >= 0)]
+        code, row = rows.code[end], rows.row[end]
         order = np.argsort(np.concatenate((before.code[keep], code)), kind="stable")
         columns = {}
         for name, type_ in names:
             reader = self.readers[self.streams[stream].shape.name]
-            new = plain_array(reader.column(name, type_).arrow).take(pa.array(np.where(put, row, 0), mask=~put))
+            new = plain_array(reader.column(name, type_).arrow).take(pa.array(row))
             new = new.cast(_physical(type_)) if pa.types.is_null(new.type) else new
             old = before.columns[name].filter(pa.array(keep)) if len(before.code) else new.slice(0, 0)
             columns[name] = pa.concat_arrays([old.cast(new.type), new]).take(pa.array(order))

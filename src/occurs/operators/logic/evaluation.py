@@ -198,21 +198,7 @@ class _Leaves:
     def last(self, network: Network) -> dict[Expr, pa.Array]:
         """The last values of what is asked for as it was before."""
         ends = pa.array(self.states.start[1:] - 1)
-        return {leaf: plain_array(self.column(leaf)).take(ends) for leaf in leaves_before(network)}
-
-
-def leaves_before(network: Network) -> tuple[Expr, ...]:
-    """What is asked for as it was at the state before."""
-    terms = [*network.atoms, *network.plain]
-    for c in network.compared:
-        terms += [c.right] if c.left is None else [c.left, c.right]
-    found: dict[Expr, None] = {}
-    waiting = [n for term in terms for n in term.walk() if isinstance(n, Before)]
-    for node in waiting:
-        found[node.leaf] = None
-        if isinstance(node.leaf, Before):
-            waiting.append(node.leaf)
-    return tuple(found)
+        return {leaf: plain_array(self.column(leaf)).take(ends) for leaf in network.before}
 
 
 def plain_array(column: pa.Array) -> pa.Array:
@@ -342,7 +328,7 @@ def saved(network: Network, memory: Memory) -> dict[str, pa.Table]:
         "slots": _lists(memory.slots.reshape(m, -1) if m else np.zeros((0, 0), np.int64)),
         "about": _lists(memory.about),
         "sizes": _lists(np.diff(memory.queue_start).reshape(m, -1)[:, : network.queues] if m else np.zeros((0, 0))),
-        **{f"last{i}": memory.last[leaf] for i, leaf in enumerate(leaves_before(network)) if m},
+        **{f"last{i}": memory.last[leaf] for i, leaf in enumerate(network.before) if m},
     }
     queues = {"time": pa.array(memory.queue_time)}
     queues |= {f"value{i}": pa.array(v) for i, v in enumerate(memory.queue_value)}
@@ -372,7 +358,7 @@ def restored(network: Network, tables: Mapping[str, pa.Table]) -> Memory:
 
     if not m:
         return Memory.empty(network)
-    last = {leaf: rows[f"last{i}"].combine_chunks() for i, leaf in enumerate(leaves_before(network))}
+    last = {leaf: rows[f"last{i}"].combine_chunks() for i, leaf in enumerate(network.before)}
     return Memory(
         np.array(rows["code"], np.int64),
         matrix("slots", nodes, kernel.SLOTS),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -76,6 +77,20 @@ class Network:
     queues: int
     width: int
     doubt: int = -1
+
+    @cached_property
+    def before(self) -> tuple[Expr, ...]:
+        """What is asked for as it was at the state before."""
+        terms = [*self.atoms, *self.plain]
+        for c in self.compared:
+            terms += [c.right] if c.left is None else [c.left, c.right]
+        found: dict[Expr, None] = {}
+        waiting = [n for term in terms for n in term.walk() if isinstance(n, Before)]
+        for node in waiting:
+            found[node.leaf] = None
+            if isinstance(node.leaf, Before):
+                waiting.append(node.leaf)
+        return tuple(found)
 
     def doubted(self) -> Network:
         """The same with two nodes for each: 2k is true where node k is for sure, 2k + 1 where it may be.
