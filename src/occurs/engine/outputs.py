@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
@@ -31,12 +31,8 @@ def no_reasons(n: int, kind: TimeKind) -> pa.Array:
 
 def time_array(ticks: np.ndarray, kind: TimeKind, null: np.ndarray | None = None) -> pa.Array:
     """Ticks as users see them: timestamps, or the integers they are; null where ``null`` is true."""
-    return in_kind(pa.array(ticks) if null is None else pa.array(ticks, mask=null), kind)
-
-
-def in_kind(ticks: pa.Array, kind: TimeKind) -> pa.Array:
-    """Ticks that are in Arrow already."""
-    return ticks.cast(pa.timestamp("us", tz="UTC")) if kind.timestamp else ticks
+    array = pa.array(ticks) if null is None else pa.array(ticks, mask=null)
+    return array.cast(pa.timestamp("us", tz="UTC")) if kind.timestamp else array
 
 
 def because_type(kind: TimeKind) -> pa.DataType:
@@ -65,20 +61,14 @@ def table_of(
     kind: TimeKind,
     labels: Labels | None,
     reasons: pa.Array | None,
-    ticks: Sequence[pa.Array] | None = None,
 ) -> pa.Table:
-    """Rows with the columns of the output (common.md, section 4).  ``ticks``: time, and end of what lasts, if they are
-    at hand."""
+    """Rows with the columns of the output (common.md, section 4)."""
     n = len(time)
     names = ["type", "time", *(["end"] if schema.lasting else []), *schema.names]
-    arrays = [_repeated(type, n) if isinstance(type, str) else type]
-    if ticks is not None:
-        arrays += [in_kind(t, kind) for t in ticks]
-    else:
-        arrays.append(time_array(time, kind))
-        if schema.lasting:
-            end = columns["end"]
-            arrays.append(time_array(end.values, kind, None if end.valid is None else ~end.valid))
+    arrays = [_repeated(type, n) if isinstance(type, str) else type, time_array(time, kind)]
+    if schema.lasting:
+        end = columns["end"]
+        arrays.append(time_array(end.values, kind, None if end.valid is None else ~end.valid))
     for name, t in schema:
         column = columns.get(name)
         arrays.append(pa.nulls(n, schema.arrow_of(name, t)) if column is None else column.cast(t).output())
@@ -89,6 +79,16 @@ def table_of(
         names.append("because")
         arrays.append(reasons)
     return pa.Table.from_arrays(arrays, names=names)
+
+
+def table_of_arrays(type: str, arrays: Mapping[str, pa.Array], schema: Schema, kind: TimeKind) -> pa.Table:
+    """The same of columns that are in Arrow already, in the types of the schema; times as ticks."""
+    times = ["time", "end"] if schema.lasting else ["time"]
+    made = [_repeated(type, len(arrays["time"]))]
+    for name in times:
+        made.append(arrays[name].cast(pa.timestamp("us", tz="UTC")) if kind.timestamp else arrays[name])
+    made += [arrays[name] for name in schema.names]
+    return pa.Table.from_arrays(made, names=["type", *times, *schema.names])
 
 
 def _repeated(text: str, n: int) -> pa.Array:

@@ -10,7 +10,15 @@ import numpy as np
 import pyarrow as pa
 
 from occurs.engine.order import INSTANT
-from occurs.engine.outputs import because_type, empty_table, no_reasons, table_of, time_array, type_column
+from occurs.engine.outputs import (
+    because_type,
+    empty_table,
+    no_reasons,
+    table_of,
+    table_of_arrays,
+    time_array,
+    type_column,
+)
 from occurs.engine.tables import concat_rows
 from occurs.errors import InputProblem
 from occurs.expr.evaluate import select
@@ -276,8 +284,10 @@ class TypeRows:
             if not len(rows):
                 return empty_table(schema, kind, label, because)
             reasons = no_reasons(len(rows), kind) if because else None
-            labels, ticks = rows.labels if label else None, rows.cache.get("ticks")
-            return table_of(type, rows.time, rows.columns, schema, kind, labels, reasons, ticks)
+            labels, arrays = rows.labels if label else None, rows.cache.get("arrays")
+            if arrays is not None and labels is None and reasons is None:
+                return table_of_arrays(type, arrays, schema, kind)
+            return table_of(type, rows.time, rows.columns, schema, kind, labels, reasons)
         alone = None if because or type in self.outside else self.parts.alone(type)
         if alone is not None:
             at = alone[0].rows_of(alone[1])

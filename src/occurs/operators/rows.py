@@ -21,7 +21,7 @@ class Rows:
     that outlives a call names a row.  ``labels`` only if wanted.  ``derived``: int32 place of the definition, -1 for
     input.  ``at``: int64 (n), the place of the row within its instant over all types (see
     :func:`occurs.engine.order.placed`); None where nobody asks.  ``cache`` holds what operators of one call share
-    (codes, indexes, masks), and as ``ticks`` time, and end if there is one, in Arrow.
+    (codes, indexes, masks), and as ``arrays`` time and all columns in Arrow.
     """
 
     type: str

@@ -174,18 +174,20 @@ class Joined:
         columns: dict[Type, list[Column]] = {}
         for number, (type, scan) in enumerate(self.scans):
             rows = tables.get(type)
-            if rows is None or len(rows) == rows.new:
+            if rows is None or len(rows.time) == rows.new:
                 continue
-            mine = [] if rows.new or scan.conditions else [rows.column(a) for a in scan.arguments]
-            if len(mine) < len(scan.arguments) or any(not _complete(c) for c in mine):
+            mine = None if rows.new or scan.conditions else _complete(rows, scan.arguments)
+            if mine is None:
                 codes, time = scan.instants(rows, call)
                 pieces += [*codes, time]
                 counts[number] = len(time)
                 continue
             for column in mine:
-                columns.setdefault(column.type, []).append(column)
-                pieces.append(column)
-            pieces.append(rows.time)
+                if column.type in columns:
+                    columns[column.type].append(column)
+                else:
+                    columns[column.type] = [column]
+            pieces += [*mine, rows.time]
             counts[number] = len(rows.time)
         if not pieces:
             return counts, None
@@ -202,11 +204,18 @@ class Joined:
         return counts, np.concatenate(marks)
 
 
-def _complete(column: Column) -> bool:
-    """Whether it has ints or texts, and no nulls."""
-    if column.type is Type.INT:
-        return column.valid is None
-    return column.type is Type.STRING and not column.arrow.null_count
+def _complete(rows: Rows, attributes: Sequence[str]) -> list[Column] | None:
+    """The columns of attributes; None if some are neither ints nor texts, or have nulls."""
+    found = []
+    for name in attributes:
+        column = rows.column(name)
+        if column.type is Type.INT:
+            if column.valid is not None:
+                return None
+        elif column.type is not Type.STRING or column.arrow.null_count:
+            return None
+        found.append(column)
+    return found
 
 
 class _Building:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,25 @@ from occurs.operators.rows import Rows
 
 _KINDS = {Type.INT: NUMBER, Type.STRING: TEXT}
 _NO_HEADS = np.zeros((0, 3), np.int64)
+
+
+class _Columns(Mapping[str, Column]):
+    """The columns of an answer, made of Arrow's when they are asked for."""
+
+    def __init__(self, answer: Answer, arrays: Mapping[str, pa.Array]) -> None:
+        self._answer, self._arrays = answer, arrays
+
+    def __getitem__(self, name: str) -> Column:
+        types = {a.name: a.type for a in self._answer.head} | ({"end": Type.TIMESTAMP} if self._answer.lasting else {})
+        return Column.of(self._arrays[name], types[name])
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (a.name for a in self._answer.head)
+        if self._answer.lasting:
+            yield "end"
+
+    def __len__(self) -> int:
+        return len(self._answer.head) + self._answer.lasting
 
 
 @dataclass(frozen=True)
@@ -57,23 +76,19 @@ class Reports:
             if not n:
                 out.append(answer.nothing())
                 continue
-            columns: dict[str, Column] = {}
-            time, ticks = found[at : at + n], [whole.slice(at, n)]
+            time, arrays = found[at : at + n], {"time": whole.slice(at, n)}
             at += n
             if answer.lasting:
-                end = Column(Type.TIMESTAMP, found[at : at + n], None)
-                ticks.append(whole.slice(at, n))
+                arrays["end"] = whole.slice(at, n)
                 at += n
             for attribute in answer.head:
                 if attribute.type is Type.STRING:
-                    columns[attribute.name] = Column(Type.STRING, None, None, decoded.slice(text, n))
+                    arrays[attribute.name] = decoded.slice(text, n)
                     text += n
                 else:
-                    columns[attribute.name] = Column(Type.INT, found[at : at + n], None, whole.slice(at, n))
+                    arrays[attribute.name] = whole.slice(at, n)
                     at += n
-            if answer.lasting:
-                columns["end"] = end
-            out.append(Rows(answer.name, time, columns, cache={"ticks": ticks}))
+            out.append(Rows(answer.name, time, _Columns(answer, arrays), cache={"arrays": arrays}))
         return out
 
     def of_blocks(self, found: np.ndarray, counts: np.ndarray, call: Call) -> list[Rows]:
