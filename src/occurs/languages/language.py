@@ -25,7 +25,6 @@ from occurs.plan.graph import Node
 from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Subscribed
 
-
 #: subformulas with free variables that a trigger may have, if nothing is said
 MAX_FORMULA = 64
 

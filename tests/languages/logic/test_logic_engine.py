@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from occurs.errors import OccursError
 from occurs.languages.logic import define
 from occurs.languages.logic.running import General
+from occurs.loading import parse
 from occurs.testing.compare import difference
 from occurs.testing.laws_logic import Subject, all_laws
 from occurs.testing.logic import LogicCase, load_cases
@@ -68,3 +70,28 @@ def test_random_triggers_keep_the_laws(make, seed: int) -> None:
 def test_many_random_triggers_keep_the_laws(make, block: int) -> None:
     for seed in range(20_000 + block * 500, 20_500 + block * 500):
         all_laws(make(random.Random(seed)), random.Random(seed))
+
+
+@pytest.mark.parametrize(
+    ("formula", "wanted"),
+    [
+        ("eventually ([x <- a] nexttime a > x)", [("x", "1", 2), ("state", "state", 3)]),
+        ("eventually (a = 3 and eventually a = 2)", [("state", "state", 3), ("state", "state", 4)]),
+        ("eventually [t0 <- time] [x <- a] eventually (a = x + 1 and time <= t0 + 1)",
+         [("t0", "2", 2), ("x", "1", 2), ("state", "state", 3)]),
+    ],
+)  # fmt: skip
+def test_why(formula: str, wanted: list[tuple[str, str, int]]) -> None:
+    table = pa.table({"time": [1, 2, 3, 4], "a": [4, 1, 3, 2]})
+    if "x + 1" in formula:
+        table = pa.table({"time": [1, 2, 3, 4], "a": [4, 1, 2, 9]})
+    found = parse(f"trigger t: {formula}", language="ftl").detect(table, time_unit="s", because=True)
+    reasons = [(b["role"], b["type"], b["time"]) for b in found["t"].to_pylist()[0]["because"]]
+    assert reasons == [("activation", "state", 1), *wanted]
+
+
+def test_why_a_past_trigger_fires() -> None:
+    table = pa.table({"time": [1, 2], "a": [1, 3]})
+    found = parse("trigger t: [x <- a] lasttime a < x", language="ptl").detect(table, time_unit="s", because=True)
+    reasons = [(b["role"], b["type"], b["time"]) for b in found["t"].to_pylist()[0]["because"]]
+    assert reasons == [("activation", "state", 1), ("x", "3", 2), ("state", "state", 2)]

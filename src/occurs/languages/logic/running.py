@@ -83,9 +83,8 @@ class _Run:
 
     def __init__(self, compiled: Compiled, kept: Kept, call: Call) -> None:
         self.compiled, self.trigger, self.kept, self.call = compiled, compiled.trigger, kept, call
-        self.found: list[tuple[int, Instance, tuple[Any, ...], int]] = []
+        self.found: list[tuple[int, Instance, tuple[Any, ...], int, Sequence[Reason]]] = []
         self.over: list[tuple[int, tuple[Any, ...]]] = []
-        self.reasons: list[list[Reason]] = []
 
     # --- a state ------------------------------------------------------------------------------------------------------
 
@@ -174,9 +173,10 @@ class _Run:
         if instance.next_tick == time:
             instance.next_tick += self.trigger.every or 0
         since = time if instance.since is None else instance.since
-        fired = self.compiled.advance(instance, s)
+        fired = self.compiled.advance(instance, s, self.call.reasons)
         if fired:
-            self.found.append((time, instance, self.compiled.given(instance, s), since))
+            reasons = self.compiled.reasons(instance, s) if self.call.reasons else ()
+            self.found.append((time, instance, self.compiled.given(instance, s), since, reasons))
         if instance.over:
             self.over.append((time, instance.generics))
 
@@ -202,7 +202,7 @@ class _Run:
         order = [names.index(n) for n in sorted(names)]
         found = sorted(self.found, key=lambda f: (f[0], [_ascending(f[2][i]) for i in order]))
         over = sorted(self.over, key=lambda o: (o[0], [_ascending(v) for v in o[1]]))
-        generics = [i.generics for _, i, _, _ in found]
+        generics = [f[1].generics for f in found]
         return Firings(
             np.array([f[0] for f in found], np.int64),
             columns_of(trigger.outputs, [f[2] for f in found]),
@@ -210,7 +210,8 @@ class _Run:
             np.array([f[3] for f in found], np.int64),
             np.array([t for t, _ in over], np.int64),
             columns_of(trigger.generics, [g for _, g in over]),
-            counts=self.kept.counted(),
+            [f[4] for f in found] if self.call.reasons else None,
+            self.kept.counted(),
         )
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from occurs.errors import InputProblem
+from occurs.languages.logic import syntax
 from occurs.languages.logic.running_core import lowered
-from occurs.languages.logic.running_future import FALSE, Ahead, Residual, leaves
+from occurs.languages.logic.running_future import FALSE, Ahead, Residual, Trail, Trails, leaves, shown
 from occurs.languages.logic.running_past import OfPresent
 from occurs.languages.logic.running_states import State
 from occurs.languages.logic.running_terms import Record, Term, Test
@@ -25,7 +27,7 @@ class Instance:
     ``over``: it can fire no more.  ``next_tick``: the next state of `observing every`."""
 
     __slots__ = (
-        "generics", "last", "next_tick", "over", "past", "records", "residual", "since", "values", "variables"
+        "generics", "last", "next_tick", "over", "past", "records", "residual", "since", "trails", "values", "variables"
     )  # fmt: skip
 
     def __init__(self, generics: tuple[Any, ...], values: dict[str, Any], variables: dict[str, Any]) -> None:
@@ -37,6 +39,8 @@ class Instance:
         self.last: int | None = None
         self.over = False
         self.next_tick: int | None = None
+        #: how its obligations have come about, if that is asked for
+        self.trails: Trails | None = None
 
     @property
     def size(self) -> int:
@@ -74,8 +78,11 @@ class Compiled:
         if self.ahead is not None:
             instance.residual = self.ahead.root.pending(True, instance.values)
 
-    def advance(self, instance: Instance, s: State) -> bool:
-        """A new state: does the instance fire?  InputProblem if something that is not known decides."""
+    def advance(self, instance: Instance, s: State, reasons: bool = False) -> bool:
+        """A new state: does the instance fire?  InputProblem if something that is not known decides.
+
+        ``reasons``: keep how that has come about; then that of a firing is in ``instance.trails.hit``.
+        """
         trigger, r = self.trigger, instance.values
         if instance.since is None:
             instance.since = s.time
@@ -85,14 +92,21 @@ class Compiled:
             assert self.test is not None
             hit = self.test(s, r)
         else:
-            hit, instance.residual = self.ahead.step(instance.residual, r, s)
+            if reasons:
+                instance.trails = Trails() if instance.trails is None else instance.trails
+                instance.trails.hit = ()
+            hit, instance.residual = self.ahead.step(instance.residual, r, s, instance.trails)
         if free and type(hit) is Lost:
             raise InputProblem(replace(hit.problem, definition=trigger.name))
         fired = free and hit is True
         if fired:
             instance.last = s.time
             if not trigger.continues:
+                hits = () if instance.trails is None else instance.trails.hit
                 self.activate(instance)
+                if instance.trails is not None:
+                    instance.trails = Trails()
+                    instance.trails.hit = hits
                 return True
         if self.ahead is not None:
             residual = instance.residual
@@ -133,6 +147,22 @@ class Compiled:
             cut = True
         if cut and records:
             records[0].before = None
+
+    def reasons(self, instance: Instance, s: State) -> Trail:
+        """The states and remembered values of one way in which a firing has come about."""
+        if instance.trails is not None:
+            return instance.trails.hit
+        return (*self._assigned(self.trigger.resolved.formula, instance.values, s), ("state", "state", s.time))
+
+    def _assigned(self, f: syntax.Formula, r: dict[str, Any], s: State) -> Iterator[tuple[str, str, int]]:
+        """What a formula that looks back has remembered of the present state."""
+        if isinstance(f, syntax.And):
+            for part in f.operands:
+                yield from self._assigned(part, r, s)
+        elif isinstance(f, syntax.Assign):
+            value = self.present.term(f.term)(s, r)
+            yield f.variable.text, shown(value), s.time
+            yield from self._assigned(f.operand, {**r, f.variable.text: value}, s)
 
     def given(self, instance: Instance, s: State) -> tuple[Any, ...]:
         """The attributes of the event of a firing.  InputProblem for what is not known."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from occurs.languages.logic.running_future import Trails
 from occurs.languages.logic.running_instances import Compiled, Instance
 from occurs.languages.logic.running_members import Members
 from occurs.languages.logic.running_saved import database, dumps, loads, table_of
@@ -138,7 +139,9 @@ class Kept:
     def _of_instance(self, i: Instance) -> str:
         records = tuple((rec.time, tuple(rec.values)) for rec in i.records)
         variables = tuple(i.variables.values())
-        return dumps((i.generics, variables, tuple(i.past), records, i.residual, i.since, i.last, i.over, i.next_tick))
+        trails = None if i.trails is None else tuple(i.trails.of.items())
+        own = (i.generics, variables, tuple(i.past), records, i.residual, i.since, i.last, i.over, i.next_tick, trails)
+        return dumps(own)
 
     @classmethod
     def restored(cls, compiled: Compiled, tables: Mapping[str, pa.Table]) -> Kept:
@@ -168,11 +171,12 @@ class Kept:
 
     def _restore(
         self, generics: Any, variables: Any, past: Any, records: Any, residual: Any, since: Any, last: Any, over: Any,
-        next_tick: Any,
+        next_tick: Any, trails: Any,
     ) -> None:  # fmt: skip
         i = self._made(generics)
         i.variables = dict(zip(i.variables, variables, strict=True))
         i.past, i.residual, i.since, i.last, i.over, i.next_tick = list(past), residual, since, last, over, next_tick
+        i.trails = None if trails is None else Trails(dict(trails))
         for time, values in records:
             i.records.append(Record(time, list(values), i.records[-1] if i.records else None))
 
