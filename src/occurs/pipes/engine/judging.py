@@ -354,6 +354,11 @@ class Judge:
         if self.root is None or not len(rows):
             return np.ones(len(rows), np.bool_)
         open_ = rows.inside[self.root] >= NEVER
+        if rows.code[0] == rows.code[-1]:
+            keep = np.zeros(len(rows), np.bool_)
+            if open_.any():
+                keep[int(np.argmax(open_)) :] = True
+            return keep
         begins = np.ones(len(rows), np.bool_)
         begins[1:] = rows.last[:-1]
         first = np.maximum.accumulate(np.where(begins, np.arange(len(rows)), 0))

@@ -160,7 +160,7 @@ class Formula(Operator):
         keep = self.judge.needed(rows)
         self.judge.keep(own, rows, keep, call)
         if not keep.all():
-            waits = ~keep
+            waits = slice(0, int(np.argmax(keep)) if keep.any() else len(keep))
             waiting.append(
                 code=rows.code[waits], number=rows.number[waits], exists=rows.exists[waits], about=rows.about[waits]
             )

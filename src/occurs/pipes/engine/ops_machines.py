@@ -161,9 +161,10 @@ class Machine(Operator):
     def _begin(self, state: State, codes: np.ndarray, call: Call) -> None:
         """Give the registers of new traces their starts."""
         begun, mode = state["begun"].upto(call.instances), state["mode"].values
-        new = np.unique(codes[begun[codes] == 0])
+        new = codes[begun[codes] == 0]
         if not len(new):
             return
+        new = np.unique(new)
         begun[new] = 1
         starts = [self.constant(start, new, call) for _, start in self.p.registers]
         if mode[0] != VALUES and all(_kind(c) is not None for c in starts):
@@ -305,7 +306,7 @@ class Machine(Operator):
         env = self.env(fronts.values, fronts.code, len(fronts), call)
         values: list[Col] = []
         where: list[np.ndarray] = []
-        for s in np.unique(after).tolist():
+        for s in np.flatnonzero(np.bincount(after)).tolist():
             at = np.flatnonzero(after == s)
             function = self.outputs[s]
             assert function is not None

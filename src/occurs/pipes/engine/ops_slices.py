@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,30 +24,37 @@ from occurs.pipes.graph import Node
 _NONE = np.zeros(0, np.int64)
 
 
-@dataclass
-class Made:
-    """What slices gave: for the item ``row`` slice ``slot``, which is number ``born``, gave ``value``."""
+#: of all slots: which slice each is (as slices are numbered), of which trace of the slicer
+Owners = tuple[np.ndarray, np.ndarray]
 
-    row: np.ndarray
-    slot: np.ndarray
-    born: np.ndarray
-    #: the trace of the slicer
-    trace: np.ndarray
-    keys: Col
-    value: Col
+
+class Made:
+    """What slices gave: for the item ``row`` slice ``slot``, which is number ``born``, gave ``value``.
+
+    ``owners``: of all slots, or of these rows (``each``); ``trace``: of the slicer.
+    """
+
+    def __init__(
+        self, row: np.ndarray, slot: np.ndarray, owners: Owners, keys: Col, value: Col, each: bool = False
+    ) -> None:
+        self.row, self.slot, self.keys, self.value = row, slot, keys, value
+        self.owners, self.each = owners, each
 
     def __len__(self) -> int:
         return len(self.row)
 
+    @property
+    def born(self) -> np.ndarray:
+        return self.owners[0] if self.each else self.owners[0][self.slot]
+
+    @property
+    def trace(self) -> np.ndarray:
+        return self.owners[1] if self.each else self.owners[1][self.slot]
+
     def take(self, rows: np.ndarray) -> Made:
-        return Made(
-            self.row[rows],
-            self.slot[rows],
-            self.born[rows],
-            self.trace[rows],
-            self.keys.take(rows),
-            self.value.take(rows),
-        )
+        owners = (self.owners[0][rows], self.owners[1][rows]) if self.each else self.owners
+        keys, value = self.keys.take(rows), self.value.take(rows)
+        return Made(self.row[rows], self.slot[rows], owners, keys, value, self.each)
 
     @classmethod
     def join(cls, parts: list[Made]) -> Made:
@@ -57,7 +64,8 @@ class Made:
         row, slot, born, trace = (
             np.concatenate([getattr(p, n) for p in parts]) for n in ("row", "slot", "born", "trace")
         )
-        return cls(row, slot, born, trace, concat([p.keys for p in parts]), concat([p.value for p in parts]))
+        keys, value = concat([p.keys for p in parts]), concat([p.value for p in parts])
+        return cls(row, slot, (born, trace), keys, value, True)
 
 
 @operator
@@ -197,7 +205,7 @@ class Slice(Operator):
         items = Items(value, position, position, slot)
         (out,) = self.inside.advance(own.inner, [items], self._inner(own, inner, call))
         if out.step is position and keys is not None:
-            return Made(rows, slot, own.slots.born[slot], own.slots.outer[slot], keys, out.value)
+            return Made(rows, slot, own.owners(), keys, out.value)
         return own.made(out.step - base, out)
 
     def _with_until(
@@ -351,7 +359,7 @@ class Slice(Operator):
         slot = slot[there]
         value = newest.value.filter(there) if len(there) else null_col(0)
         keys = own.slots.keys(slot) if len(slot) else null_col(0)
-        return Made(np.full(len(slot), -1), slot, own.slots.born[slot], own.slots.outer[slot], keys, value)
+        return Made(np.full(len(slot), -1), slot, own.owners(), keys, value)
 
     def _maps(
         self, own: _Own, x: Items, made: Made | None, gone: list[tuple[np.ndarray, np.ndarray]],
@@ -369,16 +377,16 @@ class Slice(Operator):
         own.forget_newest()
         count = len(code)
         if not parts:
-            empty = Changes(_NONE, _NONE, _NONE, np.zeros(0, np.bool_), null_col(0), null_col(0), count)
-            return Snap(empty, rows)
+            return Snap(_changes([], count), rows)
+        if x.code is None and not gone:
+            return Snap(_changes(parts, count), rows)
         every = Made.join(parts)
         size = len(every)
-        since, born, slot = every.row, every.born, every.slot
+        since, born = every.row, every.born
+        # slices that were removed may have left their slots to others: their numbers tell them apart
+        slot = np.unique(born, return_inverse=True)[1]
         keys, values = every.keys, every.value
         lost = np.zeros(size, np.bool_)
-        if gone or (own.slots.instances != 0 and x.code is not None):
-            # slices that were removed may have left their slots to others: their numbers tell them apart
-            slot = np.unique(born, return_inverse=True)[1]
         if gone:
             number = np.unique(born)
             went, who = np.concatenate([g[0] for g in gone]), np.concatenate([g[1] for g in gone])
@@ -396,12 +404,12 @@ class Slice(Operator):
             since, born, slot, lost = since[order], born[order], slot[order], lost[order]
             keys, values = keys.take(order), values.take(order)
         if x.code is None:
-            return Snap(Changes(since, slot, born, lost, keys, values, count), rows)
-        return self._maps_of_traces(own, every, since, slot, born, lost, keys, values, code, rows, count)
+            return Snap(Changes(since, slot, lost, count, lambda: born, lambda: keys, lambda: values), rows)
+        return self._maps_of_traces(every, since, slot, born, lost, keys, values, code, rows, count)
 
     @staticmethod
     def _maps_of_traces(
-        own: _Own, every: Made, since: np.ndarray, slot: np.ndarray, born: np.ndarray, lost: np.ndarray, keys: Col,
+        every: Made, since: np.ndarray, slot: np.ndarray, born: np.ndarray, lost: np.ndarray, keys: Col,
         values: Col, code: np.ndarray, rows: np.ndarray, count: int,
     ) -> Col:  # fmt: skip
         """Each trace of the slicer sees its own slices only."""
@@ -410,11 +418,33 @@ class Slice(Operator):
         out = np.empty(len(rows), object)
         for c in np.unique(code[rows]).tolist():
             mine = np.flatnonzero(trace == c)
-            part = Changes(since[mine], slot[mine], born[mine], lost[mine], keys.take(mine), values.take(mine), count)
+            numbers, some, theirs = born[mine], keys.take(mine), values.take(mine)
+            part = Changes(
+                since[mine], slot[mine], lost[mine], count, partial(_same, numbers), partial(_same, some),
+                partial(_same, theirs),
+            )  # fmt: skip
             here = np.flatnonzero(code[rows] == c)
             for i, v in zip(here.tolist(), Snap(part, rows[here]).pylist()):
                 out[i] = v
         return Obj(out)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _changes(parts: list[Made], count: int) -> Changes:
+    """The changes that are made of what slices gave, one part after the other."""
+
+    def joined(name: str) -> Any:
+        found = [getattr(p, name) for p in parts]
+        if name in ("keys", "value"):
+            return concat(found) if found else null_col(0)
+        return np.concatenate(found) if found else _NONE
+
+    since, slot = joined("row"), joined("slot")
+    lost = np.zeros(len(since), np.bool_)
+    return Changes(since, slot, lost, count, *(partial(joined, n) for n in ("born", "keys", "value")))
 
 
 def _some(values: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
@@ -450,8 +480,11 @@ class _Own(Part):
 
     def made(self, row: np.ndarray, out: Items) -> Made:
         """What copies of φ gave for the items ``row``."""
-        slot, slots = out.codes, self.slots
-        return Made(row, slot, slots.born[slot], slots.outer[slot], slots.keys(slot), out.value)
+        return Made(row, out.codes, self.owners(), self.slots.keys(out.codes), out.value)
+
+    def owners(self) -> Owners:
+        """Who has the slots now, whatever becomes of them."""
+        return self.slots.born.copy(), self.slots.outer.copy()
 
     def _state(self) -> State:
         return State(
