@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
 from occurs.languages.esql.semantics import Run
 from occurs.model.occurrence import Occurrence
 from occurs.pipes.box import Box
+from occurs.pipes.fusing import fused
+from occurs.pipes.graph import every_node, nodes
 from occurs.pipes.kinds import ANY
 from occurs.pipes.pipe import Pipe
 from occurs.pipes.running import types_of
 from occurs.testing.cases import KINDS
-from occurs.testing.pipes import alike, plain
+from occurs.testing.pipes import alike, difference, plain, reference, rows
 from occurs.testing.random_pipes import PROCESSORS, random_pipe, random_pipes
 
 
@@ -93,8 +96,6 @@ def check(definition, case):
 
 def widths(definition):
     """The durations that processors have."""
-    from occurs.pipes.graph import every_node
-
     for node in every_node([definition.pipe]):
         width = getattr(node.processor, "width", None)
         if width is not None:
@@ -106,6 +107,19 @@ def test_push_pull_and_columns_give_the_same(processor):
     for seed in range(3):
         case = random_pipe(random.Random(f"push {processor} {seed}"), processor=processor, most_events=10)
         check(case.definitions[0], case)
+
+
+@pytest.mark.parametrize("processor", ["lift", "tuple"])
+def test_functions_of_functions_give_the_same_as_one(processor):
+    fewer = 0
+    for seed in range(12):
+        case = random_pipe(random.Random(f"fused {processor} {seed}"), processor=processor, depth=3)
+        (definition,) = case.definitions
+        (pipe,) = fused([definition.pipe])
+        fewer += len(nodes([pipe])) < len(nodes([definition.pipe]))
+        found = reference(replace(case, given=(replace(definition, pipe=pipe),)))
+        assert difference(rows(found), rows(reference(case))) is None, seed
+    assert fewer
 
 
 @pytest.mark.long

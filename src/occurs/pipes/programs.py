@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from occurs.errors import DefinitionProblem
 from occurs.model.types import RESERVED_OUTPUT
+from occurs.pipes.fusing import fused
 from occurs.pipes.graph import Definition
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ class Named:
             if column in RESERVED_OUTPUT:
                 message = f"`{self.name}` has a column `{column}`, which has a meaning of its own"
                 raise DefinitionProblem.of("reserved-name", message)
-        return Definition(self.name, self.pipe.graph, self.about)
+        (pipe,) = fused([self.pipe.graph])
+        return Definition(self.name, pipe, self.about)
 
 
 def program(*pipes: Pipe | Named) -> Program:

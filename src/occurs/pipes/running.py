@@ -18,6 +18,7 @@ from occurs.model.time import TimeKind
 from occurs.pipes.constants import Word
 from occurs.pipes.engine.columns import concat
 from occurs.pipes.engine.run import Batch, Emitted, column_of, open, tuples
+from occurs.pipes.fusing import fused
 from occurs.pipes.graph import every_node
 from occurs.pipes.tree import Events
 from occurs.pipes.values import column, given, like, taken
@@ -50,7 +51,7 @@ class Push:
     def __init__(self, pipe: Pipe) -> None:
         self._types = types_of(pipe)
         self._default = self._types[0] if len(self._types) == 1 else None
-        self._run = open([pipe.graph], kind=TICKS)
+        self._run = open(fused([pipe.graph]), kind=TICKS)
         self._pushed = dict.fromkeys(self._types, 0)
         self._last: int | None = None
         self._callbacks: list[Callable[[Any], Any]] = []
@@ -192,7 +193,7 @@ def run(pipe: Pipe, sources: Any, ended: bool = True) -> Any:
     them, say when and of which source; without ``time`` row i is at time i), or a table per source.
     """
     batch, columns = _batch(pipe, sources)
-    engine = open([pipe.graph], kind=TICKS)
+    engine = open(fused([pipe.graph]), kind=TICKS)
     (found,) = engine.advance(batch)
     parts = [found.value]
     if ended:
