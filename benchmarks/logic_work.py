@@ -111,6 +111,7 @@ BOUNDED = {
     "3 OVERLOAD": "eventually [t <- time][x <- a] eventually (a >= 2x and time <= t + {c})",
     "3 PAST-OVERLOAD": "past [t <- time][x <- a] previously (a <= .5x and time >= t - {c})",
     "4": "eventually ([x <- a] eventually within {c} (a = 2x))",
+    "9": "eventually (p and [t <- time] eventually (q and eventually (a > 90 and time <= t + {c})))",
     "12 held": "eventually (p until[>={c}] true)",
     "12 held, past": "past p since[>={c}] p",
     "12 always": "eventually (q and always within {c} p)",
@@ -121,11 +122,10 @@ BOUNDED = {
 
 #: formulas that are evaluated state by state
 GENERAL = {
-    "9": "eventually (p and [t <- time] eventually (q and eventually (a > 90 and time <= t + 10)))",
-    "10": "eventually (p and (q until a > 90) and (q until b > 90))",
-    "14": "(p until q) and eventually within 3 (a > 90)",
-    "13": "p weak until (a > 98)",
     "6": "eventually (([x <- a][y <- b] nexttime (a >= 2x implies b >= 2y)) until[>=50] true)",
+    "two bounds at once": "eventually (p and eventually within 5 (a > 90) and eventually within 8 (b > 90))",
+    "a number on the left": "eventually [x <- a] (b >= x until[<=10] (a > x and q))",
+    "always, then": "eventually ((always within 3 p) and eventually within 10 (a > 95))",
 }
 
 

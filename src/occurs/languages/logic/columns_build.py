@@ -8,6 +8,7 @@ states of 4.3), seen from there.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from occurs.expr.tree import Expr
@@ -30,6 +31,8 @@ from occurs.operators.logic.network import FLIPPED, FOREVER, Ages, Before, Build
 
 _TRUE = syntax.Truth(True)
 NOTHING = Scope()
+#: things that are waited for at once: all orders are looked at
+MOST_TOGETHER = 3
 
 
 class Formulas:
@@ -205,15 +208,53 @@ class Formulas:
         raise Unsuited("two things are waited for at once")
 
     def every(self, parts: Sequence[Part], begins: int, scope: Scope) -> int:
-        """All of them; one may look forward."""
+        """All of them."""
         now = [self.past(f, scope, hold) for f, hold in parts if not forward(f)]
         later = [(f, hold) for f, hold in parts if forward(f)]
         begins = self.b.both([begins, *now])
         if not later:
             return begins
-        if len(later) > 1:
-            raise Unsuited("two things are waited for at once")
-        return self.future(later[0][0], begins, scope, later[0][1])
+        if len(later) == 1:
+            return self.future(later[0][0], begins, scope, later[0][1])
+        if scope.of(syntax.And(tuple(f for f, _ in later))).terms:
+            raise Unsuited("a remembered value of which two things are asked at once")
+        return self.together([self.waiting(f, hold) for f, hold in later], begins)
+
+    def waiting(self, f: syntax.Formula, hold: bool) -> tuple[syntax.Formula, syntax.Formula, bool]:
+        """(p, q, q as it is or negated) of a formula that is ``p until q``, without a bound."""
+        match f:
+            case syntax.Not():
+                return self.waiting(f.operand, not hold)
+            case syntax.Eventually(bound=None) if hold:
+                return _TRUE, f.operand, True
+            case syntax.Always(bound=None) if not hold:
+                return _TRUE, f.operand, False
+            case syntax.Until(bound=None) if hold and not forward(f.left):
+                return f.left, f.right, True
+            case syntax.Release(bound=None) if not hold and not forward(f.left):
+                return syntax.Not(f.left), f.right, False
+        raise Unsuited("two things are waited for at once")
+
+    def together(self, parts: Sequence[tuple[syntax.Formula, syntax.Formula, bool]], begins: int) -> int:
+        """Where the last of several that are waited for since the same state comes.
+
+        They wait side by side until the first of them has what it waits for; from there the others wait on, as what
+        they ask of the states between has held.
+        """
+        if len(parts) > MOST_TOGETHER:
+            raise Unsuited(f"more than {MOST_TOGETHER} things are waited for at once")
+        if len(parts) == 1:
+            left, right, positive = parts[0]
+            return self.future(right, self.b.since(self.past(left), begins, Ages(), after=True), NOTHING, positive)
+        waits = self.b.since(self.b.both([self.past(p) for p, _, _ in parts]), begins, Ages(), after=True)
+        found = []
+        for i, (_, right, positive) in enumerate(parts):
+            if forward(right):
+                raise Unsuited("two things are waited for at once")
+            found.append(
+                self.together([*parts[:i], *parts[i + 1 :]], self.b.both([waits, self.past(right, hold=positive)]))
+            )
+        return self.b.either(found)
 
     def until(
         self,
@@ -238,11 +279,25 @@ class Formulas:
             return self.future(right, self.b.since(holds, begins, within, after=True), Scope(), positive)
         found = []
         for way in Ways(scope, self.kind, False).of(right, positive):
+            if way.later:
+                found.append(self.carried(holds, begins, within, way, scope, bound is not None))
+                continue
             clock = self.clock(way, scope, bound is not None)
             first = self.b.both([begins, *(self.past(f, hold=h) for f, h in way.scope)])
             ends = self.queue(holds, first, within & way.ages, way.compared, after=True, clock=clock)
             found.append(self.every(way.here, ends, Scope()))
         return self.b.either(found)
+
+    def carried(self, holds: int, begins: int, within: Ages, way: Way, scope: Scope, bound: bool) -> int:
+        """One more thing has come, and something later asks how long ago the first was: the last of them decides."""
+        within = within & way.ages
+        if len(way.later) > 1 or way.compared or way.scope or within.low > 0 or scope.delay:
+            raise Unsuited("a remembered value below a further operator")
+        node = self.b.latest(holds, begins, within, self.clock(way, scope, bound))
+        ends = self.b.both([node, *(self.past(f, hold=h) for f, h in way.here if not forward(f))])
+        if any(forward(f) for f, _ in way.here):
+            raise Unsuited("two things are waited for at once")
+        return self.future(way.later[0][0], ends, replace(scope, source=node), way.later[0][1])
 
     def never(self, right: syntax.Formula, positive: bool, within: Ages, begins: int, scope: Scope) -> int:
         """Nothing has broken it up to now; what stands on the left of an until takes no part in this."""
@@ -253,7 +308,7 @@ class Formulas:
         clock = -1
         if scope.terms:
             (way, *more) = Ways(scope, self.kind, False).of(right, positive)
-            if more or way.compared or way.scope:
+            if more or way.compared or way.scope or way.later or scope.source is not None:
                 raise Unsuited("a remembered value must never be reached")
             clock = self.clock(way, scope, within != Ages())
             within = within & way.ages
@@ -264,6 +319,10 @@ class Formulas:
 
     def clock(self, way: Way, scope: Scope, bound: bool) -> int:
         """The column of times from which ages count; -1: those of the states."""
+        if scope.source is not None:
+            if bound or way.compared or way.scope or way.ages.low > 0:
+                raise Unsuited("ages from two states")
+            return -2 - scope.source
         if not scope.delay or not way.timed:
             return -1
         if bound:

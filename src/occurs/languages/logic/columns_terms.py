@@ -41,25 +41,28 @@ class Unsuited(Exception):
 @dataclass(frozen=True)
 class Scope:
     """Remembered values: by name the term, of the state at which they were assigned; ``delay``: how many states before
-    the present that was."""
+    the present that was.  ``source``: they are times, and the node that has the last of them (None: of a state)."""
 
     terms: Mapping[str, Expr] = field(default_factory=dict)
     delay: int = 0
+    source: int | None = None
 
     def of(self, node: Expr) -> Scope:
         """Of the variables that are free in ``node`` only."""
         names = free(node)
         terms = {n: t for n, t in self.terms.items() if n in names}
-        return Scope(terms, self.delay if terms else 0)
+        return Scope(terms, self.delay, self.source) if terms else Scope()
 
     def assigned(self, f: syntax.Assign) -> Scope:
         """With one more."""
-        if self.terms and self.delay:
+        if self.terms and (self.delay or self.source is not None):
             raise Unsuited("values remembered at different states")
         return Scope({**self.terms, f.variable.text: self.filled(f.term)}, 0)
 
     def later(self) -> Scope:
         """At the next state."""
+        if self.source is not None:
+            raise Unsuited("values remembered at different states")
         return Scope({n: before(t) for n, t in self.terms.items()}, self.delay + 1)
 
     def filled(self, node: Expr) -> Expr:

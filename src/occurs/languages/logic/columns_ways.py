@@ -9,7 +9,18 @@ from itertools import product
 from occurs.expr.tree import Expr
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks_nodes import Time
-from occurs.languages.logic.columns_terms import NEGATED, STATES, Scope, Unsuited, aged, free, plain, sort, temporal
+from occurs.languages.logic.columns_terms import (
+    NEGATED,
+    STATES,
+    Scope,
+    Unsuited,
+    aged,
+    forward,
+    free,
+    plain,
+    sort,
+    temporal,
+)
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.logic.network import FLIPPED, Ages, Before, Compared
@@ -26,7 +37,7 @@ class Way:
 
     ``here``: of the state that is looked at; ``scope``: of the state of the remembered values alone; ``ages``: the time
     between the two; ``compared``: numbers of the two states, the later one on the left.  ``timed``: does a written
-    comparison of times take part?
+    comparison of times take part?  ``later``: looks forward from the state that is looked at, with remembered times.
     """
 
     here: tuple[Part, ...]
@@ -34,6 +45,7 @@ class Way:
     ages: Ages
     compared: tuple[Compared, ...]
     timed: bool
+    later: tuple[Part, ...] = ()
 
 
 class Ways:
@@ -98,10 +110,14 @@ class Ways:
         here: list[Part] = []
         scope: list[Part] = []
         compared: list[Compared] = []
+        later: list[Part] = []
         found, timed = Ages(), False
         for f, hold in parts:
             if not free(f) & self.scope.terms.keys():
                 here.append((f, hold))
+                continue
+            if forward(f) and all(self.scope.terms[n] == self.clock for n in free(f) & self.scope.terms.keys()):
+                later.append((f, hold))
                 continue
             if temporal(f):
                 raise Unsuited("a remembered value below a further operator")
@@ -115,7 +131,7 @@ class Ways:
                 found, timed = found & age, True
             else:
                 compared.append(self.compared(f))
-        return Way(tuple(here), tuple(scope), found, tuple(compared), timed)
+        return Way(tuple(here), tuple(scope), found, tuple(compared), timed, tuple(later))
 
     def elsewhere(self, node: Expr) -> bool:
         """Does what uses remembered values look at another state, too?"""

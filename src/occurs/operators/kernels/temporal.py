@@ -20,7 +20,8 @@ NONE = -(2**63)
 SLOTS = 5
 
 #: columns of a program: operator, operands, ages [LOW, HIGH], the age at which all is over, comparison, numbers, queue,
-#: whether the first operand is asked before (0) or after (1), the column of times (-1: of the states)
+#: whether the first operand is asked before (0) or after (1), the column of times (-1: of the states; less: -2 minus a
+#: node LATEST, whose time it is)
 OP, A, B, LOW, HIGH, CLOSE, COMPARE, LEFT, RIGHT, QUEUE, AFTER, CLOCK = range(12)
 WIDTH = 12
 
@@ -212,6 +213,8 @@ def run(
                     if program[k, CLOCK] >= 0 and begins:
                         clock = numbers[program[k, CLOCK], i]
                         begins = known[program[k, CLOCK], i]
+                    elif program[k, CLOCK] < -1:
+                        clock = mine[-2 - program[k, CLOCK], 1]
                     after = program[k, AFTER] != 0
                     low, high, q = program[k, LOW], program[k, HIGH], program[k, QUEUE]
                     if op == UNBROKEN:

@@ -110,6 +110,8 @@ class Network:
                     new[k.A] = 2 * row[k.A] + upper
                 if op >= k.AND and row[k.B] >= 0:
                     new[k.B] = 2 * row[k.B] + upper
+                if row[k.CLOCK] < -1:
+                    new[k.CLOCK] = -2 - (2 * (-2 - row[k.CLOCK]) + upper)
                 new[k.QUEUE] = 2 * row[k.QUEUE] + upper * _QUEUES.get(op, 0)
                 rows.append(new)
         program = np.array(rows, np.int64).reshape(-1, k.WIDTH)
@@ -219,6 +221,11 @@ class Builder:
         if ages.high == FOREVER:
             return self.node(k.EARLIEST, holds, begins, low=ages.low, **more)
         return self.node(k.WITHIN, holds, begins, low=ages.low, high=ages.high, **more)
+
+    def latest(self, holds: int, begins: int, ages: Ages, clock: int = -1) -> int:
+        """As :meth:`since` with ``after``; it knows when the last was that began, for those whose ``clock`` it is: -2
+        minus its number."""
+        return self.node(k.LATEST, holds, begins, high=ages.high, after=1, clock=clock)
 
     def unbroken(self, breaks: int, begins: int, ages: Ages, clock: int = -1) -> int:
         """Some state where it begins, and nothing has broken it since, as long as its age is in ``ages``."""
