@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from base64 import b64encode
 from typing import Any
 
 import pyarrow as pa
@@ -11,7 +12,8 @@ import pyarrow.compute as pc
 
 
 def plain_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Values as text: timestamps in ISO 8601 with Z, whole floats with ``.0``, nested ones as JSON; null stays."""
+    """Values as text: timestamps in ISO 8601 with Z, whole floats with ``.0``, nested ones as JSON, bytes in base64;
+    null stays."""
     t = column.type
     if pa.types.is_dictionary(t):
         return plain_text(column.cast(t.value_type))
@@ -26,7 +28,14 @@ def plain_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return pc.replace_substring_regex(text, r"^(-?\d+)$", r"\1.0")
     if pa.types.is_integer(t) or pa.types.is_boolean(t) or pa.types.is_null(t) or pa.types.is_decimal(t):
         return column.cast(pa.string())
-    return pa.chunked_array([pa.array([None if v is None else dumps(v) for v in column.to_pylist()], pa.string())])
+    values = column.to_pylist()
+    if pa.types.is_union(t):  # each value as what it is
+        values = [v if v is None or isinstance(v, str) else dumps(v) for v in values]
+    elif pa.types.is_binary(t):
+        values = [None if v is None else b64encode(v).decode() for v in values]
+    else:
+        values = [None if v is None else dumps(v) for v in values]
+    return pa.chunked_array([pa.array(values, pa.string())])
 
 
 def json_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -36,8 +45,10 @@ def json_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return json_text(column.cast(t.value_type))
     if pa.types.is_floating(t):
         column = pc.if_else(pc.is_finite(column), column, None)
+    if pa.types.is_union(t):
+        return pa.chunked_array([pa.array(["null" if v is None else dumps(v) for v in column.to_pylist()])])
     text = plain_text(column)
-    if pa.types.is_string(t) or pa.types.is_large_string(t) or pa.types.is_timestamp(t):
+    if pa.types.is_string(t) or pa.types.is_large_string(t) or pa.types.is_timestamp(t) or pa.types.is_binary(t):
         text = _quoted(text)
     return pc.fill_null(text, "null")
 
@@ -63,6 +74,8 @@ def dumps(value: Any) -> str:
 
 
 def _other(value: Any) -> str:
+    if isinstance(value, bytes):
+        return b64encode(value).decode()
     if isinstance(value, dt.datetime):
         return value.isoformat().replace("+00:00", "Z")
     return str(value)

@@ -223,6 +223,10 @@ def _common(tables: Tables, column: str) -> pa.DataType:
 
 
 def _typed(name: str, table: pa.Table) -> pa.Table:
+    """With the column ``type``, and as Parquet takes it: what is of several types as text."""
+    for at, field in enumerate(table.schema):
+        if pa.types.is_union(field.type):
+            table = table.set_column(at, field.name, plain_text(table.column(at)))
     if "type" in table.column_names:
         return table
     return table.add_column(0, "type", pa.array([name] * len(table), pa.string()))

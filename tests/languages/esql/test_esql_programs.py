@@ -8,7 +8,6 @@ import pyarrow as pa
 import pytest
 
 import occurs
-from occurs.errors import DefinitionProblem, InputProblem
 from occurs.testing.pipes import PipesCase, Row, difference, load_cases, rows
 
 FOLDER = Path(__file__).parents[2] / "cases" / "pipes"

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from occurs.connect.astext import plain_text
 from occurs.engine.engine import concat_rows
 from occurs.engine.order import input_rows
 from occurs.engine.results import TypeRows
@@ -39,8 +40,9 @@ MOST_NUMBERED = 16
 
 
 def kinds_of(schema: Schema) -> list[tuple[str, Kind]]:
-    """The attributes of a schema with what their columns hold."""
-    return [(n, schema.arrow_of(n, t) if t is Type.RECORD else t) for n, t in schema]
+    """The attributes of a schema with what their columns hold; what is of several types is text."""
+    found = [(n, schema.arrow_of(n, t) if t is Type.RECORD else t) for n, t in schema]
+    return [(n, Type.STRING if isinstance(k, pa.DataType) and pa.types.is_union(k) else k) for n, k in found]
 
 
 def ddl_of(kind: Kind) -> str:
@@ -49,6 +51,10 @@ def ddl_of(kind: Kind) -> str:
         return DDL_TYPES[kind]
     if pa.types.is_list(kind):
         return f"array<{ddl_of(kind.value_type)}>"
+    if pa.types.is_map(kind):
+        return f"map<{ddl_of(kind.key_type)}, {ddl_of(kind.item_type)}>"
+    if pa.types.is_binary(kind):
+        return "binary"
     if pa.types.is_struct(kind):
         parts = ("`{}`:{}".format(f.name.replace("`", "``"), ddl_of(f.type)) for f in kind)
         return f"struct<{', '.join(parts)}>"
@@ -143,6 +149,7 @@ class Wide:
                 names.append(c)
                 if c in mine:
                     column = table.column(mine[c])
+                    column = plain_text(column) if pa.types.is_union(column.type) else column
                     arrays.append(column if column.type == arrow_of(at) else column.cast(arrow_of(at)))
                 else:
                     arrays.append(pa.nulls(n, arrow_of(at)))
