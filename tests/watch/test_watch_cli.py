@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -231,6 +232,13 @@ def test_other_languages_go_on_from_what_triggers_find(here):
     assert done.exit_code == 0, done.stderr
     found = [json.loads(r) for r in done.stdout.splitlines()]
     assert [(r["type"], r["link"]) for r in found] == [("High", "a"), ("High", "a"), ("Twice", "a")]
+
+
+def test_the_guide_has_the_rights_that_are_granted():
+    from occurs.connect.changes.postgres_sql import grants
+
+    guide = (Path(__file__).parents[2] / "docs" / "watch.md").read_text()
+    assert "".join(f"{statement};\n" for statement in grants("watcher")) in guide
 
 
 def test_on_postgresql(tmp_path, monkeypatch, pg_url):

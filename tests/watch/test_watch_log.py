@@ -326,6 +326,12 @@ def test_a_watcher_of_more_columns_makes_the_log_wider(place):
     assert seen(other, other.saved("other").position, "other")[-1] == [("update", ("a", "x"), ("a", "z"))]
     assert feed.installed([Watched("traffic", (("link", Type.STRING),), ("link",))], "w")
     assert seen(feed)[-1] == [("update", ("a",), ("a",))]
+    third = place.feed(TRAFFIC, name="third")  # it wants other columns, and the first two go on
+    writer.execute("update traffic set load = 3")
+    writer.commit()
+    assert seen(third, third.saved("third").position, "third")[-1] == [("update", ("a", 1), ("a", 3))]
+    assert seen(other, other.saved("other").position, "other")[-1] == [("update", ("a", "z"), ("a", "z"))]
+    assert seen(feed)[-1] == [("update", ("a",), ("a",))]
 
 
 # --- SQLite -----------------------------------------------------------------------------------------------------------
@@ -444,6 +450,24 @@ def test_constraints_that_are_checked_at_once_change_nothing(pg):
     writer.execute("update traffic set load = 3")
     writer.commit()
     assert [[c[2][1] for c in s] for s in seen(feed)] == [[1], [2, 3]]
+
+
+def test_a_commit_that_fails_in_the_end_leaves_no_trace(pg):
+    import psycopg
+
+    writer = pg.connect()
+    writer.execute("create table later (n int unique deferrable initially deferred)")
+    writer.commit()
+    feed = pg.feed(TRAFFIC, Watched("later", (("n", Type.INT),)))
+    writer.execute("update traffic set load = 2")
+    writer.execute("insert into later values (1), (1)")  # found when the position has been taken
+    with pytest.raises(psycopg.errors.UniqueViolation):
+        writer.commit()
+    writer.execute("update traffic set load = 3")
+    writer.commit()
+    states = feed.read(0, "w", 10)
+    assert [[c.new["load"] for c in s.changes] for s in states] == [[1], [3]]
+    assert states[1].time > states[0].time
 
 
 def test_truncating_and_partitions_are_logged(pg):

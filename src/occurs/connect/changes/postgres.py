@@ -134,8 +134,23 @@ class PostgresFeed(Store):
             relation = self._relation(table.name)
             assert relation is not None
             columns = self.describe([table.name])[table.name].columns
-            found.append((table, relation[1], [c.name for c in columns if c.name not in table.names]))
+            # what another watcher wants is still logged
+            left = self._unlogged(relation[0])
+            others = [c.name for c in columns if c.name not in table.names and (left is None or c.name in left)]
+            found.append((table, relation[1], others))
         return [*postgres_sql.log_sql(found), *(postgres_sql.grants(self.role) if self.role else ())]
+
+    def _unlogged(self, oid: int) -> set[str] | None:
+        """The columns of a table that its trigger leaves out; None if it has none, or they are disabled."""
+        rows = self.run(
+            "select tgname::text, tgargs from pg_trigger where tgrelid = :oid "
+            "and tgname in ('occurs_log', 'occurs_truncate') and tgenabled <> 'D'",
+            oid=oid,
+        )
+        if len(rows) != 2:
+            return None
+        left = [*bytes(rows[0][1]).decode().split("\0"), ""][1]
+        return {n for (n,) in self.run("select unnest(cast(:left as text[]))", left=left or "{}")}
 
     def uninstall_sql(self) -> list[str]:
         if not self._has_log():
@@ -176,15 +191,8 @@ class PostgresFeed(Store):
             return False
         for table in tables:
             relation = self._relation(table.name)
-            rows = relation and self.run(
-                "select tgname::text, tgargs from pg_trigger where tgrelid = :oid "
-                "and tgname in ('occurs_log', 'occurs_truncate') and tgenabled <> 'D'",
-                oid=relation[0],
-            )
-            if not rows or len(rows) != 2:
-                return False
-            left = [*bytes(rows[0][1]).decode().split("\0"), ""][1]
-            if any(f'"{n}"' in left for n in table.names):
+            left = None if relation is None else self._unlogged(relation[0])
+            if left is None or left & set(table.names):
                 return False
         self._tables = {t.name: t for t in tables}
         self.run(f"listen {postgres_sql.CHANNEL}")

@@ -9,6 +9,7 @@ import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -154,8 +155,9 @@ class SQLiteFeed(Store):
 
     def install(self, tables: Sequence[Watched], watcher: str, rules: str) -> None:
         with self.transaction():
-            self._outdated(tables)
-            for statement in self.install_sql(tables, watcher):
+            if sqlite_sql.has_log(self.connection):
+                self._outdated(tables)
+            for statement in self.install_sql([self._wider(t) for t in tables], watcher):
                 self.run(statement)
             if self.entered(watcher):
                 return
@@ -177,12 +179,23 @@ class SQLiteFeed(Store):
             if rows:
                 sqlite_sql.enter(self.connection, tx, last, at, 1, watcher)
 
+    def _logged(self, table: str) -> list[str]:
+        """The columns of a table that are logged already."""
+        rows = self.run("select name from pragma_table_info(:log)", log=f"occurs_changes_{table}")
+        return [n.removeprefix("new_") for (n,) in rows if n.startswith("new_")]
+
+    def _wider(self, table: Watched) -> Watched:
+        """A table with what another watcher wants of it, too."""
+        more = tuple((n, Type.NULL) for n in self._logged(table.name) if n not in table.names)
+        return replace(table, columns=(*table.columns, *more))
+
     def _outdated(self, tables: Sequence[Watched]) -> None:
         """Triggers that log fewer columns than are wanted now go; the table of changes gets the others."""
         for table in tables:
-            have = [n for (n,) in self.run("select name from pragma_table_info(:t)", t=f"occurs_changes_{table.name}")]
-            new = [f"{when}_{n}" for n in table.names for when in ("old", "new") if f"{when}_{n}" not in have]
-            if not have or not new:
+            have = self._logged(table.name)
+            there = table.name in (n for (n,) in self.run("select name from occurs_watched"))
+            new = [f"{when}_{n}" for n in table.names for when in ("old", "new") if n not in have]
+            if not there or not new:
                 continue
             for name in new:
                 self.run(f"alter table {changes_of(table.name)} add column {quoted(name)}")
@@ -197,8 +210,7 @@ class SQLiteFeed(Store):
         if not wanted <= there:
             return False
         for table in tables:
-            rows = self.run("select name from pragma_table_info(:t)", t=f"occurs_changes_{table.name}")
-            if not {f"new_{n}" for n in table.names} <= {n for (n,) in rows}:
+            if not set(table.names) <= set(self._logged(table.name)):
                 return False
         self._tables = {t.name: t for t in tables}
         return True
