@@ -18,7 +18,7 @@ from benchmarks import epl, growth, lasting, local, logic, nets
 from benchmarks.history import parquet
 from benchmarks.report import Report
 
-PARTS = ("local", "growth", "lasting", "epl", "nets", "logic", "watch", "spark", "streaming")
+PARTS = ("local", "growth", "lasting", "epl", "nets", "logic", "pipes", "watch", "spark", "streaming")
 FOLDER = Path("out") / "benchmarks"
 
 
@@ -83,6 +83,12 @@ def logic_part(quick: bool) -> Iterator[Report]:
         spark.stop()
 
 
+def pipes_part(quick: bool) -> Iterator[Report]:
+    from benchmarks import pipes
+
+    yield from pipes.reports(quick)
+
+
 def watch_part(quick: bool) -> Iterator[Report]:
     from benchmarks import watch
 
@@ -96,6 +102,7 @@ RUN = {
     "epl": epl_part,
     "nets": nets_part,
     "logic": logic_part,
+    "pipes": pipes_part,
     "watch": watch_part,
     "spark": spark_part,
     "streaming": streaming_part,

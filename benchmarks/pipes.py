@@ -1,0 +1,131 @@
+"""Pipes: the pipelines of the specification on a million events, widths of windows, what is kept.
+
+The peer of the specification, BeepBeep 3, was not found on Maven Central (io.github.liflab, ca.uqac.lif): its rates
+are those recorded elsewhere, for orientation; what is measured side by side is a plain Python loop over the same
+prepared values.  All rates are of CPU-seconds of one process.
+"""
+
+from __future__ import annotations
+
+import gc
+import time as clock
+from collections import deque
+from collections.abc import Callable, Iterator
+from functools import partial
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from benchmarks import pipes_work
+from benchmarks.pipes_work import EVENTS, Work
+from benchmarks.report import Report, ratio
+from occurs import pipes
+from occurs.pipes import fn
+from occurs.pipes.engine.run import Batch, column_of, open
+
+#: wanted of time windows, events per second, and of wide windows against narrow ones
+TIME_WINDOWS, WIDTHS = 1e6, 1.5
+#: positions that may be pending
+PENDING = 100
+
+
+def reports(quick: bool) -> Iterator[Report]:
+    """All tables."""
+    yield pipelines(3 if quick else 5)
+    yield widths(3 if quick else 5)
+    yield kept(100_000 if quick else EVENTS)
+
+
+def seconds(run: Callable[[], Any], repetitions: int) -> tuple[float, Any]:
+    """The median of CPU-seconds after a warm-up, and the last result."""
+    result, found = run(), []
+    for _ in range(repetitions):
+        result = None
+        gc.collect()
+        start = clock.process_time()
+        result = run()
+        found.append(clock.process_time() - start)
+    return median(found), result
+
+
+def ours(work: Work, values: Any, repetitions: int) -> tuple[float, tuple[int, Any]]:
+    """Seconds for all events, and the checksum."""
+    used, result = seconds(lambda: work.pipe.run(values, ended=work.ended), repetitions)
+    return used, work.check(result)
+
+
+def loop(work: Work, values: list[Any]) -> float:
+    """Seconds of the plain loop; what comes out is dropped."""
+    return seconds(lambda: deque(work.loop(values), maxlen=0), 3)[0]
+
+
+def pipelines(repetitions: int) -> Report:
+    """Each pipeline beside its loop.  AssertionError if a checksum is not that of the specification."""
+    report = Report(
+        "Pipes: a million events",
+        [("pipeline", ""), ("M events/s", ".1f"), ("plain loop, M/s", ".2f"), ("ours / loop", ".1f"),
+         ("BeepBeep as recorded, M/s", ".2f"), ("ours / recorded", ".1f"), ("wanted", ".1f")],
+    )  # fmt: skip
+    prepared: dict[bool, Any] = {False: pipes_work.numbers(EVENTS), True: pipes_work.symbols(EVENTS)}
+    for work in pipes_work.works():
+        values = prepared[work.symbols]
+        used, checksum = ours(work, values, repetitions)
+        assert checksum == work.wanted, (work.name, checksum, work.wanted)
+        part = values[: EVENTS // 5].to_pylist() if work.symbols else values[: EVENTS // 5].tolist()
+        rate, plain = EVENTS / used, len(part) / max(loop(work, part), 1e-9)
+        if work.wanted[0] == 0:
+            plain = 0.0  # a loop that gives nothing has nothing to do
+        report.add(
+            work.name, rate / 1e6, plain / 1e6 or None, ratio(rate, plain or None),
+            None if work.rate is None else work.rate / 1e6, ratio(rate, work.rate), work.target or None,
+        )  # fmt: skip
+    report.notes.append("checksums are those of pipes.md, section 9; `wanted`: ours to BeepBeep in one run")
+    report.notes.append("BeepBeep is not on Maven Central: its rates were recorded on another machine, for orientation")
+    return report
+
+
+def widths(repetitions: int) -> Report:
+    """What an event costs in windows of 10 and of 10 000."""
+    report = Report(
+        "Windows: cost by width", [("inside", ""), ("10, ns", ".0f"), ("10 000, ns", ".0f"), ("ratio", ".2f")]
+    )
+    x = pipes.source("x", type=int)
+    values = pipes_work.numbers(EVENTS)
+    for name, inner in (("sum", fn.add), ("greatest", fn.maximum)):
+        cost = []
+        for width in (10, 10_000):
+            pipe = x.window(width, lambda p, f=inner: p.cumulate(f))
+            cost.append(seconds(partial(pipe.run, values), repetitions)[0] / EVENTS * 1e9)
+        report.add(name, *cost, cost[1] / cost[0])
+    report.notes.append(f"wanted: at most {WIDTHS}")
+    return report
+
+
+def kept(events: int) -> Report:
+    """Rows of the state while a long history goes by in batches, and slices of which all but 1000 have ended."""
+    report = Report("What is kept", [("pipeline", ""), ("events", ",d"), ("most rows", ",d"), ("wanted", ",d")])
+    works = {w.name: w for w in pipes_work.works()}
+    for name in ("ltl-filter", "ltl-troolean"):
+        values = pipes_work.symbols(events)
+        report.add(name, events, _most(works[name].pipe, values, events), PENDING)
+    x = pipes.source("x", type=int)
+    ending = x.slice(fn("$0 DIV 2"), lambda p: p.cumulate(fn.add), until=fn("$0 >= 0"))
+    every = fn.size(x.slice(fn("$0 MOD 1000"), lambda p: p.cumulate(fn.add)))
+    report.add("slices that end at once", events, _most(fn.size(ending), np.arange(events), events), 10)
+    report.add("1000 slices that go on", events, _most(every, np.arange(events), events), 10_000)
+    return report
+
+
+def _most(pipe: pipes.Pipe, values: Any, events: int) -> int:
+    """The most rows that the state had after a batch of 10 000 events."""
+    run = open([pipe.graph])
+    most = 0
+    (name,) = pipes.running.types_of(pipe)
+    for first in range(0, events, 10_000):
+        part = values[first : first + 10_000]
+        column = column_of(part.tolist()) if isinstance(part, np.ndarray) else column_of(part.to_pylist())
+        times = np.arange(first, first + len(part))
+        run.advance(Batch(times, {name: (np.arange(len(part)), column)}))
+        most = max(most, run.rows())
+    return most
