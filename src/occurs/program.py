@@ -58,6 +58,8 @@ class Program:
         self.timeouts = False
         #: is told of triggers that they can fire no more?
         self.never = False
+        #: is it told of what detections are made?
+        self.because = False
         self._instances: int | None = None
         #: the latest binding and the latest plan, behind all that they depend on; shared by copies with other options
         self._bounds: list[tuple[Known, Bound]] = []
@@ -95,6 +97,12 @@ class Program:
         out._judge(self.problems)
         return out
 
+    def reasoning(self) -> Program:
+        """This program, in a way that knows of what all detections are made."""
+        out = copy.copy(self)
+        out.because = True
+        return out
+
     @property
     def tells_never(self) -> bool:
         """Are there triggers of which there may be instances that can fire no more?"""
@@ -121,7 +129,7 @@ class Program:
         The latest one is kept: thousands of rules take seconds.
         """
         options = self._zone, self._strict, self._require_bounds, self._window, self.provisional, self.timeouts
-        name = None if schemas is None else dict(schemas), kind, *options, self.never, self._instances
+        name = None if schemas is None else dict(schemas), kind, *options, self.never, self.because, self._instances
         if not self._facts and self._plans and self._plans[0][0] == name:
             return self._plans[0][1]
         stage = self._planned(schemas, kind)
@@ -180,6 +188,7 @@ class Program:
         found += bound.timeouts(found) if self.timeouts else []
         found = found if self._instances is None else [d.at_most(self._instances) for d in found]
         found = [d.noticing() for d in found] if self.never else found
+        found = [d.reasoning() for d in found] if self.because else found
         return [d.telling() for d in found] if self.provisional else found
 
     def _judge(self, problems: list[Problem]) -> None:
@@ -300,6 +309,7 @@ class Program:
             zone=zone, facts=facts, strict=strict, require_bounds=require_bounds, window=window, step=step,
             provisional=provisional, timeouts=timeouts, max_instances=max_instances,
         )  # fmt: skip
+        program = program.reasoning() if because else program
         options = InputOptions(type, time, end, sequence, label, time_unit, start, until, bad_rows)  # type: ignore[arg-type]
         events = named(events, self.assigned)
         sample = sample_of(events)
@@ -357,7 +367,9 @@ class Program:
             hint = f"declare them in the rules, `event {missing[0]}(Name: type, ..)`, or pass schemas="
             raise UsageProblem.of("missing-schema", text, hint=hint)
         first = None if start is None else instant(start, kind, "start")
-        return Live(self.adjusted(zone=zone).noticing().plan(known, kind), labelled=because, start=first)
+        program = self.adjusted(zone=zone).noticing()
+        program = program.reasoning() if because else program
+        return Live(program.plan(known, kind), labelled=because, start=first)
 
     def stream(self, events: Iterable[Mapping[str, Any]], *, ended: bool = True, **options: Any) -> Iterator[Detection]:
         """Detections one by one (pull): ``events`` are mappings with ``type``, ``time`` and the attributes, in order of

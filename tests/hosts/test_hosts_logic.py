@@ -37,6 +37,7 @@ trigger at_once for each y in (select link from Traffic): Traffic(y) = 10 and ne
 TRAFFIC = pa.table(
     {"time": [1, 2, 4, 5, 9, 12], "link": ["a", "b", "a", "b", "a", "b"], "load": [10, 7, 20, 14, 40, 15]}
 )
+WHY = [("activation", "state", 1), ("x", "10", 1), ("state", "state", 4)]
 NEVER = [{"type": "at_once", "time": 2, "y": "b"}, {"type": "at_once", "time": 9, "y": "a"}]
 FIRED = "Overload@4(link='a',load=20) Overload@5(link='b',load=14) at_once@4(y='a')"
 
@@ -151,6 +152,8 @@ def test_spark(spark: Any) -> None:
     (row,) = found.arrow("at_once").to_pylist()
     local = program.detect({"Traffic": TRAFFIC}, time_unit="s", because=True)
     assert row == local.arrow("at_once").to_pylist()[0]
+    made = min(found.arrow("Overload").to_pylist(), key=lambda r: r["time"])
+    assert [(b["role"], b["type"], b["time"]) for b in made["because"]] == WHY
     assert sorted(to_arrow(found.never).to_pylist(), key=lambda r: r["time"]) == NEVER
 
 

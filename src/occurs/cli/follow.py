@@ -110,6 +110,7 @@ def command(
         zone=given.zone, facts=facts, strict=strict, require_bounds=require_bounds, provisional=provisional,
         timeouts=timeouts is not None, max_instances=max_instances,
     ).noticing()  # fmt: skip
+    program = program.reasoning() if because else program
     asked = Asked(
         source,
         given.options(skip=bad is not None),

@@ -98,6 +98,10 @@ class Definition(ABC):
         """The same, with notices of what can be found no more as a side output, if it has such."""
         return self
 
+    def reasoning(self) -> Definition:
+        """The same, in a way that knows of what all that it finds is made."""
+        return self
+
     def at_most(self, instances: int) -> Definition:
         """The same, with no more than so many partial matches at a time, if it has such."""
         return self

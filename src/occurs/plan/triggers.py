@@ -25,6 +25,7 @@ class TriggerDefinition(Definition):
 
     ``future``: it looks ahead, so that there may be instances that can fire no more.  ``never``: if it is not empty,
     the notices of these are a side output of this type, with the columns ``notices``: the generic variables.
+    ``thorough``: an operator that knows why a trigger fires, if ``operator`` does not.
     """
 
     name: str
@@ -44,6 +45,7 @@ class TriggerDefinition(Definition):
     file: str | None = None
     span: Span | None = None
     size: str = "constant"
+    thorough: Operator | None = None
     future: bool = False
     never: str = ""
     notices: Schema = Schema()
@@ -86,6 +88,9 @@ class TriggerDefinition(Definition):
 
     def after(self, born: int) -> TriggerDefinition:
         return replace(self, since=born)
+
+    def reasoning(self) -> TriggerDefinition:
+        return self if self.thorough is None else replace(self, operator=self.thorough, thorough=None)
 
     def noticing(self) -> TriggerDefinition:
         return replace(self, never=f"never {self.trigger}", notices=Schema(self.generics)) if self.future else self

@@ -99,7 +99,8 @@ class Columns:
             raise InputProblem([replace(p, definition=p.definition or self.name) for p in e.problems]) from e
 
     def _advance(self, kept: Kept, call: Call) -> Firings:
-        made = step(kept.past, self.seen, tuple(n for n, _ in self.generics), self.kind, call.rows)
+        names = tuple(n for n, _ in self.generics)
+        made = step(kept.past, self.seen, names, self.kind, call.rows, call.since, call.frontier)
         fired, since, memory = self._run(kept.memory, made.batch, made.states)
         counts = {"rows without a key": made.keyless} if made.keyless else {}
         firings = self._firings(made.batch, made.past.keys, fired, since, counts)
@@ -115,6 +116,8 @@ class Columns:
         rounds = int(states.epoch.max()) + 1 if len(states.epoch) else 0
         for number in range(rounds):
             mine = np.flatnonzero(states.epoch == number) if rounds > 1 else np.arange(len(states.code))
+            if not len(mine):  # all that were there before have gone without a state of theirs
+                continue
             code, time = states.code[mine], states.time[mine]
             start = np.append(np.flatnonzero(np.append(True, code[1:] != code[:-1])), len(code))
             own = code[start[:-1]]

@@ -25,6 +25,7 @@ from occurs.languages.logic.compile import (
 )
 from occurs.languages.logic.kept import words
 from occurs.languages.logic.parser import parse
+from occurs.languages.logic.running import General
 from occurs.languages.logic.semantics import evaluate
 from occurs.model.history import History
 from occurs.model.occurrence import Occurrence
@@ -161,6 +162,7 @@ class Logic:
             trigger = trigger_of(resolved, self.analysis, self.schemas, kind, self._everything)
             known = trigger.sources
             kept, size = words(trigger)
+            operator, thorough = operator_of(trigger), General(trigger)
             reads = frozenset((*known.tables, *known.states, *known.events))
             out.append(
                 TriggerDefinition(
@@ -171,7 +173,7 @@ class Logic:
                     slot.place,
                     f"{LANGUAGE}/{resolved.name}/{trigger.name}",
                     trigger.name,
-                    operator_of(trigger),
+                    operator,
                     trigger.generics,
                     frozenset(known.events) if trigger.asks_who else frozenset(),
                     frozenset((*known.tables, *known.states)),
@@ -180,6 +182,7 @@ class Logic:
                     timed=trigger.every is not None,
                     future=not trigger.past,
                     size=size,
+                    thorough=None if isinstance(operator, General) else thorough,
                     text=f"{resolved.text} {known}",
                     file=resolved.file,
                     span=resolved.trigger.span,
