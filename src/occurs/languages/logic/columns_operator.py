@@ -99,8 +99,7 @@ class Columns:
             raise InputProblem([replace(p, definition=p.definition or self.name) for p in e.problems]) from e
 
     def _advance(self, kept: Kept, call: Call) -> Firings:
-        names = tuple(n for n, _ in self.generics)
-        made = step(kept.past, self.seen, names, self.kind, call.rows, call.since, call.frontier)
+        made = step(kept.past, self.seen, tuple(n for n, _ in self.generics), self.kind, call.rows)
         fired, since, memory = self._run(kept.memory, made.batch, made.states)
         counts = {"rows without a key": made.keyless} if made.keyless else {}
         firings = self._firings(made.batch, made.past.keys, fired, since, counts)
