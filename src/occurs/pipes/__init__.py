@@ -64,6 +64,7 @@ from occurs.pipes.operators import select as select
 from occurs.pipes.operators import source as source
 from occurs.pipes.operators import var as var
 from occurs.pipes.operators import window as window
+from occurs.pipes.palettes import Palette as Palette
 from occurs.pipes.pipe import Constant as Constant
 from occurs.pipes.pipe import Pipe as Pipe
 from occurs.pipes.programs import Named as Named

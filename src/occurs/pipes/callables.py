@@ -8,6 +8,7 @@ from typing import Any
 
 from occurs.errors import DefinitionProblem, did_you_mean
 from occurs.expr.tree import Binary, Call, Expr, IsNull, Ref, Unary, rewrite
+from occurs.pipes import palettes
 from occurs.pipes.constants import constant
 from occurs.pipes.functions import FUNCTIONS
 from occurs.pipes.graph import Foreign, Input, UserFunction
@@ -139,6 +140,8 @@ class Functions:
         if plain == "is_null":
             return Function(plain, 1, lambda a: (IsNull(a[0]),))
         signature = FUNCTIONS.get(plain)
+        if signature is None and plain in palettes.functions():
+            return palettes.functions()[plain]
         if signature is None:
             known = [*_BINARY, "not", "neg", "is_null", *FUNCTIONS]
             raise DefinitionProblem.of(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from occurs.errors import Span, did_you_mean
+from occurs.errors import DefinitionProblem, Span, did_you_mean
 from occurs.expr import tree as core
 from occurs.expr.tree import Expr
 from occurs.languages.esql import syntax
@@ -15,6 +16,10 @@ from occurs.languages.text import Text
 from occurs.model.types import Type
 from occurs.pipes import tree
 from occurs.pipes.functions import FUNCTIONS, OPERATORS
+from occurs.pipes.palettes import functions as functions_of_palettes
+
+if TYPE_CHECKING:
+    from occurs.pipes.callables import Function
 
 TEMPORAL = {"G": False, "F": False, "X": False, "ALWAYS": True, "SOMETIME": True, "AFTER": True}
 _BINARY = {"AND": "and", "OR": "or", "MOD": "mod", "DIV": "div"}
@@ -163,12 +168,22 @@ class Functions:
 
     def _call(self, node: syntax.Call, scope: Scope) -> Expr:
         args = tuple(self.part(a, scope) for a in node.args)
+        others = functions_of_palettes()
+        if node.name in others and node.name not in FUNCTIONS:
+            return self._foreign(others[node.name], args, node, scope)
         if node.name not in FUNCTIONS or node.name in OPERATORS:
-            hint = did_you_mean(node.name, set(FUNCTIONS) - set(OPERATORS), "functions")
+            hint = did_you_mean(node.name, {*FUNCTIONS, *others} - set(OPERATORS), "functions")
             return self.wrong("unknown-function", f"there is no function `{node.name}`", node, scope, hint)
         if node.name in _PATHS and args and isinstance(args[0], core.Literal) and isinstance(args[0].value, str):
             args = (self._path(args[0], node.args[0], scope), *args[1:])
         return core.Call(node.name, args, span=scope.span(node))
+
+    def _foreign(self, function: Function, args: tuple[Expr, ...], node: syntax.Call, scope: Scope) -> Expr:
+        """A call of a function of a palette."""
+        try:
+            return replace(function.results(args)[0], span=scope.span(node))  # type: ignore[call-arg]
+        except DefinitionProblem as problem:
+            return self.wrong(problem.kind, problem.first.message, node, scope)
 
     def _path(self, path: core.Literal, node: syntax.Node, scope: Scope) -> Expr:
         """An XPath whose variables have the names that they have in the tree."""

@@ -17,17 +17,19 @@ from occurs.languages.esql.parser_statement import Statements
 from occurs.languages.esql.parser_tokens import Token, tokens
 from occurs.languages.esql.phrases import PRELUDE, nearest
 from occurs.languages.text import Text
+from occurs.pipes.palettes import phrases as of_palettes
 
 
 def parse(
-    text: str, file: str | None = None, phrases: Sequence[syntax.Phrase] = ()
+    text: str, file: str | None = None, phrases: Sequence[syntax.Phrase] = (), *, palettes: bool = True
 ) -> tuple[syntax.File, list[Problem]]:
     """The tree of a text, and every problem of its syntax in text order.
 
-    ``phrases``: those of texts before it.  Statements with a problem are left out of the tree.
+    ``phrases``: those of texts before it; with ``palettes`` also those of packages.  Statements with a problem are left
+    out of the tree.
     """
     source = Text(text, file)
-    known = [*PRELUDE, *phrases]
+    known = [*PRELUDE, *(of_palettes() if palettes else ()), *phrases]
     statements: list[syntax.Statement] = []
     unread: set[str] = set()
     for piece in _pieces(text):
