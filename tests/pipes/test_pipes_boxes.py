@@ -97,10 +97,10 @@ def test_boxes_may_be_connected_in_any_order(x):
 
 def test_types_are_known_as_soon_as_the_inputs_are(x):
     plus = pipes.Lift(fn.add)
-    assert str(plus.out().kind) == "any"
+    assert str(plus.out().item_type) == "any"
     pipes.connect(x, plus, LEFT).connect(x / 2, OUTPUT, plus, RIGHT)
-    assert str(plus.out().kind) == "number"
-    assert str(x.slice(fn("$0 MOD 2"), lambda p: p > 1).kind) == "map<int, bool>"
+    assert str(plus.out().item_type) == "number"
+    assert str(x.slice(fn("$0 MOD 2"), lambda p: p > 1).item_type) == "map<int, bool>"
 
 
 def test_the_guard_of_a_filter_is_bool(x):
@@ -148,7 +148,7 @@ def test_functions_of_python(x, vectorised):
         return a - b, a > b
 
     less, more = compare(x, x.freeze())
-    assert (str(less.kind), str(more.kind)) == ("number", "bool")
+    assert (str(less.item_type), str(more.item_type)) == ("number", "bool")
     assert less.run([3, 5, 1]) == [0, 2, -2]
     assert more.run([3, 5, 1]) == [False, True, False]
     assert less.run([3, None, 1]) == [0, None, -2]
@@ -274,7 +274,7 @@ def test_a_pipe_is_neither_true_nor_iterable(x):
     with pytest.raises(TypeError, match="pull"):
         iter(x)
     with pytest.raises(AttributeError):
-        x.kind = 3
+        x.item_type = 3
 
 
 # --- runs -------------------------------------------------------------------------------------------------------------
@@ -345,5 +345,5 @@ def test_columns_in_columns_out(x):
 def test_constants_of_times():
     at = pipes.source("x", type=datetime)
     day = datetime(2026, 1, 31, tzinfo=UTC)
-    assert str((at - day).kind) == "duration"
-    assert str((at - day > timedelta(hours=1)).kind) == "bool"
+    assert str((at - day).item_type) == "duration"
+    assert str((at - day > timedelta(hours=1)).item_type) == "bool"

@@ -121,7 +121,7 @@ class Box:
 
     def _fit(self) -> None:
         """Derive the types; ConnectionProblem if an input gets what it cannot take."""
-        given = [ANY if s is None else s.kind for s in self.sources]
+        given = [ANY if s is None else s.item_type for s in self.sources]
         try:
             self._kinds = self.kinds_for(given)
         except Mismatch as problem:

@@ -210,6 +210,6 @@ def _quantified(
             parts.flavour(formula.troolean, body._box.word)
         return body
 
-    body = inner_of(seen, [pipe.kind], f"`{word}`")
+    body = inner_of(seen, [pipe.item_type], f"`{word}`")
     place = parts.input(pipe)
     return parts.pipe(tree.Quantified(universal, variable.lstrip("$"), as_function(domain), place, body))

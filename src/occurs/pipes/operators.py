@@ -75,7 +75,7 @@ class Window(Box):
         sources: Sequence[Pipe] = (),
     ) -> None:
         size = whole(width, 1, "Window") if isinstance(width, (int, float)) else duration(width)
-        phi = inner_of(inner, [p.kind for p in sources] or [ANY] * inputs, "a window")
+        phi = inner_of(inner, [p.item_type for p in sources] or [ANY] * inputs, "a window")
         super().__init__(tree.Window(size, phi), inputs, len(phi.outputs), name=name, sources=sources)
 
 

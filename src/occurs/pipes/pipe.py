@@ -22,7 +22,10 @@ AT_END = ("nothing", "finite", "null")
 
 
 class Pipe:
-    """An output of a box.  Immutable: every operation gives a new one, and using a pipe twice forks it."""
+    """An output of a box.  Immutable: every operation gives a new one, and using a pipe twice forks it.
+
+    ``x.price`` selects an attribute of tuples, as ``x["price"]`` does, which also works for the names of methods.
+    """
 
     __slots__ = ("_box", "_port")
     _box: Box
@@ -36,10 +39,10 @@ class Pipe:
         raise AttributeError("a pipe cannot be changed")
 
     def __repr__(self) -> str:
-        return f"<pipe of {self.kind}: output {self._port} of {self._box}>"
+        return f"<pipe of {self.item_type}: output {self._port} of {self._box}>"
 
     @property
-    def kind(self) -> Kind:
+    def item_type(self) -> Kind:
         """The type of its items, ``any`` as long as it is not known."""
         return self._box.kinds[self._port]
 
@@ -226,7 +229,7 @@ class Pipe:
         from occurs.pipes.inner import inner_of
 
         end = None if until is None else as_function(until)
-        phi = inner_of(inner, [self.kind], "a slice")
+        phi = inner_of(inner, [self.item_type], "a slice")
         return self._through(tree.Slice(as_function(key), phi, form, explode, end))
 
     # --- 4.3 --------------------------------------------------------------------------------------------------------
@@ -274,14 +277,14 @@ class Pipe:
         from occurs.pipes.inner import inner_of
         from occurs.pipes.kinds import ANY
 
-        element = self.kind.args[0] if self.kind.args else ANY
+        element = self.item_type.args[0] if self.item_type.args else ANY
         return self._through(tree.Each(inner_of(inner, [element], "a run on lists")))
 
     def reset_by(self, guard: Pipe, inner: Callable[..., Any]) -> Pipe:
         """When the guard is true the last item of ``inner``, which then starts afresh."""
         from occurs.pipes.inner import inner_of
 
-        return Box(tree.Reset(inner_of(inner, [self.kind], "a reset")), 2, 1, sources=[self, guard]).out()
+        return Box(tree.Reset(inner_of(inner, [self.item_type], "a reset")), 2, 1, sources=[self, guard]).out()
 
     def collect_list(self) -> Pipe:
         """The list of the items so far."""

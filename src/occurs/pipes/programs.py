@@ -26,7 +26,7 @@ class Named:
     @property
     def definition(self) -> Definition:
         """The definition; DefinitionProblem (``reserved-name``) if a column of its tuples has a name of its own."""
-        columns = self.pipe.kind.columns or ()
+        columns = self.pipe.item_type.columns or ()
         for column, _ in columns:
             if column in RESERVED_OUTPUT:
                 message = f"`{self.name}` has a column `{column}`, which has a meaning of its own"
