@@ -425,6 +425,29 @@ def test_positions_are_in_the_order_of_commits(pg):
     assert [c[0][2][0] for c in seen(feed)] == ["a", "late", "early"]
 
 
+def test_nobody_commits_between_a_position_and_its_commit(pg):
+    writer = pg.connect()
+    writer.execute("create table slow (n int)")
+    writer.execute(
+        "create function dawdle() returns trigger language plpgsql as 'begin perform pg_sleep(1); return null; end'"
+    )
+    writer.execute("create constraint trigger dawdle after insert on slow deferrable initially deferred "
+                   "for each row execute function dawdle()")  # fmt: skip
+    writer.commit()
+    feed = pg.feed(TRAFFIC)
+    first, second = pg.connect(), pg.connect()
+    first.execute("insert into traffic values ('first', 1, null)")
+    first.execute("insert into slow values (1)")
+    second.execute("insert into traffic values ('second', 1, null)")
+    thread = threading.Thread(target=first.commit)
+    thread.start()
+    time.sleep(0.3)  # it has its position, and dawdles
+    second.commit()
+    found = [c[0][2][0] for c in seen(feed)]
+    thread.join()
+    assert found == ["a", "first", "second"]
+
+
 @pytest.mark.parametrize("level", ["REPEATABLE_READ", "SERIALIZABLE"])
 def test_transactions_that_see_the_past_get_positions_of_the_present(pg, level):
     import psycopg
