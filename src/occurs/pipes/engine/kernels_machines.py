@@ -60,3 +60,28 @@ def run(
             registers[i, r] = values[mine, r]
             known[i, r] = ok_values[mine, r]
     return -1
+
+
+@njit(cache=True, nogil=True)
+def table_run(
+    code: np.ndarray, guards: np.ndarray, table: np.ndarray, state: np.ndarray, after: np.ndarray, moved: np.ndarray
+) -> None:
+    """Machines without registers.  ``guards`` (n): a bit per guard that is true; ``table``: the state behind each state
+    and bits, or -1 if it stays.  ``code`` may be empty: all items are of trace 0."""
+    if len(code) == 0:
+        s = state[0]
+        for i in range(len(guards)):
+            t = table[s, guards[i]]
+            if t >= 0:
+                s = t
+                moved[i] = True
+            after[i] = s
+        state[0] = s
+        return
+    for i in range(len(code)):
+        c = code[i]
+        t = table[state[c], guards[i]]
+        if t >= 0:
+            state[c] = t
+            moved[i] = True
+        after[i] = state[c]

@@ -6,7 +6,8 @@ or truth values: a kernel that runs guards and SETs as code.  Else item by item.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ import pyarrow as pa
 
 from occurs.expr import tree as expressions
 from occurs.pipes import tree
-from occurs.pipes.engine import kernels, scalars
+from occurs.pipes.engine import scalars
 from occurs.pipes.engine.columns import Col, Plain, column_of, concat, numbers, of_numpy, truths
 from occurs.pipes.engine.faults import Fault
 from occurs.pipes.engine.functions import Env, Function
@@ -55,18 +56,16 @@ class Machine(Operator):
         self._programs: dict[Any, Program | None] = {}
 
     def _table(self) -> np.ndarray:
-        """Twice the state (and 1 if it has just moved) and the code of the guards that are true, to the same."""
+        """The state behind each state and code of the guards that are true; -1: none of its guards is."""
         place = {g: i for i, g in enumerate(self.guards)}
-        out = np.empty((2 * len(self.p.states), 1 << len(place)), np.int64)
+        out = np.full((len(self.p.states), 1 << len(place)), -1, np.int32)
         codes = np.arange(1 << len(place))
         for i, state in enumerate(self.p.states):
-            to = np.full(len(codes), 2 * i)
             open_ = np.ones(len(codes), np.bool_)
             for t in in_order(state):
                 taken = open_ if t.condition is None else open_ & ((codes >> place[t.condition]) & 1 == 1)
-                to = np.where(taken, 2 * self.number[t.target] + 1, to)
+                out[i, taken] = self.number[t.target]
                 open_ = open_ & ~taken
-            out[2 * i] = out[2 * i + 1] = to
         return out
 
     def fresh(self) -> dict[str, Part]:
@@ -95,7 +94,7 @@ class Machine(Operator):
             return [Items.none(ends, fronts.code is None)]
         after, moved, registers = self._moves(state, fronts, codes, call)
         # a trace ends with the first item that brings it into a final state
-        over = self.final[after]
+        over = self.final[after] if self.final.any() else self.final[:0]
         if over.any():
             at = np.flatnonzero(over & moved)
             first = at[first_of(codes[at])]
@@ -137,11 +136,12 @@ class Machine(Operator):
             except Fault:
                 guards = None  # perhaps of a guard that is not asked: item by item it shows
             if guards is not None:
-                out = np.empty(len(fronts), np.int64)
-                twice = here * 2
-                kernels.tables(codes, guards, self.table, twice, out)
-                here[:] = twice >> 1
-                return out >> 1, (out & 1).astype(np.bool_), {}
+                from occurs.pipes.engine import kernels_machines
+
+                after, moved = np.empty(len(fronts), np.int32), np.zeros(len(fronts), np.bool_)
+                given = _NONE if fronts.code is None else codes
+                kernels_machines.table_run(given, guards, self.table, here, after, moved)
+                return after, moved, {}
         if self.names:
             self._begin(state, codes, call)
             if state["mode"].values[0] == INTS:
@@ -152,10 +152,10 @@ class Machine(Operator):
         return self._one_by_one(state, env, codes, call)
 
     def _codes(self, env: Env) -> np.ndarray:
-        out = np.zeros(env.length, np.int16)
+        bits = np.uint8 if len(self.guards) <= 8 else np.uint16
+        out: np.ndarray = np.zeros(env.length, bits)
         for i, guard in enumerate(self.guards.values()):
-            true = guard.true(env)
-            out |= true.view(np.int8).astype(np.int16) << i if i else true.view(np.int8)
+            out |= np.left_shift(guard.true(env).astype(bits), i, dtype=bits)
         return out
 
     def _begin(self, state: State, codes: np.ndarray, call: Call) -> None:
@@ -232,7 +232,7 @@ class Machine(Operator):
             known[n:, r] = state[f"known{r}"].upto(call.instances) & 1
         here = state["state"].upto(call.instances)
         before = here.copy()
-        after, moved = np.empty(n, np.int64), np.zeros(n, np.bool_)
+        after, moved = np.empty(n, np.int32), np.zeros(n, np.bool_)
         registers, there = np.empty((n, count), np.int64), np.empty((n, count), np.bool_)
         pool = (values, np.zeros((1, 1)), known, np.zeros(1, np.int64))
         code = (program.words, program.ints, np.zeros(0))
@@ -262,7 +262,7 @@ class Machine(Operator):
             registers = {c: dict(row.columns) for c, row in zip(mine.tolist(), rows)}
         items = list(zip(*(v.pylist() for v in env.inputs)))
         variables = env.variable_rows()
-        after, moved = np.empty(env.length, np.int64), np.zeros(env.length, np.bool_)
+        after, moved = np.empty(env.length, np.int32), np.zeros(env.length, np.bool_)
         log: list[tuple[Any, ...]] = []
         for i, c in enumerate(codes.tolist()):
             own = registers.setdefault(c, {})
@@ -302,7 +302,7 @@ class Machine(Operator):
         if not len(fronts):
             return Items.none(single=fronts.code is None)
         if self.fixed:
-            return fronts.items(self._constants().take(after))
+            return fronts.items(self._fixed(after))
         env = self.env(fronts.values, fronts.code, len(fronts), call)
         values: list[Col] = []
         where: list[np.ndarray] = []
@@ -310,9 +310,10 @@ class Machine(Operator):
             at = np.flatnonzero(after == s)
             function = self.outputs[s]
             assert function is not None
-            some = env if len(at) == len(fronts) else _rows(env, at)
-            for name, column in registers.items():
-                some.variables[name] = lambda c=column, at=at: c.take(at)  # type: ignore[index]
+            all_ = len(at) == len(fronts)
+            some = env if all_ else _rows(env, at)
+            mine = registers if all_ else {n: c.take(at) for n, c in registers.items()}
+            some = Env(some.inputs, some.length, some.kind, {**some.variables, **_constantly(mine)})
             values.append(function.run(some))
             where.append(at)
         if len(values) == 1:
@@ -321,13 +322,16 @@ class Machine(Operator):
         back[np.concatenate(where)] = np.arange(len(fronts))
         return fronts.items(concat(values).take(back))
 
-    def _constants(self) -> Col:
-        """The outputs of the states, one below the other; texts as a dictionary."""
+    def _fixed(self, after: np.ndarray) -> Col:
+        """The outputs of states that are constants; texts as a dictionary."""
         values = [s.output.value if isinstance(s.output, expressions.Literal) else None for s in self.p.states]
         column = column_of(values)
         if isinstance(column, Plain) and pa.types.is_string(column.array.type):
-            return Plain(column.array.dictionary_encode())
-        return column
+            coded = column.array.dictionary_encode()
+            if len(coded.dictionary) == len(values):
+                return Plain(pa.DictionaryArray.from_arrays(pa.array(after.astype(np.int32)), coded.dictionary))
+            return Plain(coded).take(after.astype(np.int64))
+        return column.take(after.astype(np.int64))
 
 
 _NONE = np.zeros(0, np.int64)
@@ -342,6 +346,14 @@ def _filtered(fronts: Fronts, mask: np.ndarray) -> Fronts:
 def _rows(env: Env, rows: np.ndarray) -> Env:
     variables = {n: (lambda v=v: v().take(rows)) for n, v in env.variables.items()}
     return Env([c.take(rows) for c in env.inputs], len(rows), env.kind, variables)
+
+
+def _constantly(columns: dict[str, Col]) -> dict[str, Callable[[], Col]]:
+    return {n: partial(_same, c) for n, c in columns.items()}
+
+
+def _same(column: Col) -> Col:
+    return column
 
 
 def _kind(column: Col) -> str | None:
