@@ -36,6 +36,8 @@ POINTS, RANGE, STARTS, ENDS, COMMON, BESIDE, BEFORE = range(7)
 
 #: so many kept rows may be looked at in every call
 _FEW = 32
+# Relations are put into :func:`advance` before it is compiled: what is compiled of its own is optimised once more with
+# all that it calls.
 _BLOCKS = types.ListType(_BLOCK)
 _ROWS = types.ListType(_OUT)
 _MARKS = types.Array(types.boolean, 1, "C")
@@ -160,13 +162,7 @@ def _greatest(block: np.ndarray, column: int) -> int:
     return out
 
 
-@njit(
-    types.Tuple((_BLOCK, _BLOCK, _OUT))(
-        _OUT, _BLOCK, _BLOCKS, _OUT, _OUT, _OUT, _MARKS, *[_BLOCK] * 4, *[_BLOCK, _OUT] * 2, types.int64
-    ),
-    cache=True,
-    nogil=True,
-)
+@njit(inline="always")
 def _related(
     node: np.ndarray, places: np.ndarray, tables: List, sizes: np.ndarray, versions: np.ndarray, columns: np.ndarray,
     touched: np.ndarray, left: np.ndarray, left_open: np.ndarray, right: np.ndarray, right_open: np.ndarray,
@@ -311,11 +307,7 @@ def _states(
             _replace(tables, sizes, versions, t, some, held, now)
 
 
-@njit(
-    types.void(_BLOCK, _BLOCKS, _OUT, _BLOCKS, _OUT, _OUT, _MARKS, _BLOCKS, types.int64),
-    cache=True,
-    nogil=True,
-)
+@njit(inline="always")
 def _relations(
     program: np.ndarray, places: List, columns: np.ndarray, tables: List, sizes: np.ndarray, versions: np.ndarray,
     touched: np.ndarray, closed: List, frontier: int,
