@@ -52,18 +52,15 @@ class Several:
 
     def __init__(self, conjunction: bool, parts: tuple[Residual, ...]) -> None:
         self.conjunction, self.parts = conjunction, parts
-        self._hash = hash((conjunction, parts))
+        self._hash: int | None = None
 
     def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash((self.conjunction, self.parts))
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        return (
-            type(other) is Several
-            and self._hash == other._hash
-            and self.conjunction == other.conjunction
-            and self.parts == other.parts
-        )
+        return type(other) is Several and self.conjunction == other.conjunction and self.parts == other.parts
 
 
 #: (number of the node, is it to hold?, values of its free variables)
@@ -92,7 +89,11 @@ def combined(conjunction: bool, parts: Iterable[Residual]) -> Residual:
 
 def either(a: Residual, b: Residual) -> Residual:
     """``or`` of two."""
-    return b if a is FALSE else a if b is FALSE or a is b else combined(False, (a, b))
+    if a is FALSE or b is FALSE or a is b:
+        return b if a is FALSE else a
+    if type(a) is not Several and type(b) is not Several:
+        return a if a == b else Several(False, (a, b))
+    return combined(False, (a, b))
 
 
 def both(a: Residual, b: Residual) -> Residual:
@@ -550,6 +551,30 @@ def _decided(parts: list[Later], decisive: bool, all_known: bool) -> Later:
     return told
 
 
+def _limit(f: syntax.Compare, kind: TimeKind, otherwise: Later) -> Later:
+    """The same for ``time op t + c`` with a whole c, which most of them are."""
+    match f:
+        case syntax.Compare(
+            left=Time(), right=Binary(op="+", left=Global() as start, right=DurationLiteral() as length)
+        ):
+            exact = ticks(length.value, kind)
+        case syntax.Compare(left=Time(), right=Binary(op="+", left=Global() as start, right=Literal(value=int() as n))):
+            exact = Fraction(n)
+        case _:
+            return otherwise
+    if exact.denominator != 1:
+        return otherwise
+    after, name, rising = exact.numerator, start.name, f.op in (">", ">=", "!=")
+
+    def told(r: Values, time: int) -> bool | None:
+        at = r[name]
+        if type(at) is not int:
+            return otherwise(r, time)
+        return rising if at + after <= time else None
+
+    return told
+
+
 Linear: TypeAlias = Callable[[Values], "tuple[Any, Any] | None"]
 
 
@@ -571,7 +596,7 @@ def _compared(f: syntax.Compare, kind: TimeKind) -> Later | None:
             return None if rest > time * factor else rising
         return None if rest < time * factor else falling
 
-    return told
+    return _limit(f, kind, told)
 
 
 def _linear(t: Expr, kind: TimeKind) -> Linear | None:

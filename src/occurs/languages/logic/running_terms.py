@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from operator import add, eq, ge, gt, le, lt, mul, ne, sub
 from typing import Any, TypeAlias
 
 from occurs.errors import Problem
@@ -61,7 +62,7 @@ class Terms:
             case syntax.Assign():
                 return _assigned(f.variable.text, self.term(f.term), self.test(f.operand))
             case syntax.Compare():
-                return _compared(ops.COMPARISONS[f.op], self.term(f.left), self.term(f.right))
+                return _compared(f.op, self.term(f.left), self.term(f.right))
             case syntax.IsNull():
                 return _is_null(self.term(f.term), f.negated)
             case syntax.Atom():
@@ -161,7 +162,7 @@ class Terms:
             case Unary():
                 return _negated(self.term(t.arg))
             case Binary():
-                return _computed(ops.ARITHMETIC[t.op], self.term(t.left), self.term(t.right))
+                return _computed(t.op, self.term(t.left), self.term(t.right))
             case Call():
                 return self.function(t)
             case Value():
@@ -206,10 +207,20 @@ class Terms:
         if not shape.keys:
             return self._only(t.table, at, table)
         single = keys[0] if len(keys) == 1 else None
+        if single is not None:
+
+            def by_one(s: Any, r: Values) -> Any:
+                key = single(s, r)
+                if key is None or type(key) is Lost:
+                    return key
+                found = table(s, r).get(key)
+                return None if found is None else found[1][at]
+
+            return by_one
 
         def value(s: Any, r: Values) -> Any:
-            key = single(s, r) if single is not None else tuple(k(s, r) for k in keys)
-            for part in key if single is None else (key,):
+            key = tuple(k(s, r) for k in keys)
+            for part in key:
                 if part is None or type(part) is Lost:
                     return part
             found = table(s, r).get(key)
@@ -307,12 +318,41 @@ def _assigned(name: str, term: Term, inner: Test) -> Test:
     return lambda s, r: inner(s, {**r, name: term(s, r)})
 
 
-def _compared(compare: Callable[[Any, Any], Truth], left: Term, right: Term) -> Test:
-    return lambda s, r: compare(left(s, r), right(s, r))
+#: comparisons of two numbers, or of two texts
+_PLAIN: dict[str, Callable[[Any, Any], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge, "=": eq, "!=": ne}
 
 
-def _computed(f: Callable[[Any, Any], Any], left: Term, right: Term) -> Term:
-    return lambda s, r: f(left(s, r), right(s, r))
+def _compared(op: str, left: Term, right: Term) -> Test:
+    compare, plain = ops.COMPARISONS[op], _PLAIN[op]
+
+    def test(s: Any, r: Values) -> Truth:
+        a, b = left(s, r), right(s, r)
+        # most values are numbers
+        if type(a) in _NUMBERS and type(b) in _NUMBERS:
+            return plain(a, b)
+        return compare(a, b)
+
+    return test
+
+
+#: exact types: booleans are something else
+_NUMBERS = (int, float)
+
+
+def _computed(op: str, left: Term, right: Term) -> Term:
+    f = ops.ARITHMETIC[op]
+    plain = {"+": add, "-": sub, "*": mul}.get(op)
+    if plain is None:
+        return lambda s, r: f(left(s, r), right(s, r))
+
+    def value(s: Any, r: Values) -> Any:
+        a, b = left(s, r), right(s, r)
+        if type(a) is int and type(b) is int:
+            found = plain(a, b)
+            return found if ops.LEAST <= found <= ops.GREATEST else ops.OVERFLOW
+        return f(a, b)
+
+    return value
 
 
 def _negated(arg: Term) -> Term:
