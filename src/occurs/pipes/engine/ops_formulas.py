@@ -142,6 +142,9 @@ class Formula(Operator):
     ) -> None:  # fmt: skip
         own: State = state["judge"]
         done = own["done"].upto(call.instances)
+        if number is rows.number and len(rows) and code[0] == code[-1] and not len(over):
+            self._keep_one(own, state["waiting"], rows, int(np.count_nonzero(emitted)), call)
+            return
         done[code[emitted]] = number[emitted] + 1
         keep = self.judge.needed(rows)
         keep &= rows.number >= done[rows.code]
@@ -154,6 +157,20 @@ class Formula(Operator):
         if len(over):
             waits &= ~np.isin(code, over)
         state["waiting"].put(code=code[waits], number=number[waits], exists=exists[waits], about=about[waits])
+
+    def _keep_one(self, own: State, waiting: Table, rows: Window, count: int, call: Call) -> None:
+        """As :meth:`_keep`, of one trace of which nothing has waited and ``count`` positions have come out."""
+        keep = self.judge.needed(rows)
+        gone = max(count, int(np.argmax(keep)) if keep.any() else len(keep))
+        keep[:gone] = False
+        self.judge.keep(own, rows, keep, call)
+        code = int(rows.code[0])
+        if count:
+            own["done"].upto(call.instances)[code] = rows.number[count - 1] + 1
+        waits = slice(count, gone)
+        waiting.put(
+            code=rows.code[waits], number=rows.number[waits], exists=rows.exists[waits], about=rows.about[waits]
+        )
 
     def _keep_waiting(self, own: State, waiting: Table, rows: Window, call: Call) -> None:
         """As :meth:`_keep`, where nothing has come out."""

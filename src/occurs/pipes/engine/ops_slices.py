@@ -39,6 +39,8 @@ class Made:
     ) -> None:
         self.row, self.slot, self.keys, self.value = row, slot, keys, value
         self.owners, self.each = owners, each
+        #: one for every item, in their order
+        self.ordered = False
 
     def __len__(self) -> int:
         return len(self.row)
@@ -205,7 +207,9 @@ class Slice(Operator):
         items = Items(value, position, position, slot)
         (out,) = self.inside.advance(own.inner, [items], self._inner(own, inner, call))
         if out.step is position and keys is not None:
-            return Made(rows, slot, own.owners(), keys, out.value)
+            found = Made(rows, slot, own.owners(), keys, out.value)
+            found.ordered = same
+            return found
         return own.made(out.step - base, out)
 
     def _with_until(
@@ -306,14 +310,14 @@ class Slice(Operator):
         single = x.code is None
         if made is not None and len(made) > 1:
             row = made.row
-            if (row[1:] <= row[:-1]).any():
+            if not made.ordered and (row[1:] <= row[:-1]).any():
                 made = made.take(np.lexsort((np.arange(len(row)), made.born, row)))
         if self.p.form == "each":
             if made is None:
                 return Items.none(single=single)
             value: Col = Rec({"key": made.keys, "value": made.value}, len(made))
             same = made.row is not None and len(made) == len(x) and not len(x.ends)
-            if same and bool((made.row == np.arange(len(x))).all()):
+            if same and (made.ordered or bool((made.row == np.arange(len(x))).all())):
                 return x.with_value(value)
             at = made.row
             return Items(value, step[at], about[at], None if single else code[at])
@@ -368,8 +372,8 @@ class Slice(Operator):
         assert before is not None
         parts = [p for p in (before, made) if p is not None and len(p)]
         if made is not None and len(made):
-            alive = own.slots.alive[made.slot] & (own.slots.born[made.slot] == made.born)
-            if not alive.all():
+            alive = own.slots.alive[made.slot] & (own.slots.born[made.slot] == made.born) if gone else None
+            if alive is not None and not alive.all():
                 kept = np.flatnonzero(alive)
                 own.newest.put(made.slot[kept], made.value.take(kept))
             else:
