@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from occurs.expr.tree import Expr, Literal
+from occurs.languages.logic import columns_operator
 from occurs.languages.logic.checks_nodes import Generic, Happens, Last, Time, Value, Variable
 from occurs.languages.logic.columns import Plan, Unsuited, plan
 from occurs.languages.logic.semantics import Run
@@ -22,7 +23,8 @@ from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.logic.evaluation import Memory, States, advance, restored, saved
-from occurs.testing.logic import LogicCase, run_of
+from occurs.testing.laws_logic import Subject
+from occurs.testing.logic import LogicCase, reference, run_of
 from occurs.testing.random_logic import random_core, random_logic
 
 Found = list[tuple[int, int, int]]
@@ -190,3 +192,29 @@ def test_every_form_fires_as_the_reference_does(rule: str) -> None:
         (p,) = plans(case).values()
         found[bool(fired(p, run_of(case).instances(), case.kind))] += 1
     assert found[True] >= 2
+
+
+@pytest.mark.parametrize("most", [3, 40])
+def test_states_without_rows_are_made_piece_by_piece(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """However many of them are made at once, and however far apart rows are."""
+    rules = """
+        table T(k string key, v int);
+        trigger quiet for each y in (select k from T) observing every 7:
+            eventually ([x <- T(y)] eventually within 30 T(y) > x) continue at most every 10;
+    """
+    rng = random.Random(most)
+    rows, time = [], 0
+    for _ in range(40):
+        time += rng.choice((1, 2, 5, 60))
+        values = {"op": "delete"} if rng.random() < 0.1 else {"v": rng.randint(0, 9)}
+        rows.append(Occurrence("T", time, {"k": rng.choice("abc"), **values}))
+    case = LogicCase("ticks", rules, tuple(rows), until=time + 50)
+    monkeypatch.setattr(columns_operator, "MOST_TICKS", most)
+    subject = Subject(case)
+    found = subject.answer([time // 2, time + 50])
+    assert not isinstance(found, str)
+    wanted = [(e.time, e.attributes["y"]) for e in reference(case)]
+    assert [(e.time, e.attributes["y"]) for e in found] == wanted
+    assert len(wanted) > 10
+    (definition,) = subject.stage.triggers
+    assert isinstance(definition.operator, columns_operator.Columns)

@@ -30,7 +30,7 @@ def operator_of(trigger: Trigger) -> Columns | None:
 
 def suited(trigger: Trigger) -> Columns:
     """As :func:`operator_of`; :class:`Unsuited` says what stands against it."""
-    if trigger.every is not None or trigger.observes_all or (trigger.query is not None and trigger.query.clocked):
+    if trigger.observes_all or (trigger.query is not None and trigger.query.clocked):
         raise Unsuited("states at which nothing is written that it reads")
     if any(t not in _KEYS for _, t in trigger.generics):
         raise Unsuited("a generic variable that is neither an int nor text")

@@ -6,7 +6,8 @@ instance and time, states made of them, their atoms evaluated as columns, and th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,7 +28,10 @@ from occurs.operators.logic.evaluation import Memory, States
 from occurs.operators.logic.keys import plain as ranks
 from occurs.operators.logic.network import Network
 from occurs.operators.logic.triggering import Call, Firings
+from occurs.operators.rows import Rows
 
+#: states of `observing every` that are made at once
+MOST_TICKS = 2_000_000
 _NONE = np.zeros(0, np.int64)
 
 
@@ -94,12 +98,31 @@ class Columns:
     def advance(self, kept: Kept, call: Call) -> Firings:
         """The rows of a call.  Raises InputProblem."""
         try:
-            return self._advance(kept, call)
+            return _joined([self._advance(kept, part) for part in self._parts(kept, call)])
         except InputProblem as e:
             raise InputProblem([replace(p, definition=p.definition or self.name) for p in e.problems]) from e
 
+    def _parts(self, kept: Kept, call: Call) -> Iterator[Call]:
+        """The call, or several where `observing every` would make too many states at once."""
+        every, since = self.seen.every, call.start if call.since is None else call.since
+        if every == 0 or since is None:
+            yield call
+            return
+        instances = kept.past.keys.size + sum(len(r) for r in call.rows.values())
+        step = max(1, MOST_TICKS // max(1, instances)) * every
+        before, until = call.since, since
+        while until < call.frontier:
+            until = min(call.frontier, until + step)
+            whole = before == call.since and until == call.frontier
+            rows = call.rows if whole else {t: _between(r, before, until) for t, r in call.rows.items()}
+            yield replace(call, rows=rows, since=before, frontier=until)
+            before = until
+        if call.frontier <= since:
+            yield call
+
     def _advance(self, kept: Kept, call: Call) -> Firings:
-        made = step(kept.past, self.seen, tuple(n for n, _ in self.generics), self.kind, call.rows)
+        names = tuple(n for n, _ in self.generics)
+        made = step(kept.past, self.seen, names, self.kind, call.rows, call.since, call.frontier)
         fired, since, memory = self._run(kept.memory, made.batch, made.states)
         counts = {"rows without a key": made.keyless} if made.keyless else {}
         firings = self._firings(made.batch, made.past.keys, fired, since, counts)
@@ -171,6 +194,29 @@ class Columns:
             raise evaluation.too_large(int(time[np.flatnonzero(found.overflow)[0]]))
         column = Column.of(found.values, type_ if pa.types.is_null(found.values.type) else found.type)
         return column if column.type is type_ else column.cast(type_)
+
+
+def _between(rows: Rows, since: int | None, until: int) -> Rows:
+    """The rows later than ``since`` up to ``until``."""
+    first = 0 if since is None else int(np.searchsorted(rows.time, since, "right"))
+    return rows.slice(first, int(np.searchsorted(rows.time, until, "right")))
+
+
+def _joined(parts: Sequence[Firings]) -> Firings:
+    """Of one call after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    counts: Counter[str] = Counter()
+    for p in parts:
+        counts.update(p.counts)
+    return replace(
+        parts[0],
+        time=np.concatenate([p.time for p in parts]),
+        columns={n: Column.concat([p.columns[n] for p in parts]) for n in parts[0].columns},
+        generics={n: Column.concat([p.generics[n] for p in parts]) for n in parts[0].generics},
+        since=np.concatenate([p.since for p in parts]),
+        counts=counts,
+    )
 
 
 def _without(network: Network, memory: Memory, codes: np.ndarray) -> Memory:

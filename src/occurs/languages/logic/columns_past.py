@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from occurs.languages.logic.columns_keys import Keys
 from occurs.languages.logic.columns_rows import Ordered, Reader
-from occurs.languages.logic.columns_states import Batch, Carried, Chosen, Seen, chosen
+from occurs.languages.logic.columns_states import Batch, Carried, Chosen, Seen, Span, chosen
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.rows import Rows
@@ -27,18 +27,20 @@ _NOTHING = Ordered(_NONE, _NONE, _NONE, np.zeros(0, np.bool_))
 @dataclass(frozen=True, eq=False)
 class Past:
     """``keys``: instances and their codes; ``carried``: per stream the last rows; ``active``: per code, is the instance
-    there?  Of equal ``token`` are only those that have come the same way."""
+    there?  ``started``: has it had a state?  Of equal ``token`` are only those that have come the same way."""
 
     keys: Keys
     carried: tuple[Carried, ...]
     active: np.ndarray
+    started: np.ndarray
     token: Hashable
 
     @classmethod
     def fresh(cls, seen: Seen, types: Sequence[Type]) -> Past:
         """Nothing has happened.  Without generic variables the only instance is always there."""
         carried = tuple(Carried(_NONE, {}) for _ in seen.streams)
-        return cls(Keys(types), carried, np.ones(0 if types else 1, np.bool_), "fresh")
+        there = np.ones(0 if types else 1, np.bool_)
+        return cls(Keys(types), carried, there, ~there, "fresh")
 
     @property
     def size(self) -> int:
@@ -47,7 +49,8 @@ class Past:
 
     def saved(self) -> dict[str, pa.Table]:
         """As tables."""
-        out = {"keys": self.keys.saved(), "active": pa.table({"active": pa.array(self.active)})}
+        about = {"active": pa.array(self.active), "started": pa.array(self.started)}
+        out = {"keys": self.keys.saved(), "active": pa.table(about)}
         for i, c in enumerate(self.carried):
             out[f"last {i}"] = pa.table({"code": pa.array(c.code), **dict(c.columns)})
         return out
@@ -61,8 +64,8 @@ class Past:
             one = mine[f"last {i}"]
             columns = {n: _whole(one[n]) for n in one.column_names if n != "code"}
             carried.append(Carried(np.array(one["code"], np.int64), columns))
-        active = np.array(mine["active"]["active"], np.bool_)
-        return cls(Keys.restored(types, mine["keys"]), tuple(carried), active, _digest(mine))
+        active, started = (np.array(mine["active"][n], np.bool_) for n in ("active", "started"))
+        return cls(Keys.restored(types, mine["keys"]), tuple(carried), active, started, _digest(mine))
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,24 +79,40 @@ class Step:
     keyless: int
 
 
-def step(past: Past, seen: Seen, names: tuple[str, ...], kind: TimeKind, given: Mapping[str, Rows]) -> Step:
-    """The rows of a call.  Raises InputProblem."""
+def step(
+    past: Past,
+    seen: Seen,
+    names: tuple[str, ...],
+    kind: TimeKind,
+    given: Mapping[str, Rows],
+    since: int | None,
+    until: int,
+) -> Step:
+    """The rows of a call, which is later than ``since`` and reaches ``until``.  Raises InputProblem."""
     types = dict.fromkeys(s.shape.name for s in seen.streams)
     rows = {t: given[t] for t in types if t in given and len(given[t])}
     if not rows:
-        return _made(past, seen, names, kind, rows)
-    name = ("columns of triggers", past.token, seen.alike, names, kind)
+        return _made(past, seen, names, kind, rows, since, until)
+    name = ("columns of triggers", past.token, seen.alike, names, kind, since, until)
     cache = next(iter(rows.values())).cache
     before: tuple[dict[str, Rows], Step] | None = cache.get(name)
     if before is not None and all(before[0].get(t) is r for t, r in rows.items()) and len(before[0]) == len(rows):
         before[1].batch.where.update(seen.leaves)
         return before[1]
-    found = _made(past, seen, names, kind, rows)
+    found = _made(past, seen, names, kind, rows, since, until)
     cache[name] = rows, found
     return found
 
 
-def _made(past: Past, seen: Seen, names: tuple[str, ...], kind: TimeKind, rows: Mapping[str, Rows]) -> Step:
+def _made(
+    past: Past,
+    seen: Seen,
+    names: tuple[str, ...],
+    kind: TimeKind,
+    rows: Mapping[str, Rows],
+    since: int | None,
+    until: int,
+) -> Step:
     keys = past.keys.successor()
     readers: dict[str, Reader] = {}
     for s in seen.streams:
@@ -110,13 +129,14 @@ def _made(past: Past, seen: Seen, names: tuple[str, ...], kind: TimeKind, rows: 
             readers[s.shape.name].agree(found, s)
             begins = number == seen.query or number in seen.split
             keyless += readers[s.shape.name].without_key(s) if begins else 0
-    active = np.zeros(keys.size, np.bool_)
-    active[: len(past.active)] = past.active
-    states = chosen(seen, ordered, active)
+    active, started = np.zeros((2, keys.size), np.bool_)
+    active[: len(past.active)], started[: len(past.started)] = past.active, past.started
+    states = chosen(seen, ordered, active, Span(since, until, started))
+    started[states.code] = True
     where = dict(seen.leaves)
     batch = Batch(seen.streams, where, kind, keys, names, readers, ordered, past.carried, states.code, states.time)
     carried = tuple(batch.kept(i, seen.columns(i)) for i in range(len(seen.streams)))
-    return Step(Past(keys, carried, states.active, object()), states, batch, keyless)
+    return Step(Past(keys, carried, states.active, started, object()), states, batch, keyless)
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:

@@ -44,9 +44,8 @@ class _Streams:
         numbers = {s: i for i, s in enumerate(self.found)}
         streams = tuple(replace(s, wakes=wakes) for s, wakes in self.found.items())
         leaves = {leaf: (numbers[s], column) for leaf, (s, column) in self.leaves.items()}
-        return Seen(
-            streams, leaves, None if query is None else numbers[query], tuple(numbers[s] for s in split)
-        )  # fmt: skip
+        begins = None if query is None else numbers[query]
+        return Seen(streams, leaves, begins, tuple(numbers[s] for s in split), self.trigger.every or 0)
 
     def add(self, stream: Stream, wakes: bool) -> Stream:
         self.found[stream] = self.found.get(stream, False) or wakes

@@ -26,19 +26,20 @@ class Seen:
     """Where the leaves of a trigger come from: per leaf its stream and column.
 
     ``streams``: all of them; ``query``: the number of the one whose rows activate instances, ``split``: those whose
-    rows begin them.
+    rows begin them.  ``every``: the ticks of `observing every`, 0 without.
     """
 
     streams: tuple[Stream, ...]
     leaves: Mapping[Expr, tuple[int, str]]
     query: int | None = None
     split: tuple[int, ...] = ()
+    every: int = 0
 
     @cached_property
     def alike(self) -> Hashable:
         """Equal for triggers that read the same rows alike."""
         every = tuple(self.columns(i) for i in range(len(self.streams)))
-        return self.streams, every, self.query, self.split
+        return self.streams, every, self.query, self.split, self.every
 
     def columns(self, stream: int) -> tuple[tuple[str, Type], ...]:
         """The columns of a stream whose last values are kept."""
@@ -167,8 +168,19 @@ class Chosen:
     left: np.ndarray
 
 
-def chosen(seen: Seen, ordered: Sequence[Ordered], active: np.ndarray) -> Chosen:
+@dataclass(frozen=True)
+class Span:
+    """The time of a call: later than ``since`` (None: from the beginning), up to ``until``.  ``started``: per code, has
+    the instance had a state before?"""
+
+    since: int | None
+    until: int
+    started: np.ndarray
+
+
+def chosen(seen: Seen, ordered: Sequence[Ordered], active: np.ndarray, span: Span) -> Chosen:
     """The states of histories: where a row is written that is read, and where instances enter; while they are there.
+    With `observing every` those of its ticks, too.
 
     ``active``: per code, is it active before?
     """
@@ -179,13 +191,14 @@ def chosen(seen: Seen, ordered: Sequence[Ordered], active: np.ndarray) -> Chosen
         for number in seen.split:
             rows = ordered[number]
             code, time = _since(code, time, rows, active, [ordered[i] for i in seen.split])
-        return Chosen(code, time, np.zeros(len(code), np.int64), active, _NONE)
+        found = Chosen(code, time, np.zeros(len(code), np.int64), active, _NONE)
+        return _ticked(seen.every, found, *_begun(found, span)) if seen.every else found
     rows = ordered[seen.query]
     before = active.copy()
-    last, there, entered, epoch = epochs(rows.code, rows.time, rows.put, active)
+    last, there, entered, gone, epoch = epochs(rows.code, rows.time, rows.put, active)
     rows_code, rows_time, there, epoch = rows.code[last], rows.time[last], there[last], epoch[last]
     code, time = _united(parts)
-    new_code, new_time = rows.code[entered], rows.time[entered]
+    new_all = new_code, new_time = rows.code[entered], rows.time[entered]
     if len(code):
         same = latest(code, time, new_code, new_time)
         missing = (same < 0) | (time[same] != new_time)
@@ -195,7 +208,47 @@ def chosen(seen: Seen, ordered: Sequence[Ordered], active: np.ndarray) -> Chosen
     at = latest(rows_code, rows_time, code, time)
     inside = np.where(at >= 0, there[at], before[code]) if len(rows_code) else before[code]
     rounds = np.where(at >= 0, epoch[at], 0) if len(rows_code) else np.zeros(len(code), np.int64)
-    return Chosen(code[inside], time[inside], rounds[inside], active, np.unique(rows_code[~there]))
+    found = Chosen(code[inside], time[inside], rounds[inside], active, np.unique(rows_code[~there]))
+    if not seen.every:
+        return found
+    # of each instance the times at which it enters and leaves take turns
+    on, off = np.flatnonzero(before), np.flatnonzero(active)
+    begins = np.concatenate((on, rows.code[entered])), np.concatenate((on * 0 + (span.since or 0), new_all[1]))
+    ends = np.concatenate((off, rows.code[gone])), np.concatenate((off * 0 + span.until, rows.time[gone] - 1))
+    first, end = np.lexsort((begins[1], begins[0])), np.lexsort((ends[1], ends[0]))
+    of = begins[0][first]
+    again = np.arange(len(of)) - np.searchsorted(of, of)
+    return _ticked(seen.every, found, of, begins[1][first], ends[1][end], again)
+
+
+def _begun(found: Chosen, span: Span) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(codes, begins, ends, activation) of instances that never leave: from their first states on."""
+    started = np.flatnonzero(span.started)
+    first = np.append(True, found.code[1:] != found.code[:-1]) if len(found.code) else np.zeros(0, np.bool_)
+    new_code, new_time = found.code[first], found.time[first]
+    new = ~span.started[new_code]
+    code = np.concatenate((started, new_code[new]))
+    begin = np.concatenate((started * 0 + (span.since or 0), new_time[new]))
+    return code, begin, code * 0 + span.until, code * 0
+
+
+def _ticked(
+    every: int, found: Chosen, code: np.ndarray, begin: np.ndarray, end: np.ndarray, epoch: np.ndarray
+) -> Chosen:
+    """With a state at each multiple of ``every`` in (begin, end] of some activations."""
+    first = (begin // every + 1) * every
+    count = np.maximum((end - first) // every + 1, 0)
+    if not count.any():
+        return found
+    at = np.repeat(np.arange(len(code)), count)
+    step = np.arange(len(at)) - np.repeat(np.cumsum(count) - count, count)
+    codes = np.concatenate((found.code, code[at]))
+    times = np.concatenate((found.time, first[at] + step * every))
+    rounds = np.concatenate((found.epoch, epoch[at]))
+    order = np.lexsort((times, codes))
+    codes, times, rounds = codes[order], times[order], rounds[order]
+    new = firsts(codes, times)
+    return Chosen(codes[new], times[new], rounds[new], found.active, found.left)
 
 
 def _since(

@@ -32,17 +32,18 @@ def firsts(code: np.ndarray, time: np.ndarray) -> np.ndarray:
 @njit(cache=True, nogil=True)
 def epochs(
     code: np.ndarray, time: np.ndarray, put: np.ndarray, active: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Activations by rows that are there (``put``) or gone, ``active``: per code, is it active before all rows?
 
-    Returns per row: is it the last of its code and time; then also: is the instance there, has it just entered, and how
-    often has it left or come back, counted from 0 for an activation that goes on, or for the first one.  ``active`` is
-    changed.
+    Returns per row: is it the last of its code and time; then also: is the instance there, has it just entered, has it
+    just left, and how often has it come back, counted from 0 for an activation that goes on, or for the first one.
+    ``active`` is changed.
     """
     n = len(code)
     last = np.zeros(n, np.bool_)
     there = np.zeros(n, np.bool_)
     entered = np.zeros(n, np.bool_)
+    gone = np.zeros(n, np.bool_)
     epoch = np.zeros(n, np.int64)
     number = 0
     for i in range(n):
@@ -55,7 +56,8 @@ def epochs(
         if put[i] and not active[c]:
             entered[i] = True
             number += 1
+        gone[i] = active[c] and not put[i]
         active[c] = put[i]
         there[i] = put[i]
         epoch[i] = max(number, 0)
-    return last, there, entered, epoch
+    return last, there, entered, gone, epoch
