@@ -6,26 +6,13 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from esql_tables import tables
 
 import occurs
 from occurs.testing.pipes import PipesCase, Row, difference, load_cases, rows
 
 FOLDER = Path(__file__).parents[2] / "cases" / "pipes"
 CASES = [c for c in load_cases(FOLDER) if c.rules]
-
-
-def tables(case: PipesCase) -> dict[str, pa.Table]:
-    """The events of a case, a table per type."""
-    out: dict[str, pa.Table] = {}
-    for t in dict.fromkeys(e.type for e in case.events):
-        mine = [e for e in case.events if e.type == t]
-        columns: dict[str, Any] = {"time": pa.array([e.time for e in mine], pa.int64())}
-        if any(e.sequence is not None for e in mine):
-            columns["sequence"] = pa.array([e.sequence for e in mine], pa.int64())
-        for name in dict.fromkeys(n for e in mine for n in e.attributes):
-            columns[name] = pa.array([e.attributes.get(name) for e in mine])
-        out[t] = pa.table(columns)
-    return out
 
 
 def found(case: PipesCase, **options: Any) -> list[Row]:

@@ -1,0 +1,49 @@
+"""However a history is cut into calls, and wherever a run is saved and restored, programs in eSQL give the same."""
+
+import random
+from pathlib import Path
+
+import pytest
+from esql_tables import tables
+
+import occurs
+from occurs.engine.engine import Engine
+from occurs.hosts.local import history_rows
+from occurs.model.history import InputOptions
+from occurs.testing.laws import cut
+from occurs.testing.pipes import PipesCase, load_cases
+
+FOLDER = Path(__file__).parents[2] / "cases" / "pipes"
+CASES = [c for c in load_cases(FOLDER) if c.rules and c.error is None]
+
+
+def answer(case: PipesCase, seed: int | None, restart: bool = False) -> dict[str, list[str]]:
+    """The rows of every definition with labels and constituents, in their order; ``seed``: of random cuts."""
+    program = occurs.parse(case.rules, language="esql")
+    options = InputOptions(time_unit=case.kind.unit, start=case.start, until=case.until)
+    history = program.history(tables(case), options)
+    stage = program.plan(history.schemas, history.kind)
+    if history.clock is None:
+        return {}
+    start, until = history.clock
+    frontiers = [until]
+    if seed is not None:
+        rng = random.Random(f"{case.name} {seed}")
+        frontiers = sorted({until, *(rng.randint(start, until) for _ in range(rng.randint(1, 5)))})
+    engine = Engine(stage, labelled=True)
+    out: dict[str, list[str]] = {t: [] for t in stage.found}
+    for frontier, rows in cut(history_rows(stage, history, True), frontiers):
+        if restart:
+            engine = Engine.restore(stage, engine.save(), labelled=True)
+        found = engine.advance(rows, frontier, start, closing=case.ended and frontier == until)
+        for t in stage.found:
+            out[t] += [str(r) for r in found.table(t, label=True, because=True).to_pylist()]
+    return out
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def test_cuts_and_restarts_change_nothing(case: PipesCase) -> None:
+    whole = answer(case, None)
+    for seed in range(3):
+        assert answer(case, seed) == whole
+    assert answer(case, 3, restart=True) == whole
