@@ -40,9 +40,8 @@ class Programs:
         if sort == "e" and rng.random() < 0.4 and self.having("s"):
             return f"{rng.choice(('start', 'end'))}({self.atom('s', variables)})"
         if sort == "s" and rng.random() < 0.15:
-            wide = self.some(variables, 2)
-            left, right = self.atom("e", wide), self.atom("e", wide)
-            return f"({left} ~> {right if all(v in left for v in wide if v in right) else 'e'})"
+            left, right = self.atom("e", variables), self.atom("e", variables)
+            return f"({left} ~> {right if all(v in left for v in variables if v in right) else 'e'})"
         if sort == "s" and (not names or rng.random() < 0.4):
             if rng.random() < 0.3 and self.having("s"):
                 return f"({self.atom('s', variables)} ⊓ {self.atom('s', variables)})"
