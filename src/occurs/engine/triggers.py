@@ -148,7 +148,7 @@ def run(
     # rows without a past as they are: what one trigger has made of them serves the next
     read = [given[t] for t in definition.reads if t in given]
     new = {r.type: r.slice(r.new) if r.new else r for r in read}
-    firings = operator.advance(state.triggers[identity], Call(new, start, since, frontier, kind, labelled))
+    firings = operator.advance(state.triggers[identity], Call(new, start, since, frontier, kind, definition.reasons))
     told = None
     if definition.never:
         columns = {n: firings.of[n].cast(t) for n, t in definition.notices}

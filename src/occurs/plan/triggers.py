@@ -25,7 +25,7 @@ class TriggerDefinition(Definition):
 
     ``future``: it looks ahead, so that there may be instances that can fire no more.  ``never``: if it is not empty,
     the notices of these are a side output of this type, with the columns ``notices``: the generic variables.
-    ``thorough``: an operator that knows why a trigger fires, if ``operator`` does not.
+    ``thorough``: an operator that knows why a trigger fires, if ``operator`` does not; ``reasons``: is it asked why?
     """
 
     name: str
@@ -46,6 +46,7 @@ class TriggerDefinition(Definition):
     span: Span | None = None
     size: str = "constant"
     thorough: Operator | None = None
+    reasons: bool = False
     future: bool = False
     never: str = ""
     notices: Schema = Schema()
@@ -90,7 +91,7 @@ class TriggerDefinition(Definition):
         return replace(self, since=born)
 
     def reasoning(self) -> TriggerDefinition:
-        return self if self.thorough is None else replace(self, operator=self.thorough, thorough=None)
+        return replace(self, operator=self.thorough or self.operator, thorough=None, reasons=True)
 
     def noticing(self) -> TriggerDefinition:
         return replace(self, never=f"never {self.trigger}", notices=Schema(self.generics)) if self.future else self
