@@ -30,13 +30,16 @@ class Slots(Part):
         #: keys by slot: ints while all are, then any values
         self.ints: np.ndarray | None = _NONE
         self.values = np.zeros(0, object)
+        #: slots that have been in use; there is room for more
+        self._size = 0
         self._least = 0
         self._table = _NONE
         self._index: dict[tuple[int, Hashable], int] = {}
 
     @property
     def instances(self) -> int:
-        return len(self.alive)
+        """All slots are less."""
+        return self._size
 
     def keys(self, slots: np.ndarray) -> Col:
         """The keys of slots."""
@@ -109,7 +112,7 @@ class Slots(Part):
         wanted = (outer, key(value))
         found = self._index.get(wanted)
         if found is None:
-            found = self.free.pop(0) if self.free else self.instances
+            found = self.free.pop() if self.free else self.instances
             self._grow(found + 1)
             self._index[wanted] = found
             self.values[found] = value
@@ -128,8 +131,10 @@ class Slots(Part):
         self._table = _NONE
 
     def _grow(self, count: int) -> None:
+        self._size = max(self._size, count)
         if count <= len(self.alive):
             return
+        count = max(count, 2 * len(self.alive))
         self.alive = _longer(self.alive, count)
         self.outer = _longer(self.outer, count)
         self.born = _longer(self.born, count)
@@ -182,7 +187,7 @@ class Slots(Part):
             for s, o, text in zip(there.tolist(), self.outer[there].tolist(), table.column("key").to_pylist()):
                 self.values[s] = decode(json.loads(text))
                 self._index[(o, key(self.values[s]))] = s
-        self.free = np.flatnonzero(~self.alive).tolist()
+        self.free = np.flatnonzero(~self.alive[: self._size]).tolist()
 
     def drop(self, codes: np.ndarray) -> None:
         """Not to be asked: the slicer removes the slots of its traces itself."""
