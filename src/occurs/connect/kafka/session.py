@@ -158,4 +158,3 @@ _FAILURES: tuple[tuple[str, str, str, str | None], ...] = (
         "is it running, and does it advertise an address (advertised.listeners) that this machine can reach?",
     ),
 )
-
