@@ -14,8 +14,8 @@ from occurs.languages.logic import columns
 from occurs.languages.logic.checks import Analysis
 from occurs.languages.logic.checks_nodes import Generic, Happens, Last, ResolvedTrigger
 from occurs.languages.logic.running import General
-from occurs.languages.logic.running_past import ticks
 from occurs.languages.logic.running_program import STATE, Reading, Sources, of_sql, readings
+from occurs.languages.logic.running_steps import ticks
 from occurs.languages.logic.running_trigger import Plain, Query, Trigger
 from occurs.languages.logic.semantics_text import parameters, sources
 from occurs.model.time import TimeKind

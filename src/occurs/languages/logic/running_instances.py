@@ -11,10 +11,13 @@ from typing import Any
 from occurs.errors import InputProblem
 from occurs.languages.logic import syntax
 from occurs.languages.logic.running_core import lowered
-from occurs.languages.logic.running_future import FALSE, Ahead, Residual, Trail, Trails, leaves, shown
+from occurs.languages.logic.running_future import Ahead
 from occurs.languages.logic.running_past import OfPresent
+from occurs.languages.logic.running_records import Record
+from occurs.languages.logic.running_residual import FALSE, Residual, leaves
 from occurs.languages.logic.running_states import State
-from occurs.languages.logic.running_terms import Record, Term, Test
+from occurs.languages.logic.running_terms import Term, Test
+from occurs.languages.logic.running_trails import Trail, Trails, shown
 from occurs.languages.logic.running_trigger import Trigger
 from occurs.languages.logic.running_values import Lost
 from occurs.model.types import Type

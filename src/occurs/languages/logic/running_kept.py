@@ -8,12 +8,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from occurs.languages.logic.running_future import Trails
 from occurs.languages.logic.running_instances import Compiled, Instance
 from occurs.languages.logic.running_members import Members
+from occurs.languages.logic.running_records import Record
 from occurs.languages.logic.running_saved import database, dumps, loads, table_of
 from occurs.languages.logic.running_states import Change, Row, Table
-from occurs.languages.logic.running_terms import Record
+from occurs.languages.logic.running_trails import Trails
 from occurs.languages.logic.running_values import equal
 
 #: instances whose state is saved together

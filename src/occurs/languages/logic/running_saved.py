@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from occurs.errors import Problem
-from occurs.languages.logic.running_future import MARKS, Mark, Several, Unknown
 from occurs.languages.logic.running_program import Sources
+from occurs.languages.logic.running_residual import MARKS, Mark, Several, Unknown
 from occurs.languages.logic.running_sql import Database
 from occurs.languages.logic.running_states import Table
 from occurs.languages.logic.running_values import Lost, Relation
