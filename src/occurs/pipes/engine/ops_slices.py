@@ -9,8 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
+from occurs.expr import tree as expressions
 from occurs.pipes import tree
-from occurs.pipes.engine.columns import Col, Obj, Plain, Rec, concat, null_col
+from occurs.pipes.engine.columns import TRUE, Col, Obj, Plain, Rec, concat, null_col, truths
+from occurs.pipes.engine.faults import Fault
 from occurs.pipes.engine.functions import Function
 from occurs.pipes.engine.inside import Inside, of_outer
 from occurs.pipes.engine.items import Call, Ends, Items
@@ -19,7 +21,7 @@ from occurs.pipes.engine.slots import Slots
 from occurs.pipes.engine.snapshots import Changes, Snap
 from occurs.pipes.engine.state import Counts, Latest, Part, State
 from occurs.pipes.engine.values import Set, Sharp, distinct
-from occurs.pipes.graph import Node
+from occurs.pipes.graph import EverySlice, Node
 
 _NONE = np.zeros(0, np.int64)
 
@@ -81,7 +83,10 @@ class Slice(Operator):
         p = node.processor
         assert isinstance(p, tree.Slice)
         self.p = p
-        self.key = Function(p.key)
+        condition, key = _apart(p.key) if not p.exploded else (None, p.key)
+        #: where it is true, the item goes to all slices
+        self.every = None if condition is None else Function(condition)
+        self.key = Function(key)
         self.until = None if p.until is None else Function(p.until)
         self.inside = Inside(p.inner, setting)
 
@@ -98,8 +103,7 @@ class Slice(Operator):
         gone: list[tuple[np.ndarray, np.ndarray]] = []
         if len(x):
             codes = x.codes
-            keys = self.key.run(self.env([x.value], x.code, len(x), call))
-            rows, some, outer, all_ = self._addressed(keys, x)
+            rows, some, outer, all_ = self._addressed(x, call)
             if self.until is None:
                 made.append(self._without_until(own, x, rows, some, outer, all_, base, inner, call))
             else:
@@ -116,8 +120,25 @@ class Slice(Operator):
 
     # --- to whom items go -------------------------------------------------------------------------------------------
 
-    def _addressed(self, keys: Col, x: Items) -> tuple[np.ndarray, Col, np.ndarray | None, np.ndarray]:
+    def _addressed(self, x: Items, call: Call) -> tuple[np.ndarray, Col, np.ndarray | None, np.ndarray]:
         """Rows and the keys they go to (no nulls), the traces they are of (None: one); the rows that go to all."""
+        if self.every is None:
+            return self._of_keys(self.key.run(self.env([x.value], x.code, len(x), call)), x)
+        all_ = _is_true(self.every.run(self.env([x.value], x.code, len(x), call)))
+        if not all_.any():
+            return self._of_keys(self.key.run(self.env([x.value], x.code, len(x), call)), x)
+        there = np.flatnonzero(~all_)
+        others = x.take(there)
+        try:
+            keys = self.key.run(self.env([others.value], others.code, len(others), call))
+        except Fault as fault:
+            fault.row = None if fault.row is None else int(there[fault.row])
+            raise
+        rows, some, outer, more = self._of_keys(keys, others)
+        return there[rows], some, outer, np.sort(np.concatenate([np.flatnonzero(all_), there[more]]))
+
+    def _of_keys(self, keys: Col, x: Items) -> tuple[np.ndarray, Col, np.ndarray | None, np.ndarray]:
+        """As :meth:`_addressed`, by the values of the key."""
         if isinstance(keys, Plain):
             there = keys.nulls()
             rows = np.flatnonzero(~there) if there.any() else np.arange(len(x))
@@ -163,7 +184,8 @@ class Slice(Operator):
     ) -> tuple[np.ndarray, np.ndarray]:
         """With the items that go to every slice that exists by then, those made with the same item too."""
         parts_row, parts_slot = [rows], [slot]
-        sent = {(r, s) for r, s in zip(rows.tolist(), slot.tolist()) if r in set(all_.tolist())}
+        both = np.isin(rows, all_)
+        sent = set(zip(rows[both].tolist(), slot[both].tolist()))
         of: dict[int, np.ndarray] = {}
         for i, c in zip(all_.tolist(), x.codes[all_].tolist()):
             if c not in of:
@@ -431,6 +453,21 @@ class Slice(Operator):
             for i, v in zip(here.tolist(), Snap(part, rows[here]).pylist()):
                 out[i] = v
         return Obj(out)
+
+
+def _apart(key: expressions.Expr) -> tuple[expressions.Expr | None, expressions.Expr]:
+    """Of ``if(c, #, k)``: c and k, so that k is a column without ``#``; (None, the key) of others."""
+    if isinstance(key, expressions.Call) and key.name == "if" and len(key.args) == 3:
+        condition, first, second = key.args
+        if isinstance(first, EverySlice) and not any(isinstance(n, EverySlice) for n in condition.walk()):
+            return condition, second
+    return None, key
+
+
+def _is_true(found: Col) -> np.ndarray:
+    """Booleans (n): where a value is true, whatever the others are."""
+    known = truths(found) if isinstance(found, Plain) else None
+    return known == TRUE if known is not None else np.array([v is True for v in found.pylist()], np.bool_)
 
 
 def _same(value: Any) -> Any:
