@@ -13,8 +13,17 @@ from itertools import count
 from occurs.expr.tree import Binary, DurationLiteral, Expr
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks_bounds import free
-from occurs.languages.logic.checks_nodes import Found, Generic, Global, Happens, Last, TableOf, Time, Value, Variable
-from occurs.languages.logic.checks_nodes import ViewOf as ViewOf
+from occurs.languages.logic.checks_nodes import (
+    Found,
+    Global,
+    Happens,
+    Last,
+    TableOf,
+    Time,
+    Value,
+    Variable,
+    ViewOf,
+)
 from occurs.languages.logic.syntax import Formula, Not, Or, Since, Truth, Until
 from occurs.model.types import Type
 
@@ -88,24 +97,3 @@ def of_state(node: Expr) -> bool:
     """Does a term or formula without operators have a value of its own in every state?"""
     looks = (Time, Variable, Value, TableOf, ViewOf, Last, Happens, Found, syntax.Aggregate, *BACK)
     return any(isinstance(n, looks) for n in node.walk())
-
-
-def open_tables(node: Expr) -> Iterator[tuple[str, str]]:
-    """(table, view or event, its name) of what a term or atom looks at with values that are not known in its state."""
-    for n in node.walk():
-        if not free(n):
-            continue
-        match n:
-            case Value():
-                yield "table", n.table
-            case ViewOf():
-                yield "view", n.view
-            case Happens():
-                yield "event", n.event
-            case Found():
-                yield "found", n.sql.text
-
-
-def generics_of(node: Expr) -> frozenset[str]:
-    """The generic variables in a term or formula."""
-    return frozenset(n.name for n in node.walk() if isinstance(n, Generic))
