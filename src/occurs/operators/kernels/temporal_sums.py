@@ -19,7 +19,7 @@ PARTS = 48
 def key_of(value: float) -> int:
     """An int64 in the order of floats; no NaN.  0.0 and -0.0 have the same."""
     bits = np.float64(value + 0.0).view(np.int64)
-    return bits if bits >= 0 else bits ^ np.int64(0x7FFFFFFFFFFFFFFF)
+    return bits if bits >= 0 else bits ^ np.int64(0x7FFFFFFFFFFFFFFF)  # type: ignore[return-value]
 
 
 @njit(inline="always")
