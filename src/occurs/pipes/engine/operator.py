@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
 from occurs.errors import DefinitionProblem, InputProblem
 from occurs.expr import tree as expressions
 from occurs.model.time import Duration, TimeKind
-from occurs.pipes.engine.columns import Col, column_of
+from occurs.pipes.engine.columns import Col
 from occurs.pipes.engine.faults import Fault
 from occurs.pipes.engine.functions import Env, Function
 from occurs.pipes.engine.items import NO_ENDS, Call, Ends, Items, ordinals
 from occurs.pipes.engine.state import Counts, Part, Queue, State
 from occurs.pipes.graph import Node, Processor
-
-if TYPE_CHECKING:
-    from occurs.pipes.engine.network import Network
 
 _NONE = np.zeros(0, np.int64)
 
@@ -28,13 +25,10 @@ _NONE = np.zeros(0, np.int64)
 @dataclass(frozen=True)
 class Setting:
     """What operators of a run share: what times count; whether boxes stand in an inner processor (then there may be
-    many traces at a time); ``lines`` reads the files that are named."""
+    many traces at a time)."""
 
     kind: TimeKind
     inner: bool = False
-    build: Callable[..., Network] | None = None
-    folder: str | None = None
-    beginnings: dict[str, Any] = field(default_factory=dict)
 
 
 class Operator(ABC):
@@ -278,8 +272,4 @@ def numbered(seen: Counts, codes: np.ndarray, row: int | None) -> int | None:
     return int(seen.values[c] if c < len(seen.values) else 0) + int((codes[:row] == c).sum())
 
 
-def constants(values: Sequence[Any]) -> Col:
-    return column_of(values)
-
-
-__all__ = ["OPERATORS", "Fronts", "Mapping", "Operator", "Setting", "meet", "meeting", "numbered", "operator"]
+__all__ = ["OPERATORS", "Fronts", "Operator", "Setting", "meet", "meeting", "numbered", "operator"]

@@ -7,69 +7,21 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-import pyarrow as pa
 
-from occurs.expr import tree as expressions
 from occurs.pipes import tree
-from occurs.pipes.engine.columns import TRUE, Col, Obj, Plain, Rec, concat, null_col, truths
+from occurs.pipes.engine.columns import Col, Obj, Plain, Rec, null_col
 from occurs.pipes.engine.faults import Fault
 from occurs.pipes.engine.functions import Function
 from occurs.pipes.engine.inside import Inside, of_outer
 from occurs.pipes.engine.items import Call, Ends, Items
 from occurs.pipes.engine.operator import Operator, Setting, operator
-from occurs.pipes.engine.slots import Slots
+from occurs.pipes.engine.slicing import Made, Own, apart, changes_of, groups_of, is_true, same, some_of
 from occurs.pipes.engine.snapshots import Changes, Snap
-from occurs.pipes.engine.state import Counts, Latest, Part, State
+from occurs.pipes.engine.state import Part, State
 from occurs.pipes.engine.values import Set, Sharp, distinct
-from occurs.pipes.graph import EverySlice, Node
+from occurs.pipes.graph import Node
 
 _NONE = np.zeros(0, np.int64)
-
-
-#: of all slots: which slice each is (as slices are numbered), of which trace of the slicer
-Owners = tuple[np.ndarray, np.ndarray]
-
-
-class Made:
-    """What slices gave: for the item ``row`` slice ``slot``, which is number ``born``, gave ``value``.
-
-    ``owners``: of all slots, or of these rows (``each``); ``trace``: of the slicer.
-    """
-
-    def __init__(
-        self, row: np.ndarray, slot: np.ndarray, owners: Owners, keys: Col, value: Col, each: bool = False
-    ) -> None:
-        self.row, self.slot, self.keys, self.value = row, slot, keys, value
-        self.owners, self.each = owners, each
-        #: one for every item, in their order
-        self.ordered = False
-
-    def __len__(self) -> int:
-        return len(self.row)
-
-    @property
-    def born(self) -> np.ndarray:
-        return self.owners[0] if self.each else self.owners[0][self.slot]
-
-    @property
-    def trace(self) -> np.ndarray:
-        return self.owners[1] if self.each else self.owners[1][self.slot]
-
-    def take(self, rows: np.ndarray) -> Made:
-        owners = (self.owners[0][rows], self.owners[1][rows]) if self.each else self.owners
-        keys, value = self.keys.take(rows), self.value.take(rows)
-        return Made(self.row[rows], self.slot[rows], owners, keys, value, self.each)
-
-    @classmethod
-    def join(cls, parts: list[Made]) -> Made:
-        parts = [p for p in parts if len(p)] or parts[:1]
-        if len(parts) == 1:
-            return parts[0]
-        row, slot, born, trace = (
-            np.concatenate([getattr(p, n) for p in parts]) for n in ("row", "slot", "born", "trace")
-        )
-        keys, value = concat([p.keys for p in parts]), concat([p.value for p in parts])
-        return cls(row, slot, (born, trace), keys, value, True)
 
 
 @operator
@@ -83,7 +35,7 @@ class Slice(Operator):
         p = node.processor
         assert isinstance(p, tree.Slice)
         self.p = p
-        condition, key = _apart(p.key) if not p.exploded else (None, p.key)
+        condition, key = apart(p.key) if not p.exploded else (None, p.key)
         #: where it is true, the item goes to all slices
         self.every = None if condition is None else Function(condition)
         self.key = Function(key)
@@ -91,11 +43,11 @@ class Slice(Operator):
         self.inside = Inside(p.inner, setting)
 
     def fresh(self) -> dict[str, Part]:
-        return {"own": _Own(self.inside.network.fresh(), self.p.form == "map")}
+        return {"own": Own(self.inside.network.fresh(), self.p.form == "map")}
 
     def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
         (x,) = given
-        own: _Own = state["own"]
+        own: Own = state["own"]
         base = int(own.count.values[0])
         inner = self._call(own, x, base, call)
         before = self._before(own, x) if self.p.form == "map" else None
@@ -124,7 +76,7 @@ class Slice(Operator):
         """Rows and the keys they go to (no nulls), the traces they are of (None: one); the rows that go to all."""
         if self.every is None:
             return self._of_keys(self.key.run(self.env([x.value], x.code, len(x), call)), x)
-        all_ = _is_true(self.every.run(self.env([x.value], x.code, len(x), call)))
+        all_ = is_true(self.every.run(self.env([x.value], x.code, len(x), call)))
         if not all_.any():
             return self._of_keys(self.key.run(self.env([x.value], x.code, len(x), call)), x)
         there = np.flatnonzero(~all_)
@@ -159,7 +111,7 @@ class Slice(Operator):
         rows = np.array(rows_, np.int64)
         return rows, Obj.of(values), None if x.code is None else x.code[rows], np.array(all_, np.int64)
 
-    def _find(self, own: _Own, rows: np.ndarray, keys: Col, outer: np.ndarray | None, base: int) -> np.ndarray:
+    def _find(self, own: Own, rows: np.ndarray, keys: Col, outer: np.ndarray | None, base: int) -> np.ndarray:
         if isinstance(keys, Obj):
             outers = [0] * len(rows) if outer is None else outer.tolist()
             found = []
@@ -169,7 +121,7 @@ class Slice(Operator):
         return own.slots.find(keys, outer, rows, base)
 
     def _without_until(
-        self, own: _Own, x: Items, rows: np.ndarray, keys: Col, outer: np.ndarray | None, all_: np.ndarray,
+        self, own: Own, x: Items, rows: np.ndarray, keys: Col, outer: np.ndarray | None, all_: np.ndarray,
         base: int, inner: Call, call: Call,
     ) -> Made:  # fmt: skip
         slot = self._find(own, rows, keys, outer, base)
@@ -180,7 +132,7 @@ class Slice(Operator):
         return self._run(own, x, rows, slot, known, base, inner, call)
 
     def _to_all(
-        self, own: _Own, x: Items, rows: np.ndarray, slot: np.ndarray, all_: np.ndarray, base: int
+        self, own: Own, x: Items, rows: np.ndarray, slot: np.ndarray, all_: np.ndarray, base: int
     ) -> tuple[np.ndarray, np.ndarray]:
         """With the items that go to every slice that exists by then, those made with the same item too."""
         parts_row, parts_slot = [rows], [slot]
@@ -201,25 +153,25 @@ class Slice(Operator):
 
     # --- running φ --------------------------------------------------------------------------------------------------
 
-    def _call(self, own: _Own, x: Items, base: int, call: Call) -> Call:
+    def _call(self, own: Own, x: Items, base: int, call: Call) -> Call:
         times = call.time(x.step) if len(x) else _NONE
         if len(x.ends):
             times = np.concatenate([times, call.time(np.maximum(x.ends.step, self._last_step(own, x, call)))])
         return Call(base, times)
 
     @staticmethod
-    def _last_step(own: _Own, x: Items, call: Call) -> np.ndarray:
+    def _last_step(own: Own, x: Items, call: Call) -> np.ndarray:
         """The steps of ends, none before this call."""
         return np.full(len(x.ends), call.base if call.steps is None else call.steps[0])
 
-    def _inner(self, own: _Own, inner: Call, call: Call) -> Call:
+    def _inner(self, own: Own, inner: Call, call: Call) -> Call:
         slots = own.slots
         variables: dict[str, Any] = of_outer(call.variables, slots.outer)
         variables["slice"] = slots.keys
         return Call(inner.base, inner.times, max(1, slots.instances), variables, None)
 
     def _run(
-        self, own: _Own, x: Items, rows: np.ndarray, slot: np.ndarray, keys: Col | None, base: int, inner: Call,
+        self, own: Own, x: Items, rows: np.ndarray, slot: np.ndarray, keys: Col | None, base: int, inner: Call,
         call: Call,
     ) -> Made:  # fmt: skip
         whole = len(rows) == len(x) and (len(rows) == 0 or (rows[-1] == len(x) - 1 and rows is not None))
@@ -235,17 +187,17 @@ class Slice(Operator):
         return own.made(out.step - base, out)
 
     def _with_until(
-        self, own: _Own, x: Items, rows: np.ndarray, keys: Col, outer: np.ndarray | None, all_: np.ndarray,
+        self, own: Own, x: Items, rows: np.ndarray, keys: Col, outer: np.ndarray | None, all_: np.ndarray,
         base: int, inner: Call, call: Call, made: list[Made], gone: list[tuple[np.ndarray, np.ndarray]],
     ) -> None:  # fmt: skip
         """Items that go to all slices are waited for: which slices there are is known only then."""
         first = 0
         for i in [*all_.tolist(), len(x)]:
             here = (rows >= first) & (rows < i)
-            self._stretch(own, x, rows[here], keys.filter(here), _some(outer, here), base, inner, call, made, gone)
+            self._stretch(own, x, rows[here], keys.filter(here), some_of(outer, here), base, inner, call, made, gone)
             if i < len(x):
                 here = rows == i
-                slot = self._find(own, rows[here], keys.filter(here), _some(outer, here), base)
+                slot = self._find(own, rows[here], keys.filter(here), some_of(outer, here), base)
                 row, slot = self._to_all(own, x, rows[here], slot, np.array([i]), base)
                 found = self._run(own, x, row, slot, None, base, inner, call)
                 made.append(found)
@@ -253,7 +205,7 @@ class Slice(Operator):
             first = i + 1
 
     def _stretch(
-        self, own: _Own, x: Items, rows: np.ndarray, keys: Col, outer: np.ndarray | None, base: int, inner: Call,
+        self, own: Own, x: Items, rows: np.ndarray, keys: Col, outer: np.ndarray | None, base: int, inner: Call,
         call: Call, made: list[Made], gone: list[tuple[np.ndarray, np.ndarray]],
     ) -> None:  # fmt: skip
         """Slices that end start afresh with the next item of their key: in rounds, each of which gives every key some
@@ -261,7 +213,7 @@ class Slice(Operator):
         size = len(rows)
         if not size:
             return
-        group = _groups(keys, outer)
+        group = groups_of(keys, outer)
         order = np.argsort(group, kind="stable")
         starts = np.flatnonzero(np.diff(group[order], prepend=-1))
         stops = np.append(starts[1:], size)
@@ -277,7 +229,7 @@ class Slice(Operator):
             chosen = order[inside]
             by_row = np.argsort(chosen, kind="stable")
             chosen, which = chosen[by_row], which[by_row]
-            slot = self._find(own, rows[chosen], keys.take(chosen), _some(outer, chosen), base)
+            slot = self._find(own, rows[chosen], keys.take(chosen), some_of(outer, chosen), base)
             found = self._run(own, x, rows[chosen], slot, None, base, inner, call)
             slots, ends = self._cuts(own, found, call)
             cut = np.full(max(1, own.slots.instances), np.iinfo(np.int64).max)
@@ -289,7 +241,7 @@ class Slice(Operator):
             step[live] = np.where(shorter, np.maximum(1, step[live] // 2), np.minimum(step[live] * 4, 1 << 40))
             self._remove(own, slots, ends, gone)
 
-    def _cuts(self, own: _Own, found: Made, call: Call) -> tuple[np.ndarray, np.ndarray]:
+    def _cuts(self, own: Own, found: Made, call: Call) -> tuple[np.ndarray, np.ndarray]:
         """The slots that end, and the rows with which they do."""
         assert self.until is not None
         if not len(found):
@@ -303,14 +255,14 @@ class Slice(Operator):
         return slots[order][first], rows[order][first]
 
     @staticmethod
-    def _remove(own: _Own, slots: np.ndarray, rows: np.ndarray, gone: list[tuple[np.ndarray, np.ndarray]]) -> None:
+    def _remove(own: Own, slots: np.ndarray, rows: np.ndarray, gone: list[tuple[np.ndarray, np.ndarray]]) -> None:
         if len(slots):
             gone.append((rows, own.slots.born[slots]))
             own.removed += slots.tolist()
             own.inner.drop(slots)
             own.slots.remove(slots)
 
-    def _flush(self, own: _Own, x: Items, base: int, inner: Call, call: Call) -> Made:
+    def _flush(self, own: Own, x: Items, base: int, inner: Call, call: Call) -> Made:
         """What the ends of traces make their slices give."""
         there = np.flatnonzero(own.slots.alive & np.isin(own.slots.outer, x.ends.code))
         row = np.zeros(int(max(x.ends.code.max(), own.slots.outer.max(initial=0))) + 1, np.int64)
@@ -323,7 +275,7 @@ class Slice(Operator):
     # --- what comes out ---------------------------------------------------------------------------------------------
 
     def _given(
-        self, own: _Own, x: Items, found: Made | None, gone: list[tuple[np.ndarray, np.ndarray]],
+        self, own: Own, x: Items, found: Made | None, gone: list[tuple[np.ndarray, np.ndarray]],
         flushed: Made | None, before: Made | None, call: Call,
     ) -> Items:  # fmt: skip
         parts = [p for p in (found, flushed) if p is not None and len(p)]
@@ -351,7 +303,7 @@ class Slice(Operator):
         value = self._maps(own, x, made, gone, before, code, rows)
         return Items(value, step[rows], about[rows], None if single else code[rows])
 
-    def _places(self, own: _Own, x: Items, call: Call) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _places(self, own: Own, x: Items, call: Call) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Step, event spoken of, trace of the outputs of every row; those of ends are behind those of items."""
         if not len(x.ends):
             return x.step, x.about, x.codes
@@ -377,7 +329,7 @@ class Slice(Operator):
         at = row[starts]
         return Items(Obj.of(lists), step[at], about[at], None if code is None else code[at])
 
-    def _before(self, own: _Own, x: Items) -> Made:
+    def _before(self, own: Own, x: Items) -> Made:
         """The newest values of slices before this call."""
         newest = own.newest
         slot = newest.code
@@ -388,7 +340,7 @@ class Slice(Operator):
         return Made(np.full(len(slot), -1), slot, own.owners(), keys, value)
 
     def _maps(
-        self, own: _Own, x: Items, made: Made | None, gone: list[tuple[np.ndarray, np.ndarray]],
+        self, own: Own, x: Items, made: Made | None, gone: list[tuple[np.ndarray, np.ndarray]],
         before: Made | None, code: np.ndarray, rows: np.ndarray,
     ) -> Col:  # fmt: skip
         assert before is not None
@@ -403,9 +355,9 @@ class Slice(Operator):
         own.forget_newest()
         count = len(code)
         if not parts:
-            return Snap(_changes([], count), rows)
+            return Snap(changes_of([], count), rows)
         if x.code is None and not gone:
-            return Snap(_changes(parts, count), rows)
+            return Snap(changes_of(parts, count), rows)
         every = Made.join(parts)
         size = len(every)
         since, born = every.row, every.born
@@ -446,122 +398,10 @@ class Slice(Operator):
             mine = np.flatnonzero(trace == c)
             numbers, some, theirs = born[mine], keys.take(mine), values.take(mine)
             part = Changes(
-                since[mine], slot[mine], lost[mine], count, partial(_same, numbers), partial(_same, some),
-                partial(_same, theirs),
+                since[mine], slot[mine], lost[mine], count, partial(same, numbers), partial(same, some),
+                partial(same, theirs),
             )  # fmt: skip
             here = np.flatnonzero(code[rows] == c)
             for i, v in zip(here.tolist(), Snap(part, rows[here]).pylist()):
                 out[i] = v
         return Obj(out)
-
-
-def _apart(key: expressions.Expr) -> tuple[expressions.Expr | None, expressions.Expr]:
-    """Of ``if(c, #, k)``: c and k, so that k is a column without ``#``; (None, the key) of others."""
-    if isinstance(key, expressions.Call) and key.name == "if" and len(key.args) == 3:
-        condition, first, second = key.args
-        if isinstance(first, EverySlice) and not any(isinstance(n, EverySlice) for n in condition.walk()):
-            return condition, second
-    return None, key
-
-
-def _is_true(found: Col) -> np.ndarray:
-    """Booleans (n): where a value is true, whatever the others are."""
-    known = truths(found) if isinstance(found, Plain) else None
-    return known == TRUE if known is not None else np.array([v is True for v in found.pylist()], np.bool_)
-
-
-def _same(value: Any) -> Any:
-    return value
-
-
-def _changes(parts: list[Made], count: int) -> Changes:
-    """The changes that are made of what slices gave, one part after the other."""
-
-    def joined(name: str) -> Any:
-        found = [getattr(p, name) for p in parts]
-        if name in ("keys", "value"):
-            return concat(found) if found else null_col(0)
-        return np.concatenate(found) if found else _NONE
-
-    since, slot = joined("row"), joined("slot")
-    lost = np.zeros(len(since), np.bool_)
-    return Changes(since, slot, lost, count, *(partial(joined, n) for n in ("born", "keys", "value")))
-
-
-def _some(values: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
-    return None if values is None else values[rows]
-
-
-def _groups(keys: Col, outer: np.ndarray | None) -> np.ndarray:
-    """Numbers that are alike for keys that are equal, of the same trace."""
-    from occurs.pipes.engine.values import key
-
-    if isinstance(keys, Plain) and outer is None:
-        array = keys.array
-        coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
-        return coded.indices.to_numpy().astype(np.int64)
-    numbers: dict[Any, int] = {}
-    outers = [0] * len(keys) if outer is None else outer.tolist()
-    values = [v[1] for v in keys.pylist()] if isinstance(keys, Obj) else keys.pylist()
-    return np.array([numbers.setdefault((o, key(v)), len(numbers)) for o, v in zip(outers, values)], np.int64)
-
-
-class _Own(Part):
-    """What a slicer keeps: its slices, their newest values, the states of their copies of φ."""
-
-    def __init__(self, inner: State, newest: bool) -> None:
-        self.inner = inner
-        self.slots = Slots()
-        self.newest = Latest()
-        self.count = Counts()
-        #: of the last item of each trace of the slicer
-        self.about = Counts(spoken=True)
-        self.step = Counts()
-        self.removed: list[int] = []
-
-    def made(self, row: np.ndarray, out: Items) -> Made:
-        """What copies of φ gave for the items ``row``."""
-        return Made(row, out.codes, self.owners(), self.slots.keys(out.codes), out.value)
-
-    def owners(self) -> Owners:
-        """Who has the slots now, whatever becomes of them."""
-        return self.slots.born.copy(), self.slots.outer.copy()
-
-    def _state(self) -> State:
-        return State(
-            inner=self.inner, slots=self.slots, newest=self.newest, count=self.count, about=self.about, step=self.step
-        )
-
-    def forget_newest(self) -> None:
-        """Of slices that were removed, unless another one has taken their place."""
-        if self.removed:
-            removed = np.unique(np.array(self.removed))
-            self.newest.drop(removed[~self.slots.alive[removed]])
-            self.removed = []
-
-    def tables(self) -> dict[str, pa.Table]:
-        return self._state().tables()
-
-    def load(self, tables: Any) -> None:
-        self._state().load(tables)
-
-    def drop(self, codes: np.ndarray) -> None:
-        there = np.flatnonzero(self.slots.alive & np.isin(self.slots.outer, codes))
-        if len(there):
-            self.newest.drop(there)
-            self.inner.drop(there)
-            self.slots.remove(there)
-        self.about.drop(codes)
-        self.step.drop(codes)
-
-    def copy(self) -> _Own:
-        new = _Own(self.inner.copy(), False)
-        new.slots, new.newest, new.count = self.slots.copy(), self.newest.copy(), self.count.copy()
-        new.about, new.step, new.removed = self.about.copy(), self.step.copy(), list(self.removed)
-        return new
-
-    def rows(self) -> int:
-        return self.inner.rows() + self.slots.rows() + self.newest.rows()
-
-    def abouts(self) -> np.ndarray:
-        return self.about.abouts()

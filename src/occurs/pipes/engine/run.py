@@ -153,7 +153,7 @@ class Run:
     def __init__(self, pipes: Sequence[Pipe], kind: TimeKind, about: bool = False) -> None:
         self.kind = kind
         self.about = about
-        self.network = Network(pipes, Setting(kind, build=Network))
+        self.network = Network(pipes, Setting(kind))
         self._event = _asks_events(pipes)
         self.state = self.fresh()
 
