@@ -78,10 +78,16 @@ class StreamQuery:
                 figures["newest"] = r.hi if figures["newest"] is None else max(figures["newest"], r.hi or 0)
         found = {t: self._table(t, parts[t]) for t in self.types}
         ended = {name: called(self._table(t, parts[t]), name) for t, name in self.sides.items()}
-        never = {name: called(self._table(t, parts[t]), name) for t, name in self.notices.items()}
+        never = {name: self._notice(called(self._table(t, parts[t]), name)) for t, name in self.notices.items()}
         for table in (*ended.values(), *never.values()):
             figures["found"] = (figures["found"] or 0) - len(table)
         return MicroBatch(found, late, pa.concat_tables(bad) if bad else _BAD.empty_table(), figures, ended, never)
+
+    def _notice(self, table: pa.Table) -> pa.Table:
+        """Without label and constituents, as other hosts give notices: nothing has made them but time."""
+        own = {"label"} if self.label else set()
+        own |= {"because"} if self.because else set()
+        return table.select([n for n in table.column_names if n not in own])
 
     @property
     def _all(self) -> tuple[str, ...]:
