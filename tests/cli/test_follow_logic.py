@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from .test_follow import interrupt, meanwhile, move_in
+
 OVERLOAD = """
 table Traffic (link string key, load int)
 trigger overload for each y in (select link from Traffic):
@@ -44,3 +46,26 @@ def test_triggers_and_notices_until_the_end(occurs, here, spark):
     told = [json.loads(line) for line in (here / "never.jsonl").read_text().splitlines()]
     assert sorted(map(repr, rows(here / "never"))) == sorted(map(repr, told))
     assert {(r["time"], r["y"]) for r in told} == {(2, "b"), (9, "a")}
+
+
+@pytest.mark.long
+@pytest.mark.spark
+def test_what_waits_goes_through_a_restart(occurs, here, spark):
+    """`b` and `c` come to their doubles after the restart, with rows that came before it."""
+    (here / "overload.ftl").write_text(OVERLOAD)
+    (here / "in").mkdir()
+    shared = ("overload.ftl", "--events", "in", "--time-unit", "s")
+    follow = ("follow", *shared, "--checkpoint", "cp", "--out", "out", "--trigger", "100 ms")
+    first = HEAD + "".join(FILES[:2])
+    move_in(here / "in", "0.csv", first)
+    with meanwhile(here / "m.jsonl", [(first.count("\n") - 1, interrupt)]):
+        done = occurs(*follow, "--metrics", "m.jsonl")
+    assert (done.status, done.out) == (0, ""), done.err
+    before = len(rows(here / "out"))
+    move_in(here / "in", "1.csv", HEAD + FILES[2])
+    done = occurs(*follow, "--ended")
+    assert (done.status, done.out) == (0, ""), done.err
+    whole = occurs("run", *shared, "--host", "local")
+    found = rows(here / "out")
+    assert sorted(map(repr, found)) == sorted(map(repr, map(json.loads, whole.out.splitlines())))
+    assert len(found) > before > 0

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from filestream import Folder, Followed, cut, disordered, follow
+from filestream import Folder, Followed, collected, cut, disordered, follow
 from hostcases import here, labelled
 
 import occurs
@@ -89,3 +89,19 @@ def test_triggers_without_a_key_over_restarts(live: Any, tmp_path: Path) -> None
     got.close()
     alike(got, table, {"Passed", "much"})
     assert (got.runs, len(got.batches)) == (3, 3)
+
+
+@pytest.mark.long
+def test_notices_are_a_query_of_their_own(live: Any, tmp_path: Path) -> None:
+    table = traffic(40)
+    folder = Folder(tmp_path / "in")
+    for part in cut(disordered(table, 5, 3), 2):
+        folder.put(part)
+    program = occurs.parse(TABLE + KEYED, language="ftl")
+    wanted = notices(program.detect(table, time_unit="s"))
+    for asked in (program, program.noticing()):
+        frame = folder.stream(live, table.schema)
+        found = asked.detect(frame, watermark=5, time_unit="s", partitions=2, because=True)
+        told = collected(live, found.never, tmp_path)
+        assert sorted(map(repr, told.to_pylist())) == wanted
+    assert wanted

@@ -175,7 +175,7 @@ class StreamDetections(Mapping[str, "DataFrame"]):
         query of its own.  None: there are no such triggers."""
         if self._never is not None:
             return self._never().never
-        return by_trigger(self._shown(tuple(self._notices))) if self._notices else None
+        return by_trigger(self._shown(tuple(self._notices), plain=True)) if self._notices else None
 
     @cached_property
     def late(self) -> DataFrame:
@@ -224,11 +224,13 @@ class StreamDetections(Mapping[str, "DataFrame"]):
             run, source, self._buckets, token, label=label, because=because, late=late, skip=skip, final=self._final
         )
 
-    def _shown(self, types: tuple[str, ...]) -> DataFrame:
+    def _shown(self, types: tuple[str, ...], plain: bool = False) -> DataFrame:
+        """``plain``: without label and constituents."""
         from pyspark.sql import functions as F
 
         layout = self._layout(types, self._source)
-        shown = Shown.of(layout.paths, types, self._label, self._because)
+        label, because = self._label and not plain, self._because and not plain
+        shown = Shown.of(layout.paths, types, label, because)
         records = observed(records_of(layout, self._source)).where(f"kind = {FOUND}")
         rows = records.mapInArrow(make_reader(shown), shown.ddl)
         columns = [F.col("type")]
@@ -236,7 +238,7 @@ class StreamDetections(Mapping[str, "DataFrame"]):
             columns.append((F.timestamp_micros(name) if self._source.kind.timestamp else F.col(name)).alias(name))
         for n, (name, t) in enumerate(shown.attributes):
             columns.append((F.timestamp_micros(f"a{n}") if t is Type.TIMESTAMP else F.col(f"a{n}")).alias(name))
-        asked_for = ("final", self._final), ("label", self._label), ("because", self._because)
+        asked_for = ("final", self._final), ("label", label), ("because", because)
         columns += [F.col(n) for n, asked in asked_for if asked]
         return rows.select(*columns)
 
