@@ -14,6 +14,7 @@ HOT += "Area = Door.Area, Value = Temp.Value\n"
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_new_rule_learns_the_past(occurs, here, spark):
     lines = many(400)
     (here / "in").mkdir()

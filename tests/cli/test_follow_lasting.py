@@ -132,6 +132,7 @@ def test_two_languages_until_the_end(occurs, sea, spark):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.spark
 def test_what_still_holds_is_told_beforehand(occurs, sea, spark):
     rules = ("states.phen", "quick.tesla")
