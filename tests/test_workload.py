@@ -64,7 +64,7 @@ def test_the_engine_finds_what_the_table_says(case: Golden) -> None:
 
 
 def _many(case: Golden) -> object:
-    marks = [pytest.mark.slow] if case.rules < 5000 else [pytest.mark.slow, pytest.mark.long]
+    marks = [pytest.mark.slow] if case.rules < 1000 else [pytest.mark.slow, pytest.mark.long]
     return pytest.param(case, marks=marks, id=case.name)
 
 

@@ -107,6 +107,7 @@ def test_late_rows_may_be_those_that_are_delivered_at_their_ends(capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.spark
 def test_two_languages_until_the_end(occurs, sea, spark):
     rules = ("states.phen", "quick.tesla")

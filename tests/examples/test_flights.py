@@ -93,7 +93,10 @@ def test_by_hand_on_the_whole_year(tables: dict[str, pa.Table]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("start", "stop", "none"),
-    [("2013-02-08 10:00", "2013-02-09 20:00", "Spiral"), ("2013-07-01 10:00", "2013-07-02 04:00", "Standstill")],
+    [
+        ("2013-02-08 10:00", "2013-02-09 20:00", "Spiral"),
+        pytest.param("2013-07-01 10:00", "2013-07-02 04:00", "Standstill", marks=pytest.mark.long),
+    ],
 )
 def test_the_reference_on_a_blizzard_and_a_summer_day(
     tables: dict[str, pa.Table], start: str, stop: str, none: str

@@ -55,9 +55,12 @@ def test_many_cases(quick: Any, number: int, partitions: int, because: bool) -> 
     check(quick, BATCHES[number], partitions, because)
 
 
-@pytest.mark.parametrize(
-    "case", [pytest.param(c, marks=[] if c.name in FAST else pytest.mark.slow, id=c.name) for c in ALONE]
-)
+def _alone(number: int, case: Case) -> Any:
+    marks = [] if case.name in FAST else [pytest.mark.slow, *[pytest.mark.long] * (number % 3 > 0)]
+    return pytest.param(case, marks=marks, id=case.name)
+
+
+@pytest.mark.parametrize("case", [_alone(n, c) for n, c in enumerate(ALONE)])
 @pytest.mark.parametrize("partitions", [pytest.param(1, marks=pytest.mark.long), 8])
 def test_one_case(quick: Any, case: Case, partitions: int) -> None:
     program, options = occurs.parse(case.rules), keywords(case)

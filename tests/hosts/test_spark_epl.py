@@ -49,7 +49,10 @@ def test_all_cases_are_here() -> None:
 
 @pytest.mark.parametrize(
     "number",
-    [pytest.param(n, marks=[] if n == 0 else pytest.mark.slow) for n in range(len(BATCHES))],
+    [
+        pytest.param(n, marks=[pytest.mark.slow, *[pytest.mark.long] * (n % 2)] if n else [])
+        for n in range(len(BATCHES))
+    ],
     ids=lambda n: BATCHES[n].name,
 )
 @pytest.mark.parametrize("partitions", [pytest.param(1, marks=pytest.mark.long), 8])
@@ -121,10 +124,13 @@ def test_keyed_chains_and_what_has_no_key(quick: Any) -> None:
 
 def test_timers_go_on_where_no_row_is(quick: Any) -> None:
     """The clock is that of all rows, also of those that nobody reads."""
-    text = SCHEMAS + """
+    text = (
+        SCHEMAS
+        + """
     insert into Missing select a.k as k from pattern [every a=A -> (timer:interval(5 msec) and not B(k=a.k))];
     insert into Ticks select 1 as one from pattern [every timer:interval(7 msec)];
     """
+    )
     program = occurs.parse(text, language="epl")
     assert sorted(m for m, _ in modes(program)) == ["keyed", "single"]
     table = table_of(4, 20)

@@ -88,7 +88,7 @@ def check(spark: Any, one: Together, partitions: int) -> None:
     assert lines_of({t: table.drop_columns("label") for t, table in there.items()}) == one.expected
 
 
-@pytest.mark.parametrize("partitions", [1, 8])
+@pytest.mark.parametrize("partitions", [pytest.param(1, marks=pytest.mark.long), 8])
 def test_worked_examples(quick: Any, partitions: int) -> None:
     for one in in_programs()[0]:
         if one.worked:

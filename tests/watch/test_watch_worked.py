@@ -50,6 +50,7 @@ def once(cases):
     return [pytest.param(c, marks=[long] if c.strategy == "continue" else []) for c in cases]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", once(WORKED), ids=str)
 def test_worked_examples_on_postgresql(case, postgres):
     database = Postgres(postgres.url())
