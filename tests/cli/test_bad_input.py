@@ -18,8 +18,7 @@ import pytest
 
 from .conftest import EVENTS, FIRE
 
-HOSTS = ["local", pytest.param("spark", marks=pytest.mark.spark)]
-LONG_HOSTS = ["local", pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.long])]
+HOSTS = ["local", pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.long])]
 LINES = (
     '{"type": "Temp", "time": "2024-01-05T09:00:00Z", "Area": "kitchen", "Value": 50}\n'
     '{"type": "Smoke", "time": "2024-01-05T09:04:00Z", "Area": "kitchen"}\n'
@@ -137,7 +136,7 @@ def test_files_that_are_not_there(occurs, here, request, host):
         assert message in done.err
 
 
-@pytest.mark.parametrize("host", LONG_HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 def test_bad_rows_are_left_out_counted_and_kept(occurs, here, request, host):
     if host == "spark":
         request.getfixturevalue("spark")
