@@ -10,6 +10,7 @@ from benchmarks import logic, logic_work
 from occurs.testing.logic import LogicCase
 
 
+@pytest.mark.long
 def test_overload_finds_what_the_script_finds() -> None:
     table = logic.overload(30_000, 1)
     rows = [dict(zip((name for name, _ in table.columns), row)) for row in table.rows]

@@ -126,6 +126,7 @@ def test_spark_writes_the_same(found, spark):
                 assert one.equals(other)
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_spark_reports_in_order_of_time(occurs, here, spark):
     (here / "a.tesla").write_text("define X(V) from A(K = $k) where V = A.V")

@@ -33,6 +33,7 @@ def parts() -> list[pa.Table]:
     return [whole.slice(0, 2), whole.slice(2, 2)]
 
 
+@pytest.mark.long
 def test_in_one_query_and_as_frames(live: Any, tmp_path: Path) -> None:
     program = occurs.parse(PROGRAM, "phenesthe")
     got = follow(live, program, parts(), tmp_path, time_unit="s", provisional=True, partitions=2, with_label=True)

@@ -46,6 +46,7 @@ print("all equal")
 """
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.spark
 def test_spark_connect() -> None:

@@ -29,6 +29,7 @@ def read(spark, server, topic):
     return [(r.value.decode(), {h.key: bytes(h.value).decode() for h in r.headers or []}) for r in rows]
 
 
+@pytest.mark.long
 def test_topics_to_topics(spark, kafka, topic, send, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "fire.tesla").write_text(RULES)
