@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from occurs.errors import Problem
 from occurs.operators.pattern import Pattern
@@ -159,25 +159,21 @@ class PatternDefinition(Definition):
 
 
 @dataclass(frozen=True)
-class NetDefinition(Definition):
-    """A definition over instants and intervals: ``net`` gives its formula, ``answer`` the rows of it that are final.
+class Named(Definition):
+    """A definition of one type, compiled as a whole.
 
-    ``sort``: event, state or dynamic; ``delays``: of its events, in ticks (None: no bound); ``splits``: the ways to
-    split it; ``kept``: what lasts of its state, in words; ``costs``: what is to be said of it; ``since``: it sees rows
-    after this tick only.
+    ``name``: the type it defines; ``at``: its place; ``definition``: its identity; ``splits``: the ways to split it;
+    ``kept``: what it keeps, in words; ``costs``: what is to be said of it; ``since``: it sees rows after this tick
+    only.
     """
 
     name: str
     at: int
     definition: str
-    sort: str
-    net: Net
-    answer: Answer
-    delays: int | None = 0
-    splits: tuple[Choice, ...] = ()
-    kept: tuple[str, ...] = ()
-    costs: tuple[Problem, ...] = ()
-    since: int | None = None
+    splits: tuple[Choice, ...] = field(default=(), kw_only=True)
+    kept: tuple[str, ...] = field(default=(), kw_only=True)
+    costs: tuple[Problem, ...] = field(default=(), kw_only=True)
+    since: int | None = field(default=None, kw_only=True)
 
     @property
     def output(self) -> str:
@@ -192,11 +188,6 @@ class NetDefinition(Definition):
         return self.definition
 
     @property
-    def lasting(self) -> bool:
-        """Do its rows have an end?"""
-        return self.sort != "event"
-
-    @property
     def node(self) -> Node:
         return Node(self.name, frozenset(self.reads), frozenset())
 
@@ -209,6 +200,31 @@ class NetDefinition(Definition):
         return self.since
 
     @property
+    def warnings(self) -> Sequence[Problem]:
+        return self.costs
+
+    def after(self, born: int) -> Self:
+        return replace(self, since=born)
+
+
+@dataclass(frozen=True)
+class NetDefinition(Named):
+    """A definition over instants and intervals: ``net`` gives its formula, ``answer`` the rows of it that are final.
+
+    ``sort``: event, state or dynamic; ``delays``: of its events, in ticks (None: no bound).
+    """
+
+    sort: str
+    net: Net
+    answer: Answer
+    delays: int | None = 0
+
+    @property
+    def lasting(self) -> bool:
+        """Do its rows have an end?"""
+        return self.sort != "event"
+
+    @property
     def endless(self) -> str:
         return "what holds may have begun at any time before"
 
@@ -219,13 +235,6 @@ class NetDefinition(Definition):
     @property
     def delay(self) -> int | None:
         return self.delays
-
-    @property
-    def warnings(self) -> Sequence[Problem]:
-        return self.costs
-
-    def after(self, born: int) -> NetDefinition:
-        return replace(self, since=born)
 
     def telling(self) -> NetDefinition:
         return replace(self, net=self.net.telling()) if self.lasting else self

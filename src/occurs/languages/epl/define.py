@@ -149,8 +149,8 @@ class Epl:
                     f"{identity}/{again}" if again else identity,
                     pattern,
                     looks_at_one(pattern.root),
-                    choices(pattern),
-                    _kept(q, kind),
+                    splits=choices(pattern),
+                    kept=_kept(q, kind),
                     file=q.file,
                     span=q.query.span,
                 )

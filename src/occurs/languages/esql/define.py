@@ -149,11 +149,11 @@ class Esql:
                     d.pipe,
                     self.analysis.kinds[d.name],
                     d.about,
-                    splits(d.pipe),
-                    kept(d.pipe),
                     single(d.pipe),
                     ordered(d.pipe),
                     boxes(d.pipe),
+                    splits=splits(d.pipe),
+                    kept=kept(d.pipe),
                     file=d.file,
                     span=d.span,
                 )

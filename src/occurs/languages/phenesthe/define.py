@@ -160,9 +160,9 @@ class Phenesthe:
                     c.answer,
                     c.delay,
                     # where the key ends below the head the rows of all keys would have to be united
-                    tuple(choice for choice in c.choices if choice.passes),
-                    tuple(f"{k.formula}: {k}, until {k.until}" for k in c.kept),
-                    c.warnings,
+                    splits=tuple(choice for choice in c.choices if choice.passes),
+                    kept=tuple(f"{k.formula}: {k}, until {k.until}" for k in c.kept),
+                    costs=c.warnings,
                 )
             )
         return out
