@@ -20,7 +20,7 @@ from benchmarks.report import Report, ratio
 from benchmarks.timing import alternate
 from occurs.arguments import InputOptions
 from occurs.hosts.local import calls, history_rows
-from occurs.languages.logic.columns_operator import Columns
+from occurs.languages.logic.columns.operator import Columns
 from occurs.operators.logic.triggering import Call
 from occurs.operators.rows import Rows
 from occurs.plan.stage import Stage

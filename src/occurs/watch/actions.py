@@ -21,7 +21,7 @@ from occurs.connect.changes.model import ActionFailed, Feed, Fired
 from occurs.connect.changes.values import instant
 from occurs.expr.tree import Expr, Literal, Ref, Unary
 from occurs.languages.logic import syntax
-from occurs.languages.logic.checks_sql import parameters
+from occurs.languages.logic.checks.sql import parameters
 from occurs.model.time import TimeKind
 from occurs.watch.evaluator import Firing
 from occurs.watch.webhook import Webhook

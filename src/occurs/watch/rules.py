@@ -17,7 +17,7 @@ from occurs.connect.changes.model import EVENT, STATE, TABLE, Described, Watched
 from occurs.errors import Problem, did_you_mean, raise_problems
 from occurs.expr.tree import Ref
 from occurs.languages.logic import syntax
-from occurs.languages.logic.checks_sql import identifiers, parameters, parts
+from occurs.languages.logic.checks.sql import identifiers, parameters, parts
 from occurs.languages.logic.parser import parse
 from occurs.languages.logic.render import render
 from occurs.languages.text import Text

@@ -9,8 +9,8 @@ import pytest
 
 from occurs.expr.tree import Binary, Call, Literal
 from occurs.languages.logic import syntax as s
-from occurs.languages.logic.checks import Analysis, ResolvedTrigger, analyse
-from occurs.languages.logic.checks_nodes import (
+from occurs.languages.logic.checks.analysis import Analysis, ResolvedTrigger, analyse
+from occurs.languages.logic.checks.nodes import (
     Found,
     Global,
     Happens,

@@ -13,12 +13,12 @@ import pyarrow as pa
 import pytest
 
 from occurs.expr.tree import Expr, Literal
-from occurs.languages.logic import columns_operator
-from occurs.languages.logic.checks_nodes import Generic, Happens, Last, Time, Value, Variable
-from occurs.languages.logic.columns import Plan, Unsuited, plan
-from occurs.languages.logic.semantics import Run
-from occurs.languages.logic.semantics_histories import Instance
-from occurs.languages.logic.semantics_states import State
+from occurs.languages.logic.checks.nodes import Generic, Happens, Last, Time, Value, Variable
+from occurs.languages.logic.columns import operator as columns_operator
+from occurs.languages.logic.columns.suited import Plan, Unsuited, plan
+from occurs.languages.logic.semantics.evaluation import Run
+from occurs.languages.logic.semantics.histories import Instance
+from occurs.languages.logic.semantics.states import State
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.model.types import Type

@@ -10,7 +10,7 @@ import pytest
 
 from occurs.errors import OccursError
 from occurs.languages.logic import define
-from occurs.languages.logic.running import General
+from occurs.languages.logic.running.general import General
 from occurs.loading import parse
 from occurs.testing.compare import difference
 from occurs.testing.laws_logic import Subject, all_laws

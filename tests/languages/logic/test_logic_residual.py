@@ -6,10 +6,20 @@ from typing import Any
 
 import pytest
 
-from occurs.languages.logic.residual import DONE, LAST, NOW, Monitor, Pending, Several, combined, parts_of, satisfied
-from occurs.languages.logic.residual_past import Kept, negated
-from occurs.languages.logic.residual_past import combined as of_past
-from occurs.languages.logic.semantics_values import OVERFLOW
+from occurs.languages.logic.residual.monitor import (
+    DONE,
+    LAST,
+    NOW,
+    Monitor,
+    Pending,
+    Several,
+    combined,
+    parts_of,
+    satisfied,
+)
+from occurs.languages.logic.residual.past import Kept, negated
+from occurs.languages.logic.residual.past import combined as of_past
+from occurs.languages.logic.semantics.values import OVERFLOW
 from occurs.model.occurrence import Occurrence
 from occurs.testing.logic import LogicCase, run_of
 

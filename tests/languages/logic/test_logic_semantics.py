@@ -11,15 +11,16 @@ from typing import Any
 import pytest
 
 from occurs.errors import DefinitionProblem, InputProblem
-from occurs.languages.logic import semantics, syntax
+from occurs.languages.logic import syntax
 from occurs.languages.logic.parser import parse
-from occurs.languages.logic.residual_core import unbounded
-from occurs.languages.logic.semantics import evaluate
-from occurs.languages.logic.semantics_closed import passed
-from occurs.languages.logic.semantics_formula import joined
-from occurs.languages.logic.semantics_sql import Tables
-from occurs.languages.logic.semantics_text import parameters, restrictions, sources
-from occurs.languages.logic.semantics_values import Relation, aggregate
+from occurs.languages.logic.residual.core import unbounded
+from occurs.languages.logic.semantics import evaluation as semantics
+from occurs.languages.logic.semantics.closed import passed
+from occurs.languages.logic.semantics.evaluation import evaluate
+from occurs.languages.logic.semantics.formula import joined
+from occurs.languages.logic.semantics.sql import Tables
+from occurs.languages.logic.semantics.text import parameters, restrictions, sources
+from occurs.languages.logic.semantics.values import Relation, aggregate
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type

@@ -1,7 +1,7 @@
 """Resolved triggers to definitions of the plan: what they read, how they can be split, which operator takes them.
 
-An operator over whole columns is offered by :func:`occurs.languages.logic.columns.operator_of` for those that have
-such a form; the general one takes everything.
+An operator over whole columns is offered by :func:`occurs.languages.logic.columns.suited.operator_of` for those that
+have such a form; the general one takes everything.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 
-from occurs.languages.logic import columns
-from occurs.languages.logic.checks import Analysis
-from occurs.languages.logic.checks_nodes import Generic, Happens, Last, ResolvedTrigger
-from occurs.languages.logic.running import General
-from occurs.languages.logic.running_program import STATE, Reading, Sources, of_sql, readings
-from occurs.languages.logic.running_steps import ticks
-from occurs.languages.logic.running_trigger import Plain, Query, Trigger
-from occurs.languages.logic.semantics_text import parameters, sources
+from occurs.languages.logic.checks.analysis import Analysis
+from occurs.languages.logic.checks.nodes import Generic, Happens, Last, ResolvedTrigger
+from occurs.languages.logic.columns import suited as columns
+from occurs.languages.logic.running.general import General
+from occurs.languages.logic.running.program import STATE, Reading, Sources, of_sql, readings
+from occurs.languages.logic.running.steps import ticks
+from occurs.languages.logic.running.trigger import Plain, Query, Trigger
+from occurs.languages.logic.semantics.text import parameters, sources
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.logic.triggering import Operator

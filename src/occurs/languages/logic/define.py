@@ -12,7 +12,7 @@ import pyarrow as pa
 from occurs.errors import Problem
 from occurs.languages.language import Given, Known, Slot, Texts
 from occurs.languages.logic import syntax
-from occurs.languages.logic.checks import Analysis, ResolvedTrigger, analyse
+from occurs.languages.logic.checks.analysis import Analysis, ResolvedTrigger, analyse
 from occurs.languages.logic.compile import (
     CHANGES,
     choices,
@@ -25,8 +25,8 @@ from occurs.languages.logic.compile import (
 )
 from occurs.languages.logic.kept import words
 from occurs.languages.logic.parser import parse
-from occurs.languages.logic.running import General
-from occurs.languages.logic.semantics import evaluate
+from occurs.languages.logic.running.general import General
+from occurs.languages.logic.semantics.evaluation import evaluate
 from occurs.model.history import History
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind

@@ -9,13 +9,13 @@ from fractions import Fraction
 
 from occurs.expr.tree import Expr
 from occurs.languages.logic import syntax
-from occurs.languages.logic.checks_bounds import conjuncts
-from occurs.languages.logic.checks_nodes import Time
-from occurs.languages.logic.running_core import free
-from occurs.languages.logic.running_past import term_of_time
-from occurs.languages.logic.running_program import Reading
-from occurs.languages.logic.running_steps import Window
-from occurs.languages.logic.running_trigger import Trigger
+from occurs.languages.logic.checks.bounds import conjuncts
+from occurs.languages.logic.checks.nodes import Time
+from occurs.languages.logic.running.core import free
+from occurs.languages.logic.running.past import term_of_time
+from occurs.languages.logic.running.program import Reading
+from occurs.languages.logic.running.steps import Window
+from occurs.languages.logic.running.trigger import Trigger
 from occurs.model.time import TimeKind
 from occurs.plan.explain import duration
 

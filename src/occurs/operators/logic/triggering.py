@@ -1,8 +1,8 @@
 """What the operator of a temporal trigger takes and gives in one call (DESIGN.md, section 4; temporal-logic.md 4, 5).
 
 The seam between the engine and whatever evaluates a trigger.  A definition has one operator, for all instances of its
-trigger.  The general one (:mod:`occurs.languages.logic.running`) goes state by state; one for a special form, that
-works on whole columns, has the same interface and is chosen when the trigger is compiled: see
+trigger.  The general one (:mod:`occurs.languages.logic.running.general`) goes state by state; one for a special form,
+that works on whole columns, has the same interface and is chosen when the trigger is compiled: see
 :func:`occurs.languages.logic.compile.operator_of`.
 
 An operator is made once per definition, is sent to Spark's workers with it, and has no state of its own: what outlives

@@ -1,0 +1,206 @@
+"""What is remembered without end, and triggers that look at one state only (temporal-logic.md, sections 3 and 5.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+
+from occurs.errors import Place
+from occurs.expr.tree import Binary, DurationLiteral, Expr, Literal, Unary
+from occurs.languages.logic import syntax
+from occurs.languages.logic.checks.formula import operator
+from occurs.languages.logic.checks.nodes import Global, Time
+from occurs.languages.logic.render import render
+from occurs.languages.logic.syntax import Formula
+from occurs.languages.text import Text
+
+#: bounds that end
+_ENDING = ("<=", "<", "=", "in")
+_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
+_NEGATED = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "=": "!=", "!=": "="}
+
+
+def free(node: Expr) -> frozenset[str]:
+    """The global variables that are free in a resolved formula or term."""
+    if isinstance(node, Global):
+        return frozenset({node.name})
+    if isinstance(node, syntax.Assign):
+        return free(node.term) | (free(node.operand) - {node.variable.text})
+    return frozenset().union(*(free(c) for c in node.children))
+
+
+def open_formulas(node: Formula) -> int:
+    """How many subformulas have free variables."""
+    below = sum(open_formulas(part) for part in node.parts)
+    return below + bool(free(node))
+
+
+def check_unbounded(formula: Formula, source: Text, required: bool) -> None:
+    """Warn of every assignment whose values are remembered for ever; with ``required`` these are errors."""
+    _visit(formula, {}, source, required, set())
+
+
+def _visit(node: Formula, scope: Mapping[str, syntax.Assign], source: Text, required: bool, told: set[int]) -> None:
+    if isinstance(node, syntax.FUTURE + syntax.PAST) and not _ends(node):
+        new = [scope[name] for name in sorted(free(node) & scope.keys()) if id(scope[name]) not in told]
+        told.update(map(id, new))
+        if new:
+            _tell(node, new, source, required)
+    if isinstance(node, syntax.Assign):
+        scope = {**scope, node.variable.text: node}
+    for part in node.parts:
+        _visit(part, scope, source, required, told)
+
+
+def _tell(node: Formula, assigned: Sequence[syntax.Assign], source: Text, required: bool) -> None:
+    word = operator(node)
+    what = " and ".join(f"`[{a.variable} <- {source_text(a, source)}]`" for a in assigned)
+    message = f"`{word}` has no bound: every value of {what} stays remembered"
+    if isinstance(node, syntax.WeakUntil):
+        hint = "`f release[..] g` and `f until[<=10 min] g` have bounds"
+    else:
+        hint = f"write `{word}[<=10 min] ..`"
+    places = tuple(Place(f"`{a.variable}` is assigned here", source.file, a.variable.span) for a in assigned)
+    source.report("unbounded-state", message, node.span, hint, "error" if required else "warning", places)
+
+
+def source_text(assign: syntax.Assign, source: Text) -> str:
+    """The term of an assignment as it is written."""
+    span = getattr(assign.term, "span", None)
+    return source.piece(span) if span is not None else render(assign.term)
+
+
+def _ends(node: Formula) -> bool:
+    """Whether an operator looks only at states within some distance of a remembered time."""
+    if isinstance(node, syntax.Nexttime | syntax.Lasttime):
+        return True
+    bound = getattr(node, "bound", None)
+    if isinstance(bound, syntax.Bound) and bound.op in _ENDING:
+        return True
+    future = isinstance(node, syntax.FUTURE)
+    if isinstance(node, syntax.Eventually | syntax.Previously):
+        goal, holds = node.operand, True
+    elif isinstance(node, syntax.Always | syntax.Throughout):
+        goal, holds = node.operand, False
+    elif isinstance(node, syntax.Until | syntax.Since):
+        goal, holds = node.right, True
+    elif isinstance(node, syntax.Release):
+        goal, holds = node.right, False
+    else:
+        return False
+    return any(_limits(op, left, right, future) for op, left, right in conjuncts(goal, holds))
+
+
+def conjuncts(node: Formula, holds: bool) -> Iterator[tuple[str, Expr, Expr]]:
+    """The comparisons that are satisfied whenever ``node`` is (or is not, if not ``holds``)."""
+    match node:
+        case syntax.Compare():
+            yield (node.op if holds else _NEGATED[node.op]), node.left, node.right
+        case syntax.Not():
+            yield from conjuncts(node.operand, not holds)
+        case syntax.And() if holds:
+            for part in node.operands:
+                yield from conjuncts(part, holds)
+        case syntax.Or() if not holds:
+            for part in node.operands:
+                yield from conjuncts(part, holds)
+        case syntax.Implies() if not holds:
+            yield from conjuncts(node.left, True)
+            yield from conjuncts(node.right, False)
+
+
+def _limits(op: str, left: Expr, right: Expr, future: bool) -> bool:
+    """Whether a comparison is `time <= t + c` (in the past: `time >= t - c`) with t a remembered time."""
+    a, b = linear(left), linear(right)
+    if a is None or b is None:
+        return False
+    names = {n: a[0].get(n, Fraction(0)) - b[0].get(n, Fraction(0)) for n in (*a[0], *b[0])}
+    names = {n: k for n, k in names.items() if k}
+    now = names.pop("time", Fraction(0))
+    if not now or list(names.values()) != [-now]:
+        return False
+    op = op if now > 0 else _MIRRORED[op]
+    return op in (("<=", "<", "=") if future else (">=", ">", "="))
+
+
+def linear(node: Expr) -> tuple[dict[str, Fraction], Fraction] | None:
+    """A resolved term as a sum of multiples of ``time`` and of remembered times, and a constant; None if it is none.
+
+    In the constant ticks and microseconds are added as they come: only whether there is one is asked for.
+    """
+    match node:
+        case Time():
+            return {"time": Fraction(1)}, Fraction(0)
+        case Global(clock=True):
+            return {f"[{node.name}]": Fraction(1)}, Fraction(0)
+        case DurationLiteral():
+            return {}, node.value.amount
+        case Literal(value=int() | float()) if not isinstance(node.value, bool):
+            return {}, Fraction(node.value)  # type: ignore[arg-type]
+        case Unary(op="neg"):
+            found = linear(node.arg)
+            return None if found is None else _scaled(found, Fraction(-1))
+        case Binary(op="+" | "-" | "*"):
+            a, b = linear(node.left), linear(node.right)
+            if a is None or b is None:
+                return None
+            if node.op == "*":
+                if a[0] and b[0]:
+                    return None
+                return _scaled(a, b[1]) if a[0] else _scaled(b, a[1])
+            b = _scaled(b, Fraction(-1)) if node.op == "-" else b
+            sums = {n: a[0].get(n, Fraction(0)) + b[0].get(n, Fraction(0)) for n in (*a[0], *b[0])}
+            return sums, a[1] + b[1]
+    return None
+
+
+def _scaled(term: tuple[dict[str, Fraction], Fraction], by: Fraction) -> tuple[dict[str, Fraction], Fraction]:
+    return {n: k * by for n, k in term[0].items()}, term[1] * by
+
+
+# --- triggers that look at one state, or fire at every one ----------------------------------------------------------
+
+
+def check_top(trigger: syntax.Trigger, source: Text) -> None:
+    """Warn of a future trigger that fires on every prefix, or that looks only at the state of activation."""
+    if trigger.past:
+        return
+    f = trigger.formula
+    if always_fires(f):
+        hint = "to find where it ends, write `eventually not ..`; or bound it: `p until[>=10 min] true`"
+        source.warn("always-fires", "this is satisfied on every prefix so far: it fires at once", f.span, hint)
+    elif anchored(f):
+        message = "this looks at the state of activation, and is dead once it fails there"
+        source.warn("anchored", message, f.span, "begin with `eventually` to look at every state")
+
+
+def always_fires(f: Formula) -> bool:
+    """Whether a history satisfies a formula as long as nothing is against it."""
+    match f:
+        case syntax.Always() | syntax.WeakUntil() | syntax.Release():
+            return True
+        case syntax.Not(operand=syntax.Eventually() | syntax.Until() | syntax.Nexttime()):
+            return True
+        case syntax.And():
+            return all(map(always_fires, f.operands))
+        case syntax.Or():
+            return any(map(always_fires, f.operands))
+        case syntax.Assign():
+            return always_fires(f.operand)
+    return False
+
+
+def anchored(f: Formula) -> bool:
+    """Whether a formula asks for something of the state of activation."""
+    match f:
+        case syntax.Eventually() | syntax.Always() | syntax.Truth():
+            return False
+        case syntax.Not(operand=syntax.Eventually() | syntax.Always()):
+            return False
+        case syntax.Nexttime():
+            return anchored(f.operand)
+        case syntax.Until(left=syntax.Truth(value=True)):
+            return False
+        case syntax.And() | syntax.Or():
+            return any(map(anchored, f.operands))
+    return True

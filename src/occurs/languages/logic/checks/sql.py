@@ -1,0 +1,204 @@
+"""A SELECT, judged by the embedded engine on empty tables (temporal-logic.md, sections 2, 3 and 8).
+
+SQLite itself says what it does not know; only reading is allowed.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from occurs.errors import Span, did_you_mean
+from occurs.languages.logic.checks.nodes import Rows
+from occurs.languages.logic.syntax import Sql
+from occurs.languages.text import Text
+from occurs.model.types import Type
+
+_ALLOWED = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
+#: how much work a SELECT over nothing may be: one that counts without end is stopped
+_STEPS = 100_000
+_PARTS = re.compile(
+    r"""(?P<quoted>"(?:[^"]|"")*"|'(?:[^']|'')*'|`[^`]*`|\[[^\]]*\])|(?P<comment>/\*.*?(?:\*/|\Z))"""
+    r"""|(?P<cast>::)|(?P<parameter>:[^\W\d]\w*)|(?P<mark>\?|[@$][^\W\d]\w*)|(?P<word>[^\W\d]\w*)|(?P<semicolon>;)""",
+    re.DOTALL,
+)
+_ITEMS = re.compile(r"(?is)\s*select\s+(?:distinct\s+|all\s+)?(.*?)\s+from\s")
+_ITEM = re.compile(r"(?:\w+\.)?\w+(?:\s+(?:as\s+)?\w+)?")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of a SELECT: its kind (``quoted parameter mark word semicolon``), its text, and where it is."""
+
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+def parts(text: str) -> Iterator[Part]:
+    """Words, parameters and so on, in order; comments are left out."""
+    for m in _PARTS.finditer(text):
+        if m.lastgroup not in ("comment", "cast"):
+            yield Part(str(m.lastgroup), m.group(), m.start(), m.end())
+
+
+def identifiers(text: str) -> list[str]:
+    """Words, and what stands in quotes."""
+    return [p.text if p.kind == "word" else p.text[1:-1] for p in parts(text) if p.kind in ("word", "quoted")]
+
+
+def parameters(text: str) -> dict[str, tuple[int, int]]:
+    """The names of parameters, and where each is first."""
+    out: dict[str, tuple[int, int]] = {}
+    for p in parts(text):
+        if p.kind == "parameter":
+            out.setdefault(p.text[1:], (p.start, p.end))
+    return out
+
+
+@dataclass(frozen=True)
+class Select:
+    """What is known of a SELECT: its columns (None: not known), its parameters, the tables, views and relations that it
+    reads."""
+
+    columns: Rows | None
+    parameters: tuple[str, ...]
+    names: frozenset[str]
+
+
+class Database:
+    """``tables``: what may stand behind `from`, with its columns.  ``others``: why other names cannot stand there."""
+
+    def __init__(self, tables: Mapping[str, Rows], others: Mapping[str, str]) -> None:
+        self.tables, self.others = dict(tables), others
+
+    def check(
+        self, sql: Sql, source: Text, known: Collection[str], relations: Mapping[str, Rows] | None = None
+    ) -> Select | None:
+        """Report what is wrong with a SELECT; None if something is.
+
+        ``known``: the names that its parameters may have; ``relations``: global variables that are tables in it.
+        """
+        place = _Places(sql, source)
+        before = len(source.problems)
+        found = list(parts(sql.text))
+        words = [p for p in found if p.kind == "word"]
+        if not words or words[0].text.lower() not in ("select", "with"):
+            source.report("bad-sql", "this is no SELECT", sql.span, "write `select .. from .. where ..`")
+            return None
+        for p in found:
+            if p.kind == "semicolon":
+                place.report(p.start, p.end, "here is more than one statement", "one SELECT, without a semicolon")
+                return None
+            if p.kind == "mark":
+                place.report(p.start, p.end, f"`{p.text}` is no parameter here", "parameters are written `:name`")
+        names = parameters(sql.text)
+        for name, (start, end) in names.items():
+            if name not in known:
+                hint = did_you_mean(name, known, "parameters")
+                place.report(start, end, f"nothing is known here as `:{name}`", hint)
+        if len(source.problems) > before:
+            return None
+        mine = {**self.tables, **(relations or {})}
+        mentioned = {w.lower() for w in identifiers(sql.text)}
+        columns, used, complaint = _run(sql.text, {n: t for n, t in mine.items() if n.lower() in mentioned}, names)
+        if complaint is not None:
+            self.explain(complaint, sql, place, mine, found)
+            return None
+        typed = None if columns is None else _typed(sql.text, columns, {n: mine[n] for n in used})
+        return Select(typed, tuple(names), used)
+
+    def explain(self, complaint: str, sql: Sql, place: _Places, tables: Mapping[str, Rows], found: list[Part]) -> None:
+        """Report what SQLite said, at the word that it spoke of."""
+        missing = re.match(r"no such (table|column|function): (?:main\.|temp\.)?(.+)", complaint)
+        word = missing[2] if missing else (re.findall(r'near "([^"]*)"', complaint) or [""])[0]
+        last = word.rpartition(".")[2].lower()
+        at = next((p for p in found if p.kind == "word" and p.text.lower() == last), None)
+        span = sql.span if at is None else place.span(at.start, at.end)
+        hint = None
+        if missing and missing[1] == "table":
+            why = self.others.get(word)
+            hint = why or did_you_mean(word, tables, "tables and views")
+            place.source.report("bad-sql", f"there is no table `{word}` here", span, hint)
+            return
+        if missing and missing[1] == "column":
+            columns = {n for t in tables.values() for n, _ in t.columns}
+            hint = did_you_mean(last, columns, "columns")
+            place.source.report("bad-sql", f"there is no column `{word}`", span, hint)
+            return
+        if complaint.startswith("not authorized") or "prohibited" in complaint:
+            complaint, hint = "only reading is allowed", "one SELECT over tables, views and remembered relations"
+        place.source.report("bad-sql", f"SQLite says: {complaint}", span, hint)
+
+
+class _Places:
+    """Places in a SELECT as places in the file."""
+
+    def __init__(self, sql: Sql, source: Text) -> None:
+        self.sql, self.source = sql, source
+
+    def span(self, start: int, end: int) -> Span | None:
+        if self.sql.span is None:
+            return None
+        first = self.source.offsets(self.sql.span)[0]
+        return self.source.span(first + start, first + end)
+
+    def report(self, start: int, end: int, message: str, hint: str) -> None:
+        self.source.report("bad-sql", message, self.span(start, end), hint)
+
+
+def _run(
+    text: str, tables: Mapping[str, Rows], names: Collection[str]
+) -> tuple[tuple[str, ...] | None, frozenset[str], str | None]:
+    """The names of the columns of a SELECT over empty tables (None: it did not end), the tables that it reads, and what
+    SQLite says against it."""
+    read: set[str] = set()
+
+    def reading(action: int, first: str | None, second: str | None, *_: str | None) -> int:
+        """What a SELECT may do: read, and call functions."""
+        inner = action == sqlite3.SQLITE_READ and str(first).lower().startswith(("sqlite_", "pragma_"))
+        loads = action == sqlite3.SQLITE_FUNCTION and str(second).lower() == "load_extension"
+        if action == sqlite3.SQLITE_READ:
+            read.add(str(first))
+        return sqlite3.SQLITE_OK if action in _ALLOWED and not inner and not loads else sqlite3.SQLITE_DENY
+
+    connection = sqlite3.connect(":memory:")
+    try:
+        for name, rows in tables.items():
+            columns = ", ".join(_quoted(n) for n, _ in rows.columns)
+            connection.execute(f"create table {_quoted(name)} ({columns})")
+        connection.set_authorizer(reading)
+        connection.set_progress_handler(lambda: 1, _STEPS)
+        cursor = connection.execute(text, dict.fromkeys(names))
+        return tuple(d[0] for d in cursor.description or ()), frozenset(read & tables.keys()), None
+    except (sqlite3.Error, sqlite3.Warning, ValueError) as problem:
+        return None, frozenset(read & tables.keys()), None if str(problem) == "interrupted" else str(problem)
+    finally:
+        connection.close()
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _typed(text: str, columns: tuple[str, ...], tables: Mapping[str, Rows]) -> Rows:
+    """Columns with the types of those that are columns of the tables and nothing else."""
+    unknown = Rows(tuple((n, Type.NULL) for n in columns))
+    listed = _ITEMS.match(text)
+    if listed is None or len(re.findall(r"(?i)\bselect\b", text)) > 1:
+        return unknown
+    items = [i.strip() for i in listed[1].split(",")]
+    if items == ["*"] and len(tables) == 1:
+        (only,) = tables.values()
+        return only if tuple(n for n, _ in only.columns) == columns else unknown
+    if len(items) != len(columns) or not all(_ITEM.fullmatch(i) for i in items):
+        return unknown
+    out = []
+    for item, name in zip(items, columns, strict=True):
+        column = item.split()[0].rpartition(".")[2].lower()
+        types = {t for rows in tables.values() for n, t in rows.columns if n.lower() == column}
+        out.append((name, types.pop() if len(types) == 1 else Type.NULL))
+    return Rows(tuple(out))

@@ -1,0 +1,124 @@
+"""What is left of a future formula since its activation: obligations (temporal-logic.md 5.1).
+
+The residual is made of and/or over *done* (satisfied at an earlier state), *now*, *last* (satisfied only if this is the
+last state) and *pending*: to be evaluated at the next state.  Equal obligations are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeAlias
+
+from occurs.languages.logic.running.values import Lost
+
+
+class Mark:
+    """``done``, ``now``, ``last``, or false."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __reduce__(self) -> str:
+        return self.name.upper()
+
+
+FALSE, DONE, NOW, LAST = Mark("false"), Mark("done"), Mark("now"), Mark("last")
+MARKS = {m.name: m for m in (FALSE, DONE, NOW, LAST)}
+
+
+class Unknown:
+    """What is not known, at this state (``new``) or an earlier one."""
+
+    __slots__ = ("lost", "new")
+
+    def __init__(self, lost: Lost, new: bool = True) -> None:
+        self.lost, self.new = lost, new
+
+
+class Several:
+    """``and``, or ``or``, of several."""
+
+    __slots__ = ("_hash", "conjunction", "parts")
+
+    def __init__(self, conjunction: bool, parts: tuple[Residual, ...]) -> None:
+        self.conjunction, self.parts = conjunction, parts
+        self._hash: int | None = None
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash((self.conjunction, self.parts))
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Several and self.conjunction == other.conjunction and self.parts == other.parts
+
+
+#: (number of the node, is it to hold?, values of its free variables)
+Pending: TypeAlias = tuple[int, bool, tuple[Any, ...]]
+Residual: TypeAlias = "Mark | Unknown | Several | Pending"
+
+
+def combined(conjunction: bool, parts: Iterable[Residual]) -> Residual:
+    """Flat, each part once; false decides an ``and`` and is nothing in an ``or``, done is nothing in an ``and``."""
+    flat: dict[Residual, None] = {}
+    for part in parts:
+        if type(part) is Several and part.conjunction is conjunction:
+            for inner in part.parts:
+                flat[inner] = None
+        elif part is FALSE:
+            if conjunction:
+                return FALSE
+        elif part is not DONE or not conjunction:
+            flat[part] = None
+    if not flat:
+        return DONE if conjunction else FALSE
+    if len(flat) == 1:
+        return next(iter(flat))
+    return Several(conjunction, tuple(flat))
+
+
+def either(a: Residual, b: Residual) -> Residual:
+    """``or`` of two."""
+    if a is FALSE or b is FALSE or a is b:
+        return b if a is FALSE else a
+    if type(a) is not Several and type(b) is not Several:
+        return a if a == b else Several(False, (a, b))
+    return combined(False, (a, b))
+
+
+def both(a: Residual, b: Residual) -> Residual:
+    """``and`` of two."""
+    if a is FALSE or b is FALSE:
+        return FALSE
+    return b if a is DONE else a if b is DONE or a is b else combined(True, (a, b))
+
+
+def satisfied(r: Residual, unknown: bool) -> tuple[bool, bool]:
+    """Is it satisfied with pending = false, and does some now or last take part?"""
+    if type(r) is Several:
+        if r.conjunction:
+            new = False
+            for part in r.parts:
+                there, also = satisfied(part, unknown)
+                if not there:
+                    return False, False
+                new = new or also
+            return True, new
+        found = [satisfied(part, unknown) for part in r.parts]
+        return any(there for there, _ in found), any(also for _, also in found)
+    if type(r) is Mark:
+        return r is not FALSE, r is NOW or r is LAST
+    if type(r) is Unknown:
+        return unknown, unknown and r.new
+    return False, False
+
+
+def leaves(r: Residual) -> Iterator[Residual]:
+    """All but and/or."""
+    if type(r) is Several:
+        for part in r.parts:
+            yield from leaves(part)
+    else:
+        yield r
