@@ -6,7 +6,6 @@ import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import pyarrow as pa
 
@@ -32,6 +31,7 @@ from occurs.plan.notes import notes
 from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Stage, Subscribed, make_stage, stage_key
 from occurs.plan.triggers import TriggerDefinition
+from occurs.planning import PlanOptions
 
 __all__ = ["Detections", "Program", "run_history"]
 
@@ -48,19 +48,8 @@ class Program:
         # the order of the attributes of an input may still come from its table
         self.problems: list[Problem] = [p for p in self._unbound.problems if p.kind != "unknown-order"]
         raise_problems([*self._read.problems, *self.problems])
-        self._zone, self._strict, self._require_bounds = "UTC", False, False
+        self._options = PlanOptions()
         self._facts: dict[str, pa.Table] = {}
-        #: length and step of windows, as they were given
-        self._window: tuple[Any, Any] | None = None
-        #: are rows that still hold told before they have ended?
-        self.provisional = False
-        #: are partial matches told that guards end?
-        self.timeouts = False
-        #: is told of triggers that they can fire no more?
-        self.never = False
-        #: is it told of what detections are made?
-        self.because = False
-        self._instances: int | None = None
         #: the latest binding and the latest plan, behind all that they depend on; shared by copies with other options
         self._bounds: list[tuple[Known, Bound]] = []
         self._plans: list[tuple[Any, Stage]] = []
@@ -81,27 +70,35 @@ class Program:
 
         Raises UsageProblem, and DefinitionProblem for warnings that ``strict`` makes errors.
         """
-        try:
-            ZoneInfo(zone)
-        except (ZoneInfoNotFoundError, ValueError, OSError):
-            hint = 'zones have names such as "Europe/Rome" or "UTC"'
-            raise UsageProblem.of("bad-option", f"`{zone}` is no time zone", hint=hint) from None
         tables = fact_tables(facts or {}, self._unbound.facts)
-        out = copy.copy(self)
-        out._zone, out._strict, out._require_bounds = zone, strict, require_bounds
         others = [n for n, part in self._unbound.parts.items() if part.nodes and not part.windows]
-        out._facts, out._window = tables, windows_of(window, step, others)
-        out.provisional, out.timeouts, out._instances = provisional, timeouts, max_instances
-        if max_instances is not None and max_instances < 1:
-            raise UsageProblem.of("bad-option", f"max_instances: {max_instances}", hint="at least 1")
-        out._judge(self.problems)
+        out = self._with(
+            zone=zone, strict=strict, require_bounds=require_bounds, window=windows_of(window, step, others),
+            provisional=provisional, timeouts=timeouts, max_instances=max_instances,
+        )  # fmt: skip
+        out._facts = tables
+        out._options.judge(self.problems)
         return out
+
+    def _with(self, **options: Any) -> Program:
+        """This program with some options changed."""
+        out = copy.copy(self)
+        out._options = self._options.but(**options)
+        return out
+
+    @property
+    def provisional(self) -> bool:
+        """Are rows that still hold told before they have ended?"""
+        return self._options.provisional
+
+    @property
+    def never(self) -> bool:
+        """Is told of triggers that they can fire no more?"""
+        return self._options.never
 
     def reasoning(self) -> Program:
         """This program, in a way that knows of what all detections are made."""
-        out = copy.copy(self)
-        out.because = True
-        return out
+        return self._with(because=True)
 
     @property
     def tells_never(self) -> bool:
@@ -110,9 +107,7 @@ class Program:
 
     def noticing(self) -> Program:
         """This program, which also tells of triggers that they can fire no more."""
-        out = copy.copy(self)
-        out.never = True
-        return out
+        return self._with(never=True)
 
     def require(self, host: str) -> None:
         """Raise UsageProblem if there are definitions that do not run on ``host`` (``local``, ``spark``)."""
@@ -128,8 +123,7 @@ class Program:
 
         The latest one is kept: thousands of rules take seconds.
         """
-        options = self._zone, self._strict, self._require_bounds, self._window, self.provisional, self.timeouts
-        name = None if schemas is None else dict(schemas), kind, *options, self.never, self.because, self._instances
+        name = None if schemas is None else dict(schemas), kind, self._options
         if not self._facts and self._plans and self._plans[0][0] == name:
             return self._plans[0][1]
         stage = self._planned(schemas, kind)
@@ -140,10 +134,10 @@ class Program:
     def _planned(self, schemas: Mapping[str, Schema] | None, kind: TimeKind) -> Stage:
         bound = self.bind(schemas, kind)
         definitions = self._compiled(bound, kind)
-        self._judge([w for d in definitions for w in d.warnings])
+        self._options.judge([w for d in definitions for w in d.warnings])
         sides = {d.output: d.schema for d in definitions if isinstance(d, SequenceDefinition) and d.ended}
         notices = {d.never: d.notices for d in definitions if isinstance(d, TriggerDefinition) and d.never}
-        if self.timeouts and not sides:
+        if self._options.timeouts and not sides:
             hint = "they come from patterns with `timer:within` in EPL"
             raise UsageProblem.of("bad-option", "timeouts: no definition of this program has such rows", hint=hint)
         subscribed = bound.subscribed
@@ -175,27 +169,17 @@ class Program:
             raise_problems(bound.problems)
             self._bounds[:] = [(known, bound)]
         bound = self._bounds[0][1]
-        self._judge(bound.problems)
+        self._options.judge(bound.problems)
         return bound
 
     def _known(self, schemas: Mapping[str, Schema] | None, kind: TimeKind | None) -> Known:
-        length = None if self._window is None or kind is None else Window.of(*self._window, kind).length
+        window, zone = self._options.window, self._options.zone
+        length = None if window is None or kind is None else Window.of(*window, kind).length
         facts = {n: schema_of_table(t) for n, t in self._facts.items()}
-        return Known(schemas, kind, self._zone, facts, window=length, max_formula=self._max_formula)
+        return Known(schemas, kind, zone, facts, window=length, max_formula=self._max_formula)
 
     def _compiled(self, bound: Bound, kind: TimeKind) -> list[Definition]:
-        found = bound.definitions(kind, self._facts)
-        found += bound.timeouts(found) if self.timeouts else []
-        found = found if self._instances is None else [d.at_most(self._instances) for d in found]
-        found = [d.noticing() for d in found] if self.never else found
-        found = [d.reasoning() for d in found] if self.because else found
-        return [d.telling() for d in found] if self.provisional else found
-
-    def _judge(self, problems: list[Problem]) -> None:
-        """Raise DefinitionProblem if an option makes errors of warnings."""
-        strict = self._strict and any(p.severity == "warning" for p in problems)
-        if strict or (self._require_bounds and any(p.kind == "unbounded-state" for p in problems)):
-            raise DefinitionProblem([p for p in problems if p.severity != "notice"])
+        return self._options.applied(bound.definitions(kind, self._facts), bound)
 
     def definitions(self, schemas: Mapping[str, Schema], kind: TimeKind) -> list[Definition]:
         """The compiled definitions over input of these schemas."""
@@ -319,7 +303,7 @@ class Program:
             raise UsageProblem.of("bad-option", "rows are told before they are final on a stream only", hint=hint)
         if sample is not None and kind_of(sample) == "spark":
             self.require("spark")
-            if program._window is not None:
+            if program._options.window is not None:
                 raise unsupported("on Spark")
             if not streaming:
                 host["ended"] = ended
@@ -333,10 +317,10 @@ class Program:
         history = program.history(events, options)
         stage = program.plan(history.schemas, history.kind)
         done: list[TypeRows]
-        if program._window is None:
+        if program._options.window is None:
             done = run_history(stage, history, labelled=because or with_label, ended=ended)
         else:
-            windows = Window.of(*program._window, history.kind)
+            windows = Window.of(*program._options.window, history.kind)
             started = start is not None
             done = [run_windows(stage, history, windows, started=started, labelled=because or with_label)]
         found = Detections(stage, done, history, sample, because or with_label, because, only)

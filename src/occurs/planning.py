@@ -1,0 +1,56 @@
+"""What is asked of a plan, beside the definitions: options that change what it says, or whether it is refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from occurs.bound import Bound
+from occurs.errors import DefinitionProblem, Problem, UsageProblem
+from occurs.plan.definition import Definition
+
+
+@dataclass(frozen=True)
+class PlanOptions:
+    """See :meth:`occurs.program.Program.adjusted`; two plans of one program and of equal options are the same.
+
+    ``window``: length and step, as they were given.  ``never``: it is told of triggers that they can fire no more.
+    ``because``: of what detections are made is known.
+    """
+
+    zone: str = "UTC"
+    strict: bool = False
+    require_bounds: bool = False
+    window: tuple[Any, Any] | None = None
+    provisional: bool = False
+    timeouts: bool = False
+    max_instances: int | None = None
+    never: bool = False
+    because: bool = False
+
+    def but(self, **changed: Any) -> PlanOptions:
+        """These with some of them changed.  Raises UsageProblem for values that cannot be."""
+        options = replace(self, **changed)
+        try:
+            ZoneInfo(options.zone)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            hint = 'zones have names such as "Europe/Rome" or "UTC"'
+            raise UsageProblem.of("bad-option", f"`{options.zone}` is no time zone", hint=hint) from None
+        if options.max_instances is not None and options.max_instances < 1:
+            raise UsageProblem.of("bad-option", f"max_instances: {options.max_instances}", hint="at least 1")
+        return options
+
+    def judge(self, problems: list[Problem]) -> None:
+        """Raise DefinitionProblem if an option makes errors of warnings."""
+        strict = self.strict and any(p.severity == "warning" for p in problems)
+        if strict or (self.require_bounds and any(p.kind == "unbounded-state" for p in problems)):
+            raise DefinitionProblem([p for p in problems if p.severity != "notice"])
+
+    def applied(self, definitions: list[Definition], bound: Bound) -> list[Definition]:
+        """The compiled definitions of ``bound`` as the options want them."""
+        out = [*definitions, *bound.timeouts(definitions)] if self.timeouts else definitions
+        out = out if self.max_instances is None else [d.at_most(self.max_instances) for d in out]
+        out = [d.noticing() for d in out] if self.never else out
+        out = [d.reasoning() for d in out] if self.because else out
+        return [d.telling() for d in out] if self.provisional else out
