@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from occurs.errors import InputProblem, UsageProblem, did_you_mean
 from occurs.model.time import TimeKind
 from occurs.pipes.constants import Word
-from occurs.pipes.engine.columns import concat
+from occurs.pipes.engine.columns import Col, concat
 from occurs.pipes.engine.run import Batch, Emitted, column_of, open, tuples
 from occurs.pipes.fusing import fused
 from occurs.pipes.graph import every_node
@@ -219,7 +219,9 @@ def _batch(pipe: Pipe, sources: Any) -> tuple[Batch, list[Any]]:
         else:
             sources = {_one_type(pipe): table}
     names = sorted(_known(pipe, n) for n in sources)
-    times, values, forms = [], [], []
+    times: list[np.ndarray] = []
+    values: list[Col] = []
+    forms: list[Any] = []
     for name in names:
         table = _arrow(sources[name])
         if table is None:
@@ -233,22 +235,25 @@ def _batch(pipe: Pipe, sources: Any) -> tuple[Batch, list[Any]]:
             values.append(tuples(rest))
             times.append(_times(table))
             forms.append(table.column(0) if table.num_columns else table)
-    order = np.argsort(np.concatenate(times), kind="stable") if times else np.zeros(0, np.int64)
+    return _in_order(names, times, values), forms
+
+
+def _in_order(names: list[str], times: list[np.ndarray], values: list[Col]) -> Batch:
+    """The events of some types in their total order: by time, then by the order of the types."""
+    if len(names) == 1 and not (np.diff(times[0]) < 0).any():
+        return Batch(times[0], {names[0]: (np.arange(len(times[0])), values[0])})
+    together = np.concatenate(times) if times else np.zeros(0, np.int64)
+    order = np.argsort(together, kind="stable")
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(len(order))
-    batch_sources = {}
+    sources = {}
     first = 0
     for name, when, value in zip(names, times, values):
         rows = places[first : first + len(when)]
         first += len(when)
         ascending = np.argsort(rows, kind="stable")
-        batch_sources[name] = (rows[ascending], value.take(ascending) if len(names) > 1 or _unsorted(rows) else value)
-    whole = np.concatenate(times)[order] if times else np.zeros(0, np.int64)
-    return Batch(whole, batch_sources), forms
-
-
-def _unsorted(rows: np.ndarray) -> bool:
-    return bool((np.diff(rows) < 0).any())
+        sources[name] = (rows[ascending], value.take(ascending))
+    return Batch(together[order], sources)
 
 
 def _arrow(table: Any) -> pa.Table | None:

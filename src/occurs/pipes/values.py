@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from occurs.errors import InputProblem
 from occurs.pipes.constants import ALL, UNKNOWN, constant
-from occurs.pipes.engine.columns import Col, Plain
+from occurs.pipes.engine.columns import Col, Plain, Troo
 from occurs.pipes.engine.run import column_of, from_arrow
 from occurs.pipes.engine.values import Bag, Document, Json, Map, Record, Set, Sharp, Troolean
 from occurs.pipes.kinds import ANY, TROOLEAN, Kind
@@ -82,7 +82,7 @@ def column(values: Any) -> Col:
 
 def like(found: Col, sources: Sequence[Any]) -> Any:
     """A column in the form of those that came in: Arrow, NumPy (if it has no nulls), else a list."""
-    if isinstance(found, Plain):
+    if isinstance(found, (Plain, Troo)):
         if any(isinstance(s, (pa.Array, pa.ChunkedArray)) for s in sources):
             return found.array
         if any(isinstance(s, np.ndarray) for s in sources) and not found.array.null_count:

@@ -20,6 +20,7 @@ from occurs.pipes.engine.values import Record, Troolean, decode, encode
 #: the numbers of Trooleans in a column of them; NULL: null
 FALSE, UNKNOWN, TRUE, NULL = 0, 1, 2, 3
 _TROOLEANS = (Troolean.FALSE, Troolean.UNKNOWN, Troolean.TRUE, None)
+_TEXTS = pa.array([t.value for t in _TROOLEANS if t is not None])
 
 
 class Col(ABC):
@@ -108,6 +109,12 @@ class Troo(Col):
 
     def __init__(self, codes: np.ndarray) -> None:
         self.codes = codes
+
+    @property
+    def array(self) -> pa.Array:
+        """As text."""
+        missing = self.codes == NULL
+        return pa.DictionaryArray.from_arrays(self.codes, _TEXTS, mask=missing if missing.any() else None)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -471,6 +478,16 @@ def truths(col: Col) -> np.ndarray | None:
     found = unpacked(col.array).view(np.int8) << 1
     valid = validity(col.array)
     return found if valid is None else np.where(valid, found, np.int8(NULL))
+
+
+def gathered(few: Col, numbers: np.ndarray) -> Col:
+    """The values of a short column by number (int32): texts as a dictionary."""
+    if isinstance(few, Plain) and pa.types.is_string(few.array.type) and not few.array.null_count:
+        coded = few.array.dictionary_encode()
+        if len(coded.dictionary) < len(few):
+            numbers = np.take(coded.indices.to_numpy(), numbers)
+        return Plain(pa.DictionaryArray.from_arrays(numbers, coded.dictionary, safe=False))
+    return few.take(numbers.astype(np.int64))
 
 
 def of_truths(codes: np.ndarray, troolean: bool) -> Col:

@@ -221,8 +221,8 @@ def _region(node: tree.Expr) -> _Run:
 
 def _of_texts(node: tree.Expr, given: Sequence[Col], env: Env) -> Col | None:
     """Of one column of texts that has a dictionary: each distinct text once; None if that is no gain."""
-    array = given[0].array if len(given) == 1 and isinstance(given[0], Plain) and given[0].bools is None else None
-    if not isinstance(array, pa.DictionaryArray) or array.null_count or 4 * len(array.dictionary) > len(array):
+    array = distinct_texts(given)
+    if array is None:
         return None
     few = Env(env.inputs, len(array.dictionary), env.kind)
     try:
@@ -232,8 +232,21 @@ def _of_texts(node: tree.Expr, given: Sequence[Col], env: Env) -> Col | None:
     if not isinstance(found, Plain) or found.array.null_count:
         return None
     if pa.types.is_boolean(found.array.type):
-        return Plain(None, unpacked(found.array)[array.indices.to_numpy()])
+        return Plain(None, np.take(unpacked(found.array), array.indices.to_numpy()))
     return Plain(found.array.take(array.indices))
+
+
+def distinct_texts(given: Sequence[Col]) -> pa.DictionaryArray | None:
+    """The one column, if it is of few distinct texts and no nulls."""
+    array = given[0].array if len(given) == 1 and isinstance(given[0], Plain) and given[0].bools is None else None
+    if not isinstance(array, pa.DictionaryArray) or array.null_count or 4 * len(array.dictionary) > len(array):
+        return None
+    return array
+
+
+def of_input(node: tree.Expr) -> bool:
+    """Does a function look at nothing but the values of its inputs?"""
+    return not any(isinstance(n, (tree.Param, tree.Ref, Foreign)) for n in node.walk())
 
 
 def _evaluated(node: tree.Expr, given: Sequence[Col], env: Env) -> Col:

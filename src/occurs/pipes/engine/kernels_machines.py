@@ -11,6 +11,9 @@ from occurs.operators.kernels.stackcode import DONE, STACK, evaluate
 
 Arrays = tuple[Any, ...]
 
+#: what an operand of :func:`steps` is
+REGISTER, CONSTANT, COLUMN = 0, 1, 2
+
 
 @njit(cache=True, nogil=True)
 def run(
@@ -64,24 +67,111 @@ def run(
 
 @njit(cache=True, nogil=True)
 def table_run(
-    code: np.ndarray, guards: np.ndarray, table: np.ndarray, state: np.ndarray, after: np.ndarray, moved: np.ndarray
-) -> None:
-    """Machines without registers.  ``guards`` (n): a bit per guard that is true; ``table``: the state behind each state
-    and bits, or -1 if it stays.  ``code`` may be empty: all items are of trace 0."""
+    code: np.ndarray, what: np.ndarray, width: int, target: np.ndarray, state: np.ndarray, after: np.ndarray,
+) -> None:  # fmt: skip
+    """Machines without registers.  ``what`` (n): a number less than ``width`` per item; ``target``: the state behind
+    state s and number w at s * width + w.  ``code`` may be empty: all items are of trace 0."""
     if len(code) == 0:
-        s = state[0]
-        for i in range(len(guards)):
-            t = table[s, guards[i]]
-            if t >= 0:
-                s = t
-                moved[i] = True
-            after[i] = s
-        state[0] = s
+        place = target.astype(np.int64) * width
+        at = state[0] * width
+        for i in range(len(what)):
+            k = at + what[i]
+            after[i] = target[k]
+            at = place[k]
+        state[0] = at // width
         return
     for i in range(len(code)):
         c = code[i]
-        t = table[state[c], guards[i]]
-        if t >= 0:
-            state[c] = t
+        s = target[state[c] * width + what[i]]
+        state[c] = s
+        after[i] = s
+
+
+@njit(cache=True, nogil=True)
+def entered(before: np.ndarray, code: np.ndarray, what: np.ndarray, width: int, moves: np.ndarray, after: np.ndarray,
+            moved: np.ndarray) -> None:  # fmt: skip
+    """``moved``: which items made a machine go into a state, be it the one it was in; ``moves``: as ``target``."""
+    for i in range(len(what)):
+        c = code[i] if len(code) else 0
+        moved[i] = moves[before[c] * width + what[i]]
+        before[c] = after[i]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _operand(what: int, number: int, own: np.ndarray, constants: np.ndarray, columns: np.ndarray, row: int) -> np.int64:
+    if what == REGISTER:
+        return own[number]
+    if what == CONSTANT:
+        return constants[number]
+    return columns[number, row]
+
+
+@njit(cache=True, nogil=True)
+def _holds(op: int, a: np.int64, b: np.int64) -> np.bool_:
+    if op == 0:
+        return a == b
+    if op == 1:
+        return a != b
+    if op == 2:
+        return a < b
+    if op == 3:
+        return a <= b
+    if op == 4:
+        return a > b
+    return a >= b
+
+
+@njit(cache=True, nogil=True)
+def steps(
+    code: np.ndarray, what: np.ndarray, ways: Arrays, constants: np.ndarray, columns: np.ndarray, state: np.ndarray,
+    registers: np.ndarray, after: np.ndarray, moved: np.ndarray, out: np.ndarray,
+) -> int:  # fmt: skip
+    """One transition per item; the row at which a number did not fit, or -1.
+
+    ``what`` (n): a number per item; ``ways``: by state and this number the (first, last) rows of transitions, which are
+    (target; first, last condition; first, last SET); conditions (operator, two operands); SETs (register; 0 the first
+    operand, 1 the sum, 2 the difference; two operands).  An operand is what it is, and its number.  ``registers``
+    (traces, registers) change where they stand; ``out`` (registers, n): what they are behind each item.
+    """
+    first, last, rows, conditions, sets = ways
+    many = len(code) > 0
+    count = registers.shape[1]
+    c = 0
+    own = registers[0]
+    s = state[0]
+    for i in range(len(what)):
+        if many:
+            c = code[i]
+            own = registers[c]
+            s = state[c]
+        for t in range(first[s, what[i]], last[s, what[i]]):
+            taken = True
+            for k in range(rows[t, 1], rows[t, 2]):
+                a = _operand(conditions[k, 1], conditions[k, 2], own, constants, columns, i)
+                b = _operand(conditions[k, 3], conditions[k, 4], own, constants, columns, i)
+                if not _holds(conditions[k, 0], a, b):
+                    taken = False
+                    break
+            if not taken:
+                continue
+            for k in range(rows[t, 3], rows[t, 4]):
+                a = _operand(sets[k, 2], sets[k, 3], own, constants, columns, i)
+                b = _operand(sets[k, 4], sets[k, 5], own, constants, columns, i)
+                new = a
+                if sets[k, 1] == 1:
+                    new = a + b
+                    if ((a ^ new) & (b ^ new)) < 0:
+                        return i
+                elif sets[k, 1] == 2:
+                    new = a - b
+                    if ((a ^ b) & (a ^ new)) < 0:
+                        return i
+                own[sets[k, 0]] = new
+            s = rows[t, 0]
+            state[c] = s
             moved[i] = True
-        after[i] = state[c]
+            break
+        after[i] = s
+        for r in range(count):
+            out[r, i] = own[r]
+    return -1

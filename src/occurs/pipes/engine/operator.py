@@ -107,6 +107,10 @@ class Fronts:
     def __len__(self) -> int:
         return len(self.step)
 
+    @property
+    def codes(self) -> np.ndarray:
+        return np.zeros(len(self.step), np.int64) if self.code is None else self.code
+
     def items(self, value: Col) -> Items:
         return Items(value, self.step, self.about, self.code, self.ends)
 

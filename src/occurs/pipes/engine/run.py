@@ -39,7 +39,7 @@ from occurs.pipes.engine.network import Network
 from occurs.pipes.engine.operator import Setting
 from occurs.pipes.engine.state import Counts, State, Table
 from occurs.pipes.graph import Attribute, Pipe, Processor, every_node
-from occurs.pipes.tree import Events, Formula, Lift, Lines, Machine
+from occurs.pipes.tree import Events, Formula, Lift, Lines, Machine, line_source
 
 __all__ = ["Batch", "Emitted", "Run", "column_of", "from_arrow", "line_source", "open", "tuples"]
 
@@ -129,11 +129,6 @@ def _joined(parts: list[np.ndarray]) -> np.ndarray:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def line_source(path: str) -> str:
-    """The name under which the lines of a file come in."""
-    return f"FILE {path}"
-
-
 def tuples(table: pa.Table | pa.RecordBatch) -> Rec:
     """The rows of a table as items: all its columns."""
     columns = {n: from_arrow(table.column(n)) for n in table.schema.names}
@@ -208,7 +203,7 @@ class Run:
         if isinstance(processor, Events):
             wanted = processor.types
         elif isinstance(processor, Lines):
-            wanted = (line_source(processor.path),)
+            wanted = (processor.source,)
         there = [t for t in wanted if t in batch.sources and len(batch.sources[t][0])]
         if not there:
             return Items.none(ends)
