@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from occurs.errors import Problem
 from occurs.languages.language import Known, Language, Part, Slot, Texts, folder, language
+from occurs.model.textfile import TextFile
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, widen
 from occurs.plan.definition import Definition
@@ -164,6 +165,12 @@ class Bound:
     def facts(self) -> dict[str, Schema]:
         """Tables without time that are declared."""
         return {n: s for p in self.parts.values() for n, s in p.facts.items()}
+
+    @cached_property
+    def text_files(self) -> dict[str, TextFile]:
+        """Text files whose lines definitions read, by the type of event that these are; not every language has such."""
+        found = [getattr(p, "text_files", {}) for p in self.parts.values()]
+        return {t: f for files in found for t, f in files.items()}
 
     @cached_property
     def assigned(self) -> dict[int, str]:

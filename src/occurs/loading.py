@@ -19,7 +19,8 @@ def load(*paths: str | Path, language: str | None = None, max_formula: int | Non
     for path in map(Path, paths):
         one = _language(language or suffixes().get(path.suffix), str(path))
         texts.append((text_of(path), str(path), one))
-    return Program(texts, max_formula=max_formula)
+    folders = {str(path): path.parent.absolute() for path in map(Path, paths)}
+    return Program(texts, max_formula=max_formula, folders=folders)
 
 
 def text_of(path: Path) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +13,7 @@ import pyarrow as pa
 from occurs.arguments import fact_tables, named, sample_of, schema_of, sources_of, split_options, windows_of
 from occurs.bound import Bound, Read
 from occurs.connect.tables import kind_of
+from occurs.connect.textlines import line_sources
 from occurs.engine.results import TypeRows
 from occurs.errors import DefinitionProblem, InputProblem, Problem, UsageProblem, did_you_mean, raise_problems
 from occurs.found import Detections
@@ -21,7 +23,7 @@ from occurs.hosts.local import run_history
 from occurs.hosts.windows import Window, run_windows, unsupported
 from occurs.languages.language import MAX_FORMULA, Known
 from occurs.model.facts import schema_of_table
-from occurs.model.history import History, InputOptions, normalise
+from occurs.model.history import History, InputOptions, Source, listed, normalise
 from occurs.model.ticks import instant
 from occurs.model.ticks import time_unit as unit_of
 from occurs.model.time import TimeKind
@@ -39,9 +41,14 @@ __all__ = ["Detections", "Program", "run_history"]
 class Program:
     """A set of definitions.  ``problems``: the warnings and notices of its texts."""
 
-    def __init__(self, texts: Sequence[tuple[str, str | None, str]] | Read, *, max_formula: int | None = None):
+    def __init__(
+        self, texts: Sequence[tuple[str, str | None, str]] | Read, *, max_formula: int | None = None,
+        folders: Mapping[str, Path] | None = None,
+    ):  # fmt: skip
         """``texts``: (text, file name, language) triples, or what was read of them.  ``max_formula``: subformulas with
-        free variables that a temporal trigger may have (64)."""
+        free variables that a temporal trigger may have (64).  ``folders``: of texts that are files, by their names:
+        there the rules may read further files."""
+        self._folders = dict(folders or {})
         self._read = texts if isinstance(texts, Read) else Read.of(texts)
         self._max_formula = MAX_FORMULA if max_formula is None else max_formula
         self._unbound = self._read.check(Known(max_formula=self._max_formula))
@@ -207,8 +214,20 @@ class Program:
 
     @property
     def external(self) -> set[str]:
-        """The types that the program reads and no definition of it makes."""
-        return self.reads - self._unbound.defined
+        """The types that the input is to have: the program reads them, and no definition or text file makes them."""
+        return self.reads - self._unbound.defined - self._unbound.text_files.keys()
+
+    def lines(self, given: Any, options: InputOptions) -> list[Source]:
+        """The lines of the text files that definitions read, but of those ``given`` already.  Raises InputProblem."""
+        files = {t: f for t, f in self._unbound.text_files.items() if t not in given}
+        return line_sources(files, self._folders, options)
+
+    def refuse_files(self, where: str) -> None:
+        """Raise UsageProblem if a definition reads a text file, which ``where`` cannot."""
+        for file in self._unbound.text_files.values():
+            text = f"`{file.definition}` reads FILE {file.path!r}, which is a history, not {where}"
+            hint = "find it with `occurs run` or Program.detect on tables; or give the lines as events"
+            raise UsageProblem.of("unsupported", text, file=file.file, span=file.span, hint=hint)
 
     def history(self, events: Any, options: InputOptions, *, declared: bool = False) -> History:
         """The input as a history: ``events`` is a table, a mapping from types to tables, or sources of files.
@@ -218,8 +237,10 @@ class Program:
         names = {str(i): n for i, n in self.assigned.items()}
         options = replace(options, type_names=names, lists=self._unbound.reads_lists)
         inputs = sorted(self.reads | set(self._unbound.declared) if declared else self.reads)
+        given = sources_of(named(events, self.assigned))
+        lines = self.lines(given, options)
         history = normalise(
-            sources_of(named(events, self.assigned)),
+            [*listed(given), *lines] if lines else given,
             schemas=self._unbound.declared,
             inputs=None if self._unbound.reads_all else inputs,
             external=sorted(self.external),
@@ -343,6 +364,7 @@ class Program:
         Times are integers of ``time_unit``; without one, timestamps (datetime, ISO 8601, or microseconds since 1970).
         Raises UsageProblem if the schema of a type is missing.
         """
+        self.refuse_files("events one by one")
         kind = TimeKind() if time_unit is None else TimeKind(False, unit_of(time_unit))
         known = {**self.declared, **{t: schema_of(t, s) for t, s in (schemas or {}).items()}}
         missing = sorted(t for t in self.external if t not in known or Type.NULL in dict(known[t]).values())

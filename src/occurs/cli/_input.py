@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import click
 import pyarrow as pa
 from rich.console import Console
 
@@ -104,6 +105,12 @@ def arguments(given: Input, *, skip: bool = False) -> dict[str, Any]:
     return out
 
 
+def need_events(program: Program, given: Input) -> None:
+    """Refuse a run without events, unless all that the rules read is text files."""
+    if not given.events and (program.external or not program.reads):
+        raise click.UsageError("Missing option '--events' / '-e'.")
+
+
 def read(program: Program, given: Input) -> list[Any]:
     """All files in this process, as sources with their places."""
     return read_sources(given.events, schemas=program.declared, type_column=given.type_column or None)
@@ -124,7 +131,7 @@ def spark_events(
     files = places(given.events)
     here = [p for p in files if p.format != "parquet" or not spark_can_read(p.path)]
     history = None
-    if here and sum(p.path.stat().st_size for p in here) <= SPARK_READS:
+    if (here or not files) and sum(p.path.stat().st_size for p in here) <= SPARK_READS:
         with doing("reading"):
             history = program.history(read(program, given), given.options(skip=keywords["bad_rows"] == "skip"))
     with doing("starting Spark"):

@@ -20,7 +20,7 @@ from occurs.hosts.windows import unsupported
 
 @click.command("run")
 @_options.rules
-@_options.inputs(required=True)
+@_options.inputs(required=False)
 @_options.severity
 @click.option("--out", "-o", metavar="PATH", help=".jsonl, .csv, .parquet or a directory; - is JSON lines on stdout.")
 @click.option("--because", is_flag=True, help="Add the label and the constituents of every detection.")
@@ -63,6 +63,7 @@ def command(
     program = _input.load(
         rules, language, strict=strict, require_bounds=require_bounds, max_formula=max_formula
     )  # fmt: skip
+    _input.need_events(program, given)
     keywords = _input.arguments(given, skip=bad is not None)
     keywords |= {"strict": strict, "require_bounds": require_bounds}
     keywords |= {"timeouts": timeouts is not None, "max_instances": max_instances}

@@ -11,7 +11,7 @@ from occurs.cli import _input, _options
 
 @click.command("verify")
 @_options.rules
-@_options.inputs(required=True)
+@_options.inputs(required=False)
 @click.option("--max-events", type=click.IntRange(min=1), metavar="N", help="Refuse more.  [default: 20,000]")
 @_options.first
 def command(
@@ -24,6 +24,7 @@ def command(
     The reference is slow: take some thousand events.  Exit status 1 if they differ.
     """
     program = _input.load(rules, language)
+    _input.need_events(program, given)
     limits: dict[str, Any] = {"first": first}
     if max_events is not None:
         limits["max_events"] = max_events

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,13 +16,14 @@ from occurs.engine.since import Since
 from occurs.engine.state import State
 from occurs.errors import InputProblem
 from occurs.model.labels import Labels, derived_labels
+from occurs.model.textfile import LINE
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.columns import Column
 from occurs.operators.rows import Rows
 from occurs.operators.sequences.stream import Stream
 from occurs.pipes.engine import run as pipes
-from occurs.pipes.engine.columns import Rec, concat, from_arrow
+from occurs.pipes.engine.columns import Col, Rec, concat, from_arrow
 from occurs.pipes.outputs import columns
 from occurs.plan.pipes import PipesDefinition
 
@@ -175,7 +176,7 @@ def run(
     stream = merged(new, start, state.frontier, frontier, kind)
     first, n = kept.steps, len(stream.time)
     try:
-        found = kept.run.advance(pipes.Batch(stream.time, _sources(stream)))
+        found = kept.run.advance(pipes.Batch(stream.time, _sources(stream, definition.lines)))
         if closing:
             found = [_both(a, b) for a, b in zip(found, kept.run.close(frontier))]
     except InputProblem as error:
@@ -207,9 +208,9 @@ def _kept(definition: PipesDefinition, state: State, kind: TimeKind, labelled: b
     return found
 
 
-def _sources(stream: Stream) -> dict[str, tuple[np.ndarray, Rec]]:
-    """Per type the events of a stream that are of it, and their attributes."""
-    out = {}
+def _sources(stream: Stream, lines: Collection[str]) -> dict[str, tuple[np.ndarray, Col]]:
+    """Per type the events of a stream that are of it: tuples of their attributes, or the texts that ``lines`` are."""
+    out: dict[str, tuple[np.ndarray, Col]] = {}
     for number, t in enumerate(stream.types):
         rows = np.flatnonzero(stream.type == number) if len(stream.types) > 1 else np.arange(len(stream.type))
         part = stream.rows[t]
@@ -217,7 +218,7 @@ def _sources(stream: Stream) -> dict[str, tuple[np.ndarray, Rec]]:
         if len(order) and (order[1:] < order[:-1]).any():
             part = part.take(order)
         attributes = {n: from_arrow(c.output()) for n, c in part.columns.items()}
-        out[t] = rows, Rec(attributes, len(part))
+        out[t] = rows, attributes[LINE] if t in lines else Rec(attributes, len(part))
     return out
 
 

@@ -75,7 +75,7 @@ def normalise(
     time_unit(options.time_unit)
     if options.bad_rows not in ("error", "skip"):
         raise UsageProblem.of("bad-option", f"bad rows: `{options.bad_rows}`", hint="`error` or `skip`")
-    sources = _sources(tables)
+    sources = listed(tables)
     bad = BadRows(sources)
     problems: list[Problem] = []
     intakes = []
@@ -117,7 +117,8 @@ def normalise(
     return History(out, seen, kind, clock, {**counts, **bad.counts()}, bad.table(), notices)
 
 
-def _sources(tables: Mapping[str | None, pa.Table] | Sequence[Source]) -> list[Source]:
+def listed(tables: Mapping[str | None, pa.Table] | Sequence[Source]) -> list[Source]:
+    """Tables by type (None: all in one) as sources."""
     if isinstance(tables, Mapping):
         return [Source(table, name) for name, table in tables.items()]
     return list(tables)

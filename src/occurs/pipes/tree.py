@@ -57,12 +57,23 @@ class Events(Processor):
     inputs: ClassVar[int | None] = 0
 
 
+def line_source(path: str) -> str:
+    """The type of the events that the lines of a file are."""
+    return f"FILE {path}"
+
+
 @dataclass(frozen=True)
 class Lines(Processor):
-    """``FILE "f"``: the lines of a text file, with the times 0, 1, 2 ..  Batch only."""
+    """``FILE "f"``: the lines of a text file, with the times 0, 1, 2 ..  ``file``: the rules in which it stands."""
 
     path: str
+    file: str | None = None
     inputs: ClassVar[int | None] = 0
+
+    @property
+    def source(self) -> str:
+        """The type of the events that the lines are."""
+        return line_source(self.path)
 
 
 @dataclass(frozen=True)

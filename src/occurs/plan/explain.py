@@ -59,6 +59,9 @@ def explain(stage: Stage) -> str:
     parts = groups(stage.definitions, stage)
     lines += [_spread(group) for group in parts]
     lines += ["", "On a stream:"]
+    files = sorted({f for d in stage.definitions if isinstance(d, PipesDefinition) for f in d.lines})
+    if files:
+        return "\n".join([*lines, f"  not at all: {', '.join(files)} is read as a history only"])
     laid = lanes(parts, BUCKETS)
     lines += [_lane(lane) for lane in laid]
     depth = max((lane.depth for lane in laid), default=0) + 1

@@ -15,7 +15,7 @@ class PipesDefinition(Named):
     """A definition over pipes: ``pipe`` gives its items, of the type ``item``.
 
     ``about``: its rows say what event they speak of; ``single``: it looks at one row only; ``ordered``: the processor
-    that needs the whole order; ``boxes``: its processors.
+    that needs the whole order; ``boxes``: its processors; ``lines``: types whose events are lines of files.
     """
 
     pipe: Pipe
@@ -24,6 +24,7 @@ class PipesDefinition(Named):
     single: bool = False
     ordered: str = ""
     boxes: tuple[str, ...] = ()
+    lines: frozenset[str] = frozenset()
     file: str | None = None
     span: Span | None = field(default=None, compare=False)
 

@@ -118,9 +118,3 @@ def test_pipes_read_what_other_languages_define_and_are_read_by_them() -> None:
     found = program.detect(pa.table({"type": ["Read"] * 4, "time": [0, 1, 2, 3], "v": [5, 1, 4, 9]}))
     assert [(r["time"], r["value"]) for r in found.arrow("Sum").to_pylist()] == [(0, 5), (2, 9), (3, 18)]
 
-
-def test_files_are_no_part_of_programs() -> None:
-    program = occurs.parse("DEFINE Out AS SELECT $0 FROM FILE 'a.txt'.", "esql")
-    with pytest.raises(occurs.DefinitionProblem) as problem:
-        program.detect(reads(2))
-    assert problem.value.kind == "unsupported"

@@ -71,6 +71,9 @@ def prepare(program: Program, events: Any, options: InputOptions) -> Reading:
     owned = program.owned
     reads, external = sorted(program.reads - owned), sorted(program.external)
     frames: dict[str | None, DataFrame] = dict(events) if isinstance(events, Mapping) else {None: events}
+    session = next(iter(frames.values())).sparkSession
+    # read here: lines have numbers
+    frames |= {s.type: session.createDataFrame(s.table) for s in program.lines(frames, options)}
     kind = kind_of(frames, options)
     parts = [part_of(frame, name, external, kind, options) for name, frame in frames.items()]
     program.refuse_owned([p.own for p in parts if p.own is not None])

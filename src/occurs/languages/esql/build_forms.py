@@ -271,4 +271,4 @@ class Forms(Formulas):
     def form_file(self, node: syntax.Form, scope: Scope) -> tree.Pipe:
         if scope.level is not None:
             return self.outer("a file", node, scope)
-        return self.node(tree.Lines(self.text(node["path"], scope)), (), node, scope)
+        return self.node(tree.Lines(self.text(node["path"], scope), scope.source.file), (), node, scope)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from occurs.errors import Problem, Span
 from occurs.languages.esql import syntax
 from occurs.languages.esql.build_program import Builder
-from occurs.languages.esql.checks_names import check_names, event_types
+from occurs.languages.esql.checks_names import check_files, check_names, event_types
 from occurs.languages.esql.checks_rates import check_rates
 from occurs.languages.text import Text
 from occurs.model.types import RESERVED_OUTPUT, Schema
@@ -54,6 +54,7 @@ def analyse(
     builder = Builder(files, known, inputs is not None)
     definitions = tuple(builder.definitions())
     check_names(builder, definitions, foreign_reads or {})
+    check_files(builder, definitions)
     kinds = _Kinds(builder, known)
     for name in builder.entries:
         kinds.check(builder.made(name))

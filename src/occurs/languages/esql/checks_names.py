@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import PurePath
 
 from occurs.languages.esql.build_program import Builder
 from occurs.pipes import tree
 
 
 def event_types(pipe: tree.Pipe) -> frozenset[str]:
-    """The types whose events a pipe is made of."""
-    sources = [n.processor for n in tree.nodes([pipe]) if isinstance(n.processor, tree.Events)]
-    return frozenset(t for s in sources for t in s.types if t)
+    """The types whose events a pipe is made of, files whose lines are events among them."""
+    sources = [n.processor for n in tree.nodes([pipe])]
+    files = {s.source for s in sources if isinstance(s, tree.Lines)}
+    return frozenset(t for s in sources if isinstance(s, tree.Events) for t in s.types if t) | files
+
+
+def check_files(builder: Builder, definitions: Sequence[tree.Definition]) -> None:
+    """Report files of one path that are relative to several folders: one path is one source of lines."""
+    found: dict[str, PurePath] = {}
+    for d in definitions:
+        for node in tree.nodes([d.pipe]):
+            p = node.processor
+            if isinstance(p, tree.Lines):
+                folder = PurePath(p.file or "").parent
+                if found.setdefault(p.path, folder) != folder:
+                    message = f"FILE {p.path!r} is in two folders, {found[p.path]} and {folder}"
+                    hint = "rules that are in one folder read files of that folder"
+                    builder.entries[d.name].source.report("duplicate-name", message, node.span, hint)
 
 
 def check_names(

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from occurs.errors import DefinitionProblem
 from occurs.expr.tree import Ref
 from occurs.languages.esql import syntax
 from occurs.languages.esql.render import render
+from occurs.model.textfile import TextFile
 from occurs.pipes import tree
 from occurs.plan.keys import Choice
 
 #: as many items out as in or fewer, each at once, and without a thought of the items before
-_STATELESS = (tree.Events, tree.Lift, tree.Where, tree.Xml, tree.Json, tree.Regex, tree.Plot)
+_STATELESS = (tree.Events, tree.Lines, tree.Lift, tree.Where, tree.Xml, tree.Json, tree.Regex, tree.Plot)
 
 
 def single(pipe: tree.Pipe) -> bool:
     """Whether every item comes of one event by itself."""
     found = tree.nodes([pipe])
-    events = [n for n in found if isinstance(n.processor, tree.Events)]
+    events = [n for n in found if isinstance(n.processor, (tree.Events, tree.Lines))]
     return len(events) == 1 and all(_stateless(n) for n in found)
 
 
@@ -80,14 +80,15 @@ def kept(pipe: tree.Pipe) -> tuple[str, ...]:
     return tuple(dict.fromkeys(out))
 
 
-def unsupported(definitions: Sequence[tree.Definition]) -> None:
-    """Raise DefinitionProblem for what programs cannot run."""
+def text_files(definitions: Sequence[tree.Definition]) -> dict[str, TextFile]:
+    """The files whose lines are read, by the type of the events that the lines are."""
+    found: dict[str, TextFile] = {}
     for d in definitions:
-        for node in tree.every_node([d.pipe]):
-            if isinstance(node.processor, tree.Lines):
-                hint = "give its lines as events: `--events Line=lines.csv`; in Python: the list of lines as a source"
-                message = f"`{d.name}` reads the file {node.processor.path!r}, which programs do not"
-                raise DefinitionProblem.of("unsupported", message, file=d.file, span=node.span, hint=hint)
+        for node in tree.nodes([d.pipe]):
+            p = node.processor
+            if isinstance(p, tree.Lines):
+                found.setdefault(p.source, TextFile(p.path, p.file, d.name, node.span))
+    return found
 
 
 def identity(definition: tree.Definition, files: Sequence[syntax.File]) -> str:

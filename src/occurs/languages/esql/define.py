@@ -11,13 +11,14 @@ import pyarrow as pa
 from occurs.errors import Problem
 from occurs.languages.esql import syntax
 from occurs.languages.esql.checks import Analysis, analyse
-from occurs.languages.esql.compile import boxes, identity, kept, ordered, single, splits, unsupported
+from occurs.languages.esql.compile import boxes, identity, kept, ordered, single, splits, text_files
 from occurs.languages.esql.parser import parse
 from occurs.languages.esql.reference import rows_of, tables_of
 from occurs.languages.language import Given, Known, Slot, Texts
 from occurs.model.history import History
+from occurs.model.textfile import LINE, TextFile
 from occurs.model.time import TimeKind
-from occurs.model.types import Schema
+from occurs.model.types import Schema, Type
 from occurs.pipes import tree
 from occurs.pipes.outputs import schema_of
 from occurs.plan.definition import Definition
@@ -88,11 +89,17 @@ class Esql:
 
     @cached_property
     def schemas(self) -> dict[str, Schema]:
-        return {**{t: self.given[t] for t in self.reads if t in self.given}, **self.defined}
+        lines = dict.fromkeys(self.text_files, Schema(((LINE, Type.STRING),)))
+        return {**{t: self.given[t] for t in self.reads if t in self.given}, **lines, **self.defined}
 
     @cached_property
     def reads(self) -> frozenset[str]:
         return frozenset(t for types in self.analysis.reads.values() for t in types)
+
+    @cached_property
+    def text_files(self) -> dict[str, TextFile]:
+        """The files whose lines are events, by the type of these."""
+        return text_files(self.analysis.definitions)
 
     @property
     def facts(self) -> Mapping[str, Schema]:
@@ -133,11 +140,11 @@ class Esql:
 
     def definitions(self, kind: TimeKind, slots: Sequence[Slot], facts: Mapping[str, pa.Table]) -> list[Definition]:
         """Compiled definitions, in the order of the text."""
-        unsupported(self.analysis.definitions)
         out: list[Definition] = []
         for d, slot in zip(self.analysis.definitions, slots, strict=True):
             reads = self.analysis.reads[d.name]
             columns = {t: frozenset(self.given[t].names) for t in reads if t in self.given}
+            columns |= {t: frozenset({LINE}) for t in reads & self.text_files.keys()}
             out.append(
                 PipesDefinition(
                     dict.fromkeys(sorted(reads), 0),
@@ -152,6 +159,7 @@ class Esql:
                     single(d.pipe),
                     ordered(d.pipe),
                     boxes(d.pipe),
+                    frozenset(reads & self.text_files.keys()),
                     splits=splits(d.pipe),
                     kept=kept(d.pipe),
                     file=d.file,

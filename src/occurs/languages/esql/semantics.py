@@ -60,9 +60,10 @@ def evaluate(
     """All rows of all definitions, by time, step, place of the definition, position in its output.
 
     ``history``: the events, in any order.  ``ended``: nothing comes any more; what only that decides has the time of
-    the end of the clock, ``until`` or the last event.  ``files``: the lines of the files that are read.  A row has the
-    columns of the tuple that an item is, or one column ``value``; ``about`` if the definition asks for it.  Raises
-    InputProblem (``bad-value``, ``overflow``), DefinitionProblem (``missing-unit``).
+    the end of the clock, ``until`` or the last event.  ``files``: the lines of the files that are read, unless
+    these are events of the history already.  A row has the columns of the tuple that an item is, or one column
+    ``value``; ``about`` if the definition asks for it.  Raises InputProblem (``bad-value``, ``overflow``),
+    DefinitionProblem (``missing-unit``).
     """
     run = Run(definitions, history, kind=kind, ended=ended, start=start, until=until, files=files)
     rows = [(f.time, f.step, place, n, f) for place, d in enumerate(definitions) for n, f in enumerate(run.of(d))]
@@ -93,7 +94,7 @@ class Run:
     def __post_init__(self) -> None:
         pipes = [d.pipe for d in self.definitions]
         paths = {n.processor.path for n in every_node(pipes) if isinstance(n.processor, tree.Lines)}
-        lines = [_line(p, i, text) for p in sorted(paths) for i, text in enumerate((self.files or {})[p])]
+        lines = [_line(p, i, text) for p in sorted(paths) for i, text in enumerate((self.files or {}).get(p, ()))]
         inside = [e for e in (*self.history, *lines) if self.inside(e.time)]
         self.events = sorted(inside, key=in_order)
         last = max((e.time for e in inside), default=0) if self.until is None else self.until

@@ -1,0 +1,74 @@
+"""The lines of text files as events of a program: ``FILE "f"`` of eSQL (pipes.md, 2.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path, PurePath
+
+import numpy as np
+import pyarrow as pa
+
+from occurs.errors import InputProblem, UsageProblem
+from occurs.model.source import InputOptions, Source
+from occurs.model.textfile import LINE, TextFile
+
+_INSIDE = "a path is relative to the folder of the rules, and inside of it"
+
+
+def line_sources(
+    files: Mapping[str, TextFile], folders: Mapping[str, Path], options: InputOptions
+) -> list[Source]:
+    """The lines of ``files`` (by type of event) as tables with the times 0, 1, 2 ..
+
+    ``folders``: of the rules that were read of files.  Raises InputProblem (``missing-file``), and UsageProblem if a
+    special column is called as the column of the lines.
+    """
+    if files and LINE in options.special:
+        text = f"a special column is called `{LINE}`, as the lines of FILE are"
+        raise UsageProblem.of("bad-option", text, hint="give the column of the tables another name")
+    out = []
+    for type, file in files.items():
+        lines = pa.array(_lines(file, folders), pa.string())
+        out.append(Source(pa.table({options.time: np.arange(len(lines)), LINE: lines}), type, file.path))
+    return out
+
+
+def _lines(file: TextFile, folders: Mapping[str, Path]) -> list[str]:
+    """The lines, without what ends them."""
+    place = _place(file, folders)
+    try:
+        lines = place.read_text(encoding="utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        raise _problem(file, f"it is not UTF-8: {error.reason} at byte {error.start}") from error
+    except OSError as error:
+        raise _problem(file, f"it cannot be read: {error.strerror or error}") from error
+    return lines if lines[-1] else lines[:-1]
+
+
+def _place(file: TextFile, folders: Mapping[str, Path]) -> Path:
+    """Where a file is.  Raises InputProblem if it is not inside of the folder of its rules, links followed, or if it is
+    no file; nothing is opened then."""
+    if file.file is None or file.file not in folders:
+        hint = "write the rules into a file and load that: occurs.load(path); paths begin at its folder"
+        raise _problem(file, "these rules are a text that is in no folder", hint)
+    folder, path = folders[file.file], PurePath(file.path)
+    if path.is_absolute() or ".." in path.parts:
+        raise _problem(file, f"that may be outside of {folder}", _INSIDE)
+    try:
+        found = (folder / path).resolve()
+        inside, there, whole = found.is_relative_to(folder.resolve()), found.is_file(), found.exists()
+    except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a name that no file can have
+        raise _problem(file, f"it cannot be looked for: {error}") from error
+    if not inside:
+        raise _problem(file, f"a link leads out of {folder}", _INSIDE)
+    if not there:
+        raise _problem(file, f"{folder / path} is no file" if whole else f"there is no file {folder / path}", _INSIDE)
+    return found
+
+
+def _problem(file: TextFile, what: str, hint: str | None = None) -> InputProblem:
+    """FILE cannot be read, and why."""
+    message = f"`{file.definition}` reads FILE {file.path!r}: {what}"
+    return InputProblem.of(
+        "missing-file", message, file=file.file, span=file.span, hint=hint, value=file.path, definition=file.definition
+    )
