@@ -134,7 +134,7 @@ def advance(
 
 
 def too_large(time: int) -> InputProblem:
-    return InputProblem.of("overflow", f"an integer of a trigger does not fit into 64 bits, at {time}")
+    return InputProblem.of("overflow", f"an integer does not fit into 64 bits at {time}")
 
 
 class _Leaves:

@@ -19,7 +19,6 @@ from occurs.model.types import Schema, Type
 __all__ = ["Analysis", "ResolvedTrigger", "analyse"]
 
 
-
 def analyse(
     files: Sequence[syntax.File],
     inputs: Mapping[str, Schema] | None = None,

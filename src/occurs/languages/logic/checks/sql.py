@@ -156,6 +156,11 @@ def _run(
     """The names of the columns of a SELECT over empty tables (None: it did not end), the tables that it reads, and what
     SQLite says against it."""
     read: set[str] = set()
+    by_lower = {n.lower(): n for n in tables}
+
+    def used() -> frozenset[str]:
+        """SQLite gives the name of a table of which no column is read as it stands in the SELECT."""
+        return frozenset(by_lower[n.lower()] for n in read if n.lower() in by_lower)
 
     def reading(action: int, first: str | None, second: str | None, *_: str | None) -> int:
         """What a SELECT may do: read, and call functions."""
@@ -173,9 +178,9 @@ def _run(
         connection.set_authorizer(reading)
         connection.set_progress_handler(lambda: 1, _STEPS)
         cursor = connection.execute(text, dict.fromkeys(names))
-        return tuple(d[0] for d in cursor.description or ()), frozenset(read & tables.keys()), None
+        return tuple(d[0] for d in cursor.description or ()), used(), None
     except (sqlite3.Error, sqlite3.Warning, ValueError) as problem:
-        return None, frozenset(read & tables.keys()), None if str(problem) == "interrupted" else str(problem)
+        return None, used(), None if str(problem) == "interrupted" else str(problem)
     finally:
         connection.close()
 

@@ -30,6 +30,7 @@ from occurs.model.types import Type
 
 FUNCTIONS = ("abs", "floor", "ceil", "round", "sqrt", "length", "lower", "upper", "coalesce", "hour", "minute",
              "time_of_day")  # fmt: skip
+_CALENDAR = ("hour", "minute", "time_of_day")
 
 
 class Terms(Names):
@@ -97,6 +98,9 @@ class Terms(Names):
             arg = node.args[m.position]
             message = f"`{name}`: `{render(arg)}` is {type_word(types[m.position])}, expected is {m.expected}"
             return self.report("type-mismatch", message, span_of(arg) or node.span, function.doc)
+        if name in _CALENDAR and self.integer_time and any(_of_clock(n) for n in args[0].walk()):
+            message = f"`{name}`: `{render(node.args[0])}` is a number of ticks, a timestamp is expected"
+            return self.report("type-mismatch", message, span_of(node.args[0]) or node.span, function.doc)
         return Call(name, args, span=node.span), Type.DURATION if name == "time_of_day" else result
 
     def argument(self, node: Expr, scope: Scope) -> Resolved:
@@ -265,3 +269,7 @@ class Terms(Names):
         message = f"{what} is {type_word(wanted)}, `{render(arg)}` is {type_word(sort)}"
         hint = 'text stands in quotes: `"1"`' if wanted is Type.STRING else None
         self.report("type-mismatch", message, span_of(arg), hint)
+
+
+def _of_clock(node: Expr) -> bool:
+    return isinstance(node, Time) or (isinstance(node, Global) and node.clock)

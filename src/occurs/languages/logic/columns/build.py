@@ -161,6 +161,8 @@ class Formulas:
         kinds = sort(values, self.kind), sort(other, self.kind)
         if any(k not in (Type.INT, Type.FLOAT) for k in kinds) and not (left.op == "count" and kinds[1] is Type.INT):
             raise Unsuited("an aggregate of other values than numbers")
+        if kinds[0] is Type.STRING:
+            raise Unsuited("a count of texts")
         begins, age = -1, FOREVER
         if left.predicate is not None:
             begins = self.past(left.predicate)

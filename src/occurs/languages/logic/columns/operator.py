@@ -100,7 +100,12 @@ class Columns:
         try:
             return _joined([self._advance(kept, part) for part in self._parts(kept, call)])
         except InputProblem as e:
-            raise InputProblem([replace(p, definition=p.definition or self.name) for p in e.problems]) from e
+            # what contradicts itself does so for all triggers
+            names = ("" if p.kind == "conflicting-values" else f"`{self.name}`: " for p in e.problems)
+            problems = [
+                replace(p, definition=self.name, message=n + p.message) for n, p in zip(names, e.problems, strict=True)
+            ]
+            raise InputProblem(problems) from e
 
     def _parts(self, kept: Kept, call: Call) -> Iterator[Call]:
         """The call, or several where `observing every` would make too many states at once."""

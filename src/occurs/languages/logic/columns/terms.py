@@ -136,6 +136,8 @@ def plain(node: Expr) -> Expr:
             return node
         case Time() | Variable() | Last() | Literal() | DurationLiteral() | Generic():
             return node
+        case Call(name="time_of_day"):
+            raise Unsuited("a time of the day")
         case Unary() | Binary() | Call():
             return node.with_children(tuple(plain(c) for c in node.children))
         case syntax.Aggregate():

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from occurs.errors import InputProblem
 from occurs.languages.logic import syntax
 from occurs.languages.logic.running.core import lowered
 from occurs.languages.logic.running.future import Ahead
@@ -19,7 +18,7 @@ from occurs.languages.logic.running.states import State
 from occurs.languages.logic.running.terms import Term, Test
 from occurs.languages.logic.running.trails import Trail, Trails, shown
 from occurs.languages.logic.running.trigger import Trigger
-from occurs.languages.logic.running.values import Lost
+from occurs.languages.logic.running.values import Lost, told
 from occurs.model.types import Type
 
 
@@ -100,7 +99,7 @@ class Compiled:
                 instance.trails.hit = ()
             hit, instance.residual = self.ahead.step(instance.residual, r, s, instance.trails)
         if free and type(hit) is Lost:
-            raise InputProblem(replace(hit.problem, definition=trigger.name))
+            raise told(hit, trigger.name, s.time)
         fired = free and hit is True
         if fired:
             instance.last = s.time
@@ -173,12 +172,12 @@ class Compiled:
             found = instance.generics
         else:
             found = tuple(t(s, instance.values) for t in self.terms)
-        return tuple(self._fit(v, kind) for v, (_, kind) in zip(found, self.trigger.outputs, strict=True))
+        return tuple(self._fit(v, kind, s.time) for v, (_, kind) in zip(found, self.trigger.outputs, strict=True))
 
-    def _fit(self, value: Any, kind: Type) -> Any:
+    def _fit(self, value: Any, kind: Type, time: int) -> Any:
         """A value as its column has it: an int where there are floats is a float, a duration is whole ticks."""
         if type(value) is Lost:
-            raise InputProblem(replace(value.problem, definition=self.trigger.name))
+            raise told(value, self.trigger.name, time)
         if type(value) is Fraction:
             value = round(value)
         if type(value) is int:

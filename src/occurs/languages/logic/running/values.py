@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from occurs.errors import Problem
+from occurs.errors import InputProblem, Problem
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 
@@ -27,7 +27,15 @@ class Lost:
         self.problem = problem
 
 
-OVERFLOW = Lost(Problem("overflow", "an integer of a trigger does not fit into 64 bits"))
+OVERFLOW = Lost(Problem("overflow", "an integer does not fit into 64 bits"))
+
+
+def told(lost: Lost, trigger: str, time: int) -> InputProblem:
+    """What a trigger needed at a time and could not know."""
+    at = f" at {time}" if lost is OVERFLOW else ""
+    return InputProblem(replace(lost.problem, definition=trigger, message=f"`{trigger}`: {lost.problem.message}{at}"))
+
+
 #: whether something holds
 Truth: TypeAlias = "bool | Lost"
 
