@@ -375,7 +375,8 @@ WRONG = [
     ("trigger a:", "syntax", "1:11", "ends too early: expected a formula", ""),
     ("trigger a p", "syntax", "1:11", "expected `observing` or `:`", ""),
     ("trigger until: p", "syntax", "1:9", "expected a name", "a word of the language"),
-    ("trigger a: [until <- b] p", "syntax", "1:13", "expected a name", "a word of the language"),
+    ("trigger a: [until <- b] p", "syntax", "1:13", "`until` is a word of the language and no name", "another name"),
+    ("trigger a: eventually [5 min] p", "bad-bound", "1:29", "the bound does not say", "write `[<=10 min]`"),
     ("trigger a: [] p", "syntax", "1:13", "unexpected `]`", "[x <- term] formula"),
     ("trigger a: p notify 'x' continue", "syntax", "1:25", "unexpected `continue`", "before the actions"),
     ("trigger a: p at most every 3", "syntax", "1:14", "unexpected `at`", "`reactivate at most every ..`"),
@@ -430,3 +431,10 @@ def test_long_chains_are_flat() -> None:
     found = formula(" or ".join(f"p{i} and q" for i in range(5000)))
     assert isinstance(found, s.Or)
     assert len(found.operands) == 5000
+
+
+def test_a_definition_whose_name_is_a_word_of_the_language() -> None:
+    tree, (problem,) = parse("state s(p boolean)\ntrigger until: p\ntrigger t: p", "a.ftl")
+    assert [d.name.text for d in tree.definitions] == ["s", "t"]
+    assert problem.render().startswith("a.ftl:2:9: error[syntax]: unexpected `until`: expected a name")
+    assert problem.hint == "`until` is a word of the language and no name"

@@ -12,7 +12,7 @@ from occurs.expr import tree as core
 from occurs.expr.tree import Expr
 from occurs.languages.expressions import ExpressionBuilder, Node, Refused, end_of
 from occurs.languages.logic import syntax
-from occurs.languages.logic.parser_words import OTHER_UNITS, UNIT_WORDS, unit_problem
+from occurs.languages.logic.parser_words import EXAMPLES, OTHER_UNITS, UNIT_WORDS, unit_problem
 from occurs.languages.logic.syntax import Formula
 from occurs.languages.text import Text
 from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration
@@ -34,7 +34,6 @@ _FORMULAS = frozenset(_TREES.split())
 DEEPEST = 80
 #: numbers of durations: digits, and size of the exponent
 _DIGITS, _EXPONENT = 40, 30
-EXAMPLES = "write `[<=10 min]`, `[>=10 min]`, `[=10 min]` or `[5 min, 10 min]`"
 
 
 class FormulaBuilder(ExpressionBuilder):

@@ -164,6 +164,8 @@ class _Cutter:
             return False
         if word in ("future", "past"):
             return name.lower == "trigger"
+        if first and ((word == "trigger" and self.word(i + 2) == ":") or (word, name.lower) == ("table", "key")):
+            return True  # a name that cannot be one
         if name.lower in RESERVED or name.lower in _CLAUSES or self.word(i - 1) in ("future", "past"):
             return False
         behind = self.word(i + 2) in (_BEHIND[word] or ("(",))

@@ -56,6 +56,7 @@ _GROUPS: tuple[tuple[set[str], set[str], str], ...] = (
     ({"_AND", "_OR"}, {"_AND", "_OR", "_IMPLIES"}, "`and`, `or`"),
     (_ACTIONS, _ACTIONS, "an action (`notify`, `emit`, `execute`)"),
 )
+EXAMPLES = "write `[<=10 min]`, `[>=10 min]`, `[=10 min]` or `[5 min, 10 min]`"
 Special = tuple[str, str | None, str | None, tuple[int, int]]
 
 
@@ -124,6 +125,10 @@ def _special(piece: str, start: int, end: int, expected: set[str]) -> Special | 
     if text in ("'", '"'):
         quotes = f"close it with {text}; inside a text it is written twice: {text * 2}"
         return "syntax", "this text is not closed in its line", quotes, here
+    if word in RESERVED and before.endswith("[") and re.match(r"\w+\s*(<-|←|:=)", rest):
+        return "syntax", f"`{text}` is a word of the language and no name", "take another name", here
+    if word == "]" and re.search(r"\[\s*[\d.]+\s*[a-z]*$", before):
+        return "bad-bound", "the bound does not say how it is meant", EXAMPLES, here
     found = _bounds(text, before, max(0, start - LOOK_BACK), expected, here)
     if found is not None:
         return found
@@ -131,7 +136,7 @@ def _special(piece: str, start: int, end: int, expected: set[str]) -> Special | 
     if hint is None and word in RESERVED and "NAME" in expected and not expected >= _FORMULA - {"_LSQB"}:
         hint = f"`{text}` is a word of the language and no name"
     if hint is None:
-        hint = _misspelled(text, before, expected)
+        hint = _misspelled(text, rest, before, expected)
     return ("syntax", None, hint, here) if hint else None
 
 
@@ -220,9 +225,12 @@ _PREFIXES = ("eventually", "always", "previously", "once", "throughout", "histor
              "exists")  # fmt: skip
 
 
-def _misspelled(text: str, before: str, expected: set[str]) -> str | None:
+def _misspelled(text: str, rest: str, before: str, expected: set[str]) -> str | None:
     """The keyword that a word was meant to be: here, or in place of the word before it."""
     known = sorted(w for name, ws in _KEYWORDS.items() if name in expected for w in ws)
+    taken = re.match(r"(?i)(?:table|state|event|view|constant|trigger)\s+(\w+)", rest)
+    if taken and taken[1].lower() in RESERVED:
+        return f"`{taken[1]}` is a word of the language and no name"
     if re.fullmatch(r"[^\W\d]\w*", text):
         known += ["table", "event", "state", "view", "constant", "trigger"] * ("$END" in expected)
         near = difflib.get_close_matches(text.lower(), known, 1, 0.7)
