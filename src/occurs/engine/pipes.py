@@ -14,7 +14,7 @@ from occurs.engine.outputs import because_type, table_of, time_array
 from occurs.engine.sequences import merged
 from occurs.engine.since import Since
 from occurs.engine.state import State
-from occurs.errors import InputProblem
+from occurs.errors import InputProblem, Problem
 from occurs.model.labels import Labels, derived_labels
 from occurs.model.textfile import LINE
 from occurs.model.time import TimeKind
@@ -180,7 +180,7 @@ def run(
         if closing:
             found = [_both(a, b) for a, b in zip(found, kept.run.close(frontier))]
     except InputProblem as error:
-        raise InputProblem([replace(p, definition=p.definition or definition.name) for p in error.problems]) from error
+        raise InputProblem([_of(p, definition.name) for p in error.problems]) from error
     kept.steps += n
     (items,) = found
     at = np.full(len(items), END, np.int64)
@@ -193,6 +193,11 @@ def run(
         values["about"] = Column(Type.TIMESTAMP if kind.timestamp else Type.INT, items.about_time, None)
     made = Emitted(definition, values, items.time, at)
     return _labelled(made, items, kept, stream, first) if labelled else made
+
+
+def _of(problem: Problem, definition: str) -> Problem:
+    """A problem of a definition."""
+    return replace(problem, definition=definition, message=f"`{definition}`: {problem.message}")
 
 
 def _kept(definition: PipesDefinition, state: State, kind: TimeKind, labelled: bool) -> Running:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from occurs.expr.tree import Binary, Call, Expr, IsNull, Literal, Unary, rewrite
 from occurs.pipes.graph import Attribute, Input, Node, Pipe, nodes
@@ -28,7 +29,7 @@ def fused(pipes: Sequence[Pipe]) -> list[Pipe]:
         once = [uses[id(p.node)] == 1 for p in node.inputs]
         new = _joined(node, inputs, once)
         if new is None:
-            new = node if inputs == node.inputs else Node(node.processor, inputs, node.name, node.span)
+            new = node if inputs == node.inputs else replace(node, inputs=inputs)
         done[id(node)] = new
     return [Pipe(done[id(p.node)], p.port) for p in pipes]
 
@@ -55,7 +56,7 @@ def _joined(node: Node, inputs: Sequence[Pipe], once: Sequence[bool]) -> Node | 
         return rewrite(e, lambda n: places[n.index] if isinstance(n, Input) else None)
 
     lift = Lift(tuple(map(over, p.functions)), None if p.where is None else over(p.where))
-    return Node(lift, tuple(wider), node.name, node.span)
+    return replace(node, processor=lift, inputs=tuple(wider))
 
 
 def _place(pipe: Pipe, wider: list[Pipe]) -> Input:

@@ -141,12 +141,22 @@ class Processor:
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """A processor in a graph, with the pipes on its inputs in their order.  ``name`` is only for messages."""
+    """A processor in a graph, with the pipes on its inputs in their order.
+
+    ``name``, and the place in a text (``source`` is the line that ``span`` starts in), are only for messages.
+    """
 
     processor: Processor
     inputs: tuple[Pipe, ...] = ()
     name: str | None = None
     span: Span | None = None
+    file: str | None = None
+    source: str | None = None
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """Where it stands, for a problem."""
+        return {"span": self.span, "file": self.file, "source": self.source}
 
     def out(self, port: int = 0) -> Pipe:
         return Pipe(self, port)

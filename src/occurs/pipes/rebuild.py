@@ -29,7 +29,7 @@ class _AtEnd:
                 inner = self.inner(processor.inner)
                 processor = processor if inner is processor.inner else replace(processor, inner=inner)  # type: ignore[call-arg]
             same = processor is node.processor and inputs == node.inputs
-            done[id(node)] = node if same else Node(processor, inputs, node.name, node.span)
+            done[id(node)] = node if same else replace(node, processor=processor, inputs=inputs)
         return tuple(Pipe(done[id(p.node)], p.port) for p in pipes)
 
     def inner(self, inner: Inner) -> Inner:

@@ -48,7 +48,9 @@ class Pipes(Functions):
         self, processor: tree.Processor, inputs: Sequence[tree.Pipe], node: syntax.Node, scope: Scope
     ) -> tree.Pipe:
         """The first output of a new node of the graph."""
-        made = tree.Node(processor, tuple(inputs), span=scope.span(node))
+        span, text = scope.span(node), scope.source
+        line = None if span is None else text.line(span.line)
+        made = tree.Node(processor, tuple(inputs), span=span, file=text.file, source=line)
         self.scope_of[id(made)] = scope
         return made.out()
 

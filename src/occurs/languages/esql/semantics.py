@@ -194,7 +194,7 @@ class _Scope:
         except Fault as fault:
             what = f"{processor.kind_name}{f' {node.name!r}' if node.name else ''}"
             message = f"item {fault.item} of {what}: {fault.value!r} {fault.message}"
-            raise InputProblem.of(fault.kind, message, row=fault.item, value=fault.value, span=node.span) from fault
+            raise InputProblem.of(fault.kind, message, row=fault.item, value=fault.value, **node.place) from fault
 
     def inside(self, inputs: Sequence[Trace], **variables: Any) -> _Scope:
         return _Scope(self.whole, {**self.context, **variables}, tuple(inputs))

@@ -81,15 +81,18 @@ class Network:
     def _run(box: Operator, state: State, given: list[Items], call: Call) -> list[Items]:
         seen: Counts = state["seen"]
         first = given[0]
+        item = None
         fronts = int(state["met"].values[0]) if len(given) > 1 else 0
         try:
             out = box.advance(state, given, call)
         except Fault as fault:
             if len(given) == 1:
                 number = numbered(seen, first.codes, fault.row)
+                if fault.row is not None and fault.row < len(first):
+                    (item,) = first.value.slice(fault.row, fault.row + 1).pylist()
             else:  # the row is that of a front; of many traces it is not known which front of its trace
                 number = fronts + fault.row if first.code is None and fault.row is not None else None
-            raise box.fault(fault, number) from fault
+            raise box.fault(fault, number, item) from fault
         if first.code is None:
             seen.values[0] += len(first)
         elif len(first):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -62,7 +62,7 @@ class Operator(ABC):
         found = self.setting.kind.convert(width)
         if found is None:
             text = "a duration and the time of the events have no common unit"
-            raise DefinitionProblem.of("missing-unit", text, span=self.node.span)
+            raise DefinitionProblem.of("missing-unit", text, **self.node.place)
         return -(-found.numerator // found.denominator)
 
     def env(self, inputs: Sequence[Col], code: np.ndarray | None, length: int, call: Call) -> Env:
@@ -74,11 +74,16 @@ class Operator(ABC):
         """The value of a function without inputs for traces."""
         return Function(node).run(self.env([], codes, len(codes), call))
 
-    def fault(self, fault: Fault, item: int | None) -> InputProblem:
-        """A Fault as the problem that the user sees."""
+    def fault(self, fault: Fault, item: int | None, of: Any = None) -> InputProblem:
+        """A Fault as the problem that the user sees; ``of``: the item, if it is known."""
+        from occurs.pipes.values import given
+
         at = f"item {item} of " if item is not None else ""
-        message = f"{at}{self.what}: {fault.value!r} {fault.message}"
-        return InputProblem.of(fault.kind, message, row=item, value=fault.value, span=self.node.span)
+        value = given(of if fault.value is None else fault.value)
+        words = f"{value!r} {fault.message}" if fault.value is not None else fault.message
+        if fault.value is None and of is not None:
+            words += f": {value!r}"
+        return InputProblem.of(fault.kind, f"{at}{self.what}: {words}", row=item, value=value, **self.node.place)
 
 
 _O = TypeVar("_O", bound=type[Operator])
