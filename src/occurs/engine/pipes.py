@@ -179,15 +179,15 @@ def run(
         found = kept.run.advance(pipes.Batch(stream.time, _sources(stream, definition.lines)))
         if closing:
             found = [_both(a, b) for a, b in zip(found, kept.run.close(frontier))]
+        (items,) = found
+        values = columns(items.value, definition.item)
     except InputProblem as error:
         raise InputProblem([_of(p, definition.name) for p in error.problems]) from error
     kept.steps += n
-    (items,) = found
     at = np.full(len(items), END, np.int64)
     inside = items.step < first + n
     if n:
         at[inside] = stream.at[np.maximum(items.step[inside] - first, 0)]
-    values = columns(items.value, definition.item)
     if definition.about:
         assert items.about_time is not None
         values["about"] = Column(Type.TIMESTAMP if kind.timestamp else Type.INT, items.about_time, None)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from occurs.errors import InputProblem
 from occurs.model.types import Schema, Type, arrow_type
 from occurs.operators.columns import Column
 from occurs.pipes.engine.columns import Col, Plain, Rec
@@ -121,11 +122,15 @@ def _plain(value: Any, kind: Kind) -> Any:
         return None
     if kind.name == "any":
         return value
+    if kind.name == "number" and isinstance(value, int):
+        return float(value)
     if isinstance(value, (tuple, Set, Bag)):
         of = kind.args[0] if kind.args else Kind("any")
         inside = [_inside(v, of) for v in value]
         return sorted(inside, key=_ascending) if isinstance(value, Set) else inside
     if isinstance(value, Map):
+        if any(a is None for a, _ in value.items):
+            raise InputProblem.of("bad-value", "a map with null among its keys has no place in a table")
         k, v = kind.args if kind.args else (Kind("any"), Kind("any"))
         return [(_inside(a, k), _inside(b, v)) for a, b in value.items]
     if isinstance(value, Record) and kind.columns is None:
