@@ -2,18 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol, TypeAlias
 
 from occurs.expr.tree import Binary, Expr, Literal, Unary
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.nodes import Global
 from occurs.languages.logic.running.core import AHEAD, free
+from occurs.languages.logic.running.residual import Residual
+
+#: what an `and` of obligations can be compared by with others: which they are; their values; the directions
+Front: TypeAlias = tuple[tuple[Any, ...], tuple[Any, ...], tuple[int, ...]]
+
+
+class OfNode(Protocol):
+    """What is known of the formula of obligations."""
+
+    directions: tuple[int, ...] | None
+
+
+def front(parts: Sequence[Residual], nodes: Sequence[OfNode]) -> Front | None:
+    """Of an `and` of obligations; None if no values serve for others."""
+    key: list[Any] = []
+    values: tuple[Any, ...] = ()
+    of: tuple[int, ...] = ()
+    for part in parts:
+        if type(part) is not tuple:
+            return None
+        number, hold, own = part
+        known = nodes[number].directions if hold else None
+        key += (number, hold)
+        values += own
+        of += (0,) * len(own) if known is None else known
+    return (tuple(key), values, of) if any(of) else None
+
+
+def undominated(left: dict[Residual, None], fresh: Iterable[Residual], of: Callable[[Residual], Front | None]) -> None:
+    """Drop from what is ``left`` obligations that are met only if another one is, too (5.2: a monotone queue); only the
+    ``fresh`` ones have not been compared before."""
+    new = [(part, known) for part in fresh if (known := of(part)) is not None]
+    if not new:
+        return
+    groups: dict[Any, dict[Residual, tuple[Any, ...]]] = {known[0]: {} for _, known in new}
+    for part in left:
+        known = of(part)
+        if known is not None and known[0] in groups:
+            groups[known[0]][part] = known[1]
+    for part, (key, values, directions) in new:
+        group = groups[key]
+        if part not in group:
+            continue
+        for other, others in list(group.items()):
+            if other == part:
+                continue
+            if serves(values, others, directions):
+                del group[other], left[other]
+            elif serves(others, values, directions):
+                del group[part], left[part]
+                break
 
 
 def serves(a: tuple[Any, ...], b: tuple[Any, ...], directions: tuple[int, ...]) -> bool:
-    """Is a formula satisfied with the values ``a`` whenever it is with ``b``?"""
+    """Is a formula satisfied with the values ``a`` whenever it is with ``b``?  In the direction 0 they are equal."""
     for x, y, direction in zip(a, b, directions):
+        if direction == 0:
+            if x is not y and x != y:
+                return False
+            continue
         if type(x) not in _NUMBERS or type(y) not in _NUMBERS:
             return False
         if (x < y) if direction > 0 else (x > y):

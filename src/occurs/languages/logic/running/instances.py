@@ -13,7 +13,7 @@ from occurs.languages.logic.running.core import lowered
 from occurs.languages.logic.running.future import Ahead
 from occurs.languages.logic.running.past import OfPresent
 from occurs.languages.logic.running.records import Record
-from occurs.languages.logic.running.residual import FALSE, Residual, leaves
+from occurs.languages.logic.running.residual import FALSE, Residual, Several, leaves
 from occurs.languages.logic.running.states import State
 from occurs.languages.logic.running.terms import Term, Test
 from occurs.languages.logic.running.trails import Trail, Trails, shown
@@ -115,7 +115,7 @@ class Compiled:
             if residual is FALSE:
                 instance.over = True
             elif type(residual) is not tuple and (trigger.continues or trigger.gap is not None):
-                instance.over = not any(type(leaf) is tuple for leaf in leaves(residual))
+                instance.over = type(residual) is not Several or not residual.waits
             if instance.over:
                 instance.past, instance.records = [], deque()
         return fired

@@ -26,25 +26,49 @@ class Mark:
 
 FALSE, DONE, NOW, LAST = Mark("false"), Mark("done"), Mark("now"), Mark("last")
 MARKS = {m.name: m for m in (FALSE, DONE, NOW, LAST)}
+#: satisfied if this is the last state, and else waiting as before; never part of a residual
+HELD = Mark("held")
 
 
 class Unknown:
-    """What is not known, at this state (``new``) or an earlier one."""
+    """What is not known, at this state (``new``) or an earlier one.  Those of one kind are one: the first."""
 
     __slots__ = ("lost", "new")
 
     def __init__(self, lost: Lost, new: bool = True) -> None:
         self.lost, self.new = lost, new
 
+    def __hash__(self) -> int:
+        return hash((self.lost.problem.kind, self.new))
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Unknown and self.new == other.new and self.lost.problem.kind == other.lost.problem.kind
+
 
 class Several:
-    """``and``, or ``or``, of several."""
+    """``and``, or ``or``, of several.
 
-    __slots__ = ("_hash", "conjunction", "parts")
+    ``new``: is something of this state among it?  ``unknown``: is something unknown?  ``waits``: is something pending?
+    ``front``: by what it can be compared, () by nothing, None as long as nobody has asked.
+    """
+
+    __slots__ = ("_hash", "conjunction", "front", "new", "parts", "unknown", "waits")
 
     def __init__(self, conjunction: bool, parts: tuple[Residual, ...]) -> None:
         self.conjunction, self.parts = conjunction, parts
         self._hash: int | None = None
+        self.front: Any = None
+        self.new = self.unknown = self.waits = False
+        for part in parts:
+            if type(part) is tuple:
+                self.waits = True
+            elif type(part) is Several:
+                self.new, self.unknown = self.new or part.new, self.unknown or part.unknown
+                self.waits = self.waits or part.waits
+            elif type(part) is Unknown:
+                self.new, self.unknown = self.new or part.new, True
+            elif part is NOW or part is LAST:
+                self.new = True
 
     def __hash__(self) -> int:
         if self._hash is None:
@@ -52,6 +76,8 @@ class Several:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
         return type(other) is Several and self.conjunction == other.conjunction and self.parts == other.parts
 
 
