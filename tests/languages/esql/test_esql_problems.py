@@ -9,6 +9,7 @@ import pytest
 
 import occurs
 from occurs.errors import Problem
+from occurs.model.time import TimeKind
 
 
 def problem_of(text: str, values: list[Any], **options: Any) -> Problem:
@@ -39,3 +40,24 @@ def test_a_value_that_cannot_be_taken(text, values, said):
 def test_a_null_key_of_a_map_has_no_place_in_a_table():
     p = problem_of("DEFINE Out AS THE MAP OF X0.v TO X0.v.", [1, None])
     assert (p.kind, p.definition) == ("bad-value", "Out")
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "kind"),
+    [
+        ("DEFINE Out AS EVERY 1.5 s OF X0.v.", "s", "bad-duration"),
+        ("DEFINE Out AS EVERY 1.5 ticks OF X0.v.", None, "bad-duration"),
+        ("DEFINE Out AS EVERY 1 s OF X0.v.", None, "missing-unit"),
+        ("DEFINE Out AS SLICE X0 WITH (GET (THE COUNT OF *) FROM * ON A WINDOW OF 1 s) ON v.", None, "missing-unit"),
+    ],
+)
+def test_durations_that_have_no_meaning(text, unit, kind):
+    p = problem_of(text, [1], time_unit=unit)
+    assert (p.kind, p.file, p.line) == (kind, "rules.esql", 1)
+
+
+def test_a_window_that_is_not_whole_is_compared_exactly():
+    table = pa.table({"time": [0, 1, 2], "v": [1, 2, 3]})
+    program = occurs.parse("DEFINE Out AS GET (THE SUM OF *) FROM X0.v ON A WINDOW OF 1.5 s.", "esql")
+    assert [r["value"] for r in program.detect({"X0": table}, time_unit="s")["Out"].to_pylist()] == [1, 3, 5]
+    assert "inexact-duration" in {p.kind for p in program.check(kind=TimeKind(False, "s"))}

@@ -11,8 +11,10 @@ from occurs.languages.esql.build_program import Builder
 from occurs.languages.esql.checks_names import check_files, check_names, event_types
 from occurs.languages.esql.checks_rates import check_rates
 from occurs.languages.text import Text
+from occurs.model.time import TimeKind
 from occurs.model.types import RESERVED_OUTPUT, Schema
 from occurs.pipes import tree
+from occurs.pipes.durations import duration_problems
 from occurs.pipes.function_kinds import Finding, Unfit
 from occurs.pipes.kinds import ANY, Kind
 from occurs.pipes.typing import Mismatch, Typing
@@ -43,12 +45,13 @@ def analyse(
     foreign: Mapping[str, Schema] | None = None,
     *,
     foreign_reads: Mapping[str, Collection[str]] | None = None,
+    kind: TimeKind | None = None,
 ) -> Analysis:
     """Check parsed files as one program.
 
     ``inputs``: the event types of the data (None: no data is known, and every name that nobody defines is a type).
     ``foreign``: types that other languages declare or define, ``foreign_reads``: of those that they define, what each
-    is made of.
+    is made of.  ``kind``: what times count, if that is known.
     """
     known = {**(inputs or {}), **(foreign or {})}
     builder = Builder(files, known, inputs is not None)
@@ -64,7 +67,9 @@ def analyse(
         _check_columns(builder, d, found[d.name])
         if clean:
             check_rates(d, builder)
-    problems = sorted({id(p): p for s in builder.sources for p in _once(s.problems)}.values(), key=Problem.sort_key)
+    said = [p for s in builder.sources for p in _once(s.problems)]
+    said += duration_problems([builder.made(name) for name in builder.entries], kind)
+    problems = sorted({id(p): p for p in said}.values(), key=Problem.sort_key)
     return Analysis(definitions, found, {d.name: event_types(d.pipe) for d in definitions}, problems)
 
 

@@ -16,6 +16,7 @@ from occurs.languages.language import Given, Known, Texts
 from occurs.model.types import RESERVED_OUTPUT, Schema
 from occurs.pipes import tree
 from occurs.pipes.canonical import spelling
+from occurs.pipes.durations import duration_problems
 from occurs.pipes.function_kinds import Unfit
 from occurs.pipes.kinds import ANY, TUPLE, Kind, goes_into, of_schema, tuple_of
 from occurs.pipes.typing import Mismatch, Typing
@@ -34,7 +35,8 @@ def check(texts: Texts[tree.Definition], known: Known) -> PythonPipes:
     kinds = _Kinds(seen, known.inputs is not None)
     found = {d.name: kinds.of(d) for d in texts.files}
     reads = {d.name: event_types(d.pipe) for d in texts.files}
-    analysis = Analysis(texts.files, found, reads, kinds.problems)
+    problems = [*kinds.problems, *duration_problems([d.pipe for d in texts.files], known.kind)]
+    analysis = Analysis(texts.files, found, reads, problems)
     timestamps = known.kind is None or known.kind.timestamp
     return PythonPipes(Texts((), ()), analysis, seen, timestamps)
 

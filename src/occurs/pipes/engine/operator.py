@@ -12,12 +12,14 @@ import numpy as np
 from occurs.errors import DefinitionProblem, InputProblem
 from occurs.expr import tree as expressions
 from occurs.model.time import Duration, TimeKind
+from occurs.pipes.durations import duration_problems
 from occurs.pipes.engine.columns import Col
 from occurs.pipes.engine.faults import Fault
 from occurs.pipes.engine.functions import Env, Function
 from occurs.pipes.engine.items import NO_ENDS, Call, Ends, Items, ordinals
 from occurs.pipes.engine.state import Counts, Part, Queue, State
 from occurs.pipes.graph import Node, Processor
+from occurs.pipes.tree import Every
 
 _NONE = np.zeros(0, np.int64)
 
@@ -60,9 +62,8 @@ class Operator(ABC):
     def ticks(self, width: Duration) -> int:
         """A duration in whole ticks, for ``t > now - d`` and ``t >= last + d``: rounded up, which says the same."""
         found = self.setting.kind.convert(width)
-        if found is None:
-            text = "a duration and the time of the events have no common unit"
-            raise DefinitionProblem.of("missing-unit", text, **self.node.place)
+        if found is None or (found.denominator != 1 and isinstance(self.node.processor, Every)):
+            raise DefinitionProblem(duration_problems([self.node.out()], self.setting.kind))
         return -(-found.numerator // found.denominator)
 
     def env(self, inputs: Sequence[Col], code: np.ndarray | None, length: int, call: Call) -> Env:
