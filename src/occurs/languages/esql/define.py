@@ -48,7 +48,7 @@ def read(texts: Sequence[Given]) -> Texts[syntax.File]:
 
 def check(texts: Texts[syntax.File], known: Known) -> Esql:
     """Check parsed files against what is known."""
-    analysis = analyse(texts.files, known.inputs, known.foreign, foreign_reads=known.made)
+    analysis = analyse(texts.files, known.inputs, known.foreign, foreign_reads=known.made, kind=known.kind)
     timestamps = known.kind is None or known.kind.timestamp
     return Esql(texts, analysis, {**(known.inputs or {}), **known.foreign}, timestamps)
 
