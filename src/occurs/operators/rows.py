@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,6 +58,12 @@ class Rows:
             None if self.at is None else self.at[part],
         )
 
+    def view(self, start: int, stop: int) -> Rows:
+        """Rows ``start`` to before ``stop``; columns are cut when they are asked for."""
+        if self.new or any(a is not None for a in (self.serial, self.labels, self.derived, self.at)):
+            return self.slice(start, stop)
+        return Rows(self.type, self.time[start:stop], Window(self, start, stop))
+
     def take(self, rows: np.ndarray, new: int = 0) -> Rows:
         return Rows(
             self.type,
@@ -69,3 +75,25 @@ class Rows:
             None if self.derived is None else self.derived[rows],
             None if self.at is None else self.at[rows],
         )
+
+
+class Window(Mapping[str, Column]):
+    """The columns of some of the rows ``of`` others, from ``start`` to before ``stop``."""
+
+    __slots__ = ("_cut", "of", "start", "stop")
+
+    def __init__(self, of: Rows, start: int, stop: int) -> None:
+        self.of, self.start, self.stop = of, start, stop
+        self._cut: dict[str, Column] = {}
+
+    def __getitem__(self, name: str) -> Column:
+        found = self._cut.get(name)
+        if found is None:
+            found = self._cut[name] = self.of.columns[name].slice(self.start, self.stop)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.of.columns)
+
+    def __len__(self) -> int:
+        return len(self.of.columns)

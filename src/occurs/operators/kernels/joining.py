@@ -20,12 +20,13 @@ from occurs.operators.kernels import relations
 from occurs.operators.kernels.blocks import _BLOCK, alike, behind_another, copy, keys, taken
 from occurs.operators.kernels.giving import once
 from occurs.operators.kernels.intervals import _OPEN, _OUT, ascending
+from occurs.operators.kernels.reading import read_all
 from occurs.operators.kernels.relations import _on
 from occurs.operators.kernels.reporting import reported
 from occurs.operators.kernels.spanning import ranged
 from occurs.operators.kernels.spans import common
 from occurs.operators.kernels.stretches import first_marks, stretches
-from occurs.operators.kernels.texts import _STORE
+from occurs.operators.kernels.texts import _SHORT, _STORE, written
 
 #: ``PHASE``: 0 if it reads rows alone, 2 for relations, else 1.  ``READ``: bits for the phases of those that read it.
 #: ``KEY``: the column of the key, -1 if there is none.  ``TABLE``: its first table, -1 if it has none.  ``REL``,
@@ -350,9 +351,21 @@ def _blocks(closed: List, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return out, rows
 
 
+@njit(_OUT(_BLOCK), cache=True, nogil=True)
+def _widths(program: np.ndarray) -> np.ndarray:
+    """How many variables the instants of rows have."""
+    out = np.empty(len(program), np.int64)
+    n = 0
+    for i in range(len(program)):
+        if program[i, OP] == POINTS:
+            out[n] = program[i, WIDTH]
+            n += 1
+    return out[:n]
+
+
 @njit(
-    types.Tuple((_OUT, _OUT, _OUT))(
-        _BLOCK, _BLOCKS, _OUT, _BLOCKS, *[_OUT] * 5, types.int64, types.int64, _BLOCK, _OUT, types.boolean, _OUT, _OUT,
+    types.Tuple((_OUT, _SHORT, _STORE, _OUT))(
+        _BLOCK, _BLOCKS, _OUT, _BLOCKS, *[_OUT] * 6, types.int64, types.int64, _BLOCK, _OUT, types.boolean, *[_OUT] * 5,
         _STORE,
     ),
     cache=True,
@@ -360,18 +373,25 @@ def _blocks(closed: List, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 )  # fmt: skip
 def advance(
     program: np.ndarray, places: List, columns: np.ndarray, tables: List, sizes: np.ndarray, versions: np.ndarray,
-    marks: np.ndarray, counts: np.ndarray, outputs: np.ndarray, since: int, frontier: int,
-    heads: np.ndarray, lasting: np.ndarray, whole: bool, numbers: np.ndarray, ends: np.ndarray, store: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    firsts: np.ndarray, counts: np.ndarray, sources: np.ndarray, outputs: np.ndarray, since: int, frontier: int,
+    heads: np.ndarray, lasting: np.ndarray, whole: bool, numbers: np.ndarray, keys: np.ndarray, codes: np.ndarray,
+    slots: np.ndarray, ends: np.ndarray, store: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """One call that is not the last one.
 
-    ``places``: per node, as relations have them.  ``columns``: of the key, per table.  ``marks``: for every node of
-    instants of rows their codes and times, column after column, ``counts`` of them.  Tables, their ``sizes`` and their
+    ``places``: per node, as relations have them.  ``columns``: of the key, per table.  ``firsts``, ``counts``: for
+    every node of instants of rows which they are; ``sources``: their columns and then their times, as
+    :func:`read_all` has them, with the dictionaries of numbers and texts.  Tables, their ``sizes`` and their
     ``versions``, which tell whether they have changed, are changed in place.
 
-    Returns what has ended (or is true) of the nodes ``outputs``: if ``whole`` as :func:`reported` does, else block
-    after block; the codes of texts; and the rows of each.
+    Returns what has ended (or is true) of the nodes ``outputs``: if ``whole`` as :func:`reported` does, with texts as
+    Arrow has them, else block after block; and the rows of each.  If a value is not in its dictionary: nothing, there
+    are no rows of anything then.
     """
+    no_offsets, no_bytes = np.empty(0, np.int32), np.empty(0, np.uint8)
+    marks, known = read_all(_widths(program), firsts, counts, sources, keys, codes, slots, ends, store)
+    if not known:
+        return np.empty(0, np.int64), no_offsets, no_bytes, np.empty(0, np.int64)
     closed, began = List.empty_list(_BLOCK), List.empty_list(_BLOCK)
     for i in range(len(program)):
         nothing = np.empty((program[i, WIDTH] + 2, 0), np.int64)
@@ -385,6 +405,8 @@ def advance(
     if count:
         _relations(program, places, columns, tables, sizes, versions, touched, closed, frontier)
     if whole:
-        return reported(closed, outputs, heads, lasting, numbers, ends, store)
+        out, texts, rows = reported(closed, outputs, heads, lasting, numbers, ends, store)
+        offsets, data = written(ends, store, texts)
+        return out, offsets, data, rows
     out, rows = _blocks(closed, outputs)
-    return out, np.empty(0, np.int64), rows
+    return out, no_offsets, no_bytes, rows

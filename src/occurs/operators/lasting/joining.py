@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import typed, types
 
-from occurs.model.types import Type
-from occurs.operators.columns import Column
 from occurs.operators.kernels import joining as kernel
 from occurs.operators.lasting.network import State
 from occurs.operators.lasting.picking import Picked
@@ -28,6 +26,7 @@ from occurs.operators.lasting.scan import Scan
 from occurs.operators.lasting.segments import places
 from occurs.operators.lasting.sets import Common
 from occurs.operators.lasting.signals import Call, Held
+from occurs.operators.lasting.sources import Sources
 from occurs.operators.rows import Rows
 
 if TYPE_CHECKING:
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
 #: (definition, variable): what is the same in all definitions that read it
 _Variable = tuple[int, str]
 _NONE = np.zeros((2, 0), np.int64)
+_NO_INTS = np.zeros(0, np.int64)
 #: the bit of those that report what a node gives
 _REPORTED = 1 << 3
 
@@ -151,71 +151,28 @@ class Joined:
     def advance(self, state: JoinedState, tables: Mapping[str, Rows], call: Call) -> list[Rows]:
         """One call that is not the last one: per definition the rows that became final; the state is changed in place.
         ``tables``: the rows of every type, the new ones behind the others."""
-        counts, marks = self._marks(tables, call)
-        if marks is None:
+        sources = Sources.of(self.scans, tables, call)
+        if not sources.flat:
             return [answer.nothing() for answer in self.reports.answers]
-        whole, numbers, ends, store = self.reports.values(call.values)
-        found, texts, sizes = kernel.advance(
-            self.program, self.places, self.columns, state.blocks, state.sizes, state.versions, marks, counts,
-            self.outputs, call.since, call.frontier, self.reports.heads, self.reports.lasting, whole, numbers,
-            ends, store,
-        )  # fmt: skip
-        if whole:
-            return self.reports.rows(found, texts, sizes, call.values)
+        found, offsets, data, sizes = self._run(state, sources, call)
+        if not len(sizes):  # some values are new
+            sources.learn(call)
+            found, offsets, data, sizes = self._run(state, sources, call)
+        if self.reports.whole(call.values):
+            return self.reports.rows(found, offsets, data, sizes)
         return self.reports.of_blocks(found, sizes, call)
 
-    def _marks(self, tables: Mapping[str, Rows], call: Call) -> tuple[np.ndarray, np.ndarray | None]:
-        """How many marks each scan has, and the codes and times of all; None if there are none.
-
-        Numbers are looked up all at once, and so are texts.
-        """
-        counts = np.zeros(len(self.scans), np.int64)
-        pieces: list[np.ndarray | Column] = []
-        columns: dict[Type, list[Column]] = {}
-        for number, (type, scan) in enumerate(self.scans):
-            rows = tables.get(type)
-            if rows is None or len(rows.time) == rows.new:
-                continue
-            mine = None if rows.new or scan.conditions else _complete(rows, scan.arguments)
-            if mine is None:
-                codes, time = scan.instants(rows, call)
-                pieces += [*codes, time]
-                counts[number] = len(time)
-                continue
-            for column in mine:
-                if column.type in columns:
-                    columns[column.type].append(column)
-                else:
-                    columns[column.type] = [column]
-            pieces += [*mine, rows.time]
-            counts[number] = len(rows.time)
-        if not pieces:
-            return counts, None
-        known = {t: call.values.encode(Column.concat(found)) for t, found in columns.items()}
-        at = dict.fromkeys(known, 0)
-        marks = []
-        for piece in pieces:
-            if isinstance(piece, Column):
-                start = at[piece.type]
-                at[piece.type] = start + len(piece)
-                marks.append(known[piece.type][start : start + len(piece)])
-            else:
-                marks.append(piece)
-        return counts, np.concatenate(marks)
-
-
-def _complete(rows: Rows, attributes: Sequence[str]) -> list[Column] | None:
-    """The columns of attributes; None if some are neither ints nor texts, or have nulls."""
-    found = []
-    for name in attributes:
-        column = rows.column(name)
-        if column.type is Type.INT:
-            if column.valid is not None:
-                return None
-        elif column.type is not Type.STRING or column.arrow.null_count:
-            return None
-        found.append(column)
-    return found
+    def _run(
+        self, state: JoinedState, sources: Sources, call: Call
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """The kernel."""
+        reports, values = self.reports, call.values
+        numbers = values.ints()
+        return kernel.advance(
+            self.program, self.places, self.columns, state.blocks, state.sizes, state.versions, *sources.arrays(),
+            self.outputs, call.since, call.frontier, reports.heads, reports.lasting, reports.whole(values),
+            _NO_INTS if numbers is None else numbers, *values.dictionaries(),
+        )  # fmt: skip
 
 
 class _Building:

@@ -60,16 +60,17 @@ class Reports:
         lasting = np.array([a.lasting for a in answers], np.int64)
         return Reports(tuple(answers), np.array(heads, np.int64).reshape(-1, 3), lasting)
 
-    def values(self, values: Values) -> tuple[bool, np.ndarray, np.ndarray, np.ndarray]:
-        """Whether the kernel makes the columns, and what codes stand for: numbers, the ends of texts, their bytes."""
-        numbers, texts = values.ints(), values.texts()
-        whole = numbers is not None and (len(self.heads) > 0 or not any(a.head for a in self.answers))
-        return whole, np.zeros(0, np.int64) if numbers is None else numbers, texts.ends, texts.store
+    def whole(self, values: Values) -> bool:
+        """Whether the kernel makes the columns."""
+        return values.ints() is not None and (len(self.heads) > 0 or not any(a.head for a in self.answers))
 
-    def rows(self, found: np.ndarray, texts: np.ndarray, counts: np.ndarray, values: Values) -> list[Rows]:
-        """Per definition the rows that the kernel has put in order (see :func:`reporting.reported`)."""
+    def rows(self, found: np.ndarray, offsets: np.ndarray, data: np.ndarray, counts: np.ndarray) -> list[Rows]:
+        """Per definition the rows that the kernel has put in order (see :func:`reporting.reported`), with all texts as
+        Arrow has them.  Raises ArrowInvalid for 2 GB of texts."""
+        if not len(offsets):
+            raise pa.ArrowInvalid("texts of 2 GB or more in one column")
         whole = pa.array(found)
-        decoded: pa.Array = values.decode(texts, Type.STRING).arrow if len(texts) else None
+        texts = pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
         at = text = 0
         out = []
         for answer, n in zip(self.answers, counts.tolist()):
@@ -83,7 +84,7 @@ class Reports:
                 at += n
             for attribute in answer.head:
                 if attribute.type is Type.STRING:
-                    arrays[attribute.name] = decoded.slice(text, n)
+                    arrays[attribute.name] = texts.slice(text, n)
                     text += n
                 else:
                     arrays[attribute.name] = whole.slice(at, n)

@@ -23,7 +23,7 @@ class Texts:
     """
 
     def __init__(self) -> None:
-        self._slots = np.full(16, -1, np.int64)
+        self.slots = np.full(16, -1, np.int64)
         #: where each text ends in ``store`` (before the first: 0)
         self.ends = np.zeros(16, np.int64)
         self.store = np.empty(256, np.uint8)
@@ -39,14 +39,14 @@ class Texts:
         offsets = np.frombuffer(ends, np.int32)
         data = _NO_BYTES if text is None else np.frombuffer(text, np.uint8)
         if bits is None or not array.null_count:
-            codes, all_known = known(self._slots, self.ends, self.store, data, offsets, first, n)
+            codes, all_known = known(self.slots, self.ends, self.store, data, offsets, first, n)
             if all_known:
                 return codes
             valid = _NO_BYTES
         else:
             valid = np.frombuffer(bits, np.uint8)
-        codes, self._slots, self.ends, self.store, self._used = numbered(
-            self._slots, self.ends, self.store, self._used, data, offsets, valid, first, n
+        codes, self.slots, self.ends, self.store, self._used = numbered(
+            self.slots, self.ends, self.store, self._used, data, offsets, valid, first, n
         )
         return codes
 

@@ -52,11 +52,13 @@ class Values:
         kind = self._kinds.get(Type.FLOAT)
         return kind.ints() if isinstance(kind, _Kind) else _NO_INTS
 
-    def texts(self) -> Texts:
-        """The texts."""
-        found = self._kind(Type.STRING)
-        assert not isinstance(found, _Kind)
-        return found
+    def dictionaries(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """For kernels: keys and codes of numbers (see :class:`occurs.operators.keycodes.IntTable`); slots, ends and
+        bytes of texts (see :mod:`occurs.operators.kernels.texts`).  Only to be read, up to the next new value."""
+        numbers, texts = self._kind(Type.FLOAT), self._kind(Type.STRING)
+        assert isinstance(numbers, _Kind)
+        assert not isinstance(texts, _Kind)
+        return *numbers.table(), texts.slots, texts.ends, texts.store
 
     def _kind(self, type: Type) -> _Kind | Texts:
         kind = Type.FLOAT if type in _NUMBERS else type
@@ -97,6 +99,10 @@ class _Kind:
             self._sizes.append(self._domain.size)
             self._merge()
         return codes
+
+    def table(self) -> tuple[np.ndarray, np.ndarray]:
+        """Keys and codes of whole numbers."""
+        return self._domain.ints.keys, self._domain.ints.codes
 
     def ints(self) -> np.ndarray | None:
         """The values by their codes, None if they are not all ints, or in several columns."""
