@@ -90,14 +90,12 @@ def select(
 
 
 class _Entry:
-    """An expression with what has been compiled of it; it holds what its key names by identity."""
+    """An expression with what has been compiled of it; ``held``: what its keys name by identity."""
 
-    __slots__ = ("by_types", "dialect", "kind", "leaves", "node", "numbers")
+    __slots__ = ("by_types", "held", "leaves", "numbers")
 
-    def __init__(self, node: Expr, kind: TimeKind, dialect: Dialect) -> None:
-        self.node = node
-        self.kind = kind
-        self.dialect = dialect
+    def __init__(self, node: Expr) -> None:
+        self.held: list[Any] = []
         self.leaves = leaves(node)
         self.numbers = {leaf: i for i, leaf in enumerate(self.leaves)}
         self.by_types: dict[str, Node] = {}
@@ -112,7 +110,7 @@ _by_value: dict[tuple[Expr, TimeKind, Dialect], _Entry] = {}
 def _program(node: Expr, columns: Columns, kind: TimeKind, dialect: Dialect, condition: bool) -> tuple[Node, list[Any]]:
     """The compiled expression, and its columns."""
     entry = _by_identity.get((id(node), id(kind), id(dialect)))
-    # the entry holds the three objects, so that their identities are not given to others while it is there
+    # the entry holds these objects, so that their identities are not given to others while it is there
     if entry is None:
         entry = _entry(node, kind, dialect)
     given, codes = [], "!" if condition else ""
@@ -129,13 +127,14 @@ def _program(node: Expr, columns: Columns, kind: TimeKind, dialect: Dialect, con
 
 
 def _entry(node: Expr, kind: TimeKind, dialect: Dialect) -> _Entry:
+    if len(_by_identity) > MOST_ENTRIES:
+        _by_identity.clear()
+        _by_value.clear()
     entry = _by_value.get((node, kind, dialect))
     if entry is None:
-        if len(_by_identity) > MOST_ENTRIES:
-            _by_identity.clear()
-            _by_value.clear()
-        entry = _by_value[(node, kind, dialect)] = _Entry(node, kind, dialect)
-        _by_identity[(id(node), id(kind), id(dialect))] = entry
+        entry = _by_value[(node, kind, dialect)] = _Entry(node)
+    entry.held.append((node, kind, dialect))
+    _by_identity[(id(node), id(kind), id(dialect))] = entry
     return entry
 
 

@@ -17,7 +17,7 @@ from occurs.errors import InputProblem, UsageProblem, did_you_mean
 from occurs.model.time import TimeKind
 from occurs.pipes.constants import Word
 from occurs.pipes.engine.columns import Col, concat
-from occurs.pipes.engine.run import Batch, Emitted, column_of, open, tuples
+from occurs.pipes.engine.run import PIECE, Batch, Emitted, column_of, open, pieces, tuples
 from occurs.pipes.fusing import fused
 from occurs.pipes.graph import every_node
 from occurs.pipes.tree import Events
@@ -192,18 +192,23 @@ def run(pipe: Pipe, sources: Any, ended: bool = True) -> Any:
     ``sources``: a column per source, item i of each at time i; or a table (its columns ``time`` and ``type``, if it has
     them, say when and of which source; without ``time`` row i is at time i), or a table per source.
     """
-    batch, columns = _batch(pipe, sources)
+    batches, columns = _batches(pipe, sources)
     engine = open(fused([pipe.graph]), kind=TICKS)
-    (found,) = engine.advance(batch)
-    parts = [found.value]
+    parts: list[Col] = []
+    now = 0
+    for batch in batches:
+        # only values are asked for: what else there is of a piece goes before the next one comes
+        (found,) = engine.advance(batch)
+        parts.append(found.value)
+        now = int(batch.time[-1]) if len(batch.time) else now
     if ended:
-        (last,) = engine.close(int(batch.time[-1]) if len(batch.time) else 0)
+        (last,) = engine.close(now)
         parts.append(last.value)
     full = [p for p in parts if len(p)]
     return like(concat(full) if full else parts[0], columns)
 
 
-def _batch(pipe: Pipe, sources: Any) -> tuple[Batch, list[Any]]:
+def _batches(pipe: Pipe, sources: Any) -> tuple[Iterator[Batch], list[Any]]:
     """All events in the total order, and the columns that decide the form of the answer."""
     if not isinstance(sources, Mapping):
         table = _arrow(sources)
@@ -219,7 +224,7 @@ def _batch(pipe: Pipe, sources: Any) -> tuple[Batch, list[Any]]:
         else:
             sources = {_one_type(pipe): table}
     names = sorted(_known(pipe, n) for n in sources)
-    times: list[np.ndarray] = []
+    times: list[np.ndarray | range] = []
     values: list[Col] = []
     forms: list[Any] = []
     for name in names:
@@ -228,19 +233,29 @@ def _batch(pipe: Pipe, sources: Any) -> tuple[Batch, list[Any]]:
             some = sources[name]
             some = some if hasattr(some, "__len__") else list(some)
             values.append(column(some))
-            times.append(np.arange(len(values[-1])))
+            times.append(range(len(values[-1])))
             forms.append(some)
         else:
             rest = table.drop_columns(["time"]) if "time" in table.schema.names else table
             values.append(tuples(rest))
             times.append(_times(table))
             forms.append(table.column(0) if table.num_columns else table)
-    return _in_order(names, times, values), forms
+    if len(names) == 1 and isinstance(times[0], range):
+        return _numbered(names[0], values[0]), forms
+    return pieces(_in_order(names, [np.asarray(t) for t in times], values)), forms
+
+
+def _numbered(name: str, value: Col) -> Iterator[Batch]:
+    """Items of one source at the times 0, 1, 2 .., piece by piece."""
+    places = np.arange(min(PIECE, len(value)))
+    for first in range(0, max(len(value), 1), PIECE):
+        last = min(first + PIECE, len(value))
+        yield Batch(places[: last - first] + first, {name: (places[: last - first], value.slice(first, last))})
 
 
 def _in_order(names: list[str], times: list[np.ndarray], values: list[Col]) -> Batch:
     """The events of some types in their total order: by time, then by the order of the types."""
-    if len(names) == 1 and not (np.diff(times[0]) < 0).any():
+    if len(names) == 1 and not (times[0][1:] < times[0][:-1]).any():
         return Batch(times[0], {names[0]: (np.arange(len(times[0])), values[0])})
     together = np.concatenate(times) if times else np.zeros(0, np.int64)
     order = np.argsort(together, kind="stable")
@@ -269,9 +284,9 @@ def _arrow(table: Any) -> pa.Table | None:
     return None
 
 
-def _times(table: pa.Table) -> np.ndarray:
+def _times(table: pa.Table) -> np.ndarray | range:
     if "time" not in table.schema.names:
-        return np.arange(table.num_rows)
+        return range(table.num_rows)
     times = table.column("time")
     if pa.types.is_timestamp(times.type):
         times = times.cast(pa.timestamp("us", "UTC")).cast(pa.int64())

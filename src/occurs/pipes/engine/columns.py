@@ -114,7 +114,9 @@ class Troo(Col):
     def array(self) -> pa.Array:
         """As text."""
         missing = self.codes == NULL
-        return pa.DictionaryArray.from_arrays(self.codes, _TEXTS, mask=missing if missing.any() else None)
+        if missing.any():
+            return pa.DictionaryArray.from_arrays(np.where(missing, np.int8(0), self.codes), _TEXTS, mask=missing)
+        return pa.DictionaryArray.from_arrays(self.codes, _TEXTS, safe=False)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -338,7 +340,7 @@ def _records(values: Sequence[Record | None]) -> Col:
 
 
 def from_arrow(column: pa.Array | pa.ChunkedArray) -> Col:
-    """Of a column of a table: other widths are cast, nested values become objects, NaN stays."""
+    """Of a column of a table: other widths are cast, nested values become objects, times ints, NaN stays."""
     if isinstance(column, pa.ChunkedArray):
         column = _whole(column)
     t = column.type
@@ -480,14 +482,23 @@ def truths(col: Col) -> np.ndarray | None:
     return found if valid is None else np.where(valid, found, np.int8(NULL))
 
 
-def gathered(few: Col, numbers: np.ndarray) -> Col:
-    """The values of a short column by number (int32): texts as a dictionary."""
-    if isinstance(few, Plain) and pa.types.is_string(few.array.type) and not few.array.null_count:
-        coded = few.array.dictionary_encode()
-        if len(coded.dictionary) < len(few):
-            numbers = np.take(coded.indices.to_numpy(), numbers)
-        return Plain(pa.DictionaryArray.from_arrays(numbers, coded.dictionary, safe=False))
-    return few.take(numbers.astype(np.int64))
+class Pool:
+    """A short column from which others are gathered; texts come out as a dictionary."""
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self.column = column_of(values)
+        self.texts: pa.Array | None = None
+        if isinstance(self.column, Plain) and pa.types.is_string(self.column.array.type) and None not in values:
+            coded = self.column.array.dictionary_encode()
+            self.texts, self.number = coded.dictionary, coded.indices.to_numpy()
+            self.distinct = len(self.texts) == len(values)
+
+    def at(self, numbers: np.ndarray) -> Col:
+        """The values at ``numbers`` (int32)."""
+        if self.texts is None:
+            return self.column.take(numbers.astype(np.int64))
+        codes = numbers if self.distinct else np.take(self.number, numbers)
+        return Plain(pa.DictionaryArray.from_arrays(codes, self.texts, safe=False))
 
 
 def of_truths(codes: np.ndarray, troolean: bool) -> Col:

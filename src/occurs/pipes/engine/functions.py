@@ -50,6 +50,10 @@ _SHARED = {"abs": "abs", "floor": "floor", "ceil": "ceil", "if": "if", "coalesce
 _SHARED |= {"starts_with": "starts_with", "ends_with": "ends_with", "signum": "sign"}
 
 
+#: distinct texts are few if they come so often, on an average
+FEW = 4
+
+
 @dataclass(frozen=True)
 class _Place(_Leaf):
     """The column of a part that is computed on its own."""
@@ -201,12 +205,13 @@ def _region(node: tree.Expr) -> _Run:
     written, marks = marked(node), [places[leaf] for leaf in leaves]
     runs = [_compile(leaf) for leaf in leaves]
     logical = all(_logical(p) for p in columnar.walk())
+    few = ByText(lambda env: _with_bools(_evaluated(columnar, env.inputs, env)))
 
     def run(env: Env) -> Col:
         given = [r(env) for r in runs]
         if all(isinstance(c, Plain) and not pa.types.is_binary(c.array.type) for c in given):
             try:
-                return _of_texts(columnar, given, env) or _evaluated(columnar, given, env)
+                return _of_texts(few, given, env) or _evaluated(columnar, given, env)
             except DefinitionProblem:
                 pass  # some value does not fit: row by row it is found, if a result needs it
         elif logical and any(isinstance(c, Troo) for c in given):
@@ -219,27 +224,50 @@ def _region(node: tree.Expr) -> _Run:
     return run
 
 
-def _of_texts(node: tree.Expr, given: Sequence[Col], env: Env) -> Col | None:
+class ByText:
+    """What is computed of a column that has few distinct texts: once per text, and once per dictionary."""
+
+    def __init__(self, make: Callable[[Env], Any]) -> None:
+        self._make = make
+        self._known: tuple[pa.Array, TimeKind, Any] | None = None
+
+    def of(self, array: pa.DictionaryArray, env: Env) -> Any:
+        """Raises Fault, perhaps of a text that no row has."""
+        texts = array.dictionary
+        known = self._known
+        if known is None or known[1] != env.kind or not known[0].equals(texts):
+            known = texts, env.kind, self._make(Env([Plain(texts)], len(texts), env.kind))
+            self._known = known
+        return known[2]
+
+
+def _of_texts(few: ByText, given: Sequence[Col], env: Env) -> Col | None:
     """Of one column of texts that has a dictionary: each distinct text once; None if that is no gain."""
     array = distinct_texts(given)
     if array is None:
         return None
-    few = Env(env.inputs, len(array.dictionary), env.kind)
     try:
-        found = _evaluated(node, [Plain(array.dictionary)], few)
-    except Fault:  # perhaps of a text that no row has
+        found = few.of(array, env)
+    except Fault:
         return None
-    if not isinstance(found, Plain) or found.array.null_count:
+    if not isinstance(found, Plain) or (found.bools is None and found.array.null_count):
         return None
-    if pa.types.is_boolean(found.array.type):
-        return Plain(None, np.take(unpacked(found.array), array.indices.to_numpy()))
+    if found.bools is not None:
+        return Plain(None, np.take(found.bools, array.indices.to_numpy()))
     return Plain(found.array.take(array.indices))
+
+
+def _with_bools(found: Col) -> Col:
+    """Booleans without nulls as NumPy has them."""
+    if isinstance(found, Plain) and pa.types.is_boolean(found.array.type) and not found.array.null_count:
+        return Plain(None, unpacked(found.array))
+    return found
 
 
 def distinct_texts(given: Sequence[Col]) -> pa.DictionaryArray | None:
     """The one column, if it is of few distinct texts and no nulls."""
     array = given[0].array if len(given) == 1 and isinstance(given[0], Plain) and given[0].bools is None else None
-    if not isinstance(array, pa.DictionaryArray) or array.null_count or 4 * len(array.dictionary) > len(array):
+    if not isinstance(array, pa.DictionaryArray) or array.null_count or FEW * len(array.dictionary) > len(array):
         return None
     return array
 

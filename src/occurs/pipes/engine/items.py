@@ -64,19 +64,25 @@ class Items:
     def take(self, rows: np.ndarray) -> Items:
         """These items (without ends)."""
         code = None if self.code is None else self.code[rows]
-        return Items(self.value.take(rows), self.step[rows], self.about[rows], code)
+        step = self.step[rows]
+        about = step if self.about is self.step else self.about[rows]
+        return Items(self.value.take(rows), step, about, code)
 
     def filter(self, mask: np.ndarray) -> Items:
         """These items, and the ends."""
         if len(mask) and mask.all():
             return self
         code = None if self.code is None else self.code[mask]
-        return Items(self.value.filter(mask), self.step[mask], self.about[mask], code, self.ends)
+        step = self.step[mask]
+        about = step if self.about is self.step else self.about[mask]
+        return Items(self.value.filter(mask), step, about, code, self.ends)
 
     def slice(self, first: int, last: int) -> Items:
         """These items (without ends)."""
         code = None if self.code is None else self.code[first:last]
-        return Items(self.value.slice(first, last), self.step[first:last], self.about[first:last], code)
+        step = self.step[first:last]
+        about = step if self.about is self.step else self.about[first:last]
+        return Items(self.value.slice(first, last), step, about, code)
 
     def with_value(self, value: Col) -> Items:
         return replace(self, value=value)
@@ -94,13 +100,9 @@ class Items:
         if len(full) == 1:
             return replace(full[0], ends=ends)
         code = None if all(p.code is None for p in full) else np.concatenate([p.codes for p in full])
-        return cls(
-            concat([p.value for p in full]),
-            np.concatenate([p.step for p in full]),
-            np.concatenate([p.about for p in full]),
-            code,
-            ends,
-        )
+        step = np.concatenate([p.step for p in full])
+        about = step if all(p.about is p.step for p in full) else np.concatenate([p.about for p in full])
+        return cls(concat([p.value for p in full]), step, about, code, ends)
 
     def by_step(self) -> Items:
         """Sorted by step; those of one step stay in their order."""

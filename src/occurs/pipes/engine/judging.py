@@ -42,16 +42,20 @@ from occurs.pipes.formulas import Part as FormulaPart
 NEVER = int(kernels.NEVER)
 _NONE = np.zeros(0, np.int64)
 ABSENT = 4
-#: T and F
-Steps = tuple[np.ndarray, np.ndarray]
+
+
+_WORDS: dict[type[FormulaPart], int] = {
+    Not: kernels.NOT, And: kernels.AND, Or: kernels.OR, Implies: kernels.IMPLIES, Next: kernels.NEXT,
+    Globally: kernels.ALWAYS, Eventually: kernels.SOMETIME, Until: kernels.UNTIL,
+}  # fmt: skip
 
 
 @dataclass
 class Window:
     """The positions at hand, by trace and number; ``end``: the step at which the trace of each has ended (NEVER).
 
-    ``values``, ``steps``: per input the truth value and step of its item (ABSENT).  ``known``: T and F of the root;
-    ``inside``: of what is below a G or F at the root.
+    ``values``, ``steps``: per input the truth value and step of its item (ABSENT).  ``true``, ``false``: T and F of the
+    root; ``open``: it is not known that what is below a G (F) at the root holds (does not).
     """
 
     code: np.ndarray
@@ -60,12 +64,12 @@ class Window:
     about: np.ndarray
     values: list[np.ndarray]
     steps: list[np.ndarray]
-    quantified: list[Steps]
+    quantified: list[tuple[np.ndarray, np.ndarray]]
     last: np.ndarray
     end: np.ndarray
     true: np.ndarray = field(default_factory=lambda: _NONE)
     false: np.ndarray = field(default_factory=lambda: _NONE)
-    inside: Steps = field(default_factory=lambda: (_NONE, _NONE))
+    open: np.ndarray = field(default_factory=lambda: np.zeros(0, np.bool_))
 
     def __len__(self) -> int:
         return len(self.code)
@@ -82,12 +86,17 @@ class Judge:
         quantified = [p for p in formula.root.walk() if isinstance(p, Quantified)]
         self.quantifiers = [Quantifier(q, formula, setting) for q in quantified]
         self.number = {id(q): i for i, q in enumerate(quantified)}
-        self.constants = {id(p): Function(p.value) for p in formula.root.walk() if isinstance(p, Given)}
+        given = [p for p in formula.root.walk() if isinstance(p, Given)]
+        self.constants = [Function(p.value) for p in given]
+        self.row = {id(p): inputs + i for i, p in enumerate(given)}
         self.setting = setting
         root = formula.root
         #: whether the root is G (0) or F (1)
         self.root = 0 if isinstance(root, Globally) else 1 if isinstance(root, Eventually) else None
         self.null_false = not formula.troolean
+        words = self._words(root)
+        self.program = np.array(words, np.int64)
+        self.depth = _depth(words)
 
     def fresh(self) -> dict[str, Part]:
         names = ["code", "number", "exists", "about", *(f"{n}{k}" for k in range(self.inputs) for n in "vs")]
@@ -102,6 +111,19 @@ class Judge:
         #: positions before this one are of no account
         parts["from"] = Counts()
         return parts
+
+    def _words(self, part: FormulaPart) -> list[tuple[int, int, int]]:
+        """A part as words of :func:`occurs.pipes.engine.kernels_formulas.judge`."""
+        if isinstance(part, Atom):
+            return [(kernels.ATOM, part.index, 0)]
+        if isinstance(part, Given):
+            return [(kernels.ATOM, self.row[id(part)], 0)]
+        if isinstance(part, Quantified):
+            return [(kernels.PAIR, self.number[id(part)], part.input)]
+        words = [w for p in part.parts for w in self._words(p)]
+        if part is self.formula.root and self.root is not None:
+            words.append((kernels.OPEN, self.root, 0))
+        return [*words, (_WORDS[type(part)], 0, 0)]
 
     # --- positions --------------------------------------------------------------------------------------------------
 
@@ -175,18 +197,20 @@ class Judge:
             return None
 
         def behind(name: str, new: np.ndarray) -> np.ndarray:
-            return np.concatenate([kept[name].astype(new.dtype), new]) if before else new
+            if not before:
+                return new
+            if new is some.step and name != "exists" and np.array_equal(kept[name], kept["exists"]):
+                return exists  # also what is behind is one array
+            return np.concatenate([kept[name].astype(new.dtype, copy=False), new])
 
         size = before + len(some)
         last = np.zeros(size, np.bool_)
         last[-1] = True
         values = [behind(f"v{k}", self._truths(k, items.value)) for k, items in enumerate(given)]
         exists = behind("exists", some.step)
-        if before:
-            steps = [behind(f"s{k}", items.step) for k, items in enumerate(given)]
-        else:
-            steps = [exists] * len(given)
-        number, about = behind("number", numbers[0]), behind("about", some.about)
+        steps = [behind(f"s{k}", items.step) for k, items in enumerate(given)]
+        about = behind("about", some.about)
+        number = np.arange(numbers[0][0] - before, numbers[0][-1] + 1) if before else numbers[0]
         return Window(np.zeros(size, np.int64), number, exists, about, values, steps, [], last, _NONE)
 
     def _rows(self, kept: Table, given: Sequence[Items], numbers: Sequence[np.ndarray], call: Call) -> Window:
@@ -277,74 +301,34 @@ class Judge:
         end = rows.end if decides else _NONE
         if len(end) and (end >= NEVER).all():
             end = _NONE
-        root = self.formula.root
-        if self.root is None:
-            rows.true, rows.false = self._of(root, rows, end, call)
-            return
-        assert isinstance(root, (Globally, Eventually))
-        inside = self._of(root.operand, rows, end, call)
-        rows.inside = inside[0].copy(), inside[1].copy()
-        strong, weak = inside if self.root == 0 else inside[::-1]
-        kernels.always(strong, weak, rows.last, end)
-        rows.true, rows.false = (strong, weak) if self.root == 0 else (weak, strong)
-
-    def _of(self, part: FormulaPart, rows: Window, end: np.ndarray, call: Call) -> Steps:
-        """T and F at all positions, in arrays of their own."""
         size = len(rows)
-        match part:
-            case Atom():
-                true, false = np.empty(size, np.int64), np.empty(size, np.int64)
-                value = rows.values[part.index]
-                kernels.atom(value, rows.steps[part.index], self.null_false, true, false)
-                return true, self._absent(false, value == ABSENT, end)
-            case Given():
-                return self._constant(part, rows, call)
-            case Quantified():
-                true, false = rows.quantified[self.number[id(part)]]
-                return true.copy(), self._absent(false.copy(), rows.values[part.input] == ABSENT, end)
-            case Not():
-                true, false = self._of(part.operand, rows, end, call)
-                return false, true
-            case And() | Or() | Implies():
-                left, right = self._of(part.left, rows, end, call), self._of(part.right, rows, end, call)
-                if isinstance(part, Implies):
-                    left = left[::-1]
-                if isinstance(part, And):
-                    return np.maximum(left[0], right[0]), np.minimum(left[1], right[1])
-                return np.minimum(left[0], right[0]), np.maximum(left[1], right[1])
-            case Next():
-                true, false = self._of(part.operand, rows, end, call)
-                kernels.following(true, false, rows.last, end)
-                return true, false
-            case Globally():
-                true, false = self._of(part.operand, rows, end, call)
-                kernels.always(true, false, rows.last, end)
-                return true, false
-            case Eventually():
-                true, false = self._of(part.operand, rows, end, call)
-                kernels.always(false, true, rows.last, end)
-                return true, false
-            case Until():
-                true, false = self._of(part.left, rows, end, call)
-                goal, missed = self._of(part.right, rows, end, call)
-                kernels.until(true, false, goal, missed, rows.last, end)
-                return true, false
-        raise AssertionError(part)
+        values = [*rows.values, *(self._constant(g, rows, call) for g in self.constants)]
+        # atoms that come together are known together
+        steps: list[np.ndarray] = []
+        row_of: list[int] = []
+        for step in [*rows.steps, *([rows.exists] * len(self.constants))]:
+            at = next((i for i, other in enumerate(steps) if other is step), len(steps))
+            row_of.append(at)
+            if at == len(steps):
+                steps.append(step)
+        program = self.program.copy()
+        atoms = program[:, 0] == kernels.ATOM
+        program[atoms, 2] = np.array(row_of, np.int64)[program[atoms, 1]]
+        pairs = [part for pair in rows.quantified for part in pair]
+        rows.true, rows.false, rows.open = np.empty(size, np.int64), np.empty(size, np.int64), np.ones(size, np.bool_)
+        kernels.judge(
+            program, self.depth, _stacked(values, size, np.int8), _stacked(steps, size, np.int64),
+            _stacked(pairs, size, np.int64), rows.last, end, self.null_false, rows.true, rows.false, rows.open,
+        )  # fmt: skip
 
-    @staticmethod
-    def _absent(false: np.ndarray, absent: np.ndarray, end: np.ndarray) -> np.ndarray:
-        """The end makes false what has no item."""
-        return np.where(absent, end, false) if len(end) and absent.any() else false
-
-    def _constant(self, part: Given, rows: Window, call: Call) -> Steps:
+    def _constant(self, function: Function, rows: Window, call: Call) -> np.ndarray:
+        """The truth value of a constant or a variable at all positions."""
         variables = {n: (lambda v=v: v(rows.code)) for n, v in call.variables.items()}
-        column = self.constants[id(part)].run(Env([], len(rows), self.setting.kind, variables))
-        true, false = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+        column = function.run(Env([], len(rows), self.setting.kind, variables))
         found = truths(column)
         if found is None:
             raise Fault("bad-value", "is no boolean", column.pylist()[0])
-        kernels.atom(found, rows.exists, self.null_false, true, false)
-        return true, false
+        return found
 
     # --- what is kept -----------------------------------------------------------------------------------------------
 
@@ -353,7 +337,7 @@ class Judge:
         and all behind it."""
         if self.root is None or not len(rows):
             return np.ones(len(rows), np.bool_)
-        open_ = rows.inside[self.root] >= NEVER
+        open_ = rows.open
         if rows.code[0] == rows.code[-1]:
             keep = np.zeros(len(rows), np.bool_)
             if open_.any():
@@ -385,3 +369,22 @@ class Judge:
                 q.forget(state[f"quantifier{i}"], code, number)
         columns |= {f"v{k}": columns[f"v{k}"].astype(np.int64) for k in range(self.inputs)}
         state["rows"].put(**columns)
+
+
+def _depth(words: Sequence[tuple[int, int, int]]) -> int:
+    """How many operands are there at a time."""
+    most = there = 0
+    for what, _, _ in words:
+        if what in (kernels.ATOM, kernels.PAIR):
+            there += 1
+        elif what in (kernels.AND, kernels.OR, kernels.IMPLIES, kernels.UNTIL):
+            there -= 1
+        most = max(most, there)
+    return most
+
+
+def _stacked(rows: Sequence[np.ndarray], size: int, dtype: type) -> np.ndarray:
+    """Rows of a matrix."""
+    if len(rows) == 1:
+        return np.ascontiguousarray(rows[0]).reshape(1, size)
+    return np.stack(rows) if rows else np.empty((0, size), dtype)

@@ -12,60 +12,188 @@ from numba import njit
 NEVER = np.int64(2**62)
 
 
+#: what a word of a program says
+ATOM, PAIR, NOT, AND, OR, IMPLIES, NEXT, ALWAYS, SOMETIME, UNTIL, OPEN = range(11)
+#: positions that are worked on at a time: what is between words stays near
+BLOCK = 512
+
+
+# words over a block, each a loop that runs on several numbers at a time; operands are T and F, then those of the right
+# side; ``some``: the end decides; ``x``, ``y``: what the word is at the first position behind the block
+
+
 @njit(cache=True, nogil=True)
-def always(strong: np.ndarray, weak: np.ndarray, last: np.ndarray, end: np.ndarray) -> None:
-    """G (``strong``: true, ``weak``: false) or F (the other way round), where they stand: all from here on, one."""
-    some = len(end) > 0
-    s, w = NEVER, NEVER
+def _atom(value: np.ndarray, step: np.ndarray, null_false: bool, t: np.ndarray, f: np.ndarray) -> None:
+    null = 3 if null_false else 0
+    for i in range(len(t)):
+        v, s = value[i], step[i]
+        t[i] = s if v == 2 else NEVER
+        f[i] = s if v == 0 or v == null else NEVER
+
+
+@njit(cache=True, nogil=True)
+def _absent(value: np.ndarray, end: np.ndarray, f: np.ndarray) -> None:
+    for i in range(len(f)):
+        if value[i] == 4:
+            f[i] = end[i]
+
+
+@njit(cache=True, nogil=True)
+def _and(t: np.ndarray, f: np.ndarray, u: np.ndarray, g: np.ndarray) -> None:
+    """OR, with T and F the other way round."""
+    for i in range(len(t)):
+        a, b, c, d = t[i], f[i], u[i], g[i]
+        t[i] = a if a > c else c
+        f[i] = b if b < d else d
+
+
+@njit(cache=True, nogil=True)
+def _implies(t: np.ndarray, f: np.ndarray, u: np.ndarray, g: np.ndarray) -> None:
+    for i in range(len(t)):
+        a, b, c, d = t[i], f[i], u[i], g[i]
+        t[i] = b if b < c else c
+        f[i] = a if a > d else d
+
+
+@njit(cache=True, nogil=True)
+def _not(t: np.ndarray, f: np.ndarray) -> None:
+    for i in range(len(t)):
+        a = t[i]
+        t[i] = f[i]
+        f[i] = a
+
+
+@njit(cache=True, nogil=True)
+def _next(
+    t: np.ndarray, f: np.ndarray, last: np.ndarray, end: np.ndarray, some: bool, x: np.int64, y: np.int64
+) -> None:
+    m = len(t)
+    for i in range(m):
+        if last[i]:
+            t[i] = NEVER
+            f[i] = end[i] if some else NEVER
+        else:
+            t[i] = t[i + 1] if i + 1 < m else x
+            f[i] = f[i + 1] if i + 1 < m else y
+
+
+@njit(cache=True, nogil=True)
+def _always(
+    strong: np.ndarray, weak: np.ndarray, last: np.ndarray, end: np.ndarray, some: bool, x: np.int64, y: np.int64
+) -> tuple[np.int64, np.int64]:
+    """G (``strong``: T) or F (``strong``: F): all from here on, one."""
     for i in range(len(strong) - 1, -1, -1):
         if last[i]:
-            s, w = (end[i] if some else NEVER), NEVER
-        if strong[i] > s:
-            s = strong[i]
-        if weak[i] < w:
-            w = weak[i]
-        strong[i] = s
-        weak[i] = w
+            x = end[i] if some else NEVER
+            y = NEVER
+        a, b = strong[i], weak[i]
+        x = x if x > a else a
+        y = y if y < b else b
+        strong[i] = x
+        weak[i] = y
+    return x, y
 
 
 @njit(cache=True, nogil=True)
-def until(
-    true: np.ndarray, false: np.ndarray, goal: np.ndarray, missed: np.ndarray, last: np.ndarray, end: np.ndarray
-) -> None:
-    """U: ``goal``, ``missed``: from when the right side is known to be true, false; the result is in ``true``,
-    ``false``, where the left side was."""
-    some = len(end) > 0
-    t, f = NEVER, NEVER
-    for i in range(len(true) - 1, -1, -1):
+def _until(
+    t: np.ndarray, f: np.ndarray, u: np.ndarray, g: np.ndarray, last: np.ndarray, end: np.ndarray, some: bool,
+    x: np.int64, y: np.int64,
+) -> tuple[np.int64, np.int64]:  # fmt: skip
+    for i in range(len(t) - 1, -1, -1):
         if last[i]:
-            t, f = NEVER, (end[i] if some else NEVER)
-        t = min(goal[i], max(true[i], t))
-        f = max(missed[i], min(false[i], f))
-        true[i] = t
-        false[i] = f
+            x = NEVER
+            y = end[i] if some else NEVER
+        x = min(u[i], max(t[i], x))
+        y = max(g[i], min(f[i], y))
+        t[i] = x
+        f[i] = y
+    return x, y
 
 
 @njit(cache=True, nogil=True)
-def following(true: np.ndarray, false: np.ndarray, last: np.ndarray, end: np.ndarray) -> None:
-    """X, where it stands."""
+def _unknown(t: np.ndarray, out: np.ndarray) -> None:
+    for i in range(len(t)):
+        out[i] = t[i] >= NEVER
+
+
+@njit(cache=True, nogil=True)
+def judge(
+    program: np.ndarray, depth: int, values: np.ndarray, steps: np.ndarray, pairs: np.ndarray, last: np.ndarray,
+    end: np.ndarray, null_false: bool, true: np.ndarray, false: np.ndarray, open_: np.ndarray,
+) -> None:  # fmt: skip
+    """T and F of a formula at all positions.
+
+    ``program``: words (what, a, b), operands first.  ATOM: row ``a`` of ``values`` (0 false, 1 unknown, 2 true, 3 null,
+    4 not there), known from row ``b`` of ``steps`` on; PAIR: T and F in the rows 2a, 2a + 1 of ``pairs``, its item is
+    row ``b`` of ``values``.  OPEN: whether T (``a`` 0) or F (1) of what is there is not known goes to ``open_``.
+    ``depth``: operands that are there at a time, at most.
+    """
     some = len(end) > 0
-    n = len(true)
-    for i in range(n):
-        if last[i]:
-            true[i] = NEVER
-            false[i] = end[i] if some else NEVER
-        else:
-            true[i] = true[i + 1]
-            false[i] = false[i + 1]
+    t_all, f_all = np.empty((depth, BLOCK), np.int64), np.empty((depth, BLOCK), np.int64)
+    t_next, f_next = np.full(len(program), NEVER), np.full(len(program), NEVER)
+    stop = len(last)
+    while stop > 0:
+        start = max(0, stop - BLOCK)
+        m = stop - start
+        top = -1
+        here = last[start:stop]
+        over = end[start:stop] if some else end
+        for w in range(len(program)):
+            what, a, b = program[w, 0], program[w, 1], program[w, 2]
+            if what in (ATOM, PAIR):
+                top += 1
+            elif what in (AND, OR, IMPLIES, UNTIL):
+                top -= 1
+            t, f = t_all[top, :m], f_all[top, :m]
+            if what == ATOM:
+                _atom(values[a, start:stop], steps[b, start:stop], null_false, t, f)
+                if some:
+                    _absent(values[a, start:stop], over, f)
+            elif what == PAIR:
+                t[:] = pairs[2 * a, start:stop]
+                f[:] = pairs[2 * a + 1, start:stop]
+                if some:
+                    _absent(values[b, start:stop], over, f)
+            elif what == NOT:
+                _not(t, f)
+            elif what == AND:
+                _and(t, f, t_all[top + 1, :m], f_all[top + 1, :m])
+            elif what == OR:
+                _and(f, t, f_all[top + 1, :m], t_all[top + 1, :m])
+            elif what == IMPLIES:
+                _implies(t, f, t_all[top + 1, :m], f_all[top + 1, :m])
+            elif what == NEXT:
+                x, y = t_next[w], f_next[w]
+                t_next[w], f_next[w] = t[0], f[0]
+                _next(t, f, here, over, some, x, y)
+            elif what == ALWAYS:
+                t_next[w], f_next[w] = _always(t, f, here, over, some, t_next[w], f_next[w])
+            elif what == SOMETIME:
+                f_next[w], t_next[w] = _always(f, t, here, over, some, f_next[w], t_next[w])
+            elif what == UNTIL:
+                u, g = t_all[top + 1, :m], f_all[top + 1, :m]
+                t_next[w], f_next[w] = _until(t, f, u, g, here, over, some, t_next[w], f_next[w])
+            else:
+                _unknown(t if a == 0 else f, open_[start:stop])
+        true[start:stop] = t_all[0, :m]
+        false[start:stop] = f_all[0, :m]
+        stop = start
 
 
 @njit(cache=True, nogil=True)
-def atom(value: np.ndarray, step: np.ndarray, null_false: bool, true: np.ndarray, false: np.ndarray) -> None:
-    """Steps from truth values 0 false, 1 unknown, 2 true, 3 null, 4 not there."""
-    for i in range(len(value)):
-        v = value[i]
-        true[i] = step[i] if v == 2 else NEVER
-        false[i] = step[i] if v == 0 or (v == 3 and null_false) else NEVER
+def decided_one(
+    true: np.ndarray, false: np.ndarray, exists: np.ndarray, latest: int, step: np.ndarray, value: np.ndarray
+) -> int:
+    """As :func:`decided`, of one trace without an end: how many come out, with which ``step`` and ``value``."""
+    s = latest
+    for i in range(len(true)):
+        known = min(true[i], false[i])
+        if known >= NEVER:
+            return i
+        s = max(s, max(known, exists[i]))
+        step[i] = s
+        value[i] = true[i] < false[i]
+    return len(true)
 
 
 @njit(cache=True, nogil=True)

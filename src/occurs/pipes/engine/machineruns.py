@@ -8,6 +8,7 @@ that is a text of few, what looks at nothing else is computed once per text.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from occurs.pipes.engine import kernels_machines as kernels
 from occurs.pipes.engine import scalars
 from occurs.pipes.engine.columns import Col, Plain, column_of, numbers, of_numpy, truths
 from occurs.pipes.engine.faults import Fault
-from occurs.pipes.engine.functions import Env, Function, condition, distinct_texts, of_input
+from occurs.pipes.engine.functions import ByText, Env, Function, condition, distinct_texts, of_input
 from occurs.pipes.engine.items import Call
 from occurs.pipes.engine.machinecode import BOOL, INT, Program, TooMuch, compiled, in_order, parts
 from occurs.pipes.engine.machinesteps import Steps, steps
@@ -48,6 +49,11 @@ class Runner:
         #: by state and code of the guards that are true: the state behind, and whether it is entered
         self.table = self._table() if not self.names and len(guards) <= MOST_GUARDS else None
         self.columns = {e: Function(e) for e in parts(machine)}
+        self._by_text = {
+            id(some): ByText(partial(_all, list(some.values())))
+            for some in (self.guards, self.columns)
+            if all(map(of_input, some))
+        }
         self._codes: dict[Any, tuple[Steps | None, Program | None]] = {}
 
     def _table(self) -> tuple[np.ndarray, np.ndarray]:
@@ -92,17 +98,18 @@ class Runner:
 
     # --- what is computed of items alone ----------------------------------------------------------------------------
 
-    @staticmethod
-    def _columns(parts: Mapping[expressions.Expr, Function], env: Env) -> tuple[list[Col], int, np.ndarray | None]:
+    def _columns(
+        self, parts: Mapping[expressions.Expr, Function], env: Env
+    ) -> tuple[list[Col], int, np.ndarray | None]:
         """A column of each, so long, and which of its values is that of each item (None: they are in order)."""
-        texts = distinct_texts(env.inputs) if all(map(of_input, parts)) else None
-        if texts is not None:
-            few = Env([Plain(texts.dictionary)], len(texts.dictionary), env.kind)
+        by_text = self._by_text.get(id(parts))
+        texts = None if by_text is None else distinct_texts(env.inputs)
+        if by_text is not None and texts is not None:
             try:
-                return [f.run(few) for f in parts.values()], few.length, texts.indices.to_numpy()
+                return by_text.of(texts, env), len(texts.dictionary), texts.indices.to_numpy()
             except Fault:
                 pass  # perhaps of a text that no item has
-        return [f.run(env) for f in parts.values()], env.length, None
+        return _all(list(parts.values()), env), env.length, None
 
     def _bits(self, guards: Mapping[expressions.Expr, Function], env: Env) -> tuple[np.ndarray, np.ndarray | None]:
         columns, size, which = self._columns(guards, env)
@@ -292,6 +299,10 @@ class Runner:
             rows_ = [Record(tuple(own.items())) for own in registers.values()]
             kept.put(np.array(list(registers), np.int64), column_of(rows_))
         return after, moved, {n: column_of([row[r] for row in log]) for r, n in enumerate(self.names)}
+
+
+def _all(functions: Sequence[Function], env: Env) -> list[Col]:
+    return [f.run(env) for f in functions]
 
 
 def _bits(guards: Sequence[Col], size: int) -> np.ndarray:

@@ -12,7 +12,7 @@ from occurs.pipes.engine import kernels_formulas as kernels
 from occurs.pipes.engine.columns import FALSE, TRUE, UNKNOWN, Troo, of_numpy
 from occurs.pipes.engine.items import NO_ENDS, Call, Ends, Items, ordinals
 from occurs.pipes.engine.judging import NEVER, Judge, Window
-from occurs.pipes.engine.operator import Operator, Setting, meet, operator
+from occurs.pipes.engine.operator import Fronts, Operator, Setting, meet, operator
 from occurs.pipes.engine.quantifying import first_verdicts
 from occurs.pipes.engine.state import Counts, Part, State, Table
 from occurs.pipes.graph import Node
@@ -75,6 +75,10 @@ class Formula(Operator):
         ended = np.full(call.instances, NEVER)
         ended[over] = latest_end[over]
         end = ended[code] if self.p.at_end == "null" and len(over) else _NONE
+        if single and len(rows) and not len(over) and not len(waiting):
+            made, count = self._of_one(state["latest"].upto(1), rows)
+            self._keep_one(own, waiting, rows, count, call)
+            return Items.join([early, made]) if len(early) else made
         step, emitted = np.zeros(len(code), np.int64), np.zeros(len(code), np.bool_)
         kernels.decided(code, true, false, exists, end, state["latest"].upto(call.instances), step, emitted)
         made = self._items(code, about, step, true, false, emitted, single)
@@ -85,6 +89,16 @@ class Formula(Operator):
             ends = Ends(over, latest_end[over])
         made = Items.join([early, made]) if len(early) else made
         return made.by_step().with_ends(ends)
+
+    @staticmethod
+    def _of_one(latest: np.ndarray, rows: Window) -> tuple[Items, int]:
+        """What comes out of one trace of which nothing has waited, and how many positions."""
+        step, value = np.empty(len(rows), np.int64), np.empty(len(rows), np.bool_)
+        count = kernels.decided_one(rows.true, rows.false, rows.exists, latest[0], step, value)
+        if not count:
+            return Items.none(), 0
+        latest[0] = step[count - 1]
+        return Items(of_numpy(value[:count]), step[:count], rows.about[:count]), count
 
     def _of_one_waiting(self, own: State, waiting: Table, rows: Window, over: np.ndarray, latest: np.ndarray) -> Items:
         """All that waits of one trace, if it is decided: it has one verdict."""
@@ -188,27 +202,36 @@ class Formula(Operator):
         own: State = state["judge"]
         counted: list[Items] = []
         for k, items in enumerate(given):
-            came = state[f"items{k}"].upto(call.instances)
-            codes = items.codes
-            number = came[codes] + (np.arange(len(items)) if items.code is None else ordinals(codes))
-            if items.code is None:
-                came[0] += len(items)
-            elif len(codes):
-                counts = np.bincount(codes)
-                came[: len(counts)] += counts
             # what counts are fronts: the numbers of items are the steps, and such traces have no end
+            number = self._numbers(state[f"items{k}"].upto(call.instances), items)
+            first = counted[0].step if counted else number
+            number = first if len(first) == len(number) and np.array_equal(first, number) else number
             counted.append(Items(items.value, number, items.about, items.code))
         times = [call.time(g.step) for g in given]
         codes, true, false = first_verdicts(self.judge, own, counted, call, times)
         state["true"].upto(call.instances)[codes] = true
         state["false"].upto(call.instances)[codes] = false
         fronts = meet(state, given, call)
-        at = np.zeros(len(fronts), np.int64) if fronts.code is None else fronts.code
-        before = state["fronts"].upto(call.instances)
-        number = before[at] + (np.arange(len(fronts)) if fronts.code is None else ordinals(at))
-        if len(fronts):
-            counts = np.bincount(at)
-            before[: len(counts)] += counts
-        true, false = state["true"].upto(call.instances)[at], state["false"].upto(call.instances)[at]
-        value = np.where(true <= number, TRUE, np.where(false <= number, FALSE, UNKNOWN)).astype(np.int8)
+        trues, falses = state["true"].upto(call.instances), state["false"].upto(call.instances)
+        number = self._numbers(state["fronts"].upto(call.instances), fronts)
+        if fronts.code is None:
+            value = np.full(len(fronts), UNKNOWN, np.int8)
+            for known, verdict in ((falses[0], FALSE), (trues[0], TRUE)):
+                value[np.searchsorted(number, known) :] = verdict
+        else:
+            at = fronts.code
+            value = np.where(trues[at] <= number, TRUE, np.where(falses[at] <= number, FALSE, UNKNOWN)).astype(np.int8)
         return fronts.items(Troo(value))
+
+    @staticmethod
+    def _numbers(came: np.ndarray, items: Items | Fronts) -> np.ndarray:
+        """The numbers of items in their traces; ``came`` (per trace): how many there were before, is counted up."""
+        if items.code is None:
+            number = np.arange(came[0], came[0] + len(items))
+            came[0] += len(items)
+            return number
+        number = came[items.code] + ordinals(items.code)
+        if len(items):
+            counts = np.bincount(items.code)
+            came[: len(counts)] += counts
+        return number

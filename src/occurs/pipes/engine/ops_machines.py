@@ -10,7 +10,7 @@ import numpy as np
 
 from occurs.expr import tree as expressions
 from occurs.pipes import tree
-from occurs.pipes.engine.columns import Col, column_of, concat, gathered
+from occurs.pipes.engine.columns import Col, Pool, concat
 from occurs.pipes.engine.functions import Env, Function
 from occurs.pipes.engine.items import NO_ENDS, Call, Ends, Items, first_of
 from occurs.pipes.engine.machineruns import Runner
@@ -99,7 +99,7 @@ class Machine(Operator):
         if not len(fronts):
             return Items.none(single=fronts.code is None)
         if self.fixed is not None:
-            return fronts.items(gathered(self.fixed, after))
+            return fronts.items(self.fixed.at(after))
         env = self.env(fronts.values, fronts.code, len(fronts), call)
         values: list[Col] = []
         where: list[np.ndarray] = []
@@ -123,14 +123,14 @@ class Machine(Operator):
 _NONE = np.zeros(0, np.int64)
 
 
-def _constants(machine: tree.Machine) -> Col | None:
+def _constants(machine: tree.Machine) -> Pool | None:
     """The outputs by state, if all of them are constants (null: there is none)."""
     values = []
     for state in machine.states:
         if state.output is not None and not isinstance(state.output, expressions.Literal):
             return None
         values.append(None if state.output is None else state.output.value)
-    return column_of(values)
+    return Pool(values)
 
 
 def _filtered(fronts: Fronts, mask: np.ndarray) -> Fronts:

@@ -41,7 +41,7 @@ from occurs.pipes.engine.state import Counts, State, Table
 from occurs.pipes.graph import Attribute, Pipe, Processor, every_node
 from occurs.pipes.tree import Events, Formula, Lift, Lines, Machine, line_source
 
-__all__ = ["Batch", "Emitted", "Run", "column_of", "from_arrow", "line_source", "open", "tuples"]
+__all__ = ["PIECE", "Batch", "Emitted", "Run", "column_of", "from_arrow", "line_source", "open", "pieces", "tuples"]
 
 
 #: events that are worked on at a time
@@ -162,7 +162,7 @@ class Run:
 
     def advance(self, batch: Batch) -> list[Emitted]:
         """What these events complete, per pipe.  Raises InputProblem after the end."""
-        found = [self._call(piece, NO_ENDS, piece.time) for piece in _pieces(batch)]
+        found = [self._call(piece, NO_ENDS, piece.time) for piece in pieces(batch)]
         outputs = self.state["outputs"].upto(len(self.network.outputs))
         return [Emitted._of([f[k] for f in found], bool(outputs[k])) for k in range(len(outputs))]
 
@@ -270,7 +270,7 @@ class Run:
         return self.state.rows()
 
 
-def _pieces(batch: Batch) -> Iterator[Batch]:
+def pieces(batch: Batch) -> Iterator[Batch]:
     """Parts of a batch that fit into the cache of a processor: the same comes out, sooner."""
     if len(batch.time) <= PIECE:
         yield batch
