@@ -11,6 +11,7 @@ import pyarrow as pa
 from occurs.connect.tables import to_arrow
 from occurs.errors import UsageProblem, did_you_mean
 from occurs.model.facts import fact_table
+from occurs.model.lists import named_list
 from occurs.model.source import InputOptions, Source
 from occurs.model.types import Schema, Type
 
@@ -28,15 +29,23 @@ def split_options(options: Mapping[str, Any]) -> tuple[InputOptions, dict[str, A
 
 
 def schema_of(type: str, given: Schema | Mapping[str, str]) -> Schema:
-    """A schema, or attributes to the names of their types."""
+    """A schema, or attributes to the names of their types, ``list<int>`` among them."""
     if isinstance(given, Schema):
         return given
     names = {str(t): t for t in (Type.INT, Type.FLOAT, Type.STRING, Type.BOOL, Type.TIMESTAMP)}
+    lists = {n: named_list(str(t)) for n, t in given.items()}
     for name, t in given.items():
-        if str(t) not in names:
+        if str(t) not in names and lists[name] is None:
             text = f"`{t}` is no type (attribute `{name}` of `{type}`)"
-            raise UsageProblem.of("bad-option", text, hint=did_you_mean(str(t), names, "types"))
-    return Schema(tuple((n, names[str(t)]) for n, t in given.items()))
+            raise UsageProblem.of("bad-option", text, hint=did_you_mean(str(t), [*names, "list<int>"], "types"))
+    records = tuple((n, k) for n, k in lists.items() if k is not None)
+    return Schema(tuple((n, names.get(str(t), Type.RECORD)) for n, t in given.items()), records=records)
+
+
+def without_lists(schema: Schema) -> Schema:
+    """What of a schema definitions see that read no columns of lists."""
+    kept = tuple((n, t) for n, t in schema if t is not Type.RECORD)
+    return replace(schema, attributes=kept, records=())
 
 
 def named(events: Any, names: Mapping[int, str]) -> Any:

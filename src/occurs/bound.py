@@ -132,7 +132,7 @@ class Bound:
         for t, schema in self.declared.items():
             # of a type with more attributes than are declared those of the data are known besides
             more = tuple(a for a in out[t] if a[0] not in schema) if schema.rest else ()
-            out[t] = replace(schema, attributes=schema.attributes + more)
+            out[t] = replace(schema, attributes=schema.attributes + more, records=out[t].records)
         for part in self.parts.values():
             out |= part.defined
         return out

@@ -10,7 +10,16 @@ from typing import Any
 
 import pyarrow as pa
 
-from occurs.arguments import fact_tables, named, sample_of, schema_of, sources_of, split_options, windows_of
+from occurs.arguments import (
+    fact_tables,
+    named,
+    sample_of,
+    schema_of,
+    sources_of,
+    split_options,
+    windows_of,
+    without_lists,
+)
 from occurs.bound import Bound, Read
 from occurs.connect.tables import kind_of
 from occurs.connect.textlines import line_sources
@@ -217,6 +226,11 @@ class Program:
         """The types that the input is to have: the program reads them, and no definition or text file makes them."""
         return self.reads - self._unbound.defined - self._unbound.text_files.keys()
 
+    @property
+    def reads_lists(self) -> bool:
+        """Do definitions read columns of lists?"""
+        return self._unbound.reads_lists
+
     def lines(self, given: Any, options: InputOptions) -> list[Source]:
         """The lines of the text files that definitions read, but of those ``given`` already.  Raises InputProblem."""
         files = {t: f for t, f in self._unbound.text_files.items() if t not in given}
@@ -235,7 +249,7 @@ class Program:
         ``declared``: keep rows of all declared types, read by a definition or not.
         """
         names = {str(i): n for i, n in self.assigned.items()}
-        options = replace(options, type_names=names, lists=self._unbound.reads_lists)
+        options = replace(options, type_names=names, lists=self.reads_lists)
         inputs = sorted(self.reads | set(self._unbound.declared) if declared else self.reads)
         given = sources_of(named(events, self.assigned))
         lines = self.lines(given, options)
@@ -366,7 +380,10 @@ class Program:
         """
         self.refuse_files("events one by one")
         kind = TimeKind() if time_unit is None else TimeKind(False, unit_of(time_unit))
-        known = {**self.declared, **{t: schema_of(t, s) for t, s in (schemas or {}).items()}}
+        given = {t: schema_of(t, s) for t, s in (schemas or {}).items()}
+        if not self.reads_lists:
+            given = {t: without_lists(s) for t, s in given.items()}
+        known = {**self.declared, **given}
         missing = sorted(t for t in self.external if t not in known or Type.NULL in dict(known[t]).values())
         if missing:
             text = f"not everything is known of the attributes of {', '.join(f'`{t}`' for t in missing)}"

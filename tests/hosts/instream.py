@@ -23,7 +23,7 @@ from occurs.arguments import named
 from occurs.engine.ledger import pieces
 from occurs.engine.state import meta_from_ipc
 from occurs.hosts.spark.task import MARK
-from occurs.hosts.spark.wide import ARROW, problems_from_json
+from occurs.hosts.spark.wide import arrow_of, problems_from_json
 from occurs.hosts.stream import bucket as memory_of
 from occurs.hosts.stream.batches import MicroBatch, StreamQuery
 from occurs.hosts.stream.bucket import Bucket
@@ -139,13 +139,14 @@ class InStream:
             None if asked is None else end
             for asked, end in zip((options.start, options.until), history.clock or (None, None))
         )
-        columns: dict[tuple[str, Type], str] = {}
+        columns: dict[tuple[str, Any], str] = {}
         physical: dict[tuple[str, str], str] = {}
         schemas = {t: s for t, s in history.schemas.items() if t in program.reads}
         for t, schema in schemas.items():
             for name, kind in schema:
                 if kind is not Type.NULL:
-                    physical[(t, name)] = columns.setdefault((name, kind), f"c{len(columns)}")
+                    of = schema.arrow_of(name, kind) if kind is Type.RECORD else kind
+                    physical[(t, name)] = columns.setdefault((name, of), f"c{len(columns)}")
         self.source = StreamSource(
             frame=cast(Any, None),
             schemas=schemas,
@@ -168,7 +169,7 @@ class InStream:
         asked = self.stage.found, how.because, how.because, self.stage.sides, self.stage.notices
         self.query = StreamQuery(cast(Any, None), self.layout, *asked)
         self.stores: dict[tuple[int, int], Store] = {}
-        kinds = {c: ARROW[kind] for (_, kind), c in columns.items()}
+        kinds = {c: arrow_of(kind) for (_, kind), c in columns.items()}
         special = {c: pa.string() for c in ("__type", "__label", "__bad", "__data")}
         special |= {"__time": pa.int64(), "__end": pa.int64(), "__sequence": pa.int64(), "__state": pa.int32()}
         self.schema = pa.schema([*special.items(), *kinds.items()])

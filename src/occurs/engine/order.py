@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.model.labels import Labels, input_labels
+from occurs.model.lists import in_order
 from occurs.model.types import Schema, Type
 from occurs.operators.columns import Column
 from occurs.operators.kernels.sorting import is_sorted
@@ -33,9 +34,7 @@ def sorted_rows(table: pa.Table) -> np.ndarray | None:
     at = np.flatnonzero(tied)
     rows = at if order is None else order[at]
     names = ["time", *(["sequence"] if "sequence" in table.column_names else [])]
-    # lists have no order: rows that differ in nothing else stay as they came
-    plain = [f.name for f in table.schema if not pa.types.is_nested(f.type)]
-    names += sorted(n for n in plain if n not in ("time", "sequence", "label", "end"))
+    names += sorted(f.name for f in table.schema if f.name not in ("time", "sequence", "label", "end"))
     part = table.select(names).take(pa.array(rows))
     columns: dict[str, pa.ChunkedArray] = {}
     for name in names:
@@ -66,6 +65,10 @@ def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return column.cast(column.type.value_type)
     if pa.types.is_null(column.type):
         return column.cast(pa.int64())
+    if pa.types.is_nested(column.type):
+        values = [None if v is None else in_order(v) for v in column.to_pylist()]
+        number = {v: n for n, v in enumerate(sorted({v for v in values if v is not None}))}
+        return pa.chunked_array([pa.array([None if v is None else number[v] for v in values], pa.int64())])
     return column
 
 

@@ -12,8 +12,9 @@ import pyarrow as pa
 from occurs.engine.engine import Engine
 from occurs.engine.order import input_rows
 from occurs.errors import InputProblem, UsageProblem, did_you_mean
+from occurs.model.lists import is_list
 from occurs.model.ticks import instant
-from occurs.model.types import Schema, Type, arrow_type
+from occurs.model.types import Schema, Type, from_arrow
 from occurs.operators.rows import Rows
 from occurs.plan.stage import Stage
 
@@ -162,21 +163,38 @@ class Live:
             if row["end"] is not None and row["end"] < time:
                 raise InputProblem.of("bad-value", f"a row of `{type}` ends before it begins", value=end)
         schema = self.stage.schemas.get(type, Schema())
-        for name in schema.plain:
-            want = schema[name]
-            row[name] = _fit(type, name, attributes.get(name), want)
+        lists = dict(schema.records)
+        for name, want in schema:
+            value = attributes.get(name)
+            row[name] = _fit_list(type, name, value, lists[name]) if name in lists else _fit(type, name, value, want)
         return row
 
     def _rows(self, type: str, rows: list[dict[str, Any]]) -> Rows:
         schema = self.stage.schemas.get(type, Schema())
         lasts = [pa.field("end", pa.int64())] if schema.lasting else []
-        fields = [pa.field("time", pa.int64()), *lasts, *(pa.field(n, arrow_type(schema[n])) for n in schema.plain)]
+        fields = [pa.field("time", pa.int64()), *lasts, *(pa.field(n, schema.arrow_of(n, t)) for n, t in schema)]
         if any(r["sequence"] is not None for r in rows):
             fields.append(pa.field("sequence", pa.int64()))
         if all(r["label"] is not None for r in rows):
             fields.append(pa.field("label", pa.string()))
         table = pa.Table.from_pylist(rows, schema=pa.schema(fields))
         return input_rows(type, table, schema, self.labelled, numbered=type in self.stage.numbered)
+
+
+def _fit_list(type: str, name: str, value: Any, want: pa.DataType) -> Any:
+    """A list, or an array of NumPy, if all that is in it is of its type; of structs mappings."""
+    if value is None:
+        return None
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if pa.types.is_struct(want) and isinstance(value, Mapping):
+        return {f.name: _fit_list(type, name, value.get(f.name), f.type) for f in want}
+    if is_list(want) and isinstance(value, list | tuple):
+        return [_fit_list(type, name, v, want.value_type) for v in value]
+    of = None if pa.types.is_nested(want) else from_arrow(want)
+    if of is not None:
+        return _fit(type, name, value, of)
+    text = f"`{name}` of `{type}` is {want}, and {value!r} ({value.__class__.__name__}) is not"
+    raise InputProblem.of("bad-value", text, value=value)
 
 
 def _fit(type: str, name: str, value: Any, want: Type) -> Any:

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from occurs.errors import Problem, did_you_mean
 from occurs.model.badrows import MISFIT, BadRows
+from occurs.model.lists import fit_lists, is_list, joint
 from occurs.model.natural import clean, fit
 from occurs.model.source import InputOptions, Intake, column_of, input_problem
 from occurs.model.types import OPS, Schema, Type, arrow_type, from_arrow, widen
@@ -68,12 +69,12 @@ def _rows(
     columns["time"] = pa.chunked_array([pa.array(one.time if rows is None else one.time[rows])])
     lost: np.ndarray | None = None
 
-    def note(column: str, before: pa.ChunkedArray, after: pa.ChunkedArray, expected: Type) -> None:
+    def note(column: str, before: pa.ChunkedArray, after: pa.ChunkedArray, expected: Type | pa.DataType) -> None:
         nonlocal lost
         if after.null_count > before.null_count:
             missed = after.is_null().to_numpy() & ~before.is_null().to_numpy()
             at = np.flatnonzero(missed)
-            observed = from_arrow(before.type) or Type.STRING
+            observed = "list" if is_list(before.type) else from_arrow(before.type) or Type.STRING
             bad.add(
                 one.number, MISFIT, "bad-value", column, at if rows is None else rows[at],
                 f"{observed} value in column `{column}` of `{name}`, which is {expected}",
@@ -100,7 +101,12 @@ def _rows(
             continue
         spelled = stated and want is Type.STRING and column in one.source.as_text
         before = clean(take(one.source.as_text[column] if spelled else table.column(column)))
-        after = before if want is Type.RECORD else fit(before, want if stated else None, text=one.source.text)
+        if want is Type.RECORD:
+            kind = dict(one.schema.records)[column]
+            columns[attribute] = fit_lists(before, kind)
+            note(column, before, columns[attribute], kind)
+            continue
+        after = fit(before, want if stated else None, text=one.source.text)
         if after is None:
             after = pa.chunked_array([pa.nulls(len(before), arrow_type(want))])
         note(column, before, after, want)
@@ -176,9 +182,9 @@ def schemas_of(
                 if inputs is None or name in inputs:
                     problems += missing(name, declared[name], one, end)
             else:
-                seen[name] = _union(seen.get(name), one.schema, lasting)
+                seen[name] = union(seen.get(name), one.schema, lasting)
         if one.source.type is None and not one.schema.ordered:
-            shared = _union(shared, one.schema, False)
+            shared = union(shared, one.schema, False)
     for name in sorted(inputs or ()):
         own = external is not None and name not in external  # what rules define has their schema
         if name not in seen and name not in declared and shared.attributes and not own:
@@ -209,20 +215,27 @@ def missing(name: str, declared: Schema, one: Intake, end: str | None) -> list[P
 
 def completed(declared: Schema, before: Schema | None, seen: Schema, columns: Collection[str]) -> Schema:
     """A declared schema; types that it leaves open are those of all tables of the type, ``before`` and this one."""
-    here = Schema(tuple((a, t) for a, t, _, _ in readings(declared, seen, columns)))
-    both = dict(_union(before, here, False).attributes)
+    read = readings(declared, seen, columns)
+    lists = dict(seen.records)
+    records = tuple((a, lists[c]) for a, t, _, c in read if t is Type.RECORD)
+    together = union(before, Schema(tuple((a, t) for a, t, _, _ in read), records=records), False)
+    both = dict(together.attributes)
     more = tuple((n, t) for n, t in both.items() if declared.rest and n not in declared)
     known = declared.completed(both)
     found = tuple(a for a in known if a[0] not in declared.optional or a[0] in both)
-    return replace(known, attributes=found + more)
+    return replace(known, attributes=found + more, records=together.records)
 
 
-def _union(one: Schema | None, other: Schema, lasting: bool) -> Schema:
+def union(one: Schema | None, other: Schema, lasting: bool) -> Schema:
+    """The attributes of two tables of a type, int widened to float."""
     if one is None:
         return Schema(other.attributes, other.ordered, lasting, records=other.records)
     found = dict(one.attributes)
     for name, t in other:
         found[name] = widen(found.get(name, t), t) or t
     records = {n: k for n, k in {**dict(other.records), **dict(one.records)}.items() if found[n] is Type.RECORD}
+    for name, kind in other.records:
+        if name in records:
+            records[name] = joint(records[name], kind) or records[name]
     ordered = one.ordered and one.names == other.names
     return Schema(tuple(found.items()), ordered, one.lasting or lasting, records=tuple(records.items()))

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from occurs.errors import InputProblem, Problem, UsageProblem, did_you_mean
 from occurs.model.badrows import MISFIT, BadRows
+from occurs.model.lists import list_type
 from occurs.model.natural import clean
 from occurs.model.source import InputOptions, Intake, Source, input_problem, ints, listed
 from occurs.model.ticks import to_ticks
@@ -89,7 +90,8 @@ def take_in(
         if end.null_count == n and source.type is None:
             end = None
     kinds = {c: table.schema.field(c).type for c in names if c not in options.special and c not in RESERVED_INPUT}
-    lists = {c: k for c, k in kinds.items() if options.lists and (pa.types.is_list(k) or pa.types.is_large_list(k))}
+    found = {c: list_type(k) for c, k in kinds.items()} if options.lists else {}
+    lists = {c: k for c, k in found.items() if k is not None}
     pairs = [(c, Type.RECORD if c in lists else from_arrow(k)) for c, k in kinds.items()]
     known = tuple((c, t) for c, t in pairs if t is not None)
     schema = Schema(known, ordered=not typed, records=tuple(lists.items()))

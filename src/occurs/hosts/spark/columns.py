@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from occurs.model.types import Type
+import pyarrow as pa
+
+from occurs.model.types import Type, arrow_type
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -49,6 +51,44 @@ def type_of(spark_type: Any) -> Type | None:
     if isinstance(spark_type, T.NullType):
         return Type.NULL
     return None
+
+
+def list_of(spark_type: Any) -> pa.DataType | None:
+    """The type in which a column of lists is read, as :func:`occurs.model.lists.list_type` has it; None if Occurs has
+    none for it."""
+    from pyspark.sql import types as T
+
+    return _part(spark_type) if isinstance(spark_type, T.ArrayType) else None
+
+
+def _part(spark_type: Any) -> pa.DataType | None:
+    from pyspark.sql import types as T
+
+    if isinstance(spark_type, T.ArrayType):
+        inner = _part(spark_type.elementType)
+        return None if inner is None else pa.list_(inner)
+    if isinstance(spark_type, T.StructType):
+        fields = [(f.name, _part(f.dataType)) for f in spark_type.fields]
+        return None if any(k is None for _, k in fields) else pa.struct(fields)
+    found = type_of(spark_type)
+    return None if found is None else arrow_type(found)
+
+
+def convert_list(column: Column, spark_type: Any) -> Column:
+    """A column of lists with all that is inside of them in the types of Occurs, times as timestamps."""
+    from pyspark.sql import functions as F
+    from pyspark.sql import types as T
+
+    if isinstance(spark_type, T.ArrayType):
+        return F.transform(column, lambda x: convert_list(x, spark_type.elementType))
+    if isinstance(spark_type, T.StructType):
+        fields = (convert_list(column.getField(f.name), f.dataType).alias(f.name) for f in spark_type.fields)
+        return F.when(column.isNotNull(), F.struct(*fields))
+    found = type_of(spark_type)
+    if found is Type.TIMESTAMP:
+        stamped = isinstance(spark_type, T.TimestampType)
+        return column if stamped else F.timestamp_micros(micros(column, spark_type))
+    return column.cast(SPARK[found or Type.NULL])
 
 
 def convert(column: Column, spark_type: Any, wanted: Type, *, text: bool = False) -> tuple[Column, Column]:

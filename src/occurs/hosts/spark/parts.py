@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from occurs.errors import InputProblem, UsageProblem, did_you_mean
-from occurs.hosts.spark.columns import PLACE, POISON, convert, type_of
+from occurs.hosts.spark.columns import PLACE, POISON, convert, list_of, type_of
 from occurs.model.source import InputOptions
 from occurs.model.ticks import time_unit
 from occurs.model.time import TIMESTAMP, TimeKind
@@ -39,11 +41,13 @@ class Part:
     #: the file and the number of a row, null where they are not known
     place: tuple[Column, Column]
     poison: tuple[Column, Column, Column] | None = None
+    #: the types of columns of lists, if they are read
+    lists: dict[str, pa.DataType] = field(default_factory=dict)
 
     @property
     def seen(self) -> Schema:
         """The attributes that it has, under the names of their columns."""
-        return Schema(tuple(self.attributes.items()))
+        return Schema(tuple(self.attributes.items()), records=tuple(self.lists.items()))
 
 
 def kind_of(frames: Mapping[str | None, DataFrame], options: InputOptions) -> TimeKind:
@@ -139,12 +143,18 @@ def part_of(
         else:
             label, lost = convert(column, t, Type.STRING)
             misfit.append((options.label, column, lost))
-    attributes = {}
+    attributes, lists = {}, {}
     for attribute, (_, t) in columns.items():
-        found = type_of(t)
-        if attribute not in options.special and attribute not in RESERVED_INPUT and found is not None:
+        if attribute in options.special or attribute in RESERVED_INPUT:
+            continue
+        found, listed = type_of(t), list_of(t) if options.lists else None
+        if listed is not None:
+            attributes[attribute], lists[attribute] = Type.RECORD, listed
+        elif found is not None:
             attributes[attribute] = found
-    return Part(numbered, own, columns, attributes, type_column, time, end, sequence, label, bad, misfit, place, poison)
+    return Part(
+        numbered, own, columns, attributes, type_column, time, end, sequence, label, bad, misfit, place, poison, lists
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

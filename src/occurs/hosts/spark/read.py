@@ -8,14 +8,15 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from occurs.errors import InputProblem, Problem, UsageProblem, did_you_mean
-from occurs.hosts.spark.columns import SPARK, convert
+from occurs.hosts.spark.columns import convert, convert_list
 from occurs.hosts.spark.parts import MISFIT, Part, Piece, any_of, kind_of, left_out, part_of
 from occurs.hosts.spark.survey import Seen, survey
-from occurs.model.attributes import completed
+from occurs.hosts.spark.wide import Kind, ddl_of
+from occurs.model.attributes import completed, union
 from occurs.model.source import InputOptions, column_of
 from occurs.model.ticks import instant
 from occurs.model.time import TimeKind
-from occurs.model.types import OPS, Schema, Type, widen
+from occurs.model.types import OPS, Schema, Type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
 #: bad rows that a message shows
 _SHOWN = 20
-#: a column of wide rows: attribute, type, and whether its column is found ignoring case
-Attribute = tuple[str, Type, bool]
+#: a column of wide rows: attribute, type (of lists that of Arrow), and whether its column is found ignoring case
+Attribute = tuple[str, Kind, bool]
 
 
 @dataclass(kw_only=True)
@@ -67,7 +68,8 @@ def prepare(program: Program, events: Any, options: InputOptions) -> Reading:
     """The input with what its schemas say; no job runs.  Raises InputProblem and UsageProblem."""
     if options.bad_rows not in ("error", "skip"):
         raise UsageProblem.of("bad-option", f"bad rows: `{options.bad_rows}`", hint="`error` or `skip`")
-    options = replace(options, type_names={str(i): n for i, n in program.assigned.items()})
+    names = {str(i): n for i, n in program.assigned.items()}
+    options = replace(options, type_names=names, lists=program.reads_lists)
     owned = program.owned
     reads, external = sorted(program.reads - owned), sorted(program.external)
     frames: dict[str | None, DataFrame] = dict(events) if isinstance(events, Mapping) else {None: events}
@@ -84,15 +86,8 @@ def prepare(program: Program, events: Any, options: InputOptions) -> Reading:
             if t in declared:
                 schemas[t] = completed(declared[t], schemas.get(t), part.seen, part.columns)
             else:
-                schemas[t] = Schema(_union(schemas.get(t), part.attributes), ordered=part.own is not None)
+                schemas[t] = replace(union(schemas.get(t), part.seen, False), ordered=part.own is not None)
     return Reading(reads, options, kind, parts, schemas, declared, frozenset(external), program.refuse_owned, owned)
-
-
-def _union(one: Schema | None, other: Mapping[str, Type]) -> tuple[tuple[str, Type], ...]:
-    found = dict(one.attributes) if one is not None else {}
-    for name, t in other.items():
-        found[name] = widen(found.get(name, t), t) or t
-    return tuple(found.items())
 
 
 @dataclass
@@ -157,7 +152,8 @@ class Reading:
         for t, schema in self.schemas.items():
             for attribute, at in schema:
                 if at is not Type.NULL:
-                    own = (attribute, at, self._loose(t, attribute))
+                    kind = schema.arrow_of(attribute, at) if at is Type.RECORD else at
+                    own = (attribute, kind, self._loose(t, attribute))
                     physical[(t, attribute)] = columns.setdefault(own, f"c{len(columns)}")
         return columns, physical
 
@@ -184,10 +180,14 @@ class Reading:
         mine = [part.own] if part.own is not None else self.reads
         for (attribute, at, loose), name in columns.items():
             column = column_of(attribute, part.columns, loose)
-            if column is None:
-                values.append(F.lit(None).cast(SPARK[at]).alias(name))
+            lists = not isinstance(at, Type)
+            if column is None or lists is not (column in part.lists):
+                values.append(F.lit(None).cast(ddl_of(at)).alias(name))
                 continue
             raw, spark_type = part.columns[column]
+            if lists:
+                values.append(convert_list(raw, spark_type).cast(ddl_of(at)).alias(name))
+                continue
             value, lost = convert(raw, spark_type, at)
             values.append(value.alias(name))
             users = [t for t in mine if t in self.declared and self.declared[t].get(attribute) is at]

@@ -16,6 +16,7 @@ from occurs.engine.engine import concat_rows
 from occurs.engine.order import input_rows
 from occurs.engine.results import TypeRows
 from occurs.errors import CheckpointProblem, InputProblem, LimitProblem, OccursError, Problem, Span
+from occurs.model.lists import fit_lists
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, from_arrow, widen
 from occurs.operators.rows import Rows
@@ -231,6 +232,8 @@ def _typed(inlet: Inlet, part: pa.Table, schema: Schema, labelled: bool, numbere
             arrays.append(pa.nulls(part.num_rows))
         elif at is Type.TIMESTAMP:
             arrays.append(part.column(column).cast(pa.timestamp("us", tz="UTC")))
+        elif at is Type.RECORD:
+            arrays.append(fit_lists(part.column(column), schema.arrow_of(name, at)))
         else:
             arrays.append(part.column(column))
     return input_rows(inlet.type, pa.table(arrays, names=names), schema, labelled, numbered=numbered)

@@ -11,10 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.found import called
+from occurs.hosts.spark.wide import Kind, kinds_of
 from occurs.hosts.stream.layout import Layout
 from occurs.hosts.stream.records import BAD, FIGURES, FOUND, LATE, from_blob, records
 from occurs.hosts.stream.unpack import Shown
-from occurs.model.types import Type
+from occurs.model.types import Schema, Type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -114,7 +115,8 @@ class StreamQuery:
         time = pa.timestamp("us", tz="UTC") if stage.kind.timestamp else pa.int64()
         stamp = pa.timestamp("us", tz="UTC")
         schema = stage.schemas[type]
-        attributes = [(n, stamp if t is Type.TIMESTAMP else schema.arrow_of(n, t)) for n, t in schema]
+        kinds = zip(schema, kinds_of(schema))  # what is of several types is text
+        attributes = [(n, stamp if t is Type.TIMESTAMP else _arrow(schema, n, t, k)) for (n, t), (_, k) in kinds]
         lasting = schema.lasting
         fields = [("type", pa.string()), ("time", time), *([("end", time)] if lasting else []), *attributes]
         fields += [("final", pa.bool_())] if path.wide.final else []
@@ -133,6 +135,10 @@ class StreamQuery:
 
 
 _SUMS = ("rows", "bad", "outside", "empty", "late", "found", "waiting", "kept", "size")
+
+
+def _arrow(schema: Schema, name: str, type: Type, kind: Kind) -> pa.DataType:
+    return pa.string() if kind is Type.STRING else schema.arrow_of(name, type)
 
 
 def _least(one: int | None, other: int | None) -> int | None:

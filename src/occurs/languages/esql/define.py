@@ -23,6 +23,7 @@ from occurs.pipes import tree
 from occurs.pipes.outputs import schema_of
 from occurs.plan.definition import Definition
 from occurs.plan.graph import Node
+from occurs.plan.keys import Choice
 from occurs.plan.pipes import PipesDefinition
 from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Subscribed
@@ -160,13 +161,19 @@ class Esql:
                     ordered(d.pipe),
                     boxes(d.pipe),
                     frozenset(reads & self.text_files.keys()),
-                    splits=splits(d.pipe),
+                    splits=self.splits(d.pipe),
                     kept=kept(d.pipe),
                     file=d.file,
                     span=d.span,
                 )
             )
         return out
+
+    def splits(self, pipe: tree.Pipe) -> tuple[Choice, ...]:
+        """The ways to split a definition; Spark does not split by lists."""
+        plain = {t: s.plain for t, s in self.given.items()}
+        found = splits(pipe)
+        return tuple(c for c in found if all(set(names) <= set(plain.get(t, names)) for t, names in c.attributes))
 
     def identity(self, definition: tree.Definition) -> str:
         """What a definition is found again by."""

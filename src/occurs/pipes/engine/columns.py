@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from occurs.model.lists import list_type, times_as_ints
 from occurs.pipes.engine.values import Record, Troolean, decode, encode
 
 #: the numbers of Trooleans in a column of them; NULL: null
@@ -365,6 +366,10 @@ def from_arrow(column: pa.Array | pa.ChunkedArray) -> Col:
         parts = {t.field(i).name: from_arrow(column.field(i)) for i in range(t.num_fields)}
         valid = column.is_valid().to_numpy(zero_copy_only=False) if column.null_count else None
         return Rec(parts, len(column), valid)
+    lists = list_type(t)
+    if lists is not None:
+        t = times_as_ints(lists)
+        column = column.cast(lists).cast(t)
     return column_of([_value(v, t) for v in column.to_pylist()])
 
 
