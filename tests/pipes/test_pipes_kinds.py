@@ -94,7 +94,7 @@ def _text(value: str) -> Literal:
         (Call("sizee", (Input(0),)), "unknown-function"),
         (Ref(None, "a"), "unknown-attribute"),
         (Attribute(Input(1), "b"), "unknown-attribute"),
-        (Param("y"), "unbound-variable"),
+        (Param("y"), "unknown-name"),
         (Input(2), "unknown-name"),
     ],
 )

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from occurs.errors import ConnectionProblem, DefinitionProblem
-from occurs.expr.tree import Expr, rewrite
+from occurs.expr.tree import Expr, Param, rewrite
 from occurs.pipes import graph, tree
 from occurs.pipes.function_kinds import Finding, Unfit, typed
 from occurs.pipes.graph import Input, Node, Processor
@@ -32,7 +32,7 @@ _CONVERSIONS = {"number": "number(...)", "int": "floor(number(...))", "text": "t
 
 def refuse(finding: Finding) -> None:
     """Raise what is wrong with a function; what variables are is not known before a box has its place."""
-    if finding.kind != "unbound-variable":
+    if not isinstance(finding.part, Param):
         raise Unfit(finding)
 
 

@@ -12,7 +12,7 @@ from occurs.pipes import palettes
 from occurs.pipes.constants import constant
 from occurs.pipes.functions import FUNCTIONS
 from occurs.pipes.graph import Foreign, Input, UserFunction
-from occurs.pipes.kinds import Kind, kind_named
+from occurs.pipes.kinds import kind_named
 
 Build = Callable[[Sequence[Expr]], tuple[Expr, ...]]
 
@@ -203,11 +203,13 @@ def function(
     ``vectorised``: it takes NumPy arrays, one per input, and gives one, or a tuple of one per output; else it is called
     for every row, with values as ``run`` gives them.  A null argument makes the results null; it is not called for it.
     """
+    from occurs.pipes.foreign import by_rows, of_arrays
 
     def make(run: Callable[..., Any]) -> Function:
         takes, gives = tuple(map(kind_named, inputs)), tuple(map(kind_named, outputs))
         name = getattr(run, "__name__", "function")
-        user = UserFunction(name, run if vectorised else _by_rows(run, gives), takes, gives, vectorised)
+        made = of_arrays(run, name, len(gives)) if vectorised else by_rows(run, name, gives)
+        user = UserFunction(name, made, takes, gives, vectorised)
 
         def build(arguments: Sequence[Expr]) -> tuple[Expr, ...]:
             return tuple(Foreign(user, tuple(arguments), k) for k in range(len(gives)))
@@ -215,17 +217,3 @@ def function(
         return Function(user.name, len(takes), build, len(gives))
 
     return make
-
-
-def _by_rows(run: Callable[..., Any], gives: Sequence[Kind]) -> Callable[..., Any]:
-    """A function of values of Python as one of values of pipes."""
-    from occurs.pipes.values import given, taken
-
-    def apply(*arguments: Any) -> Any:
-        found = run(*map(given, arguments))
-        results = [found] if len(gives) == 1 else found
-        # a NaN that is computed stays one
-        kept = tuple(v if isinstance(v, float) else taken(v, k) for v, k in zip(results, gives, strict=True))
-        return kept[0] if len(gives) == 1 else kept
-
-    return apply

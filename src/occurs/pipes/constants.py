@@ -15,10 +15,19 @@ from occurs.pipes.graph import EverySlice, ListOf, SetOf, TrooleanLiteral, Tuple
 
 
 class Word:
-    """A value with a name of its own."""
+    """A value with a name of its own; ``truth``: it is also equal to True or False, and counts as that."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, truth: bool | None = None) -> None:
+        self.name, self.truth = name, truth
+
+    def __eq__(self, other: object) -> bool:
+        return other is self or (self.truth is not None and other is self.truth)
+
+    def __hash__(self) -> int:
+        return hash(self.name if self.truth is None else self.truth)
+
+    def __bool__(self) -> bool:
+        return self.truth is not False
 
     def __repr__(self) -> str:
         return self.name

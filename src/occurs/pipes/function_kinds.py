@@ -94,7 +94,7 @@ class _Typer:
                 if e.name in self.context:
                     return self.context[e.name]
                 hint = did_you_mean(e.name, self.context, "variables")
-                return self.wrong(Finding("unbound-variable", f"`${e.name}` has no value here", e, hint))
+                return self.wrong(Finding("unknown-name", f"`${e.name}` has no value here", e, hint))
             case tree.Ref():
                 return self.attribute_of_any(e)
             case Attribute():

@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from occurs.errors import DefinitionProblem
 from occurs.model.types import Schema, Type, from_arrow
 
 
@@ -97,17 +98,17 @@ _OF_PYTHON: dict[Any, Kind] = {
 
 
 def kind_named(name: Any) -> Kind:
-    """The type that a text (``"list<int>"``) or a type of Python stands for; ValueError if it is none."""
+    """The type that a text (``"list<int>"``) or a type of Python stands for; DefinitionProblem if it is none."""
     if isinstance(name, Kind):
         return name
     if not isinstance(name, str):
         if name not in _OF_PYTHON:
-            raise ValueError(f"{name!r} is no type of pipes")
+            raise DefinitionProblem.of("unknown-name", f"{name!r} is no type of pipes")
         return _OF_PYTHON[name]
     tokens = re.findall(r"\w+|\S", name)
     found = _parse(tokens)
     if tokens:
-        raise ValueError(f"{name!r} is no type of pipes")
+        raise DefinitionProblem.of("unknown-name", f"{name!r} is no type of pipes")
     return found
 
 
@@ -118,7 +119,8 @@ def _parse(tokens: list[str]) -> Kind:
     if word in SIMPLE:
         return SIMPLE[word]
     if word not in ("list", "set", "bag", "map"):
-        raise ValueError(f"there is no type `{word}`; there are {', '.join(SIMPLE)}, list, set, bag, map")
+        known = ", ".join(SIMPLE)
+        raise DefinitionProblem.of("unknown-name", f"there is no type `{word}`; there are {known}, list, set, bag, map")
     args = []
     for sign in ("<", ",") if word == "map" else ("<",):
         _take(tokens, sign)
@@ -135,12 +137,12 @@ def _columns(tokens: list[str]) -> Iterator[tuple[str, Kind]]:
         _take(tokens, ":")
         yield name, _parse(tokens)
         if tokens[:1] not in ([","], ["}"]):
-            raise ValueError("a tuple is written as tuple{a: int, b: text}")
+            raise DefinitionProblem.of("unknown-name", "a tuple is written as tuple{a: int, b: text}")
 
 
 def _take(tokens: list[str], sign: str) -> None:
     if not tokens or tokens.pop(0) != sign:
-        raise ValueError(f"`{sign}` is missing in a type")
+        raise DefinitionProblem.of("unknown-name", f"`{sign}` is missing in a type")
 
 
 _OF_TYPE = {

@@ -17,16 +17,17 @@ from occurs.errors import InputProblem, UsageProblem, did_you_mean
 from occurs.model.time import TimeKind
 from occurs.pipes.constants import Word
 from occurs.pipes.engine.columns import Col, concat
-from occurs.pipes.engine.run import PIECE, Batch, Emitted, column_of, open, pieces, tuples
+from occurs.pipes.engine.run import PIECE, Batch, Emitted, open, pieces, tuples
 from occurs.pipes.fusing import fused
-from occurs.pipes.graph import every_node
-from occurs.pipes.tree import Events
-from occurs.pipes.values import column, given, like, taken
+from occurs.pipes.sources import source_column, source_kinds, source_tuples
+from occurs.pipes.typing import need_variables
+from occurs.pipes.values import given, like
 
 if TYPE_CHECKING:
     from occurs.pipes.pipe import Pipe
 
-YES, NO, MAYBE, END = Word("YES"), Word("NO"), Word("MAYBE"), Word("END")
+#: YES and NO are also true and false
+YES, NO, MAYBE, END = Word("YES", True), Word("NO", False), Word("MAYBE"), Word("END")
 
 #: times without a unit: the numbers of pushes
 TICKS = TimeKind(False, None)
@@ -34,8 +35,7 @@ TICKS = TimeKind(False, None)
 
 def types_of(pipe: Pipe) -> list[str]:
     """The event types that a pipe reads, in the order in which they are met."""
-    found = (n.processor.types for n in every_node([pipe.graph]) if isinstance(n.processor, Events))
-    return list(dict.fromkeys(t for types in found for t in types))
+    return list(source_kinds(pipe.graph))
 
 
 def _one_type(pipe: Pipe) -> str:
@@ -49,7 +49,9 @@ class Push:
     """A fresh run into which values are pushed.  Their order is that of the pushes."""
 
     def __init__(self, pipe: Pipe) -> None:
-        self._types = types_of(pipe)
+        need_variables(pipe.graph)
+        self._kinds = source_kinds(pipe.graph)
+        self._types = list(self._kinds)
         self._default = self._types[0] if len(self._types) == 1 else None
         self._run = open(fused([pipe.graph]), kind=TICKS)
         self._pushed = dict.fromkeys(self._types, 0)
@@ -74,7 +76,8 @@ class Push:
             raise InputProblem.of("bad-time", "a value is pushed after the end", value=value)
         at = self._time(name, time)
         rows = np.zeros(1, np.int64)
-        (found,) = self._run.advance(Batch(np.array([at]), {name: (rows, column_of([taken(value)]))}))
+        item = source_column([value], self._kinds[name], name, self._pushed[name])
+        (found,) = self._run.advance(Batch(np.array([at]), {name: (rows, item)}))
         self._pushed[name] += 1
         self._last = at
         return self._out(found)
@@ -149,7 +152,7 @@ class Pull:
 
     def next_soft(self) -> Any:
         """A value, MAYBE, or END: what ``has_next_soft`` found; else cranks once."""
-        found = self._said or self.has_next_soft()
+        found = self.has_next_soft() if self._said is None else self._said
         self._said = None
         return self._waiting.popleft() if found is YES else END if found is NO else MAYBE
 
@@ -192,6 +195,7 @@ def run(pipe: Pipe, sources: Any, ended: bool = True) -> Any:
     ``sources``: a column per source, item i of each at time i; or a table (its columns ``time`` and ``type``, if it has
     them, say when and of which source; without ``time`` row i is at time i), or a table per source.
     """
+    need_variables(pipe.graph)
     batches, columns = _batches(pipe, sources)
     engine = open(fused([pipe.graph]), kind=TICKS)
     parts: list[Col] = []
@@ -224,6 +228,7 @@ def _batches(pipe: Pipe, sources: Any) -> tuple[Iterator[Batch], list[Any]]:
         else:
             sources = {_one_type(pipe): table}
     names = sorted(_known(pipe, n) for n in sources)
+    kinds = source_kinds(pipe.graph)
     times: list[np.ndarray | range] = []
     values: list[Col] = []
     forms: list[Any] = []
@@ -232,12 +237,12 @@ def _batches(pipe: Pipe, sources: Any) -> tuple[Iterator[Batch], list[Any]]:
         if table is None:
             some = sources[name]
             some = some if hasattr(some, "__len__") else list(some)
-            values.append(column(some))
+            values.append(source_column(some, kinds[name], name))
             times.append(range(len(values[-1])))
             forms.append(some)
         else:
             rest = table.drop_columns(["time"]) if "time" in table.schema.names else table
-            values.append(tuples(rest))
+            values.append(source_tuples(tuples(rest), kinds[name], name))
             times.append(_times(table))
             forms.append(table.column(0) if table.num_columns else table)
     if len(names) == 1 and isinstance(times[0], range):

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from occurs.expr.tree import Expr
+from occurs.errors import DefinitionProblem
+from occurs.expr.tree import Expr, Param
 from occurs.model.types import Schema
 from occurs.pipes import tree
 from occurs.pipes.function_kinds import Finding, Report, Unfit, kind_of, typed
@@ -96,6 +97,16 @@ class Typing:
     def inner(self, inner: Inner, inputs: Kinds, **variables: Kind) -> list[Kind]:
         """The types of the outputs of an inner processor."""
         return Typing(self.schemas, tuple(inputs), {**self.context, **variables}, self.report).kinds(inner.outputs)
+
+
+def need_variables(pipe: Pipe) -> None:
+    """DefinitionProblem if a function uses a variable that nothing around it binds."""
+
+    def report(finding: Finding) -> None:
+        if isinstance(finding.part, Param):
+            raise DefinitionProblem.of(finding.kind, finding.message, hint=finding.hint)
+
+    Typing(report=report).of_all([pipe])
 
 
 @dataclass(frozen=True)

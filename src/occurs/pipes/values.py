@@ -13,16 +13,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from occurs.errors import InputProblem
 from occurs.pipes.constants import ALL, UNKNOWN, constant
 from occurs.pipes.engine.columns import Col, Plain, Troo
-from occurs.pipes.engine.run import column_of, from_arrow
 from occurs.pipes.engine.values import Bag, Document, Json, Map, Record, Set, Sharp, Troolean
 from occurs.pipes.kinds import ANY, TROOLEAN, Kind
 
 
+class Untaken(Exception):
+    """A value that pipes do not know, or of another type than it should be: the words behind it."""
+
+
 def taken(value: Any, kind: Kind = ANY) -> Any:
-    """A value of Python as the engine has it; NaN is a null, as in tables.  InputProblem of what pipes do not know."""
+    """A value of Python as the engine has it; NaN is a null, as in tables.  Untaken if pipes do not know it."""
     if kind == TROOLEAN and value in ("T", "F", "?"):
         return Troolean(value)
     if value is ALL or value is UNKNOWN:
@@ -41,7 +43,7 @@ def taken(value: Any, kind: Kind = ANY) -> Any:
         return Record(tuple((str(n), taken(v)) for n, v in value.items()))
     if isinstance(value, datetime):
         return constant(value).value  # type: ignore[attr-defined]
-    raise InputProblem.of("bad-value", f"{value!r} is no value of pipes", value=value)
+    raise Untaken("is no value of pipes")
 
 
 def given(value: Any) -> Any:
@@ -68,16 +70,6 @@ def _key(value: Any) -> Any:
     if isinstance(found, list):
         return tuple(found)
     return frozenset(found) if isinstance(found, set) else found
-
-
-def column(values: Any) -> Col:
-    """A whole column of values: of Arrow, NumPy or Python."""
-    if isinstance(values, (pa.Array, pa.ChunkedArray)):
-        return from_arrow(values)
-    if isinstance(values, np.ndarray) and values.dtype.kind in "iufb":
-        missing = np.isnan(values) if values.dtype.kind == "f" else None
-        return from_arrow(pa.array(values, mask=missing if missing is not None and missing.any() else None))
-    return column_of([taken(v) for v in values])
 
 
 def like(found: Col, sources: Sequence[Any]) -> Any:

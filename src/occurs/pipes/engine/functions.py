@@ -425,7 +425,7 @@ def _foreign(node: Foreign) -> _Run:
         back[at] = np.arange(len(at))
         some = [c.take(at) for c in given]
         if not function.vectorised:
-            made = [function.run(*row) for row in zip(*(c.pylist() for c in some))] if given else []
+            made = _called(function.run, some, at) if given else []
             return column_of([m[node.output] if many else m for m in made]).take(back)
         if not len(at):
             return null_col(env.length)
@@ -434,6 +434,18 @@ def _foreign(node: Foreign) -> _Run:
         return _of_array(found[node.output] if many else found).take(back)
 
     return run
+
+
+def _called(run: Callable[..., Any], columns: Sequence[Col], at: np.ndarray) -> list[Any]:
+    """A function of rows; a Fault has the number of its row, of those of ``at``."""
+    made: list[Any] = []
+    try:
+        for row in zip(*(c.pylist() for c in columns)):
+            made.append(run(*row))
+    except Fault as fault:
+        fault.row = int(at[len(made)])
+        raise
+    return made
 
 
 def _array(column: Col) -> np.ndarray:
