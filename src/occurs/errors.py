@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
 Severity = Literal["error", "warning", "notice"]
@@ -190,6 +190,16 @@ def did_you_mean(name: str, known: Sequence[str] | Iterable[str], what: str = "k
     if not names:
         return f"there are no {what} names here"
     return f"{what}: " + ", ".join(f"`{n}`" for n in names[:12]) + (", ..." if len(names) > 12 else "")
+
+
+def hardened(problems: Iterable[Problem], *, strict: bool, require_bounds: bool) -> list[Problem]:
+    """Problems with the severities that `--strict` (no warnings) and `--require-bounds` (no `unbounded-state`) give."""
+    return [
+        replace(p, severity="error")
+        if (strict and p.severity == "warning") or (require_bounds and p.kind == "unbounded-state")
+        else p
+        for p in problems
+    ]
 
 
 def raise_problems(problems: Iterable[Problem]) -> None:

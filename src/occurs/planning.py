@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from occurs.bound import Bound
-from occurs.errors import DefinitionProblem, Problem, UsageProblem
+from occurs.errors import DefinitionProblem, Problem, UsageProblem, hardened
 from occurs.plan.definition import Definition
 
 
@@ -43,9 +43,9 @@ class PlanOptions:
 
     def judge(self, problems: list[Problem]) -> None:
         """Raise DefinitionProblem if an option makes errors of warnings."""
-        strict = self.strict and any(p.severity == "warning" for p in problems)
-        if strict or (self.require_bounds and any(p.kind == "unbounded-state" for p in problems)):
-            raise DefinitionProblem([p for p in problems if p.severity != "notice"])
+        found = hardened(problems, strict=self.strict, require_bounds=self.require_bounds)
+        if found != problems:
+            raise DefinitionProblem([p for p in found if p.severity != "notice"])
 
     def applied(self, definitions: list[Definition], bound: Bound) -> list[Definition]:
         """The compiled definitions of ``bound`` as the options want them."""

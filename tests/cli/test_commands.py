@@ -58,7 +58,7 @@ def test_strict_makes_errors_of_warnings(occurs, here):
     assert occurs("check", "w.tesla").status == 0
     done = occurs("check", "w.tesla", "--strict")
     assert done.status == 2
-    assert "warning[" in done.err
+    assert "error[" in done.err
 
 
 #: `not .. within 0` can never block

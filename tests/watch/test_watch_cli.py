@@ -146,6 +146,25 @@ def test_tables_need_not_be_declared(here):
     assert (done.exit_code, json.loads(done.stdout)["type"]) == (0, "fast")
 
 
+def test_nothing_is_said_of_spark_and_warnings_may_be_errors(here):
+    rules = here.rules('trigger a: eventually (traffic("a").load > 6 and previously traffic("b").load > 6)')
+    done = here.watch("--once", "--strict", rules=rules)
+    assert (done.exit_code, "Spark" in done.stderr) == (0, False)
+    rules = here.rules('trigger a: eventually [x <- traffic("a").load] eventually traffic("a").load > x')
+    done = here.watch("--once", "--name", "b", "--require-bounds", rules=rules)
+    assert (done.exit_code, "error[unbounded-state]" in done.stderr) == (2, True)
+    done = here.watch("--once", "--name", "b", "--max-formula", "1", rules=rules)
+    assert (done.exit_code, "2 subformulas have free variables, 1 are allowed" in done.stderr) == (2, True)
+
+
+def test_a_table_that_is_spelt_otherwise_and_a_path_from_the_root(here):
+    rules = here.rules('trigger a: eventually Trafic("a").load > 6')
+    done = here.watch("--once", rules=rules, database=f"sqlite://{here.folder / 'x.db'}")
+    assert done.exit_code == 2
+    assert "other.ftl:1:23: error[unknown-name]" in done.stderr
+    assert "hint: did you mean `traffic`, a table of the database?" in done.stderr
+
+
 def test_other_rules_under_the_same_name_are_refused(here):
     here.watch("--install")
     rules = here.rules(RULES.replace("> 10", "> 11"))

@@ -15,7 +15,7 @@ from occurs.cli._group import show
 from occurs.cli._options import Input
 from occurs.connect.files import read_sources, spark_can_read
 from occurs.connect.places import places, split_type
-from occurs.errors import DefinitionProblem, Problem, UsageProblem
+from occurs.errors import DefinitionProblem, Problem, UsageProblem, hardened
 from occurs.model.history import History
 
 if TYPE_CHECKING:
@@ -52,14 +52,8 @@ def load(
 
 def judge(problems: list[Problem], *, strict: bool, require_bounds: bool) -> None:
     """Show problems that are no errors; raise DefinitionProblem if an option makes errors of them."""
-    raised = [
-        p
-        for p in problems
-        if p.severity == "error"
-        or (strict and p.severity == "warning")
-        or (require_bounds and p.kind == "unbounded-state")
-    ]
-    if raised:
+    problems = hardened(problems, strict=strict, require_bounds=require_bounds)
+    if any(p.severity == "error" for p in problems):
         raise DefinitionProblem(problems)
     warn(problems)
 

@@ -43,6 +43,7 @@ from occurs.watch.webhook import Webhook
 @click.option("--label", is_flag=True, help="Add the label of every detection: the same if it is written again.")
 @click.option("--webhook", metavar="URL", help="POST every detection there, with its label as Idempotency-Key.")
 @_options.severity
+@_options.formula
 def command(
     rules: tuple[str, ...],
     language: str | None,
@@ -60,6 +61,7 @@ def command(
     webhook: str | None,
     strict: bool,
     require_bounds: bool,
+    max_formula: int | None,
 ) -> None:
     """Follow what is committed to the tables that RULES name, and run the actions of their triggers.
 
@@ -78,7 +80,8 @@ def command(
         known = suffixes()
         texts = [(text_of(Path(p)), p, language or known.get(Path(p).suffix, "")) for p in rules]
         found = read_rules(texts, feed.describe, feed.refuses)
-        _input.judge(check(found), strict=strict, require_bounds=require_bounds)
+        problems = check(found, max_formula=max_formula, tables=feed.table_names())
+        _input.judge(problems, strict=strict, require_bounds=require_bounds)
         if print_sql:
             for statement in feed.install_sql(found.tables, name):
                 click.echo(f"{statement};")
@@ -87,7 +90,7 @@ def command(
             _install(feed, found, name)
         if not install:
             with _Out(out, label) as give:
-                _watch(feed, found, name, give, once, coalesce_above, keep_log, webhook)
+                _watch(feed, found, name, give, once, coalesce_above, keep_log, webhook, max_formula)
     finally:
         feed.close()
 
@@ -117,6 +120,7 @@ def _watch(
     coalesce: int | None,
     keep_log: bool,
     webhook: str | None,
+    max_formula: int | None,
 ) -> None:
     feed.lock(name)
     line = Line()
@@ -127,10 +131,11 @@ def _watch(
             click.echo(text, err=True)
 
     actions = Actions(feed, name, give.write, tell, None if webhook is None else Webhook(webhook))
-    watcher = Watcher(
-        feed, name, rules, lambda pieces: Judge(rules, pieces), actions, coalesce=coalesce, keep_log=keep_log,
-        tell=tell,
-    )  # fmt: skip
+
+    def judge(pieces: Mapping[str, bytes]) -> Judge:
+        return Judge(rules, pieces, max_formula=max_formula)
+
+    watcher = Watcher(feed, name, rules, judge, actions, coalesce=coalesce, keep_log=keep_log, tell=tell)
     since = "the beginning" if watcher.time is None else f"position {watcher.position:,}"
     click.echo(f"watching {feed.name}: {_shown(rules.tables)}, from {since}", err=True)
     began = time.monotonic()

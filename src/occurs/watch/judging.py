@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -14,7 +16,7 @@ from occurs.engine.ledger import Ledger
 from occurs.engine.order import input_rows
 from occurs.engine.results import TypeRows
 from occurs.engine.state import from_ipc, to_ipc
-from occurs.errors import CheckpointProblem, DefinitionProblem, Problem, UsageProblem, raise_problems
+from occurs.errors import CheckpointProblem, DefinitionProblem, Problem, UsageProblem, did_you_mean, raise_problems
 from occurs.languages.language import names
 from occurs.languages.logic.render import render
 from occurs.model.time import TIMESTAMP, TimeKind
@@ -29,8 +31,12 @@ from occurs.watch.rules import Rules
 _ENTRY, _VERSION = "entry", 1
 
 
-def check(rules: Rules, kind: TimeKind = TIMESTAMP) -> list[Problem]:
-    """Warnings and notices of rules.
+def check(
+    rules: Rules, kind: TimeKind = TIMESTAMP, *, max_formula: int | None = None, tables: Iterable[str] = ()
+) -> list[Problem]:
+    """Warnings and notices of rules, without those that only Spark is concerned with.
+
+    ``max_formula``: as for :func:`occurs.load`; ``tables``: those of the database, for hints.
 
     Raises SyntaxProblem, DefinitionProblem, UsageProblem (no such language): also if there is nothing to watch.
     """
@@ -39,26 +45,41 @@ def check(rules: Rules, kind: TimeKind = TIMESTAMP) -> list[Problem]:
         if language not in names():
             hint = f"languages: {', '.join(names())}"
             raise UsageProblem.of("unknown-language", f"no language is known for {file}", hint=hint)
-    program = Program([*rules.texts, *([(implied, "the catalogue", "ftl")] if implied else [])])
-    problems = program.check(program.declared, kind)
-    raise_problems(problems)
+    texts = [*rules.texts, *([(implied, "the catalogue", "ftl")] if implied else [])]
+    try:
+        program = Program(texts, max_formula=max_formula)
+        problems = [p for p in program.check(program.declared, kind) if p.kind != "global-stage"]
+        raise_problems(problems)
+    except DefinitionProblem as error:
+        raise DefinitionProblem([_hinted(p, tables) for p in error.problems]) from error
     if not rules.tables:
         text = "the rules name no table of the database: there is nothing to watch"
         raise DefinitionProblem.of("never-completes", text, hint="declare one: table NAME (column type key, ..)")
     return problems
 
 
+def _hinted(problem: Problem, tables: Iterable[str]) -> Problem:
+    """With the table of the database that an unknown name may mean."""
+    name = re.search(r"`(\w+)`$", problem.message) if problem.kind.startswith("unknown-") else None
+    near = did_you_mean(name[1], tables) if name else ""
+    return replace(problem, hint=f"{near[:-1]}, a table of the database?") if near.startswith("did") else problem
+
+
 class Judge:
     """An evaluator (:class:`occurs.watch.evaluator.Evaluator`) that goes on from saved ``pieces``.
 
-    Raises DefinitionProblem for rules that are wrong, CheckpointProblem for pieces that are not of these rules.
+    ``max_formula``: as for :func:`occurs.load`.  Raises DefinitionProblem for rules that are wrong, CheckpointProblem
+    for pieces that are not of these rules.
     """
 
-    def __init__(self, rules: Rules, pieces: Mapping[str, bytes], kind: TimeKind = TIMESTAMP) -> None:
+    def __init__(
+        self, rules: Rules, pieces: Mapping[str, bytes], kind: TimeKind = TIMESTAMP, *, max_formula: int | None = None
+    ) -> None:
         self.tables = {t.name: t for t in rules.tables}
         carried = carrying(rules.definitions)
         self.carriers = carried.carriers
-        program = Program([*((render(d), None, "ftl") for d in carried.definitions), *rules.others])
+        texts = [*((render(d), None, "ftl") for d in carried.definitions), *rules.others]
+        program = Program(texts, max_formula=max_formula)
         self.stage = program.noticing().plan(program.declared, kind)
         self.notices = {n: t for n, t in self.stage.notices.items() if t not in carried.twins}
         self.engine = Engine(self.stage, labelled=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from occurs.connect.changes.store import Store
 from occurs.errors import UsageProblem
 
@@ -21,8 +23,10 @@ def open_feed(url: str, *, keep: bool = False, role: str | None = None) -> Store
         if role is not None:
             text = f"--role {role}: SQLite knows no roles"
             raise UsageProblem.of("bad-option", text, hint="whoever may write the file may watch it")
-        # three strokes as in the addresses of other libraries: a fourth begins an absolute path
-        return SQLiteFeed(rest[3:] if rest.startswith("///") else rest, keep=keep)
+        # three strokes as in the addresses of other libraries: a fourth begins an absolute path; it may be forgotten
+        if rest.startswith("///"):
+            rest = rest[3:] if Path(rest[3:]).is_file() or not Path(rest[2:]).is_file() else rest[2:]
+        return SQLiteFeed(rest, keep=keep)
     if scheme in ("postgresql", "postgres") and rest.startswith("//"):
         try:
             from occurs.connect.changes.postgres import PostgresFeed

@@ -126,6 +126,11 @@ class PostgresFeed(Store):
             found[name] = Described(name, columns, tuple(frozenset(c) for _, c in indexes), primary, why)
         return found
 
+    def table_names(self) -> list[str]:
+        return [n for (n,) in self.run(
+            "select relname::text from pg_class where relkind in ('r', 'p') and pg_table_is_visible(oid)"
+        )]  # fmt: skip
+
     # --- installing ---------------------------------------------------------------------------------------------------
 
     def install_sql(self, tables: Sequence[Watched], watcher: str) -> list[str]:

@@ -145,6 +145,9 @@ class SQLiteFeed(Store):
             found[name] = Described(name, columns, tuple(unique), primary, why)
         return found
 
+    def table_names(self) -> list[str]:
+        return [n for (n,) in self.run("select name from sqlite_master where type = 'table'")]
+
     # --- installing ---------------------------------------------------------------------------------------------------
 
     def install_sql(self, tables: Sequence[Watched], watcher: str) -> list[str]:

@@ -32,6 +32,10 @@ class Store(Feed):
     def changes(self, after: int, last: int, watcher: str) -> Iterator[tuple[int, Change]]:
         """The changes at positions in (after, last], with their positions, by position and order of writing."""
 
+    @abstractmethod
+    def table_names(self) -> list[str]:
+        """The tables of the database, by the names that rules give them."""
+
     def sealed(self) -> int:
         """Give positions to what was committed and has none; how many transactions that may have been."""
         return 0
