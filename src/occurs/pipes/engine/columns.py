@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,12 @@ from occurs.pipes.engine.values import Record, Troolean, decode, encode
 #: the numbers of Trooleans in a column of them; NULL: null
 FALSE, UNKNOWN, TRUE, NULL = 0, 1, 2, 3
 _TROOLEANS = (Troolean.FALSE, Troolean.UNKNOWN, Troolean.TRUE, None)
-_TEXTS = pa.array([t.value for t in _TROOLEANS if t is not None])
+
+
+@cache
+def _texts() -> pa.Array:
+    """The texts of Trooleans; Arrow imports pandas with the first array that it makes of a list."""
+    return pa.array([t.value for t in _TROOLEANS if t is not None])
 
 
 class Col(ABC):
@@ -116,8 +122,8 @@ class Troo(Col):
         """As text."""
         missing = self.codes == NULL
         if missing.any():
-            return pa.DictionaryArray.from_arrays(np.where(missing, np.int8(0), self.codes), _TEXTS, mask=missing)
-        return pa.DictionaryArray.from_arrays(self.codes, _TEXTS, safe=False)
+            return pa.DictionaryArray.from_arrays(np.where(missing, np.int8(0), self.codes), _texts(), mask=missing)
+        return pa.DictionaryArray.from_arrays(self.codes, _texts(), safe=False)
 
     def __len__(self) -> int:
         return len(self.codes)
