@@ -167,6 +167,28 @@ def test_mixed_json_is_read_as_declared(put):
     assert found.tables["A"]["v"].to_pylist() == [1, 2]
 
 
+def test_a_bad_row_of_json_takes_no_other_with_it(put):
+    lines = [
+        '{"time":1,"k":"v"}', '{"time":"xx","k":"w"}', '{"time":3,"k":NaN}', '{"time":4,"k":"\\ud800"}',
+        '{"time":5,"k":"x","k":"y"}', '{"time":6,"k":7}',
+    ]  # fmt: skip
+    schemas = {"A": Schema((("k", Type.NULL),))}  # an attribute whose type nobody says
+    found = history("A=" + put("a.jsonl", "\n".join(lines)), schemas=schemas, bad_rows="skip")
+    assert found.tables["A"]["time"].to_pylist() == [1, 3, 5]
+    assert found.tables["A"]["k"].to_pylist() == ["v", None, "y"]
+    assert found.bad.to_pydict()["row"] == [2, 4, 6]
+    with pytest.raises(InputProblem, match="row 2: 7 in column `k`, which is string"):
+        history("A=" + put("b.jsonl", lines[0] + "\n" + lines[5]), schemas=schemas)
+
+
+def test_a_csv_column_in_which_nothing_is_text(put):
+    path = put("a.csv", b"time,k\n1,\xe9\n2,\n")
+    with pytest.raises(InputProblem, match=r"row 1: b'\\xe9', not UTF-8, in column `k`"):
+        history("A=" + path)
+    found = history("A=" + path, bad_rows="skip")
+    assert found.tables["A"].to_pylist() == [{"time": 2, "k": None}]
+
+
 def test_a_json_array_and_compressed_files(put):
     array = put("a.json", '[{"type":"A","time":1},\n {"type":"A","time":2}]')
     packed = put("b.jsonl.gz", gzip.compress(b'{"type":"A","time":3}\n'))

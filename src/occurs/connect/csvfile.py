@@ -107,7 +107,7 @@ def _header(path: Path) -> list[str]:
 def _infer(text: pa.ChunkedArray) -> pa.ChunkedArray:
     """The first of int, float, bool, timestamp that holds all values; else text."""
     if text.null_count == len(text):
-        return text.cast(pa.null())
+        return pa.chunked_array([pa.nulls(len(text))])
     for t in (Type.INT, Type.FLOAT, Type.BOOL, Type.TIMESTAMP):
         found = fit(text, t, text=True)
         if found is not None and found.null_count == text.null_count:

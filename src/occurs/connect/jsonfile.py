@@ -190,11 +190,11 @@ def _slow(items: list[dict[str, Any]], schema: Schema | None) -> tuple[pa.Table,
     names = list(dict.fromkeys(name for item in items for name in item))
     columns, misfits = {}, {}
     for name in names:
-        values = [item.get(name) for item in items]
+        values = [None if (v := item.get(name)) != v else v for item in items]  # NaN is null
         wanted = schema.get(name) if schema else None
         if wanted is Type.TIMESTAMP:
             wanted = Type.STRING  # as written; the intake reads it
-        if wanted is None:
+        if wanted is None or wanted is Type.NULL:  # nobody says
             wanted = next((k for v in values if (k := _kind(v)) is not None), None)
             if wanted is Type.INT and any(isinstance(v, float) for v in values):
                 wanted = Type.FLOAT
@@ -204,7 +204,7 @@ def _slow(items: list[dict[str, Any]], schema: Schema | None) -> tuple[pa.Table,
             continue  # lists and objects are no values of ours
         fits = [v is None or _fits(v, wanted) for v in values]
         columns[name] = pa.array([v if ok else None for v, ok in zip(values, fits, strict=True)], arrow_type(wanted))
-        wrong = {i: json.dumps(values[i], ensure_ascii=False) for i, ok in enumerate(fits) if not ok}
+        wrong = {i: _written(values[i]) for i, ok in enumerate(fits) if not ok}
         if wrong:
             misfits[name] = wrong
     return pa.table(columns), misfits
@@ -227,4 +227,14 @@ def _fits(value: object, wanted: Type) -> bool:
         return exact and (wanted is Type.INT or (wanted is Type.FLOAT and int(float(value)) == value))
     if kind is Type.FLOAT and wanted is Type.INT and isinstance(value, float):
         return value.is_integer() and abs(value) < 2**63
-    return kind is wanted
+    return kind is wanted and not (isinstance(value, str) and _unpaired(value))
+
+
+def _unpaired(text: str) -> bool:
+    """Whether there is half of a surrogate pair in it, which no text can have."""
+    return any("\ud800" <= c <= "\udfff" for c in text)
+
+
+def _written(value: object) -> str:
+    """As JSON, which can be written wherever it is told."""
+    return json.dumps(value, ensure_ascii=isinstance(value, str) and _unpaired(value))
