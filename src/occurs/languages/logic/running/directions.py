@@ -12,7 +12,7 @@ from occurs.languages.logic.running.core import AHEAD, free
 from occurs.languages.logic.running.residual import Residual
 
 #: what an `and` of obligations can be compared by with others: which they are; their values; the directions
-Front: TypeAlias = tuple[tuple[Any, ...], tuple[Any, ...], tuple[int, ...]]
+Front: TypeAlias = tuple[Any, tuple[Any, ...], tuple[int, ...]]
 
 
 class OfNode(Protocol):

@@ -1,166 +1,33 @@
-"""A future formula from state to state: how its obligations are expanded (temporal-logic.md 5.1)."""
+"""A future formula from state to state: what is left of it since its activation (temporal-logic.md 5.1)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
-from occurs.languages.logic import syntax
-from occurs.languages.logic.running.core import AHEAD, free
-from occurs.languages.logic.running.directions import Front, directions, front, undominated
-from occurs.languages.logic.running.later import later, passed
-from occurs.languages.logic.running.past import OfPresent
+from occurs.languages.logic.running.directions import Front, front, undominated
+from occurs.languages.logic.running.expanding import Expanding
 from occurs.languages.logic.running.residual import (
-    DONE,
     FALSE,
     HELD,
     LAST,
     NOW,
-    Pending,
     Residual,
     Several,
     Unknown,
-    both,
+    alternatives,
     combined,
-    either,
-    leaves,
+    leave,
+    new_way,
     satisfied,
+    spread,
 )
 from occurs.languages.logic.running.terms import Values
 from occurs.languages.logic.running.trails import Trails
 from occurs.languages.logic.running.values import Lost
 
-Expand: TypeAlias = Callable[[bool, Values, Any], Residual]
-#: what becomes of an obligation at a state, with the values of its variables and others
-Move: TypeAlias = Callable[[Pending, Values, Any], Residual]
 
-
-class Node:
-    """A formula that obligations are of: ``names`` of its free variables.
-
-    ``moves``: for obligations that it is not to hold, and that it is, what becomes of one; itself if it stays as it is,
-    HELD if it does and is satisfied if this is the last state.
-    """
-
-    __slots__ = ("directions", "moves", "names", "number")
-
-    def __init__(self, number: int, names: tuple[str, ...], directions: tuple[int, ...] | None) -> None:
-        self.number, self.names = number, names
-        #: per name: is the formula satisfied more easily with greater values (1), with smaller ones (-1)?  None: it is
-        #: not so of all of them
-        self.directions = directions
-        self.moves: tuple[Move, Move]
-
-    def pending(self, hold: bool, r: Values) -> Pending:
-        """The obligation, with values of its variables."""
-        return (self.number, hold, tuple([r[n] for n in self.names]))
-
-    def move(self, one: Pending, r: Values, s: Any) -> Residual:
-        """What becomes of an obligation."""
-        names = self.names
-        if names:
-            r = r.copy()
-            r.update(zip(names, one[2]))
-        return self.moves[one[1]](one, r, s)
-
-
-class Ahead:
-    """A formula, compiled: ``nodes`` by number, the first of the whole formula."""
-
-    def __init__(self, formula: syntax.Formula, present: OfPresent) -> None:
-        self.present, self.kind = present, present.kind
-        self.nodes: list[Node] = []
-        self._known: dict[syntax.Formula, Node] = {}
-        self.root = self.node(formula)
-
-    # --- formulas -----------------------------------------------------------------------------------------------------
-
-    def node(self, f: syntax.Formula) -> Node:
-        """The node of a formula that may be pending."""
-        node = self._known.get(f)
-        if node is None:
-            names = tuple(sorted(free(f)))
-            node = self._known[f] = Node(len(self.nodes), names, directions(f, names))
-            self.nodes.append(node)
-            node.moves = self._until(f) if isinstance(f, syntax.Until) else _afresh(self.expanded(f))
-        return node
-
-    def expanded(self, f: syntax.Formula) -> Expand:
-        """What is left of a formula at a state."""
-        if not any(isinstance(n, AHEAD) for n in f.walk()):
-            return self._at_once(f)
-        match f:
-            case syntax.Not():
-                inner = self.expanded(f.operand)
-                return lambda hold, r, s: inner(not hold, r, s)
-            case syntax.And() | syntax.Or():
-                parts = [self.expanded(p) for p in f.operands]
-                return _joined(isinstance(f, syntax.And), parts)
-            case syntax.Assign():
-                name, term, operand = f.variable.text, self.present.term(f.term), self.expanded(f.operand)
-                return lambda hold, r, s: operand(hold, {**r, name: term(s, r)}, s)
-            case syntax.Nexttime():
-                return self._nexttime(f)
-            case syntax.Until():
-                return _begun(self.node(f))
-        raise TypeError(f"no formula: {type(f).__name__}")
-
-    def _at_once(self, f: syntax.Formula) -> Expand:
-        test = self.present.test(f)
-
-        def expand(hold: bool, r: Values, s: Any) -> Residual:
-            found = test(s, r)
-            if type(found) is Lost:
-                return Unknown(found)
-            return NOW if found is hold else FALSE
-
-        return expand
-
-    def _nexttime(self, f: syntax.Nexttime) -> Expand:
-        following, told = self.node(f.operand), later(f.operand, self.kind)
-
-        def expand(hold: bool, r: Values, s: Any) -> Residual:
-            # what no later time can satisfy is no obligation
-            lost = told is not None and told(r, s.time) is (not hold)
-            if hold:
-                return FALSE if lost else following.pending(True, r)
-            return LAST if lost else Several(False, (LAST, following.pending(False, r)))
-
-        return expand
-
-    def _until(self, f: syntax.Until) -> tuple[Move, Move]:
-        right, left = self.expanded(f.right), self.expanded(f.left)
-        closed, told = passed(f.right, self.kind), later(f, self.kind)
-        always = isinstance(f.left, syntax.Truth) and f.left.value
-
-        def met(one: Pending, r: Values, s: Any) -> Residual:
-            g = right(True, r, s)
-            if told is not None and told(r, s.time) is False:
-                return g
-            on: Residual = one
-            if not always:
-                so_far = left(True, r, s)
-                if so_far is FALSE:
-                    return g
-                if so_far is not NOW:
-                    on = both(so_far, one)
-            return on if g is FALSE else either(g, on)
-
-        def unmet(one: Pending, r: Values, s: Any) -> Residual:
-            g = right(False, r, s)
-            if g is FALSE or (closed is not None and closed(r, s.time) is False):
-                return g
-            stays = told is None or told(r, s.time) is not True
-            so_far = FALSE if always else left(False, r, s)
-            if g is NOW and so_far is FALSE and stays:
-                return HELD
-            rest = combined(False, (so_far, LAST, one if stays else FALSE))
-            # `last` is as new as `now`
-            return rest if g is NOW else both(g, rest)
-
-        return unmet, met
-
-    # --- a residual from state to state -------------------------------------------------------------------------------
+class Ahead(Expanding):
+    """A formula that looks ahead; its residual is handed in, and goes on."""
 
     def step(self, residual: Residual, r: Values, s: Any, trails: Trails | None = None) -> tuple[bool | Lost, Residual]:
         """(is this state a new way to be satisfied?, what is left behind it).  ``trails`` go on, if they are given."""
@@ -169,22 +36,28 @@ class Ahead:
         hit: bool | Lost = False
         left: dict[Residual, None] = {}
         fresh: list[Residual] = []
+        coming: list[Residual] = []
         for part in parts:
             if type(part) is tuple:
-                found = nodes[part[0]].move(part, r, s)
+                node = nodes[part[0]]
+                if node.goal is not None and part[1] and trails is None and not node.names:
+                    found = node.goal(True, r, s)
+                    coming.append(part)
+                else:
+                    found = node.moves[part[1]](part, r, s)
             elif type(part) is Several:
                 found = self._moved(part, r, s) if part.conjunction else self.advance(part, r, s)
             else:
                 continue  # what was satisfied, or was not known, at an earlier state is no new way
             if trails is not None:
-                trails.go_on(self, part, _parts(_plain(found, part)), s.time)
+                trails.go_on(self, part, alternatives(_plain(found, part)), s.time)
             if found is part:
                 left[part] = None
             elif found is HELD:
                 hit = True
                 left[part] = None
             elif found is not FALSE:
-                for one in _parts(found):
+                for one in alternatives(found):
                     if one is NOW or one is LAST:
                         hit = True
                         continue
@@ -193,18 +66,24 @@ class Ahead:
                         continue
                     if type(one) is Several and one.new:
                         if hit is not True:
-                            hit = _hit(one) or hit
+                            hit = new_way(one) or hit
                         one = leave(one)
-                    for rest in _parts(one):
+                    for rest in spread(one, self.first):
                         if type(rest) is not Several and type(rest) is not tuple:
                             continue
                         if rest is not part:
                             fresh.append(rest)
                         left[rest] = None
+            if hit is True and self.first:
+                # there will be another activation
+                return True, FALSE
+        for part in coming:
+            left[part] = None
         if trails is not None:
             trails.turn(left)
         if fresh and len(left) > 1:
             undominated(left, fresh, self._front)
+            self._absorb(left, fresh)
         elif not fresh and len(left) == len(parts):
             return hit, residual
         if len(left) > 1:
@@ -217,7 +96,19 @@ class Ahead:
             if part.front is None:
                 part.front = front(part.parts, self.nodes) or ()
             return part.front or None
-        return front((part,), self.nodes)
+        if type(part) is tuple and part[1]:
+            known = self.nodes[part[0]].directions
+            return None if known is None else (part[0], part[2], known)
+        return None
+
+    def _absorb(self, left: dict[Residual, None], fresh: list[Residual]) -> None:
+        """Drop each `and` that ends only where one of its parts does that are left themselves; where only the first way
+        counts one such part is enough."""
+        among = [p for p in left if type(p) is Several] if any(type(p) is tuple for p in fresh) else fresh
+        enough = any if self.first else all
+        for part in among:
+            if type(part) is Several and part in left and part.conjunction and enough(p in left for p in part.parts):
+                del left[part]
 
     def _moved(self, part: Several, r: Values, s: Any) -> Residual:
         """What becomes of an `and`: itself, HELD, or something else."""
@@ -227,7 +118,7 @@ class Ahead:
         new = False
         for p in part.parts:
             if type(p) is tuple:
-                one = nodes[p[0]].move(p, r, s)
+                one = nodes[p[0]].moves[p[1]](p, r, s)
                 if one is FALSE:
                     return FALSE
                 if one is HELD:
@@ -251,7 +142,7 @@ class Ahead:
     def advance(self, residual: Residual, r: Values, s: Any) -> Residual:
         """Every pending obligation expanded at a new state; the same object if nothing has changed."""
         if type(residual) is tuple:
-            return _plain(self.nodes[residual[0]].move(residual, r, s), residual)
+            return _plain(self.nodes[residual[0]].moves[residual[1]](residual, r, s), residual)
         if type(residual) is Several:
             found = [self.advance(p, r, s) for p in residual.parts]
             if all(one is p for one, p in zip(found, residual.parts)):
@@ -260,72 +151,6 @@ class Ahead:
         return residual
 
 
-def _parts(r: Residual) -> tuple[Residual, ...]:
-    """Of an `or`."""
-    return r.parts if type(r) is Several and not r.conjunction else (r,)
-
-
 def _plain(found: Residual, part: Residual) -> Residual:
     """What has become of a part, without HELD."""
-    if found is not HELD:
-        return found
-    return combined(False, (LAST, part))
-
-
-def _afresh(expand: Expand) -> tuple[Move, Move]:
-    """Of obligations that stand for one state."""
-    return (lambda one, r, s: expand(False, r, s)), (lambda one, r, s: expand(True, r, s))
-
-
-def _begun(node: Node) -> Expand:
-    """An obligation that begins, and is at once looked at."""
-
-    def expand(hold: bool, r: Values, s: Any) -> Residual:
-        one = node.pending(hold, r)
-        found = node.moves[hold](one, r, s)
-        return Several(False, (LAST, one)) if found is HELD else found
-
-    return expand
-
-
-def _joined(conjunction: bool, parts: list[Expand]) -> Expand:
-    def expand(hold: bool, r: Values, s: Any) -> Residual:
-        every = conjunction is hold
-        found = []
-        waits = False
-        for part in parts:
-            one = part(hold, r, s)
-            if one is FALSE and every:
-                return FALSE
-            waits = waits or type(one) is tuple
-            found.append(one)
-        if waits and every:
-            # what waits is not satisfied now: what is, adds nothing, and if it has to be the last state it never is
-            if LAST in found:
-                return FALSE
-            found = [one for one in found if one is not NOW]
-        return combined(every, found)
-
-    return expand
-
-
-def _hit(residual: Several) -> bool | Lost:
-    """Is this state a new way?  A Lost if that is not known."""
-    if satisfied(residual, False)[1]:
-        return True
-    if residual.unknown and satisfied(residual, True)[1]:
-        return next(leaf.lost for leaf in leaves(residual) if isinstance(leaf, Unknown))
-    return False
-
-
-def leave(residual: Residual) -> Residual:
-    """The state is over: now is done, last is false."""
-    if type(residual) is Several:
-        return combined(residual.conjunction, [leave(p) for p in residual.parts]) if residual.new else residual
-    if residual is NOW:
-        return DONE
-    if residual is LAST:
-        return FALSE
-    if type(residual) is Unknown:
-        return Unknown(residual.lost, False)
-    return residual
+    return Several(False, (LAST, part)) if found is HELD else found

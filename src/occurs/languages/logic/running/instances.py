@@ -67,7 +67,8 @@ class Compiled:
         present = OfPresent(trigger.sources, trigger.kind)
         formula = lowered(trigger.resolved.formula)
         test = present.test(formula) if trigger.past else None
-        ahead = None if trigger.past else Ahead(formula, present)
+        first = not trigger.continues and trigger.gap is None
+        ahead = None if trigger.past else Ahead(formula, present, first)
         emit = trigger.emit
         terms = None if emit is None else tuple(present.term(e) for _, e in emit)
         return cls(trigger, present, test, ahead, terms)

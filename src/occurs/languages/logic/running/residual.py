@@ -49,22 +49,24 @@ class Several:
     """``and``, or ``or``, of several.
 
     ``new``: is something of this state among it?  ``unknown``: is something unknown?  ``waits``: is something pending?
+    ``done``: is it an `and` with an `or` that was satisfied?
     ``front``: by what it can be compared, () by nothing, None as long as nobody has asked.
     """
 
-    __slots__ = ("_hash", "conjunction", "front", "new", "parts", "unknown", "waits")
+    __slots__ = ("_hash", "conjunction", "done", "front", "new", "parts", "unknown", "waits")
 
     def __init__(self, conjunction: bool, parts: tuple[Residual, ...]) -> None:
         self.conjunction, self.parts = conjunction, parts
         self._hash: int | None = None
         self.front: Any = None
-        self.new = self.unknown = self.waits = False
+        self.new = self.unknown = self.waits = self.done = False
         for part in parts:
             if type(part) is tuple:
                 self.waits = True
             elif type(part) is Several:
                 self.new, self.unknown = self.new or part.new, self.unknown or part.unknown
                 self.waits = self.waits or part.waits
+                self.done = self.done or (conjunction and DONE in part.parts)
             elif type(part) is Unknown:
                 self.new, self.unknown = self.new or part.new, True
             elif part is NOW or part is LAST:
@@ -148,3 +150,58 @@ def leaves(r: Residual) -> Iterator[Residual]:
             yield from leaves(part)
     else:
         yield r
+
+
+def alternatives(r: Residual) -> tuple[Residual, ...]:
+    """The parts of an `or`."""
+    return r.parts if type(r) is Several and not r.conjunction else (r,)
+
+
+def new_way(residual: Several) -> bool | Lost:
+    """Is it satisfied at this state in a new way?  A Lost if that is not known."""
+    if satisfied(residual, False)[1]:
+        return True
+    if residual.unknown and satisfied(residual, True)[1]:
+        return next(leaf.lost for leaf in leaves(residual) if isinstance(leaf, Unknown))
+    return False
+
+
+def leave(residual: Residual) -> Residual:
+    """The state is over: now is done, last is false."""
+    if type(residual) is Several:
+        return combined(residual.conjunction, [leave(p) for p in residual.parts]) if residual.new else residual
+    if residual is NOW:
+        return DONE
+    if residual is LAST:
+        return FALSE
+    if type(residual) is Unknown:
+        return Unknown(residual.lost, False)
+    return residual
+
+
+#: how many of the parts of an `and` may be done already: each of them doubles what they are spread into
+MOST = 2
+
+
+def spread(residual: Residual, first: bool) -> tuple[Residual, ...]:
+    """The parts of an `or`; `(done or a) and b` is `b or a and b`, of which each serves for others more easily.
+
+    ``first``: only the first way to be satisfied counts; then it is `b`.
+    """
+    parts = alternatives(residual)
+    if all(type(p) is not Several or not p.done for p in parts):
+        return parts
+    found: dict[Residual, None] = {}
+    for part in parts:
+        done = [p for p in part.parts if type(p) is Several and DONE in p.parts] if type(part) is Several else []
+        if not done or (len(done) > MOST and not first):
+            found[part] = None
+            continue
+        assert type(part) is Several
+        ways: list[list[Residual]] = [[p for p in part.parts if p not in done]]
+        for one in () if first else done:
+            rest = combined(False, [p for p in one.parts if p is not DONE])
+            ways = [*ways, *([*way, rest] for way in ways)]
+        for way in ways:
+            found |= dict.fromkeys(alternatives(combined(True, way)))
+    return tuple(found)
