@@ -78,7 +78,7 @@ def _unit(unit: Unit) -> str:
         return f"{unit.output}: a trigger over {', '.join(sorted(unit.reads))}, {unit.operator.words}"
     if isinstance(unit, PipesDefinition):
         shown = " -> ".join(unit.boxes[:8]) + (" -> .." if len(unit.boxes) > 8 else "")
-        return f"{unit.output}: pipes over {', '.join(sorted(unit.reads))}: {shown}, whole columns at once"
+        return f"{unit.output}: pipes over {', '.join(sorted(unit.reads))}: {shown}, {_by_rows(unit)}"
     if isinstance(unit, Component):
         names = ", ".join(dict.fromkeys(p.rules[0].output for p in unit.patterns))
         why = "feeds itself" if unit.types else "consumes events"
@@ -90,6 +90,11 @@ def _unit(unit: Unit) -> str:
     shown = ", ".join(outputs[:4]) + (f" and {len(outputs) - 4} more" if len(outputs) > 4 else "")
     rules = f" ({len(unit.rules)} rules alike but for constants, as one)" if len(unit.rules) > 1 else ""
     return f"{shown}{rules}: {_steps(unit)}, whole columns at once"
+
+
+def _by_rows(unit: PipesDefinition) -> str:
+    names = ", ".join(f"`{n}`" for n in unit.loops)
+    return "whole columns at once" + (f", but {names} row by row" if names else "")
 
 
 def _steps(pattern: Pattern) -> str:
@@ -134,10 +139,17 @@ def _way(group: Group) -> str:
         overlap = duration(group.overlap, group.stage.kind)
         return f"  {names}: no common key; slices of time that overlap by {overlap}"
     if group.mode == "rules":
-        return f"  {names}: the rules spread over the partitions, all events in each, as {group.why}"
+        return f"  {names}: the rules spread over the partitions, all events in each, as {group.why}{_offer(group)}"
     if group.mode == "free":
         return f"  {names}: row by row, no shuffle"
-    return f"  {names}: ONE partition, as {group.why} and there is no common key [global-stage]"
+    return f"  {names}: ONE partition, as {group.why} and there is no common key [global-stage]{_offer(group)}"
+
+
+def _offer(group: Group) -> str:
+    """How pipes can be split."""
+    if not any(isinstance(d, PipesDefinition) for d in group.stage.definitions):
+        return ""
+    return "; `SLICE EACH p WITH .. ON key` is split by its key"
 
 
 def _count(n: int, what: str) -> str:

@@ -15,7 +15,8 @@ class PipesDefinition(Named):
     """A definition over pipes: ``pipe`` gives its items, of the type ``item``.
 
     ``about``: its rows say what event they speak of; ``single``: it looks at one row only; ``ordered``: the processor
-    that needs the whole order; ``boxes``: its processors; ``lines``: types whose events are lines of files.
+    that needs the whole order; ``boxes``: its processors; ``lines``: types whose events are lines of files; ``loops``:
+    its functions that are called row by row.
     """
 
     pipe: Pipe
@@ -25,6 +26,7 @@ class PipesDefinition(Named):
     ordered: str = ""
     boxes: tuple[str, ...] = ()
     lines: frozenset[str] = frozenset()
+    loops: tuple[str, ...] = ()
     file: str | None = None
     span: Span | None = field(default=None, compare=False)
 

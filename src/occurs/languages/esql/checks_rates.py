@@ -52,7 +52,7 @@ def check_rates(definition: tree.Definition, builder: Builder) -> None:
 
 
 class _Rates:
-    def __init__(self, builder: Builder) -> None:
+    def __init__(self, builder: Builder | None) -> None:
         self.builder = builder
         self.done: dict[int, Rate] = {}
 
@@ -70,9 +70,9 @@ class _Rates:
         return self.done[id(pipe.node)]
 
     def warn(self, node: tree.Node, message: str, hint: str | None = None, span: Span | None = None) -> None:
-        source = self.builder.scope_of[id(node)].source if id(node) in self.builder.scope_of else None
-        if source is not None:
-            source.warn("unbounded-state", message, span or node.span, hint)
+        scope = None if self.builder is None else self.builder.scope_of.get(id(node))
+        if scope is not None:
+            scope.source.warn("unbounded-state", message, span or node.span, hint)
 
     # --- rates -------------------------------------------------------------------------------------------------------
 
@@ -154,7 +154,15 @@ class _Rates:
                 self.warn(node, "a list grows until the guard is true", "a guard that comes true after some items")
 
 
-def queue_bound(rates: list[Rate]) -> int | None:
+def queue_bounds(pipe: tree.Pipe) -> dict[int, int | None]:
+    """How long the queues before synchronous operators get, by the identity of the node; None if that is not known."""
+    rates = _Rates(None)
+    rates.graph([pipe], grows=False)
+    found = [n for n in tree.nodes([pipe]) if len(n.inputs) > 1 and isinstance(n.processor, _SYNCHRONOUS)]
+    return {id(n): _queue_bound([rates.of(p) for p in n.inputs]) for n in found}
+
+
+def _queue_bound(rates: list[Rate]) -> int | None:
     """How long the queue before a synchronous operator gets; None if that is not known, or it grows."""
     if len({(r.base, r.period) for r in rates}) > 1 or any(r.offset is None for r in rates):
         return None

@@ -6,9 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from occurs.expr.tree import Ref
 from occurs.languages.esql import syntax
+from occurs.languages.esql.checks_rates import queue_bounds
 from occurs.languages.esql.render import render
 from occurs.model.textfile import TextFile
 from occurs.pipes import tree
+from occurs.pipes.graph import Foreign, every_node
+from occurs.pipes.parts import functions_of
 from occurs.plan.keys import Choice
 
 #: as many items out as in or fewer, each at once, and without a thought of the items before
@@ -57,16 +60,24 @@ def splits(pipe: tree.Pipe) -> tuple[Choice, ...]:
     return ()
 
 
+def loops(pipe: tree.Pipe) -> tuple[str, ...]:
+    """The functions of Python that are called row by row."""
+    functions = (f for n in every_node([pipe]) for f in functions_of(n.processor))
+    foreign = (part.function for f in functions for part in f.walk() if isinstance(part, Foreign))
+    return tuple(dict.fromkeys(f.name for f in foreign if not f.vectorised))
+
+
 def kept(pipe: tree.Pipe) -> tuple[str, ...]:
-    """What the processors of a pipe keep, in words."""
+    """What the processors of a pipe keep, in words, and what an item costs where that depends on how much it is."""
     out = []
+    bounds = queue_bounds(pipe)
     for node in tree.nodes([pipe]):
         p = node.processor
         match p:
             case tree.Window(width=int(width)):
-                out.append(f"Window: the last {width} items")
+                out.append(f"Window: the last {width} items{_cost(p, str(width))}")
             case tree.Window():
-                out.append("Window: the items of its time")
+                out.append(f"Window: the items of its time{_cost(p, 'those items')}")
             case tree.Slice():
                 out.append("Slice: what the processor of every slice keeps" + (", until it ends" if p.until else ""))
             case tree.Collect() | tree.CollectMap():
@@ -75,9 +86,18 @@ def kept(pipe: tree.Pipe) -> tuple[str, ...]:
                 out.append("Pack: the items since the guard was true")
             case tree.Formula():
                 out.append("Formula: the positions that are not decided")
+            case _ if len(node.inputs) > 1 and bounds.get(id(node)) is not None:
+                many = bounds[id(node)]
+                out += [f"{p.kind_name}: a queue of {many} item{'s' * (many != 1)}"] if many else []
             case _ if len(node.inputs) > 1:
                 out.append(f"{p.kind_name}: the items of an input that wait for those of another")
     return tuple(dict.fromkeys(out))
+
+
+def _cost(window: tree.Window, items: str) -> str:
+    from occurs.pipes.engine.ops_windows import short_way
+
+    return "" if short_way(window.inner) else f"; its processor runs on every window: O({items}) per item"
 
 
 def text_files(definitions: Sequence[tree.Definition]) -> dict[str, TextFile]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from occurs.errors import Problem
 from occurs.languages.esql import syntax
 from occurs.languages.esql.checks import Analysis, analyse
-from occurs.languages.esql.compile import boxes, identity, kept, ordered, single, splits, text_files
+from occurs.languages.esql.compile import boxes, identity, kept, loops, ordered, single, splits, text_files
 from occurs.languages.esql.parser import parse
 from occurs.languages.esql.reference import rows_of, tables_of
 from occurs.languages.language import Given, Known, Slot, Texts
@@ -161,6 +161,7 @@ class Esql:
                     ordered(d.pipe),
                     boxes(d.pipe),
                     frozenset(reads & self.text_files.keys()),
+                    loops=loops(d.pipe),
                     splits=self.splits(d.pipe),
                     kept=kept(d.pipe),
                     file=d.file,

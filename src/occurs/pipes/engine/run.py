@@ -31,7 +31,7 @@ import numpy as np
 import pyarrow as pa
 
 from occurs.errors import InputProblem
-from occurs.expr.tree import Expr, Ref
+from occurs.expr.tree import Ref
 from occurs.model.time import TimeKind
 from occurs.pipes.engine.columns import Col, Plain, Rec, column_of, concat, from_arrow
 from occurs.pipes.engine.items import NO_ENDS, Call, Ends, Items
@@ -39,7 +39,8 @@ from occurs.pipes.engine.network import Network
 from occurs.pipes.engine.operator import Setting
 from occurs.pipes.engine.state import Counts, State, Table
 from occurs.pipes.graph import Attribute, Pipe, Processor, every_node
-from occurs.pipes.tree import Events, Formula, Lift, Lines, Machine, line_source
+from occurs.pipes.parts import functions_of
+from occurs.pipes.tree import Events, Lines, line_source
 
 __all__ = ["PIECE", "Batch", "Emitted", "Run", "column_of", "from_arrow", "line_source", "open", "pieces", "tuples"]
 
@@ -308,24 +309,8 @@ def _asks_events(pipes: Sequence[Pipe]) -> bool:
     names = {
         part.name
         for node in every_node(pipes)
-        for function in _functions(node.processor)
+        for function in functions_of(node.processor)
         for part in function.walk()
         if isinstance(part, (Ref, Attribute))
     }
     return bool(names & {"type", "time"})
-
-
-def _functions(processor: Processor) -> list[Expr]:
-    """All functions of a processor."""
-    found: list[Expr] = []
-    if isinstance(processor, Lift):
-        found += processor.functions
-    if isinstance(processor, Machine):
-        for state in processor.states:
-            found += [state.output] if state.output is not None else []
-            for t in state.transitions:
-                found += [t.condition] if t.condition is not None else []
-                found += [e for _, e in t.sets]
-    if isinstance(processor, Formula):
-        found += [d for d in (getattr(p, "domain", None) for p in processor.root.walk()) if d is not None]
-    return found + [v for v in vars(processor).values() if isinstance(v, Expr)]
