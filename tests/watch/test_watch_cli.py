@@ -281,6 +281,9 @@ def test_on_postgresql(tmp_path, monkeypatch, pg_url):
         connection.rollback()
         done = here.watch("--once", database=pg_url)
         assert [json.loads(r)["load"] for r in done.stdout.splitlines()] == [20]
+        # of a table that was dropped there is nothing to remove
+        connection.execute("drop table traffic")
+        connection.commit()
         assert here.watch("--uninstall", rules=None, database=pg_url).exit_code == 0
         assert connection.execute("select to_regnamespace('occurs')").fetchone() == (None,)
         connection.execute("drop role of_watch")

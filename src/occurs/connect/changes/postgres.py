@@ -161,7 +161,9 @@ class PostgresFeed(Store):
         if not self._has_log():
             return []
         out = []
-        for (relation,) in self.run("select relation::text from occurs.watched order by name"):
+        # of a table that was dropped nothing is left but its number
+        there = "exists (select 1 from pg_class c where c.oid = w.relation)"
+        for (relation,) in self.run(f"select relation::text from occurs.watched w where {there} order by name"):
             out += [f"drop trigger if exists {t} on {relation}" for t in ("occurs_log", "occurs_truncate")]
         return [*out, "drop schema occurs cascade"]
 
