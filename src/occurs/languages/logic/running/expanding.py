@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from occurs.languages.logic import syntax
+from occurs.languages.logic.running.closures import Values
 from occurs.languages.logic.running.core import AHEAD, free
 from occurs.languages.logic.running.directions import directions
 from occurs.languages.logic.running.later import later, passed
@@ -23,7 +24,6 @@ from occurs.languages.logic.running.residual import (
     combined,
     either,
 )
-from occurs.languages.logic.running.terms import Values
 from occurs.languages.logic.running.values import Lost
 from occurs.languages.logic.running.windows import Ages, ages, clocks
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from occurs.languages.logic.running.closures import Values
 from occurs.languages.logic.running.directions import Front, front, undominated
 from occurs.languages.logic.running.expanding import Expanding
 from occurs.languages.logic.running.residual import (
@@ -21,7 +22,6 @@ from occurs.languages.logic.running.residual import (
     satisfied,
     spread,
 )
-from occurs.languages.logic.running.terms import Values
 from occurs.languages.logic.running.trails import Trails
 from occurs.languages.logic.running.values import Lost
 

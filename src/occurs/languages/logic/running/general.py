@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -55,25 +56,41 @@ class General:
     def advance(self, kept: Kept, call: Call) -> Firings:
         """The rows of a call, time by time."""
         run = _Run(self.compiled, kept, call)
+        plain = self.trigger.plain
         for time, group in _by_time(self.trigger, call):
-            run.tick(time - 1)
-            run.state(time, group)
+            if plain:
+                run.plain(time, group)
+            else:
+                run.tick(time - 1)
+                run.state(time, group)
         run.tick(call.frontier)
         return run.firings()
 
 
 def _by_time(trigger: Trigger, call: Call) -> Iterator[tuple[int, Group]]:
     """(time, the rows of it by type), in order."""
+    some = [(name, rows) for name, rows in call.rows.items() if len(rows)]
+    if len(some) == 1:
+        ((name, rows),) = some
+        own, times = written(rows, trigger.sources.shape(name)), rows.time
+        # most states are one row
+        begin = np.flatnonzero(np.concatenate(([True], times[1:] != times[:-1]))).tolist()
+        if len(begin) == len(own):
+            for time, one in zip(times.tolist(), own, strict=True):
+                yield time, {name: [one]}
+        else:
+            for start, stop in pairwise([*begin, len(own)]):
+                yield int(times[start]), {name: own[start:stop]}
+        return
     found: dict[int, Group] = {}
-    for name, rows in call.rows.items():
-        if len(rows):
-            own = written(rows, trigger.sources.shape(name))
-            for time, one in zip(rows.time.tolist(), own, strict=True):
-                group = found.setdefault(time, {})
-                if name in group:
-                    group[name].append(one)
-                else:
-                    group[name] = [one]
+    for name, rows in some:
+        own = written(rows, trigger.sources.shape(name))
+        for time, one in zip(rows.time.tolist(), own, strict=True):
+            group = found.setdefault(time, {})
+            if name in group:
+                group[name].append(one)
+            else:
+                group[name] = [one]
     for time in sorted(found):
         yield time, found[time]
 
@@ -87,6 +104,19 @@ class _Run:
         self.over: list[tuple[int, tuple[Any, ...]]] = []
 
     # --- a state ------------------------------------------------------------------------------------------------------
+
+    def plain(self, time: int, group: Group) -> None:
+        """The rows of one time, where there is one instance, which any row wakes."""
+        kept, sources = self.kept, self.trigger.sources
+        events: dict[str, Sequence[Any]] = {}
+        for name, rows in group.items():
+            if name in sources.states:
+                kept.write(name, rows[0].row if len(rows) == 1 else last_of(sources.states[name], rows, time))
+            else:
+                events[name] = [w.row for w in rows]
+        for instance in kept.instances.values():
+            if not instance.over:
+                self.evaluate(instance, time, events)
 
     def state(self, time: int, group: Group) -> None:
         """The rows of one time."""
@@ -164,14 +194,15 @@ class _Run:
 
     def evaluate(self, instance: Instance, time: int, events: Mapping[str, Sequence[Any]]) -> None:
         """An instance at a state of its history."""
-        kept = self.kept
+        kept, every = self.kept, self.trigger.every
         kept.dirty.add(instance)
         variables = kept.variables if not self.trigger.split else {**kept.variables, **instance.variables}
         s = State(time, variables, kept.tables, events, kept.sql)
-        if self.trigger.every is not None and instance.next_tick is None:
-            instance.next_tick = (time // self.trigger.every + 1) * self.trigger.every
-        if instance.next_tick == time:
-            instance.next_tick += self.trigger.every or 0
+        if every is not None:
+            if instance.next_tick is None:
+                instance.next_tick = (time // every + 1) * every
+            if instance.next_tick == time:
+                instance.next_tick += every
         since = time if instance.since is None else instance.since
         fired = self.compiled.advance(instance, s, self.call.reasons)
         if fired:

@@ -9,13 +9,13 @@ from fractions import Fraction
 from typing import Any
 
 from occurs.languages.logic import syntax
+from occurs.languages.logic.running.closures import Term, Test
 from occurs.languages.logic.running.core import lowered
 from occurs.languages.logic.running.future import Ahead
 from occurs.languages.logic.running.past import OfPresent
 from occurs.languages.logic.running.records import Record
 from occurs.languages.logic.running.residual import FALSE, Residual, Several, leaves
 from occurs.languages.logic.running.states import State
-from occurs.languages.logic.running.terms import Term, Test
 from occurs.languages.logic.running.trails import Trail, Trails, shown
 from occurs.languages.logic.running.trigger import Trigger
 from occurs.languages.logic.running.values import Lost, told
@@ -86,10 +86,11 @@ class Compiled:
 
         ``reasons``: keep how that has come about; then that of a firing is in ``instance.trails.hit``.
         """
-        trigger, r = self.trigger, instance.values
+        trigger, r, present = self.trigger, instance.values, self.present
         if instance.since is None:
             instance.since = s.time
-        self._look_back(instance, s)
+        if present.steps or present.recording:
+            self._look_back(instance, s)
         free = trigger.gap is None or instance.last is None or s.time - instance.last >= trigger.gap
         if self.ahead is None:
             assert self.test is not None
@@ -124,8 +125,6 @@ class Compiled:
     def _look_back(self, instance: Instance, s: State) -> None:
         """What goes on from state to state."""
         present = self.present
-        if not present.steps and not present.recording:
-            return
         s.past = [None] * len(present.operators)
         if present.recording:
             self._forget(instance, s.time)

@@ -76,7 +76,7 @@ class Kept:
 
     def write(self, name: str, row: Row) -> None:
         """The variables of a state type."""
-        self.variables.update(zip(self.trigger.sources.states[name].columns, row, strict=True))
+        self.variables.update(zip(self.trigger.sources.states[name].columns, row))
 
     def count(self, what: str, n: int) -> None:
         """Something to be reported."""
@@ -213,6 +213,9 @@ class Readers:
         """The instances that read one of the rows that were written."""
         for type_, rows in changes:
             for index in self.readings.get(type_, ()):
+                if index.all:
+                    yield from index.instances.get((), ())
+                    continue
                 if rows is None:
                     for found in index.instances.values():
                         yield from found
@@ -226,6 +229,7 @@ class _Index:
 
     def __init__(self, fixed: tuple[tuple[int, Any], ...], keyed: tuple[tuple[int, int], ...]) -> None:
         self.fixed, self.keyed = fixed, keyed
+        self.all = not fixed and not keyed
         self.instances: dict[tuple[Any, ...], dict[Instance, None]] = {}
 
     def key(self, instance: Instance) -> tuple[Any, ...]:

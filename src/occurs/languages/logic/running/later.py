@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 from occurs.expr.tree import Binary, DurationLiteral, Expr, Literal, Unary
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.nodes import Generic, Global, Time
+from occurs.languages.logic.running.closures import Values
 from occurs.languages.logic.running.steps import ticks
-from occurs.languages.logic.running.terms import Values
 from occurs.model.time import TimeKind
 
 #: what a formula is at every state later than a time, None if it is not known

@@ -16,6 +16,7 @@ from typing import Any
 from occurs.expr.tree import Binary, DurationLiteral, Expr, Literal, Unary
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.nodes import Global, Time
+from occurs.languages.logic.running.closures import Term, Test, Values
 from occurs.languages.logic.running.core import BACK, free, lowered
 from occurs.languages.logic.running.program import Sources
 from occurs.languages.logic.running.records import OfRecords, Record
@@ -29,7 +30,7 @@ from occurs.languages.logic.running.steps import (
     both,
     ticks,
 )
-from occurs.languages.logic.running.terms import Term, Terms, Test, Values
+from occurs.languages.logic.running.terms import Terms
 from occurs.languages.logic.running.values import Truth
 from occurs.model.time import TimeKind
 

@@ -8,8 +8,9 @@ from typing import Any
 from occurs.expr.tree import Expr
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.nodes import Found, Happens, Time, Value, ViewOf
+from occurs.languages.logic.running.closures import Term, Test, Values, compared
 from occurs.languages.logic.running.core import free, of_state
-from occurs.languages.logic.running.terms import Term, Terms, Test, Values
+from occurs.languages.logic.running.terms import Terms
 from occurs.languages.logic.running.values import Relation
 
 
@@ -42,6 +43,9 @@ class OfRecords(Terms):
         if not isinstance(t, Time) and not free(t) and of_state(t):
             return self.slot(t, lambda: self.present.term(t))
         return super().term(t)
+
+    def compared(self, f: syntax.Compare) -> Test:
+        return compared(f.op, self.term(f.left), self.term(f.right))
 
     def looking_back(self, f: syntax.Since | syntax.Lasttime) -> Test:
         return self.back(f)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -57,11 +57,13 @@ def written(rows: Rows, shape: Shape) -> list[Written]:
     columns = [values(rows.columns.get(c), len(rows)) for c in shape.columns]
     plain = list(zip(*columns, strict=True)) if columns else [()] * len(rows)
     special = [rows.columns.get(n) for n in ("sequence", "op", "old")]
-    derived = [False] * len(rows) if rows.derived is None else (rows.derived >= 0).tolist()
+    derived = np.zeros(len(rows), np.bool_) if rows.derived is None else rows.derived >= 0
     if all(c is None for c in special):
-        return [Written(row, None, None, None, d) for row, d in zip(plain, derived, strict=True)]
+        if rows.derived is None:
+            return list(map(Written, plain))
+        return [Written(row, None, None, None, d) for row, d in zip(plain, derived.tolist(), strict=True)]
     own = [values(c, len(rows)) for c in special]
-    return [Written(*one) for one in zip(plain, *own, derived, strict=True)]
+    return [Written(*one) for one in zip(plain, *own, derived.tolist(), strict=True)]
 
 
 def values(column: Column | None, n: int) -> list[Any]:
@@ -250,17 +252,23 @@ def last_of(shape: Shape, rows: Sequence[Written], time: int) -> Row:
     return rows[-1].row
 
 
-@dataclass
 class State:
     """What the terms of an instance see: ``variables`` by name, ``tables``, ``events`` of exactly this ``time`` by
-    type, in order; ``sql``: of the tables."""
+    type, in order; ``sql``: of the tables.
 
-    time: int
-    variables: dict[str, Any]
-    tables: Mapping[str, Table]
-    events: Mapping[str, Sequence[Row]]
-    sql: Any
-    #: values of the past operators and aggregates that know no global variable
-    past: list[Any] = field(default_factory=list)
-    #: the latest record
-    record: Any = None
+    ``past``: values of the past operators and aggregates that know no global variable; ``record``: the latest record.
+    """
+
+    __slots__ = ("events", "past", "record", "sql", "tables", "time", "variables")
+
+    def __init__(
+        self,
+        time: int,
+        variables: dict[str, Any],
+        tables: Mapping[str, Table],
+        events: Mapping[str, Sequence[Row]],
+        sql: Any,
+    ) -> None:
+        self.time, self.variables, self.tables, self.events, self.sql = time, variables, tables, events, sql
+        self.past: Sequence[Any] = ()
+        self.record: Any = None

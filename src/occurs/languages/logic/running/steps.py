@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from occurs.languages.logic import syntax
 from occurs.languages.logic.running import values as ops
-from occurs.languages.logic.running.terms import Term, Test, Values
+from occurs.languages.logic.running.closures import Term, Test, Values
 from occurs.languages.logic.running.values import Lost, Truth
 from occurs.model.time import Duration, TimeKind
 

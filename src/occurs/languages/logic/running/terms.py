@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from operator import add, eq, ge, gt, le, lt, mul, ne, sub
-from typing import Any, TypeAlias
+from typing import Any
 
 from occurs.errors import Problem
 from occurs.expr.tree import Binary, Call, DurationLiteral, Expr, Literal, Unary
@@ -29,13 +28,26 @@ from occurs.languages.logic.checks.nodes import (
     ViewOf,
 )
 from occurs.languages.logic.running import values as ops
+from occurs.languages.logic.running.closures import (
+    NUMBERS,
+    Term,
+    Test,
+    Values,
+    assigned,
+    compared,
+    compared_with_constant,
+    compared_with_remembered,
+    computed,
+    every,
+    holding,
+    is_null,
+    negated,
+    negation,
+    some,
+)
 from occurs.languages.logic.running.program import Sources
 from occurs.languages.logic.running.values import Lost, Relation, Truth
 from occurs.model.time import TimeKind
-
-Values: TypeAlias = dict[str, Any]
-Term: TypeAlias = Callable[[Any, Values], Any]
-Test: TypeAlias = Callable[[Any, Values], Truth]
 
 
 class Terms:
@@ -53,19 +65,19 @@ class Terms:
                 value = f.value
                 return lambda s, r: value
             case syntax.Not():
-                return _not(self.test(f.operand))
+                return negation(self.test(f.operand))
             case syntax.And():
-                return _every([self.test(p) for p in f.operands])
+                return every([self.test(p) for p in f.operands])
             case syntax.Or():
-                return _some([self.test(p) for p in f.operands])
+                return some([self.test(p) for p in f.operands])
             case syntax.Assign():
-                return _assigned(f.variable.text, self.term(f.term), self.test(f.operand))
+                return assigned(f.variable.text, self.term(f.term), self.test(f.operand))
             case syntax.Compare():
-                return _compared(f.op, self.term(f.left), self.term(f.right))
+                return self.compared(f)
             case syntax.IsNull():
-                return _is_null(self.term(f.term), f.negated)
+                return is_null(self.term(f.term), f.negated)
             case syntax.Atom():
-                return _holds(self.term(f.term))
+                return holding(self.term(f.term))
             case Happens():
                 return self.happens(f)
             case Found():
@@ -73,6 +85,16 @@ class Terms:
             case syntax.Since() | syntax.Lasttime():
                 return self.looking_back(f)
         raise TypeError(f"no formula of one state: {type(f).__name__}")
+
+    def compared(self, f: syntax.Compare) -> Test:
+        """A comparison; of variables with constants and with remembered values at one go."""
+        left, right = self.term(f.left), self.term(f.right)
+        if isinstance(f.left, Variable):
+            if isinstance(f.right, Literal) and type(f.right.value) in NUMBERS:
+                return compared_with_constant(f.op, f.left.name, f.right.value)
+            if isinstance(f.right, Global):
+                return compared_with_remembered(f.op, f.left.name, f.right.name)
+        return compared(f.op, left, right)
 
     def looking_back(self, f: syntax.Since | syntax.Lasttime) -> Test:
         """An operator that looks back."""
@@ -159,9 +181,9 @@ class Terms:
                 variable = t.name
                 return lambda s, r: s.variables[variable]
             case Unary():
-                return _negated(self.term(t.arg))
+                return negated(self.term(t.arg))
             case Binary():
-                return _computed(t.op, self.term(t.left), self.term(t.right))
+                return computed(t.op, self.term(t.left), self.term(t.right))
             case Call():
                 return self.function(t)
             case Value():
@@ -262,117 +284,3 @@ class Terms:
 def several(name: str, rows: Sequence[Any], time: int) -> Lost:
     """Several rows where one value is needed."""
     return Lost(Problem("bad-value", f"`{name}` has {len(rows)} rows at {time} where one value is needed: {rows[:5]}"))
-
-
-# --- combinations -----------------------------------------------------------------------------------------------------
-
-
-def _not(inner: Test) -> Test:
-    def test(s: Any, r: Values) -> Truth:
-        found = inner(s, r)
-        return (not found) if type(found) is bool else found
-
-    return test
-
-
-def _every(parts: Sequence[Test]) -> Test:
-    if len(parts) == 2:
-        first, second = parts
-
-        def both(s: Any, r: Values) -> Truth:
-            a = first(s, r)
-            if a is False:
-                return False
-            b = second(s, r)
-            return b if a is True or b is False else a
-
-        return both
-
-    def test(s: Any, r: Values) -> Truth:
-        found: Truth = True
-        for part in parts:
-            one = part(s, r)
-            if one is False:
-                return False
-            found = one if one is not True else found
-        return found
-
-    return test
-
-
-def _some(parts: Sequence[Test]) -> Test:
-    def test(s: Any, r: Values) -> Truth:
-        found: Truth = False
-        for part in parts:
-            one = part(s, r)
-            if one is True:
-                return True
-            found = one if one is not False else found
-        return found
-
-    return test
-
-
-def _assigned(name: str, term: Term, inner: Test) -> Test:
-    return lambda s, r: inner(s, {**r, name: term(s, r)})
-
-
-#: comparisons of two numbers, or of two texts
-_PLAIN: dict[str, Callable[[Any, Any], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge, "=": eq, "!=": ne}
-
-
-def _compared(op: str, left: Term, right: Term) -> Test:
-    compare, plain = ops.COMPARISONS[op], _PLAIN[op]
-
-    def test(s: Any, r: Values) -> Truth:
-        a, b = left(s, r), right(s, r)
-        # most values are numbers
-        if type(a) in _NUMBERS and type(b) in _NUMBERS:
-            return plain(a, b)
-        return compare(a, b)
-
-    return test
-
-
-#: exact types: booleans are something else
-_NUMBERS = (int, float)
-
-
-def _computed(op: str, left: Term, right: Term) -> Term:
-    f = ops.ARITHMETIC[op]
-    plain = {"+": add, "-": sub, "*": mul}.get(op)
-    if plain is None:
-        return lambda s, r: f(left(s, r), right(s, r))
-
-    def value(s: Any, r: Values) -> Any:
-        a, b = left(s, r), right(s, r)
-        if type(a) is int and type(b) is int:
-            found = plain(a, b)
-            return found if ops.LEAST <= found <= ops.GREATEST else ops.OVERFLOW
-        return f(a, b)
-
-    return value
-
-
-def _negated(arg: Term) -> Term:
-    def value(s: Any, r: Values) -> Any:
-        found = arg(s, r)
-        return found if found is None or type(found) is Lost else ops.whole(-found)
-
-    return value
-
-
-def _is_null(term: Term, negated: bool) -> Test:
-    def test(s: Any, r: Values) -> Truth:
-        value = term(s, r)
-        return value if type(value) is Lost else (value is None) != negated
-
-    return test
-
-
-def _holds(term: Term) -> Test:
-    def test(s: Any, r: Values) -> Truth:
-        value = term(s, r)
-        return value if type(value) is Lost else bool(value)
-
-    return test

@@ -61,7 +61,7 @@ class Trigger:
     def past(self) -> bool:
         return self.resolved.trigger.past
 
-    @property
+    @cached_property
     def continues(self) -> bool:
         return self.resolved.trigger.continues
 
@@ -83,6 +83,14 @@ class Trigger:
     def asks_who(self) -> bool:
         """Does it matter whether a row is of the input?"""
         return self.observes_all or self.query is not None
+
+    @cached_property
+    def plain(self) -> bool:
+        """Is there one instance, over states and events alone, which any row of these wakes?"""
+        if self.generics or self.asks_who or self.every is not None or self.sources.tables:
+            return False
+        types = {*self.sources.states, *self.sources.events}
+        return types == {r.type for r in self.readings if not r.fixed and not r.keyed}
 
     @cached_property
     def waking(self) -> frozenset[str]:
