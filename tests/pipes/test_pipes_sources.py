@@ -97,3 +97,30 @@ def test_yes_and_no_are_true_and_false():
     assert YES
     assert not NO
     assert MAYBE not in (True, False)
+
+
+def test_times_of_tables_and_units_of_ticks():
+    def sums(width):
+        return pipes.source("Read", type={"v": int})["v"].window(width, lambda p: p.cumulate(fn.add))
+
+    at = pa.array([0, 4_000_000, 9_000_000], pa.timestamp("us"))
+    assert sums("5 s").run(pa.table({"time": at, "v": [1, 2, 4]})).to_pylist() == [1, 3, 4]
+    assert sums("5 s").run(pa.table({"time": [0, 4, 9], "v": [1, 2, 4]}), time_unit="s").to_pylist() == [1, 3, 4]
+    run = sums("5 s").open(time_unit="s")
+    assert [run.push({"v": v}, time=t) for t, v in [(0, 1), (4, 2), (9, 4)]] == [[1], [3], [4]]
+    with pytest.raises(DefinitionProblem, match="the unit of the integer times is not known"):
+        sums("5 s").run([{"v": 1}])
+
+
+def test_times_of_one_kind():
+    both = pipes.merge(pipes.source("A"), pipes.source("B"))
+    with pytest.raises(InputProblem, match="are of one kind, not A: timestamps, B: integers"):
+        both.run({"A": pa.table({"time": pa.array([0], pa.timestamp("us")), "v": [1]}), "B": [1]})
+    with pytest.raises(InputProblem, match="a row has no time"):
+        pipes.source("A").run(pa.table({"time": [0, None], "v": [1, 2]}))
+
+
+def test_sources_of_a_crank_come_in_the_order_of_their_names():
+    both = pipes.merge(pipes.source("b", type=int), pipes.source("a", type=int))
+    given = {"b": [1, 2], "a": [10, 20]}
+    assert list(both.pull(given)) == both.run(given) == [10, 1, 20, 2]

@@ -334,23 +334,25 @@ class Pipe:
 
         return Named(name, self, about)
 
-    def open(self) -> Push:
-        """A run to push values into."""
+    def open(self, *, time_unit: str | None = None) -> Push:
+        """A run to push values into; ``time_unit``: what one tick is (``"s"``), for durations with units."""
         from occurs.pipes.running import Push
 
-        return Push(self)
+        return Push(self, time_unit)
 
-    def pull(self, sources: Mapping[str, Iterable[Any]] | Iterable[Any]) -> Pull:
+    def pull(
+        self, sources: Mapping[str, Iterable[Any]] | Iterable[Any], *, time_unit: str | None = None
+    ) -> Pull:
         """An iterator over the output for these sources."""
         from occurs.pipes.running import Pull
 
-        return Pull(self, sources)
+        return Pull(self, sources, time_unit)
 
-    def run(self, sources: Any, ended: bool = True) -> Any:
+    def run(self, sources: Any, ended: bool = True, *, time_unit: str | None = None) -> Any:
         """The values of the output for whole sources: ``{name: values}``, or a table."""
         from occurs.pipes.running import run
 
-        return run(self, sources, ended)
+        return run(self, sources, ended, time_unit)
 
     def _through(self, processor: tree.Processor) -> Pipe:
         return Box(processor, sources=[self]).out()

@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.errors import InputProblem, UsageProblem, did_you_mean
-from occurs.model.time import TimeKind
+from occurs.model.ticks import time_unit
+from occurs.model.time import TIMESTAMP, TimeKind
 from occurs.pipes.constants import Word
 from occurs.pipes.engine.columns import Col, concat
 from occurs.pipes.engine.run import PIECE, Batch, Emitted, open, pieces, tuples
@@ -29,8 +30,11 @@ if TYPE_CHECKING:
 #: YES and NO are also true and false
 YES, NO, MAYBE, END = Word("YES", True), Word("NO", False), Word("MAYBE"), Word("END")
 
-#: times without a unit: the numbers of pushes
-TICKS = TimeKind(False, None)
+
+def ticks(unit: str | None) -> TimeKind:
+    """What integer times count, such as the numbers of pushes; None: nothing is said of it."""
+    time_unit(unit)
+    return TimeKind(False, unit)
 
 
 def types_of(pipe: Pipe) -> list[str]:
@@ -48,12 +52,12 @@ def _one_type(pipe: Pipe) -> str:
 class Push:
     """A fresh run into which values are pushed.  Their order is that of the pushes."""
 
-    def __init__(self, pipe: Pipe) -> None:
+    def __init__(self, pipe: Pipe, time_unit: str | None = None) -> None:
         need_variables(pipe.graph)
         self._kinds = source_kinds(pipe.graph)
         self._types = list(self._kinds)
         self._default = self._types[0] if len(self._types) == 1 else None
-        self._run = open(fused([pipe.graph]), kind=TICKS)
+        self._run = open(fused([pipe.graph]), kind=ticks(time_unit))
         self._pushed = dict.fromkeys(self._types, 0)
         self._last: int | None = None
         self._callbacks: list[Callable[[Any], Any]] = []
@@ -122,12 +126,15 @@ class Push:
 
 
 class Pull:
-    """An iterator over the output.  One crank takes the next item of every source that still has one, or ends."""
+    """An iterator over the output.  One crank takes the next item of every source that still has one, in the order of
+    their names (the order of events of one time), or ends."""
 
-    def __init__(self, pipe: Pipe, sources: Mapping[str, Iterable[Any]] | Iterable[Any]) -> None:
+    def __init__(
+        self, pipe: Pipe, sources: Mapping[str, Iterable[Any]] | Iterable[Any], time_unit: str | None = None
+    ) -> None:
         whole = sources if isinstance(sources, Mapping) else {_one_type(pipe): sources}
-        self._push = Push(pipe)
-        self._left: dict[str, Iterator[Any]] = {_known(pipe, name): iter(some) for name, some in whole.items()}
+        self._push = Push(pipe, time_unit)
+        self._left: dict[str, Iterator[Any]] = {_known(pipe, name): iter(whole[name]) for name in sorted(whole)}
         self._waiting: deque[Any] = deque()
         self._cranks = 0
         self._ended = False
@@ -189,15 +196,16 @@ def _known(pipe: Pipe, name: str) -> str:
     return name
 
 
-def run(pipe: Pipe, sources: Any, ended: bool = True) -> Any:
+def run(pipe: Pipe, sources: Any, ended: bool = True, time_unit: str | None = None) -> Any:
     """The values of the output for whole sources, in the form in which they come in (Arrow, NumPy, lists).
 
     ``sources``: a column per source, item i of each at time i; or a table (its columns ``time`` and ``type``, if it has
-    them, say when and of which source; without ``time`` row i is at time i), or a table per source.
+    them, say when and of which source; without ``time`` row i is at time i), or a table per source.  ``time_unit``:
+    what one tick is, where times are integers.
     """
     need_variables(pipe.graph)
-    batches, columns = _batches(pipe, sources)
-    engine = open(fused([pipe.graph]), kind=TICKS)
+    batches, columns, timestamps = _batches(pipe, sources)
+    engine = open(fused([pipe.graph]), kind=TIMESTAMP if timestamps else ticks(time_unit))
     parts: list[Col] = []
     now = 0
     for batch in batches:
@@ -212,8 +220,11 @@ def run(pipe: Pipe, sources: Any, ended: bool = True) -> Any:
     return like(concat(full) if full else parts[0], columns)
 
 
-def _batches(pipe: Pipe, sources: Any) -> tuple[Iterator[Batch], list[Any]]:
-    """All events in the total order, and the columns that decide the form of the answer."""
+def _batches(pipe: Pipe, sources: Any) -> tuple[Iterator[Batch], list[Any], bool]:
+    """All events in the total order, the columns that decide the form of the answer, and whether times are timestamps.
+
+    InputProblem if some are and some are not.
+    """
     if not isinstance(sources, Mapping):
         table = _arrow(sources)
         if table is None:
@@ -232,6 +243,7 @@ def _batches(pipe: Pipe, sources: Any) -> tuple[Iterator[Batch], list[Any]]:
     times: list[np.ndarray | range] = []
     values: list[Col] = []
     forms: list[Any] = []
+    timestamps: dict[str, bool] = {}
     for name in names:
         table = _arrow(sources[name])
         if table is None:
@@ -239,15 +251,20 @@ def _batches(pipe: Pipe, sources: Any) -> tuple[Iterator[Batch], list[Any]]:
             some = some if hasattr(some, "__len__") else list(some)
             values.append(source_column(some, kinds[name], name))
             times.append(range(len(values[-1])))
+            timestamps[name] = False
             forms.append(some)
         else:
             rest = table.drop_columns(["time"]) if "time" in table.schema.names else table
             values.append(source_tuples(tuples(rest), kinds[name], name))
             times.append(_times(table))
+            timestamps[name] = "time" in table.schema.names and pa.types.is_timestamp(table.schema.field("time").type)
             forms.append(table.column(0) if table.num_columns else table)
+    if len(set(timestamps.values())) > 1:
+        words = ", ".join(f"{n}: {'timestamps' if t else 'integers'}" for n, t in timestamps.items())
+        raise InputProblem.of("bad-time", f"the times of all sources are of one kind, not {words}")
     if len(names) == 1 and isinstance(times[0], range):
-        return _numbered(names[0], values[0]), forms
-    return pieces(_in_order(names, [np.asarray(t) for t in times], values)), forms
+        return _numbered(names[0], values[0]), forms, False
+    return pieces(_in_order(names, [np.asarray(t) for t in times], values)), forms, any(timestamps.values())
 
 
 def _numbered(name: str, value: Col) -> Iterator[Batch]:
@@ -293,6 +310,11 @@ def _times(table: pa.Table) -> np.ndarray | range:
     if "time" not in table.schema.names:
         return range(table.num_rows)
     times = table.column("time")
-    if pa.types.is_timestamp(times.type):
-        times = times.cast(pa.timestamp("us", "UTC")).cast(pa.int64())
-    return times.combine_chunks().cast(pa.int64()).to_numpy(zero_copy_only=False)
+    if times.null_count:
+        raise InputProblem.of("bad-time", "a row has no time")
+    try:
+        if pa.types.is_timestamp(times.type):
+            times = times.cast(pa.timestamp("us", "UTC"))
+        return times.combine_chunks().cast(pa.int64()).to_numpy(zero_copy_only=False)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise InputProblem.of("bad-time", f"the column `time` has no times: {error}") from error
