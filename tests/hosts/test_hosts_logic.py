@@ -17,6 +17,7 @@ import occurs
 from occurs.cli import main
 from occurs.connect.tables import to_arrow
 from occurs.model.occurrence import Occurrence
+from occurs.model.time import TimeKind
 from occurs.program import Program
 from occurs.testing.cases import parse_events
 from occurs.testing.compare import difference
@@ -142,6 +143,26 @@ def test_the_command_line(tmp_path: Path) -> None:
     past = tmp_path / "past.ptl"
     past.write_text("table Traffic (link string key, load int)\ntrigger t: Traffic(a) > 20")
     assert CliRunner().invoke(main, ["run", str(past), *given, "--never", str(never)]).exit_code == 2
+
+
+def test_rows_of_one_time_need_no_order_unless_the_last_is_asked_for() -> None:
+    """Nor where others than triggers read them; a sequence always decides."""
+    text = """
+    table T (k string key, v int)
+    event E (n int)
+    event F (n int)
+    trigger a: eventually (T("k") > 1 and E) continue emit A(v = T("k"))
+    trigger b: eventually F.n = 2 continue
+    """
+    program = occurs.parse(text, language="ftl")
+    kind = TimeKind(timestamp=False, unit="s")
+    schemas = program.declared
+    assert program.plan(schemas, kind).unordered == {"T", "E"}
+    tesla = ("define G(N: int) from E() as E where N = E.n;", "a.tesla", "tesla")
+    assert Program([(text, "a.ftl", "ftl"), tesla]).plan(schemas, kind).unordered == {"T"}
+    rows = [{"time": 1, "sequence": s, "k": "k", "v": v} for s, v in ((2, 1), (3, 7), (1, 9))]
+    found = program.detect({"T": pa.Table.from_pylist(rows), "E": pa.table({"time": [1], "n": [0]})}, time_unit="s")
+    assert found["A"].column("v").to_pylist() == [7]
 
 
 @pytest.mark.spark

@@ -17,14 +17,19 @@ from occurs.operators.kernels.sorting import is_sorted
 from occurs.operators.rows import Rows
 
 
-def sorted_rows(table: pa.Table) -> np.ndarray | None:
-    """Row numbers of ``table`` (time, sequence, attributes) in the total order; None if it is in order already."""
+def sorted_rows(table: pa.Table, loose: bool = False) -> np.ndarray | None:
+    """Row numbers of ``table`` (time, sequence, attributes) in the total order; None if it is in order already.
+
+    ``loose``: rows of one time and sequence stay as they came.
+    """
     time = table.column("time").combine_chunks()
     ticks = (time.chunk(0) if isinstance(time, pa.ChunkedArray) else time).to_numpy(zero_copy_only=False)
     order: np.ndarray | None = None
     if not is_sorted(ticks):
         order = np.argsort(ticks, kind="stable")
         ticks = ticks[order]
+    if loose and "sequence" not in table.column_names:
+        return order
     tied = np.zeros(len(ticks), np.bool_)
     equal = ticks[1:] == ticks[:-1]
     if not equal.any():
@@ -34,7 +39,8 @@ def sorted_rows(table: pa.Table) -> np.ndarray | None:
     at = np.flatnonzero(tied)
     rows = at if order is None else order[at]
     names = ["time", *(["sequence"] if "sequence" in table.column_names else [])]
-    names += sorted(f.name for f in table.schema if f.name not in ("time", "sequence", "label", "end"))
+    if not loose:
+        names += sorted(f.name for f in table.schema if f.name not in ("time", "sequence", "label", "end"))
     part = table.select(names).take(pa.array(rows))
     columns: dict[str, pa.ChunkedArray] = {}
     for name in names:
@@ -72,12 +78,15 @@ def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column
 
 
-def input_rows(type: str, table: pa.Table, schema: Schema, labelled: bool, *, numbered: bool = False) -> Rows:
+def input_rows(
+    type: str, table: pa.Table, schema: Schema, labelled: bool, *, numbered: bool = False, loose: bool = False
+) -> Rows:
     """A table of the intake as rows in the total order; labels of the input are computed from all its attributes.
 
     ``numbered``: with a column ``sequence`` if there is one, for the order over several types (:func:`placed`).
+    ``loose``: rows of one time and sequence may stand in any order.
     """
-    order = sorted_rows(table)
+    order = sorted_rows(table, loose)
     if order is not None:
         table = table.take(pa.array(order))
     time = Column.of(table.column("time"), Type.INT).values

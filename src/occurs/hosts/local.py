@@ -39,7 +39,14 @@ def run_history(
 def history_rows(stage: Stage, history: History, labelled: bool) -> dict[str, Rows]:
     """The rows of every type that the stage reads, in the total order."""
     return {
-        t: input_rows(t, table, stage.schemas.get(t) or history.schemas[t], labelled, numbered=t in stage.numbered)
+        t: input_rows(
+            t,
+            table,
+            stage.schemas.get(t) or history.schemas[t],
+            labelled,
+            numbered=t in stage.numbered,
+            loose=t in stage.unordered and not labelled,
+        )
         for t, table in history.tables.items()
         if t in stage.inputs
     }

@@ -137,6 +137,14 @@ class Stage:
         """Types whose rows keep their sequence numbers."""
         return frozenset(t for d in self.triggers for t in d.sequenced)
 
+    @cached_property
+    def unordered(self) -> frozenset[str]:
+        """Types of the input whose rows of one time and sequence may come in any order: triggers alone read them, and
+        none asks which is the last."""
+        others = {t for d in self.definitions if not isinstance(d, TriggerDefinition) for t in d.reads}
+        others.update(self.defined, self.placed, *(d.positional for d in self.triggers))
+        return self.inputs - others - {s.type for s in self.subscribed}
+
     @property
     def numbered(self) -> frozenset[str]:
         """Types whose rows bring sequence numbers."""

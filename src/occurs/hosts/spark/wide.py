@@ -198,14 +198,16 @@ def wide_rows(
         mine = [i for i in ordered if i.type == t]
         if not mine:
             continue
-        all_rows = table.filter(pc.equal(codes, number))
+        of_type = pc.equal(codes, number)
+        all_rows = table if pc.all(of_type).as_py() else table.filter(of_type)
         for inlet in mine:
             part = all_rows
             if "__derived" in table.column_names:
                 part = part.filter(pc.equal(part.column("__derived"), inlet.derived))
             if part.num_rows:
                 schema = stage.schemas.get(t, Schema())
-                parts.setdefault(t, []).append(_typed(inlet, part, schema, labelled, t in stage.numbered))
+                loose = t in stage.unordered and not labelled
+                parts.setdefault(t, []).append(_typed(inlet, part, schema, labelled, t in stage.numbered, loose))
     for t, found in parts.items():
         out[t] = found[0]
         if len(found) > 1:
@@ -214,7 +216,7 @@ def wide_rows(
     return out
 
 
-def _typed(inlet: Inlet, part: pa.Table, schema: Schema, labelled: bool, numbered: bool) -> Rows:
+def _typed(inlet: Inlet, part: pa.Table, schema: Schema, labelled: bool, numbered: bool, loose: bool) -> Rows:
     names, arrays = ["time"], [part.column("__time")]
     if "__sequence" in part.column_names and not inlet.derived:
         names.append("sequence")
@@ -236,7 +238,7 @@ def _typed(inlet: Inlet, part: pa.Table, schema: Schema, labelled: bool, numbere
             arrays.append(fit_lists(part.column(column), schema.arrow_of(name, at)))
         else:
             arrays.append(part.column(column))
-    return input_rows(inlet.type, pa.table(arrays, names=names), schema, labelled, numbered=numbered)
+    return input_rows(inlet.type, pa.table(arrays, names=names), schema, labelled, numbered=numbered, loose=loose)
 
 
 # -- problems across processes -----------------------------------------------------------------------------------------

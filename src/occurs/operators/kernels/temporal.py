@@ -53,7 +53,7 @@ def _doubled(times: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndar
     return more_times, more_values
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _clear(head: np.ndarray, tail: np.ndarray, q: int, op: int) -> None:
     """Nothing is kept."""
     if op >= WITHIN:

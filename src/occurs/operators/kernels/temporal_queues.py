@@ -2,6 +2,8 @@
 
 All queues of one instance live in ``times`` (queues, capacity) and ``values`` (queues, width, capacity); queue ``q`` is
 what lies in [head[q], tail[q]), oldest first.
+
+What is called at every state is inlined: handing over the arrays costs more than the work.
 """
 
 from __future__ import annotations
@@ -51,7 +53,7 @@ def roomy(
     return more_times, more_values
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def pushed(
     times: np.ndarray, values: np.ndarray, head: np.ndarray, tail: np.ndarray, q: int, time: int, value: int
 ) -> None:
@@ -61,7 +63,7 @@ def pushed(
     tail[q] += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def remembered(
     times: np.ndarray,
     values: np.ndarray,
@@ -99,7 +101,7 @@ def remembered(
     tail[q] = last + 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def answers(values: np.ndarray, head: np.ndarray, tail: np.ndarray, q: int, op: int, current: int) -> bool:
     """Is a number remembered for which ``current op number`` holds?"""
     if tail[q] == head[q]:
@@ -112,7 +114,7 @@ def answers(values: np.ndarray, head: np.ndarray, tail: np.ndarray, q: int, op: 
     return False
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def asked(
     times: np.ndarray,
     values: np.ndarray,

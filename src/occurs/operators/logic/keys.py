@@ -21,12 +21,18 @@ def plain(array: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     if pa.types.is_null(array.type):
         return np.zeros(len(array), np.int64), known
     if floats(array):
-        return of_floats(array.fill_null(0.0).to_numpy(zero_copy_only=False)), known
+        return of_floats(filled(array)), known
     if pa.types.is_timestamp(array.type):
         array = array.cast(pa.timestamp("us", array.type.tz)).cast(pa.int64())
     if pa.types.is_boolean(array.type):
         array = array.cast(pa.int64())
-    return np.asarray(array.fill_null(0).to_numpy(zero_copy_only=False), np.int64), known
+    return np.asarray(filled(array), np.int64), known
+
+
+def filled(array: pa.Array) -> np.ndarray:
+    """Numbers, 0 for null."""
+    found = array.fill_null(0) if array.null_count else array
+    return found.to_numpy(zero_copy_only=False)
 
 
 def of_floats(values: np.ndarray) -> np.ndarray:
@@ -52,7 +58,7 @@ def rounded(array: pa.Array, op: str, down: bool) -> tuple[np.ndarray, np.ndarra
     One that is no int is rounded, ``down`` for ``f >= i`` and ``f < i``, else up; where equality is asked for it
     becomes the least int64, which no count and hardly any other number is.
     """
-    values = np.asarray(array.fill_null(0.0).to_numpy(zero_copy_only=False), np.float64)
+    values = np.asarray(filled(array), np.float64)
     near = np.floor(values) if down else np.ceil(values)
     inside = (near >= -(2.0**63)) & (near < 2.0**63)
     keys = np.where(inside, near, 0.0).astype(np.int64)
@@ -66,7 +72,7 @@ def beside_floats(op: str, array: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     """Keys of the right side of ``f op right`` where ``f`` are keys of floats."""
     if floats(array) or pa.types.is_null(array.type):
         return plain(array)
-    ints = np.asarray(array.fill_null(0).to_numpy(zero_copy_only=False), np.int64)
+    ints = np.asarray(filled(array), np.int64)
     near = ints.astype(np.float64)
     for i in np.flatnonzero(np.abs(near) > 2.0**53):
         exact, found = int(ints[i]), float(near[i])

@@ -236,9 +236,24 @@ def _order(time: np.ndarray, columns: Mapping[str, Column]) -> np.ndarray:
     by: list[np.ndarray] = []
     for name in sorted(columns):
         by += _ranks(columns[name])
-    if not by:
-        return np.argsort(time, kind="stable")
-    return np.lexsort((*reversed(by), time))
+    packed = _packed([time, *by])
+    return np.argsort(packed, kind="stable") if packed is not None else np.lexsort((*reversed(by), time))
+
+
+def _packed(keys: Sequence[np.ndarray]) -> np.ndarray | None:
+    """Several keys as one that orders alike, which is several times as fast to sort by; None if it takes more than 63
+    bits."""
+    out, room = keys[0] - keys[0].min(), 1 + int(keys[0].max()) - int(keys[0].min())
+    if room >= 2**63:
+        return None
+    for key in keys[1:]:
+        least = int(key.min())
+        size = 1 + int(key.max()) - least
+        room *= size
+        if room >= 2**63:
+            return None
+        out = out * size + (key - least)
+    return out
 
 
 def _ranks(column: Column) -> list[np.ndarray]:
