@@ -62,8 +62,8 @@ class Live:
         them (none: it still holds).  Raises InputProblem
         (``bad-time``, ``bad-value``) for values that are not of their type; nothing has happened then.
         """
-        if self._closed and self.stage.nets:
-            text = "an event after the history was closed: what held then has been given"
+        if self._closed and self.stage.decided_by_end:
+            text = "an event after the history was closed: what only its end decides has been given"
             raise UsageProblem.of("closed", text, hint="begin anew with Program.live")
         ticks = self._ticks(time)
         if not isinstance(type, str) or not type:
@@ -119,7 +119,7 @@ class Live:
         if self.now is None:
             return []
         done = self.frontier is not None and self.now <= self.frontier
-        if done and (self._closed or not self.stage.nets):
+        if done and (self._closed or not self.stage.decided_by_end):
             return []
         self._closed = True
         return self._judge(self.now if self.frontier is None else max(self.now, self.frontier), closing=True)

@@ -25,7 +25,7 @@ def _hashable(value: Any) -> Any:
     """Records and lists as tuples."""
     if isinstance(value, dict):
         return tuple((n, _hashable(v)) for n, v in sorted(value.items()))
-    return tuple(_hashable(v) for v in value) if isinstance(value, list) else value
+    return tuple(_hashable(v) for v in value) if isinstance(value, list | tuple) else value
 
 
 def occurrences_of(found: Mapping[str, pa.Table]) -> list[Occurrence]:

@@ -20,10 +20,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from occurs.languages.esql.semantics import evaluate
 from occurs.languages.esql.semantics_documents import Document, Json
 from occurs.languages.esql.semantics_values import Bag, Map, Record, Set, Troolean
 from occurs.model.occurrence import Occurrence
+from occurs.model.types import Type, arrow_type
 from occurs.pipes.graph import Definition
 from occurs.testing.cases import KINDS, Case, parse_events, parse_time, read_cases
 
@@ -34,6 +37,20 @@ class PipesCase(Case):
 
     given: tuple[Definition, ...] | None = None
     ended: bool = False
+
+    def tables(self) -> dict[str, pa.Table]:
+        """A table per type."""
+        out: dict[str, pa.Table] = {}
+        for t in dict.fromkeys(e.type for e in self.events):
+            mine = [e for e in self.events if e.type == t]
+            time = pa.array([e.time for e in mine], pa.int64())
+            columns = {"time": time.cast(arrow_type(Type.TIMESTAMP)) if self.kind.timestamp else time}
+            if any(e.sequence is not None for e in mine):
+                columns["sequence"] = pa.array([e.sequence for e in mine], pa.int64())
+            for name in dict.fromkeys(n for e in mine for n in e.attributes):
+                columns[name] = pa.array([e.attributes.get(name) for e in mine])
+            out[t] = pa.table(columns)
+        return out
 
     @cached_property
     def definitions(self) -> tuple[Definition, ...]:

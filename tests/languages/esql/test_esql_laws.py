@@ -4,7 +4,6 @@ import random
 from pathlib import Path
 
 import pytest
-from esql_tables import tables
 
 import occurs
 from occurs.engine.engine import Engine
@@ -21,7 +20,7 @@ def answer(case: PipesCase, seed: int | None, restart: bool = False) -> dict[str
     """The rows of every definition with labels and constituents, in their order; ``seed``: of random cuts."""
     program = occurs.parse(case.rules, language="esql")
     options = InputOptions(time_unit=case.kind.unit, start=case.start, until=case.until)
-    history = program.history(tables(case), options)
+    history = program.history(case.tables(), options)
     stage = program.plan(history.schemas, history.kind)
     if history.clock is None:
         return {}

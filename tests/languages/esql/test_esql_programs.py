@@ -6,7 +6,6 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from esql_tables import tables
 
 import occurs
 from occurs.testing.pipes import PipesCase, Row, difference, load_cases, rows
@@ -18,7 +17,7 @@ CASES = [c for c in load_cases(FOLDER) if c.rules]
 def found(case: PipesCase, **options: Any) -> list[Row]:
     program = occurs.parse(case.rules, language="esql")
     given = {"time_unit": case.kind.unit, "start": case.start, "until": case.until, "ended": case.ended, **options}
-    detected = program.detect(tables(case), **given)
+    detected = program.detect(case.tables(), **given)
     out = []
     for name in detected:
         table = detected.arrow(name)

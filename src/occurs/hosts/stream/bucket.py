@@ -140,8 +140,8 @@ class Bucket:
         if past.newest is not None:
             before = self._replay(memory, {n: pa.concat_tables(found) for n, found in history.items()}, past)
         clock.see(None, None, last_end(ends, before))
-        if ended and self.layout.nets:
-            before = OPEN  # what held was given as such, and cannot be taken back
+        if ended and self.layout.decided_by_end:
+            before = OPEN  # what the end decided was given, and cannot be taken back
         frontier = clock.judge()
         for table in strays:
             missed, _ = _late(table, before)

@@ -38,9 +38,9 @@ class Layout:
     types: tuple[str, ...] = ()
 
     @cached_property
-    def nets(self) -> bool:
-        """Are there definitions that what holds at the end matters to?"""
-        return any(p.lane.group.stage.nets for p in self.paths)
+    def decided_by_end(self) -> bool:
+        """Are there rows that only the end of the stream decides?"""
+        return any(p.lane.group.stage.decided_by_end for p in self.paths)
 
     def at(self, depth: int) -> list[Path]:
         return [p for p in self.paths if p.lane.depth == depth]
