@@ -222,7 +222,7 @@ class _Typer:
         for i, (part, kind) in enumerate(zip(e.args, kinds)):
             condition = e.name == "if" and i % 2 == 0 and i < many - 1
             if not (goes_into(kind, BOOL) if condition else signature.takes_as(i, kind)):
-                wanted = "bool" if condition else signature.words
+                wanted = "bool" if condition else signature.parameter(i)
                 return self.misfit(part, kind, wanted, f"argument {i} of `{e.name}`")
         if e.name in ("maximum", "minimum") and not _comparable(*kinds):
             return self.misfit(e.args[1], kinds[1], str(kinds[0]), f"argument 1 of `{e.name}`")

@@ -40,6 +40,11 @@ class Signature:
     least: int
     most: int | None
 
+    def parameter(self, i: int) -> str:
+        """What argument ``i`` may be, as people read it."""
+        parts = self.words.replace("[", "").replace("]", "").split(", ")
+        return parts[i] if len(parts) == len(self.takes) and i < len(parts) else self.words
+
     def takes_as(self, i: int, given: Kind) -> bool:
         """Whether argument ``i`` may be of this type."""
         return self.takes[min(i, len(self.takes) - 1)](given)
@@ -53,8 +58,9 @@ def _collection(given: Kind) -> bool:
     return given in (ANY, NULL) or given.collection
 
 
-def _collection_of(*kinds: Kind) -> Callable[[Kind], bool]:
-    return lambda given: _collection(given) and all(_of(*kinds)(a) for a in given.args)
+def _values_of(*kinds: Kind) -> Callable[[Kind], bool]:
+    """A collection of these, or a map to them."""
+    return lambda given: (_collection(given) or given.name == "map") and all(_of(*kinds)(a) for a in given.args[-1:])
 
 
 def _named(*names: str) -> Callable[[Kind], bool]:
@@ -133,10 +139,10 @@ FUNCTIONS: dict[str, Signature] = {
     "element": _make("a list or a map, a place or a key", _named("map", "list", "tuple"), _any, result=_element),
     "contains": _make("a collection, a map or a text, a value", _measured, _any, result=BOOL),
     "in": _make("a value, a collection, a map or a text", _any, _measured, result=BOOL),
-    "sum": _make("a collection of numbers", _collection_of(NUMBER), result=_sum),
-    "mean": _make("a collection of numbers", _collection_of(NUMBER), result=NUMBER),
-    "all": _make("a collection of bool", _collection_of(BOOL, TROOLEAN), result=_truths),
-    "any": _make("a collection of bool", _collection_of(BOOL, TROOLEAN), result=_truths),
+    "sum": _make("a collection of numbers or a map to them", _values_of(NUMBER), result=_sum),
+    "mean": _make("a collection of numbers or a map to them", _values_of(NUMBER), result=NUMBER),
+    "all": _make("a collection of bool or a map to them", _values_of(BOOL, TROOLEAN), result=_truths),
+    "any": _make("a collection of bool or a map to them", _values_of(BOOL, TROOLEAN), result=_truths),
     "concat": Signature("value, ..", (_any,), TEXT, 1, None),
     "split": _make("text, text", _text, _text, result=list_of(TEXT)),
     **dict.fromkeys(("starts_with", "ends_with", "matches"), _make("text, text", _text, _text, result=BOOL)),

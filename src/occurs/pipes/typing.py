@@ -276,6 +276,21 @@ def _regex(at: _At) -> list[Kind]:
     return [tuple_of((n, TEXT) for n in at.p.names)]
 
 
+#: what plots are of, by what they are
+_PLOTTED = {
+    "scatter": (("list", "set", "bag", "map"), "a collection of (x, y)"),
+    "heatmap": (("list", "set", "bag", "map"), "rows of numbers or a map"),
+    "histogram": (("list", "set", "bag"), "a collection of numbers"),
+}
+
+
+def _plot(at: _At) -> list[Kind]:
+    names, words = _PLOTTED[at.p.what]
+    if at.inputs[0].name not in (*names, "any", "null"):
+        raise Mismatch(at.node, 0, at.inputs[0], words)
+    return [IMAGE]
+
+
 def _formula(at: _At) -> list[Kind]:
     wanted = (BOOL, TROOLEAN) if at.p.troolean else (BOOL,)
     for part in at.p.root.walk():
@@ -345,7 +360,7 @@ _RULES: dict[type[tree.Processor], Callable[[_At], list[Kind]]] = {
     tree.Json: _text_to(JSON),
     tree.Tuples: _text_to(TUPLE),
     tree.Regex: _regex,
-    tree.Plot: _given(IMAGE),
+    tree.Plot: _plot,
     tree.Formula: _formula,
     tree.Machine: _machine,
 }

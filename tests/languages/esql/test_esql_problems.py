@@ -61,3 +61,19 @@ def test_a_window_that_is_not_whole_is_compared_exactly():
     program = occurs.parse("DEFINE Out AS GET (THE SUM OF *) FROM X0.v ON A WINDOW OF 1.5 s.", "esql")
     assert [r["value"] for r in program.detect({"X0": table}, time_unit="s")["Out"].to_pylist()] == [1, 3, 5]
     assert "inexact-duration" in {p.kind for p in program.check(kind=TimeKind(False, "s"))}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("(TRIM 1 OF X0.v) * X0.v", "cannot connect output 0 (text) of Trim to input 0 (number) of Lift"),
+        ("FILTER X0.v WITH X0.v", "cannot connect output 0 (text) of Lift to input 1 (bool) of Filter"),
+        ("XPATH '//a' ON X0.v", "cannot connect output 0 (text) of Lift to input 0 (xml) of Lift"),
+        ("THE HISTOGRAM OF X0.v", "output 0 (text) of Lift to input 0 (a collection of numbers) of Plot"),
+        ("(TRIM 1 OF X0.v) WHERE $0", "cannot connect output 0 (text) of Trim to input 0 (bool) of Where"),
+    ],
+)
+def test_types_that_do_not_fit_name_both_processors(text, said):
+    p = problem_of(f"DEFINE Out AS {text}.", ["a"])
+    assert (p.kind, p.line) == ("type-mismatch", 1)
+    assert said in p.message

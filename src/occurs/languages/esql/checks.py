@@ -97,6 +97,17 @@ def _column_place(pipe: syntax.Node, name: str) -> Span | None:
     return None
 
 
+#: their functions are of their inputs
+_DIRECT = (tree.Lift, tree.Where, tree.StopWhen, tree.Machine)
+
+
+def _refused(source: tree.Pipe, found: Kind, target: tree.Node, port: int, wanted: str) -> str:
+    return (
+        f"cannot connect output {source.port} ({found}) of {source.node.processor.kind_name} "
+        f"to input {port} ({wanted}) of {target.processor.kind_name}"
+    )
+
+
 class _Kinds:
     """The types of all pipes; connections and functions that do not fit are reported where they stand."""
 
@@ -104,6 +115,7 @@ class _Kinds:
         self.builder = builder
         self.done: dict[int, list[Kind]] = {}
         self.at: Text | None = None
+        self.node: tree.Node | None = None
         self.typing = Typing(inputs, report=self._finding)
 
     def of(self, pipe: tree.Pipe) -> Kind:
@@ -115,7 +127,7 @@ class _Kinds:
                 self.done[id(node)] = self._kinds(node)
 
     def _kinds(self, node: tree.Node) -> list[Kind]:
-        self.at = self.source(node)
+        self.at, self.node = self.source(node), node
         try:
             return self.typing.of(node, [self.of(p) for p in node.inputs])
         except Mismatch as m:
@@ -134,16 +146,22 @@ class _Kinds:
         hint = f.hint
         if hint is None and f.wanted in _CONVERSIONS:
             hint = f"convert with {_CONVERSIONS[f.wanted]}"
-        self.at.report(f.kind, f.message, span, hint)
+        self.at.report(f.kind, f.message + self._connection(f), span, hint)
+
+    def _connection(self, f: Finding) -> str:
+        """Of an input of a function that stands between pipes: which ports do not fit."""
+        node, part = self.node, f.part
+        if node is None or not isinstance(node.processor, _DIRECT) or not isinstance(part, tree.Input):
+            return ""
+        if f.found is None or part.index >= len(node.inputs):
+            return ""
+        return ": " + _refused(node.inputs[part.index], f.found, node, part.index, f.wanted or "another type")
 
     def _mismatch(self, m: Mismatch) -> None:
         given = m.node.inputs[m.port] if m.port < len(m.node.inputs) else None
         message = f"input {m.port} of {m.node.processor.kind_name} takes {m.wanted}, not {m.found}"
         if given is not None:
-            message = (
-                f"cannot connect output {given.port} ({m.found}) of {given.node.processor.kind_name} "
-                f"to input {m.port} ({m.wanted}) of {m.node.processor.kind_name}"
-            )
+            message = _refused(given, m.found, m.node, m.port, m.wanted)
         hint = next((f"convert with {how}" for k, how in _CONVERSIONS.items() if k in m.wanted.split()), None)
         span = (given.node.span if given is not None else None) or m.node.span
         self.source(m.node).report("type-mismatch", message, span, hint)

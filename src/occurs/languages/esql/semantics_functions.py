@@ -101,6 +101,11 @@ def _elements(value: Any) -> tuple[Any, ...]:
     return found
 
 
+def _inside(value: Any) -> tuple[Any, ...]:
+    """The elements of a collection, the values of a map."""
+    return tuple(v for _, v in value.items) if isinstance(value, Map) else _elements(value)
+
+
 def _size(value: Any) -> int:
     if isinstance(value, str):
         return len(value)
@@ -207,10 +212,10 @@ STRICT: dict[str, Callable[..., Any]] = {
     "element": element,
     "contains": contains,
     "in": lambda value, collection: contains(collection, value),
-    "sum": lambda c: total(_elements(c)),
-    "mean": lambda c: average(_elements(c)),
-    "all": lambda c: kleene(_elements(c), False),
-    "any": lambda c: kleene(_elements(c), True),
+    "sum": lambda c: total(_inside(c)),
+    "mean": lambda c: average(_inside(c)),
+    "all": lambda c: kleene(_inside(c), False),
+    "any": lambda c: kleene(_inside(c), True),
     "concat": lambda *parts: "".join(map(text, parts)),
     "split": of_text(lambda a, by: tuple(a.split(by)) if by else (a,)),
     "starts_with": of_text(lambda a, part: a.startswith(part)),

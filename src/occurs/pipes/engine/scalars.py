@@ -167,6 +167,11 @@ def members(value: Any) -> tuple[Any, ...]:
     return found
 
 
+def _values(value: Any) -> tuple[Any, ...]:
+    """The members of a collection, the values of a map."""
+    return tuple(v for _, v in value.items) if isinstance(value, Map) else members(value)
+
+
 def _size(value: Any) -> int:
     if isinstance(value, str):
         return len(value)
@@ -307,10 +312,10 @@ STRICT: dict[str, Callable[..., Any]] = {
     "element": element,
     "contains": contains,
     "in": lambda value, collection: contains(collection, value),
-    "sum": lambda c: total(members(c)),
-    "mean": lambda c: mean(members(c)),
-    "all": lambda c: kleene(members(c), False),
-    "any": lambda c: kleene(members(c), True),
+    "sum": lambda c: total(_values(c)),
+    "mean": lambda c: mean(_values(c)),
+    "all": lambda c: kleene(_values(c), False),
+    "any": lambda c: kleene(_values(c), True),
     "concat": lambda *parts: "".join(map(documents.text, parts)),
     "split": _of_text(lambda a, by: tuple(a.split(by)) if by else (a,)),
     "starts_with": _of_text(lambda a, part: a.startswith(part)),
