@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from occurs.pipes.engine import kernels
 from occurs.pipes.engine.columns import Col, concat, null_col
 
 _NONE = np.zeros(0, np.int64)
@@ -148,7 +149,7 @@ def last_of(codes: np.ndarray) -> np.ndarray:
     most = int(codes.max()) + 1
     if most <= 4 * len(codes) + 1024:
         at = np.full(most, -1)
-        at[codes] = np.arange(len(codes))
+        kernels.last_rows(codes, at)
         return at[at >= 0]
     order = np.argsort(codes, kind="stable")
     sorted_ = codes[order]

@@ -367,8 +367,8 @@ class Judge:
             state["from"].upto(call.instances)[code] = number + 1
             for i, q in enumerate(self.quantifiers):
                 q.forget(state[f"quantifier{i}"], code, number)
-        columns |= {f"v{k}": columns[f"v{k}"].astype(np.int64) for k in range(self.inputs)}
-        state["rows"].put(**columns)
+        # few are kept, as a rule: not with all that there was
+        state["rows"].put(**{n: c.astype(np.int64, copy=True) for n, c in columns.items()})
 
 
 def _depth(words: Sequence[tuple[int, int, int]]) -> int:

@@ -102,6 +102,13 @@ def dead(code: np.ndarray, live: np.ndarray, n: int, left: np.ndarray, zero: np.
 
 
 @njit(cache=True, nogil=True)
+def last_rows(code: np.ndarray, at: np.ndarray) -> None:
+    """``at`` (per code): the last row of each."""
+    for i in range(len(code)):
+        at[code[i]] = i
+
+
+@njit(cache=True, nogil=True)
 def slots(
     least: int, keys: np.ndarray, table: np.ndarray, free: np.ndarray, next_: int, out: np.ndarray, new: np.ndarray
 ) -> int:
@@ -128,6 +135,40 @@ def previous(code: np.ndarray, last: np.ndarray, out: np.ndarray) -> None:
     for i in range(len(code)):
         out[i] = last[code[i]]
         last[code[i]] = i
+
+
+@njit(cache=True, nogil=True)
+def distinct(code: np.ndarray, known: np.ndarray, count: int, out: np.ndarray) -> None:
+    """``out``: how many codes there were so far, beside the ``count`` that are ``known``."""
+    for i in range(len(code)):
+        c = code[i]
+        if not known[c]:
+            known[c] = True
+            count += 1
+        out[i] = count
+
+
+@njit(cache=True, nogil=True)
+def newest_sums(
+    code: np.ndarray, value: np.ndarray, valid: np.ndarray, newest: np.ndarray, known: np.ndarray, out: np.ndarray,
+    counts: np.ndarray,
+) -> None:  # fmt: skip
+    """``out``: the sum of the newest values of all codes; ``counts``: how many of these are valid.
+
+    ``newest``, ``known`` (per code): those before, 0 where there is none.  ``valid`` may be empty: all are.
+    """
+    some = len(valid) > 0
+    total, count = newest.sum(), known.sum()
+    for i in range(len(code)):
+        c = code[i]
+        there = not some or valid[i]
+        v = value[i] if there else 0
+        total += v - newest[c]
+        count += (1 if there else 0) - known[c]
+        newest[c] = v
+        known[c] = 1 if there else 0
+        out[i] = total
+        counts[i] = count
 
 
 @njit(cache=True, nogil=True)

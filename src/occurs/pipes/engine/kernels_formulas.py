@@ -220,3 +220,12 @@ def decided(
         latest[c] = s
         step[i] = s
         emitted[i] = True
+
+
+@njit(cache=True, nogil=True)
+def consecutive(values: np.ndarray) -> bool:
+    """Is each one more than the one before it?"""
+    gaps = 0
+    for i in range(1, len(values)):
+        gaps += values[i] - values[i - 1] != 1
+    return gaps == 0

@@ -13,8 +13,9 @@ from occurs.pipes.engine.columns import FALSE, TRUE, UNKNOWN, Troo, of_numpy
 from occurs.pipes.engine.items import NO_ENDS, Call, Ends, Items, ordinals
 from occurs.pipes.engine.judging import NEVER, Judge, Window
 from occurs.pipes.engine.operator import Fronts, Operator, Setting, meet, operator
+from occurs.pipes.engine.positions import Positions
 from occurs.pipes.engine.quantifying import first_verdicts
-from occurs.pipes.engine.state import Counts, Part, State, Table
+from occurs.pipes.engine.state import Counts, Part, State
 from occurs.pipes.graph import Node
 
 _NONE = np.zeros(0, np.int64)
@@ -38,7 +39,7 @@ class Formula(Operator):
         if self.p.troolean:
             counts = {f"items{k}": Counts() for k in range(len(self.node.inputs))}
             return {**judge, "fronts": Counts(), "true": Counts(NEVER), "false": Counts(NEVER), **counts}
-        return {**judge, "waiting": Table("code", "number", "exists", "about", spoken=True), "latest": Counts(-1)}
+        return {**judge, "waiting": Positions(), "latest": Counts(-1)}
 
     def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
         return [self._of_first(state, given, call) if self.p.troolean else self._of_each(state, given, call)]
@@ -49,7 +50,7 @@ class Formula(Operator):
         single = all(g.code is None for g in given)
         own: State = state["judge"]
         rows = self.judge.window(own, given, call, None)
-        waiting: Table = state["waiting"]
+        waiting: Positions = state["waiting"]
         code, number, exists, about = rows.code, rows.number, rows.exists, rows.about
         true, false = rows.true, rows.false
         gone, latest_end = own["gone"].upto(call.instances), own["latest_end"].upto(call.instances)
@@ -62,11 +63,11 @@ class Formula(Operator):
         if len(waiting) and single and self.p.at_end != "null":
             early = self._of_one_waiting(own, waiting, rows, over, state["latest"].upto(1))
         if len(waiting):
-            first_true, first_false = self._of_waiting(waiting, rows, over, latest_end)
-            code = np.concatenate([waiting["code"], code])
-            number = np.concatenate([waiting["number"], number])
-            exists = np.concatenate([waiting["exists"], exists])
-            about = np.concatenate([waiting["about"], about])
+            first_true, first_false = self._of_waiting(waiting.each("code"), rows, over, latest_end)
+            code = np.concatenate([waiting.each("code"), code])
+            number = np.concatenate([waiting.each("number"), number])
+            exists = np.concatenate([waiting.each("exists"), exists])
+            about = np.concatenate([waiting.each("about"), about])
             true, false = np.concatenate([first_true, true]), np.concatenate([first_false, false])
             if not single:
                 order = np.lexsort((number, code))
@@ -100,7 +101,9 @@ class Formula(Operator):
         latest[0] = step[count - 1]
         return Items(of_numpy(value[:count]), step[:count], rows.about[:count]), count
 
-    def _of_one_waiting(self, own: State, waiting: Table, rows: Window, over: np.ndarray, latest: np.ndarray) -> Items:
+    def _of_one_waiting(
+        self, own: State, waiting: Positions, rows: Window, over: np.ndarray, latest: np.ndarray
+    ) -> Items:
         """All that waits of one trace, if it is decided: it has one verdict."""
         true, false = NEVER, NEVER
         if len(rows):
@@ -111,19 +114,19 @@ class Formula(Operator):
         known = min(true, false)
         if known >= NEVER:
             return Items.none()
-        step = np.maximum(waiting["exists"], max(known, int(latest[0])))
-        value = of_numpy(np.full(len(step), true < false))
-        made = Items(value, step, waiting["about"])
+        exists = waiting.each("exists")
+        about = exists if np.array_equal(waiting["exists"], waiting["about"]) else waiting.each("about")
+        step = np.maximum(exists, max(known, int(latest[0])))
+        made = Items(of_numpy(np.full(len(step), true < false)), step, about)
         latest[0] = step[-1]
-        own["done"].upto(1)[0] = waiting["number"][-1] + 1
-        waiting.put(**dict.fromkeys(waiting.columns, _NONE))
+        own["done"].upto(1)[0] = waiting["number"][-1] + waiting["count"][-1]
+        waiting.forget()
         return made
 
     def _of_waiting(
-        self, waiting: Table, rows: Window, over: np.ndarray, end: np.ndarray
+        self, code: np.ndarray, rows: Window, over: np.ndarray, end: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """T and F of positions before those at hand: those of the first one, or what the end decides."""
-        code = waiting["code"]
         true, false = np.full(len(code), NEVER), np.full(len(code), NEVER)
         if len(over) and self.p.at_end == "finite":
             mine = np.isin(code, over)
@@ -170,9 +173,9 @@ class Formula(Operator):
         waits = ~emitted & (number < first[code])
         if len(over):
             waits &= ~np.isin(code, over)
-        state["waiting"].put(code=code[waits], number=number[waits], exists=exists[waits], about=about[waits])
+        state["waiting"].wait(code[waits], number[waits], exists[waits], about[waits])
 
-    def _keep_one(self, own: State, waiting: Table, rows: Window, count: int, call: Call) -> None:
+    def _keep_one(self, own: State, waiting: Positions, rows: Window, count: int, call: Call) -> None:
         """As :meth:`_keep`, of one trace of which nothing has waited and ``count`` positions have come out."""
         keep = self.judge.needed(rows)
         gone = max(count, int(np.argmax(keep)) if keep.any() else len(keep))
@@ -181,20 +184,20 @@ class Formula(Operator):
         code = int(rows.code[0])
         if count:
             own["done"].upto(call.instances)[code] = rows.number[count - 1] + 1
-        waits = slice(count, gone)
-        waiting.put(
-            code=rows.code[waits], number=rows.number[waits], exists=rows.exists[waits], about=rows.about[waits]
-        )
+        waiting.forget()
+        self._wait(waiting, rows, count, gone)
 
-    def _keep_waiting(self, own: State, waiting: Table, rows: Window, call: Call) -> None:
+    def _keep_waiting(self, own: State, waiting: Positions, rows: Window, call: Call) -> None:
         """As :meth:`_keep`, where nothing has come out."""
         keep = self.judge.needed(rows)
         self.judge.keep(own, rows, keep, call)
-        if not keep.all():
-            waits = slice(0, int(np.argmax(keep)) if keep.any() else len(keep))
-            waiting.append(
-                code=rows.code[waits], number=rows.number[waits], exists=rows.exists[waits], about=rows.about[waits]
-            )
+        self._wait(waiting, rows, 0, int(np.argmax(keep)) if keep.any() else len(keep))
+
+    @staticmethod
+    def _wait(waiting: Positions, rows: Window, first: int, last: int) -> None:
+        exists = rows.exists[first:last]
+        about = exists if rows.about is rows.exists else rows.about[first:last]
+        waiting.wait_too(rows.number[first:last], exists, about)
 
     # --- three values -----------------------------------------------------------------------------------------------
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +14,7 @@ from occurs.pipes.engine.functions import Function
 from occurs.pipes.engine.inside import Inside, of_outer
 from occurs.pipes.engine.items import Call, Ends, Items
 from occurs.pipes.engine.operator import Operator, Setting, operator
-from occurs.pipes.engine.slicing import Made, Own, apart, changes_of, groups_of, is_true, same, some_of
+from occurs.pipes.engine.slicing import Made, Own, apart, changes_of, groups_of, is_true, some_of
 from occurs.pipes.engine.snapshots import Changes, Snap
 from occurs.pipes.engine.state import Part, State
 from occurs.pipes.engine.values import Set, Sharp, distinct
@@ -54,14 +53,14 @@ class Slice(Operator):
         made: list[Made] = []
         gone: list[tuple[np.ndarray, np.ndarray]] = []
         if len(x):
-            codes = x.codes
             rows, some, outer, all_ = self._addressed(x, call)
             if self.until is None:
                 made.append(self._without_until(own, x, rows, some, outer, all_, base, inner, call))
             else:
                 self._with_until(own, x, rows, some, outer, all_, base, inner, call, made, gone)
-            own.about.upto(call.instances)[codes] = x.about
-            own.step.upto(call.instances)[codes] = x.step
+            # the last of each trace stays
+            own.about.upto(call.instances)[0 if x.code is None else x.code] = x.about[-1] if x.code is None else x.about
+            own.step.upto(call.instances)[0 if x.code is None else x.code] = x.step[-1] if x.code is None else x.step
         flushed = self._flush(own, x, base, inner, call) if len(x.ends) else None
         own.count.values[0] = base + len(x) + len(x.ends)
         found = Made.join(made) if made else None
@@ -156,7 +155,9 @@ class Slice(Operator):
     def _call(self, own: Own, x: Items, base: int, call: Call) -> Call:
         times = call.time(x.step) if len(x) else _NONE
         if len(x.ends):
-            times = np.concatenate([times, call.time(np.maximum(x.ends.step, self._last_step(own, x, call)))])
+            # a trace may end before the first event: nothing comes of that
+            last = np.maximum(x.ends.step, self._last_step(own, x, call))
+            times = np.concatenate([times, call.time(last) if len(call.times) else np.zeros(len(last), np.int64)])
         return Call(base, times)
 
     @staticmethod
@@ -174,8 +175,8 @@ class Slice(Operator):
         self, own: Own, x: Items, rows: np.ndarray, slot: np.ndarray, keys: Col | None, base: int, inner: Call,
         call: Call,
     ) -> Made:  # fmt: skip
-        whole = len(rows) == len(x) and (len(rows) == 0 or (rows[-1] == len(x) - 1 and rows is not None))
-        same = whole and bool((rows == np.arange(len(x))).all())
+        # the rows of a whole column ascend
+        same = len(rows) == len(x) and (keys is not None or bool((rows == np.arange(len(x))).all()))
         position = rows + base
         value = x.value if same else x.value.take(rows)
         items = Items(value, position, position, slot)
@@ -297,6 +298,8 @@ class Slice(Operator):
             return Items(value, step[at], about[at], None if single else code[at])
         if self.p.form == "last":
             return self._lasts(made, step, about, None if single else code)
+        if not len(x.ends):
+            return x.with_value(self._maps(own, x, made, gone, before, code, None))
         rows = np.arange(len(x))
         if flushed is not None and len(flushed):
             rows = np.concatenate([rows, np.unique(flushed.row)])
@@ -321,7 +324,9 @@ class Slice(Operator):
         if made is None:
             return Items.none(single=code is None)
         last = np.ones(len(made), np.bool_)
-        last[:-1] = (made.row[1:] != made.row[:-1]) | (made.slot[1:] != made.slot[:-1])
+        # a slice that ends may leave its slot to another one with the same item
+        born = made.born
+        last[:-1] = (made.row[1:] != made.row[:-1]) | (born[1:] != born[:-1])
         row, values = made.row[last], made.value.filter(last).pylist()
         starts = np.flatnonzero(np.diff(row, prepend=-1))
         stops = np.append(starts[1:], len(row))
@@ -341,8 +346,9 @@ class Slice(Operator):
 
     def _maps(
         self, own: Own, x: Items, made: Made | None, gone: list[tuple[np.ndarray, np.ndarray]],
-        before: Made | None, code: np.ndarray, rows: np.ndarray,
+        before: Made | None, code: np.ndarray, rows: np.ndarray | None,
     ) -> Col:  # fmt: skip
+        """The snapshots ``rows`` (None: all)."""
         assert before is not None
         parts = [p for p in (before, made) if p is not None and len(p)]
         if made is not None and len(made):
@@ -354,10 +360,8 @@ class Slice(Operator):
                 own.newest.put(made.slot, made.value)
         own.forget_newest()
         count = len(code)
-        if not parts:
-            return Snap(changes_of([], count), rows)
-        if x.code is None and not gone:
-            return Snap(changes_of(parts, count), rows)
+        if not parts or (x.code is None and not gone):
+            return Snap(changes_of([before] if made is None else [before, made], count), rows)
         every = Made.join(parts)
         size = len(every)
         since, born = every.row, every.born
@@ -382,8 +386,10 @@ class Slice(Operator):
             since, born, slot, lost = since[order], born[order], slot[order], lost[order]
             keys, values = keys.take(order), values.take(order)
         if x.code is None:
-            return Snap(Changes(since, slot, lost, count, lambda: born, lambda: keys, lambda: values), rows)
-        return self._maps_of_traces(every, since, slot, born, lost, keys, values, code, rows, count)
+            named = {"since": since, "slot": slot, "gone": lost, "born": born, "keys": keys, "values": values}
+            return Snap(Changes(count, named.__getitem__, True), rows)
+        shown = np.arange(count) if rows is None else rows
+        return self._maps_of_traces(every, since, slot, born, lost, keys, values, code, shown, count)
 
     @staticmethod
     def _maps_of_traces(
@@ -396,11 +402,11 @@ class Slice(Operator):
         out = np.empty(len(rows), object)
         for c in np.unique(code[rows]).tolist():
             mine = np.flatnonzero(trace == c)
-            numbers, some, theirs = born[mine], keys.take(mine), values.take(mine)
-            part = Changes(
-                since[mine], slot[mine], lost[mine], count, partial(same, numbers), partial(same, some),
-                partial(same, theirs),
-            )  # fmt: skip
+            named = {
+                "since": since[mine], "slot": slot[mine], "gone": lost[mine], "born": born[mine],
+                "keys": keys.take(mine), "values": values.take(mine),
+            }  # fmt: skip
+            part = Changes(count, named.__getitem__, True)
             here = np.flatnonzero(code[rows] == c)
             for i, v in zip(here.tolist(), Snap(part, rows[here]).pylist()):
                 out[i] = v

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from occurs.expr import tree as expressions
 from occurs.pipes.engine.columns import TRUE, Col, Obj, Plain, concat, null_col, truths
 from occurs.pipes.engine.items import Items
 from occurs.pipes.engine.slots import Slots
-from occurs.pipes.engine.snapshots import Changes
+from occurs.pipes.engine.snapshots import Changes, OneEach
 from occurs.pipes.engine.state import Counts, Latest, Part, State
 from occurs.pipes.engine.values import key
 from occurs.pipes.graph import EverySlice
@@ -80,22 +79,22 @@ def is_true(found: Col) -> np.ndarray:
     return known == TRUE if known is not None else np.array([v is True for v in found.pylist()], np.bool_)
 
 
-def same(value: Any) -> Any:
-    return value
-
-
 def changes_of(parts: list[Made], count: int) -> Changes:
-    """The changes that are made of what slices gave, one part after the other."""
+    """The changes that are made of what slices gave, one part after the other: what was there before, what is new."""
+    full = [p for p in parts if len(p)]
 
-    def joined(name: str) -> Any:
-        found = [getattr(p, name) for p in parts]
-        if name in ("keys", "value"):
+    def column(name: str) -> Any:
+        if name == "gone":
+            return np.zeros(sum(map(len, full)), np.bool_)
+        found = [getattr(p, {"since": "row", "values": "value"}.get(name, name)) for p in full]
+        if name in ("keys", "values"):
             return concat(found) if found else null_col(0)
         return np.concatenate(found) if found else _NONE
 
-    since, slot = joined("row"), joined("slot")
-    lost = np.zeros(len(since), np.bool_)
-    return Changes(since, slot, lost, count, *(partial(joined, n) for n in ("born", "keys", "value")))
+    if len(parts) == 2 and parts[1].ordered and len(parts[1]) == count:
+        before, now = parts
+        return OneEach(column, before.slot, before.value, now.slot, now.value, len(now.owners[0]))
+    return Changes(count, column)
 
 
 def some_of(values: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:

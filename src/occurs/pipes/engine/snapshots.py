@@ -22,41 +22,63 @@ class Changes:
 
     Change j is seen from snapshot ``since[j]`` on (ascending; -1: it was there before): slice ``slot[j]``, which is
     number ``born[j]``, has the key ``keys[j]`` and the value ``values[j]``, or is no more if ``gone[j]``.
-    ``count``: snapshots in the call.  The last three are put together when somebody asks.
+    ``count``: snapshots in the call.  ``column``: these columns by name; they are put together when somebody asks.
     """
 
-    def __init__(
-        self,
-        since: np.ndarray,
-        slot: np.ndarray,
-        gone: np.ndarray,
-        count: int,
-        born: Callable[[], np.ndarray],
-        keys: Callable[[], Col],
-        values: Callable[[], Col],
-    ) -> None:
-        self.since, self.slot, self.gone, self.count = since, slot, gone, count
-        self._born, self._keys, self._values = born, keys, values
-        self._some_gone = bool(gone.any())
-        #: the numbers of all snapshots
-        self.all = np.arange(count)
+    def __init__(self, count: int, column: Callable[[str], Any], some_gone: bool = False) -> None:
+        self.count = count
+        self._column = column
+        self._some_gone = some_gone
+
+    @cached_property
+    def since(self) -> np.ndarray:
+        return self._column("since")
+
+    @cached_property
+    def slot(self) -> np.ndarray:
+        return self._column("slot")
+
+    @cached_property
+    def gone(self) -> np.ndarray:
+        return self._column("gone")
 
     @cached_property
     def born(self) -> np.ndarray:
-        return self._born()
+        return self._column("born")
 
     @cached_property
     def keys(self) -> Col:
-        return self._keys()
+        return self._column("keys")
 
     @cached_property
     def values(self) -> Col:
-        return self._values()
+        return self._column("values")
 
     def __len__(self) -> int:
         return len(self.since)
 
-    def before(self) -> np.ndarray:
+    # --- of each snapshot -------------------------------------------------------------------------------------------
+
+    def sizes(self) -> np.ndarray:
+        """How many slices it shows."""
+        new = (self._before() < 0).astype(np.int64)
+        # what is gone was shown before, or never
+        return self._running(np.where(self.gone, new - 1, new) if self._some_gone else new)
+
+    def sums(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """The sum of the values that are no nulls, and how many these are; None if they are no ints, or too large."""
+        found = numbers(self.values)
+        if found is None or not _small(found[0], len(self)):
+            return None
+        values, valid = found
+        before = self._before()
+        there = ~self.gone if valid is None else valid & ~self.gone
+        mine = np.where(there, values, 0)
+        earlier = np.where(before >= 0, mine[before], 0) if len(mine) else mine
+        counted = np.where(before >= 0, there[before], False) if len(mine) else there
+        return self._running(mine - earlier), self._running(there.astype(np.int64) - counted.astype(np.int64))
+
+    def _before(self) -> np.ndarray:
         """The change of the same slice before each one; -1 if it was not shown then."""
         out = np.empty(len(self), np.int64)
         kernels.previous(self.slot, np.full(int(self.slot.max(initial=-1)) + 1, -1), out)
@@ -64,45 +86,79 @@ class Changes:
             out[(out >= 0) & self.gone[out]] = -1
         return out
 
-    def shown(self, before: np.ndarray) -> np.ndarray:
-        """How many more slices each change shows; ``before``: what :meth:`before` gives."""
-        new = (before < 0).astype(np.int64)
-        # what is gone was shown before, or never
-        return np.where(self.gone, new - 1, new) if self._some_gone else new
-
-    def running(self, steps: np.ndarray) -> np.ndarray:
+    def _running(self, steps: np.ndarray) -> np.ndarray:
         """Sums of ``steps`` (per change) seen by each snapshot."""
         total = np.cumsum(steps)
-        before = len(self) - self.count
-        if before >= 0 and np.array_equal(self.since[before:], self.all):  # one change each
-            return total[before:]
         seen = np.cumsum(np.bincount(self.since + 1, minlength=self.count + 1))[1 : self.count + 1]
         return np.concatenate([np.zeros(1, steps.dtype), total])[seen]
 
 
+class OneEach(Changes):
+    """Changes of which each snapshot shows one more: the value ``value[i]`` of the slice ``of[i]``.
+
+    ``first``: the slots that were shown before, ``first_value``: their values.
+    """
+
+    def __init__(
+        self, column: Callable[[str], Any], first: np.ndarray, first_value: Col, of: np.ndarray, value: Col, slots: int
+    ) -> None:
+        super().__init__(len(of), column)
+        self._first, self._first_value, self._of, self._value, self._slots = first, first_value, of, value, slots
+
+    def sizes(self) -> np.ndarray:
+        shown, out = np.zeros(self._slots, np.bool_), np.empty(self.count, np.int64)
+        shown[self._first] = True
+        kernels.distinct(self._of, shown, len(self._first), out)
+        return out
+
+    def sums(self) -> tuple[np.ndarray, np.ndarray] | None:
+        first, found = numbers(self._first_value), numbers(self._value)
+        if first is None or found is None or not all(_small(v, self.count + len(v)) for v in (first[0], found[0])):
+            return None
+        newest, known = np.zeros(self._slots, np.int64), np.zeros(self._slots, np.int64)
+        there = np.ones(len(first[0]), np.bool_) if first[1] is None else first[1]
+        newest[self._first], known[self._first] = np.where(there, first[0], 0), there
+        out, count = np.empty(self.count, np.int64), np.empty(self.count, np.int64)
+        valid = np.zeros(0, np.bool_) if found[1] is None else found[1]
+        kernels.newest_sums(self._of, found[0], valid, newest, known, out, count)
+        return out, count
+
+
+def _small(values: np.ndarray, count: int) -> bool:
+    """Are these ints of which so many have a sum that fits?"""
+    if values.dtype != np.int64:
+        return False
+    most = max(-float(values.min(initial=0)), float(values.max(initial=0)))
+    return most * (count + 1) <= 2.0**61
+
+
 class Snap(Col):
-    """Snapshots number ``rows`` of ``changes``; ``bags``: only their values."""
+    """Snapshots number ``rows`` of ``changes`` (None: all of them); ``bags``: only their values."""
 
-    __slots__ = ("bags", "changes", "rows")
+    __slots__ = ("_rows", "bags", "changes")
 
-    def __init__(self, changes: Changes, rows: np.ndarray, bags: bool = False) -> None:
+    def __init__(self, changes: Changes, rows: np.ndarray | None = None, bags: bool = False) -> None:
         self.changes = changes
-        self.rows = changes.all if len(rows) == changes.count and np.array_equal(rows, changes.all) else rows
+        self._rows = rows
         self.bags = bags
 
+    @property
+    def rows(self) -> np.ndarray:
+        return np.arange(self.changes.count) if self._rows is None else self._rows
+
     def __len__(self) -> int:
-        return len(self.rows)
+        return self.changes.count if self._rows is None else len(self._rows)
 
     def take(self, rows: np.ndarray) -> Col:
-        if len(rows) and (not len(self.rows) or rows.min() < 0):
+        if len(rows) and (not len(self) or rows.min() < 0):
             return Obj.of(self.pylist()).take(rows)
-        return Snap(self.changes, self.rows[rows], self.bags)
+        return Snap(self.changes, rows if self._rows is None else self._rows[rows], self.bags)
 
     def slice(self, first: int, last: int) -> Col:
         return Snap(self.changes, self.rows[first:last], self.bags)
 
     def nulls(self) -> np.ndarray:
-        return np.zeros(len(self.rows), np.bool_)
+        return np.zeros(len(self), np.bool_)
 
     def table(self) -> tuple[str, pa.Table]:
         return Obj.of(self.pylist()).table()
@@ -129,30 +185,19 @@ class Snap(Col):
 
     def _seen(self, values: np.ndarray) -> np.ndarray:
         """Of all snapshots those of this column."""
-        return values if self.rows is self.changes.all else values[self.rows]
+        return values if self._rows is None else values[self._rows]
 
     def answer(self, name: str) -> Col | None:
         """A function of each, without making it whole; None if that is not possible."""
         changes = self.changes
         if name == "values" and not self.bags:
-            return Snap(changes, self.rows, True)
+            return Snap(changes, self._rows, True)
         if name not in ("size", "sum", "mean") or (name != "size" and not self.bags):
             return None
         if name == "size":
-            return of_numpy(self._seen(changes.running(changes.shown(changes.before()))))
-        found = numbers(changes.values)
-        if found is None or found[0].dtype != np.int64:
+            return of_numpy(self._seen(changes.sizes()))
+        found = changes.sums()
+        if found is None:
             return None
-        values, valid = found
-        before = changes.before()
-        there = ~changes.gone if valid is None else valid & ~changes.gone
-        mine = np.where(there, values, 0)
-        if len(mine) and np.abs(mine.astype(np.float64)).max() * (len(mine) + 1) > 2.0**62:
-            return None
-        earlier = np.where(before >= 0, mine[before], 0) if len(mine) else mine
-        sums = self._seen(changes.running(mine - earlier))
-        if name == "sum":
-            return of_numpy(sums)
-        counted = np.where(before >= 0, there[before], False) if len(mine) else there
-        count = self._seen(changes.running(there.astype(np.int64) - counted.astype(np.int64)))
-        return of_numpy(sums / np.maximum(count, 1), count > 0)
+        sums, count = map(self._seen, found)
+        return of_numpy(sums) if name == "sum" else of_numpy(sums / np.maximum(count, 1), count > 0)

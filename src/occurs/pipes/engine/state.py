@@ -236,32 +236,35 @@ class Table(Part):
     events."""
 
     def __init__(self, *names: str, spoken: bool = False) -> None:
-        self._columns: dict[str, np.ndarray] = dict.fromkeys(names, _NONE)
-        self._more: list[dict[str, np.ndarray]] = []
+        self._parts: list[dict[str, np.ndarray]] = [dict.fromkeys(names, _NONE)]
         self.spoken = spoken
 
     def __len__(self) -> int:
-        return sum(len(next(iter(c.values()), _NONE)) for c in (self._columns, *self._more))
+        return sum(len(next(iter(p.values()), _NONE)) for p in self._parts)
 
     @property
     def columns(self) -> dict[str, np.ndarray]:
         """All columns."""
-        if self._more:
-            parts = [self._columns, *self._more]
-            self._columns = {n: np.concatenate([p[n] for p in parts]) for n in self._columns}
-            self._more = []
-        return self._columns
+        if len(self._parts) > 1:
+            self._parts = [{n: self[n] for n in self._parts[0]}]
+        return self._parts[0]
 
     def __getitem__(self, name: str) -> np.ndarray:
-        return self.columns[name]
+        if len(self._parts) == 1:
+            return self._parts[0][name]
+        return np.concatenate([p[name] for p in self._parts])
+
+    def last_part(self) -> dict[str, np.ndarray]:
+        """The rows that were put or appended last."""
+        return self._parts[-1]
 
     def put(self, **columns: np.ndarray) -> None:
         """What is kept from now on."""
-        self._columns, self._more = columns, []
+        self._parts = [columns]
 
     def append(self, **columns: np.ndarray) -> None:
         """More rows."""
-        self._more.append(columns)
+        self._parts.append(columns)
 
     def tables(self) -> Tables:
         return {"v": pa.table(self.columns)}
@@ -270,21 +273,21 @@ class Table(Part):
         self.put(**{n: tables["v"].column(n).to_numpy() for n in tables["v"].column_names})
 
     def drop(self, codes: np.ndarray) -> None:
-        if "code" in self._columns and len(self):
+        if "code" in self._parts[0] and len(self):
             columns = self.columns
             keep = ~np.isin(columns["code"], codes)
             self.put(**{n: v[keep] for n, v in columns.items()})
 
     def copy(self) -> Table:
         new = Table(spoken=self.spoken)
-        new._columns, new._more = dict(self._columns), list(self._more)
+        new._parts = [dict(p) for p in self._parts]
         return new
 
     def rows(self) -> int:
         return len(self)
 
     def abouts(self) -> np.ndarray:
-        return self.columns["about"] if self.spoken else _NONE
+        return self["about"] if self.spoken else _NONE
 
 
 class Texts(Part):
