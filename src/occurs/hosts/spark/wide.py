@@ -199,7 +199,7 @@ def wide_rows(
         if not mine:
             continue
         of_type = pc.equal(codes, number)
-        all_rows = table if pc.all(of_type).as_py() else table.filter(of_type)
+        all_rows = table if pc.all(of_type, skip_nulls=False).as_py() else table.filter(of_type)  # marks have none
         for inlet in mine:
             part = all_rows
             if "__derived" in table.column_names:
