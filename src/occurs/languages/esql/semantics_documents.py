@@ -111,7 +111,7 @@ def _document(value: Any) -> Json:
     return Json(json.dumps(value, sort_keys=True, ensure_ascii=False))
 
 
-_STEP = re.compile(r"\.?([A-Za-z_][\w-]*)|\[(-?\d+)\]|\[(\*)\]|\[(?:'([^']*)'|\"([^\"]*)\")\]")
+_STEP = re.compile(r"\.?(\w[\w-]*)|\[(-?\d+)\]|\[(\*)\]|\[(?:'([^']*)'|\"([^\"]*)\")\]")
 
 
 def json_path(document: Any, path: Any) -> Any:

@@ -327,13 +327,19 @@ def tuples(p: tree.Tuples, inputs: Inputs, scope: Scope) -> list[Trace]:
     lines = [(item, line) for item, some in zip(x.items, each(x.items, _lines)) for line in some]
     if not lines:
         return [Trace((), x.end)]
-    names = [n or "" for n in lines[0][1]]
+    (names,) = each(lines[:1], lambda found: _header(found[1]))
     made = each(lines[1:], lambda found: _named(names, found[1]))
     return [Trace(tuple(i._replace(value=v) for (i, _), v in zip(lines[1:], made)), x.end)]
 
 
 def _lines(item: Item) -> list[list[str | None]]:
     return [] if item.value is None else documents.read_csv(item.value)
+
+
+def _header(line: list[str | None]) -> list[str]:
+    if len(set(line)) < len(line):
+        raise Fault("bad-value", "names a column twice", line)
+    return [n or "" for n in line]
 
 
 def _named(names: list[str], line: list[str | None]) -> Record:

@@ -94,7 +94,7 @@ def as_json(value: Any) -> Json:
     return Json(json.dumps(value, sort_keys=True, ensure_ascii=False))
 
 
-_STEP = re.compile(r"\.?([A-Za-z_][\w-]*)|\[(-?\d+)\]|\[(\*)\]|\[(?:'([^']*)'|\"([^\"]*)\")\]")
+_STEP = re.compile(r"\.?(\w[\w-]*)|\[(-?\d+)\]|\[(\*)\]|\[(?:'([^']*)'|\"([^\"]*)\")\]")
 
 
 @lru_cache(maxsize=256)

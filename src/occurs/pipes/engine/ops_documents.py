@@ -116,6 +116,8 @@ class Tuples(Operator):
         for i, (c, lines) in enumerate(zip(x.codes.tolist(), each(x.value.pylist(), documents.csv_lines))):
             for line in lines or ():
                 if c not in names:
+                    if len(set(line)) < len(line):
+                        raise Fault("bad-value", "names a column twice", line, i)
                     names[c] = [n or "" for n in line]
                     continue
                 if len(line) > len(names[c]):
