@@ -11,7 +11,8 @@ from occurs.languages.logic.checks.nodes import Global
 from occurs.languages.logic.running.core import AHEAD, free
 from occurs.languages.logic.running.residual import Residual
 
-#: what an `and` of obligations can be compared by with others: which they are; their values; the directions
+#: what an `and` of obligations can be compared by with others: which they are, with the values that have to be equal;
+#: the other values; their directions
 Front: TypeAlias = tuple[Any, tuple[Any, ...], tuple[int, ...]]
 
 
@@ -31,10 +32,13 @@ def front(parts: Sequence[Residual], nodes: Sequence[OfNode]) -> Front | None:
             return None
         number, hold, own = part
         known = nodes[number].directions if hold else None
-        key += (number, hold)
-        values += own
-        of += (0,) * len(own) if known is None else known
-    return (tuple(key), values, of) if any(of) else None
+        if known is None:
+            key.append(part)
+        else:
+            key.append(number)
+            values += own
+            of += known
+    return (tuple(key), values, of) if of else None
 
 
 def undominated(left: dict[Residual, None], fresh: Iterable[Residual], of: Callable[[Residual], Front | None]) -> None:
@@ -63,12 +67,8 @@ def undominated(left: dict[Residual, None], fresh: Iterable[Residual], of: Calla
 
 
 def serves(a: tuple[Any, ...], b: tuple[Any, ...], directions: tuple[int, ...]) -> bool:
-    """Is a formula satisfied with the values ``a`` whenever it is with ``b``?  In the direction 0 they are equal."""
+    """Is a formula satisfied with the values ``a`` whenever it is with ``b``?"""
     for x, y, direction in zip(a, b, directions):
-        if direction == 0:
-            if x is not y and x != y:
-                return False
-            continue
         if type(x) not in _NUMBERS or type(y) not in _NUMBERS:
             return False
         if (x < y) if direction > 0 else (x > y):

@@ -23,6 +23,7 @@ from occurs.languages.logic.running.residual import (
     both,
     combined,
     either,
+    leave,
 )
 from occurs.languages.logic.running.values import Lost
 from occurs.languages.logic.running.windows import Ages, ages, clocks
@@ -258,10 +259,10 @@ def _joined(conjunction: bool, parts: list[Expand]) -> Expand:
             waits = waits or type(one) is tuple
             found.append(one)
         if waits and every:
-            # what waits is not satisfied now: what is, adds nothing, and if it has to be the last state it never is
-            if LAST in found:
-                return FALSE
-            found = [one for one in found if one is not NOW]
+            # what waits is not satisfied at this state
+            found = [leave(one) for one in found]
+            if len(found) == 2 and type(found[0]) is tuple and type(found[1]) is tuple and found[0] != found[1]:
+                return Several(True, (found[0], found[1]))
         return combined(every, found)
 
     return expand

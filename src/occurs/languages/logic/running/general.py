@@ -102,6 +102,8 @@ class _Run:
         self.compiled, self.trigger, self.kept, self.call = compiled, compiled.trigger, kept, call
         self.found: list[tuple[int, Instance, tuple[Any, ...], int, Sequence[Reason]]] = []
         self.over: list[tuple[int, tuple[Any, ...]]] = []
+        #: one for all, one after the other
+        self.s = State(0, kept.variables, kept.tables, {}, kept.sql)
 
     # --- a state ------------------------------------------------------------------------------------------------------
 
@@ -196,8 +198,10 @@ class _Run:
         """An instance at a state of its history."""
         kept, every = self.kept, self.trigger.every
         kept.dirty.add(instance)
-        variables = kept.variables if not self.trigger.split else {**kept.variables, **instance.variables}
-        s = State(time, variables, kept.tables, events, kept.sql)
+        s = self.s
+        s.time, s.events, s.past, s.record = time, events, (), None
+        if self.trigger.split:
+            s.variables = {**kept.variables, **instance.variables}
         if every is not None:
             if instance.next_tick is None:
                 instance.next_tick = (time // every + 1) * every
