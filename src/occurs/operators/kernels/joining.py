@@ -385,13 +385,13 @@ def advance(
     ``versions``, which tell whether they have changed, are changed in place.
 
     Returns what has ended (or is true) of the nodes ``outputs``: if ``whole`` as :func:`reported` does, with texts as
-    Arrow has them, else block after block; and the rows of each.  If a value is not in its dictionary: nothing, there
-    are no rows of anything then.
+    Arrow has them, else block after block; and the rows of each.  If values are not in their dictionaries:
+    these, as :func:`read_all` says them, there are no rows of anything then.
     """
     no_offsets, no_bytes = np.empty(0, np.int32), np.empty(0, np.uint8)
-    marks, known = read_all(_widths(program), firsts, counts, sources, keys, codes, slots, ends, store)
-    if not known:
-        return np.empty(0, np.int64), no_offsets, no_bytes, np.empty(0, np.int64)
+    marks, unknown = read_all(_widths(program), firsts, counts, sources, keys, codes, slots, ends, store)
+    if len(unknown):
+        return unknown, no_offsets, no_bytes, np.empty(0, np.int64)
     closed, began = List.empty_list(_BLOCK), List.empty_list(_BLOCK)
     for i in range(len(program)):
         nothing = np.empty((program[i, WIDTH] + 2, 0), np.int64)

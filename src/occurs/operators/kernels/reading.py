@@ -65,59 +65,67 @@ def _text(slots: np.ndarray, ends: np.ndarray, store: np.ndarray, data: int, beg
 
 
 @njit(
-    types.boolean(_OUT, types.int64, _OUT, types.int64, types.int64, types.int64, *[_OUT] * 4, _STORE),
+    types.Tuple((_OUT, types.int64))(
+        _OUT, types.int64, _OUT, types.int64, types.int64, types.int64, *[_OUT] * 4, _STORE, _OUT, types.int64
+    ),
     cache=True,
     nogil=True,
 )
-def read(
-    marks: np.ndarray, at: int, sources: np.ndarray, source: int, first: int, n: int,
-    keys: np.ndarray, codes: np.ndarray, slots: np.ndarray, ends: np.ndarray, store: np.ndarray,
-) -> bool:  # fmt: skip
-    """Writes the codes of ``n`` values of a column, from ``first`` on, into ``marks``, from ``at`` on; whether all of
-    them have codes.  ``source``: where that of the column is.  ``keys``, ``codes``: of numbers (see
-    :class:`occurs.operators.keycodes.IntTable`); ``slots``, ``ends``, ``store``: of texts."""
-    kind, values = sources[source + KIND], sources[source + VALUES]
+def _read(
+    marks: np.ndarray, at: int, sources: np.ndarray, source: int, first: int, n: int, keys: np.ndarray,
+    codes: np.ndarray, slots: np.ndarray, ends: np.ndarray, store: np.ndarray, unknown: np.ndarray, count: int,
+) -> tuple[np.ndarray, int]:  # fmt: skip
+    """Writes the codes of ``n`` values of a column, from ``first`` on, into ``marks``, from ``at`` on; what has none is
+    added to what is ``unknown``, see :func:`read_all`."""
+    kind, values, data = sources[3 * source + KIND], sources[3 * source + VALUES], sources[3 * source + BYTES]
     if kind == PLAIN:
         for i in range(n):
             marks[at + i] = _int64(values, first + i)
-    elif kind == NUMBERS:
-        size = len(keys)
-        for i in range(n):
+        return unknown, count
+    size = len(keys)
+    for i in range(n):
+        if kind == NUMBERS:
             value = _int64(values, first + i)
             s = _slot(value, size)
             while codes[s] >= 0 and keys[s] != value:
                 s = (s + 1) & (size - 1)
-            if codes[s] < 0:
-                return False
-            marks[at + i] = codes[s]
-    else:
-        data = sources[source + BYTES]
-        for i in range(n):
-            code = _text(slots, ends, store, data, _int32(values, first + i), _int32(values, first + i + 1))
-            if code < 0:
-                return False
-            marks[at + i] = code
-    return True
+            code = codes[s]
+        else:
+            value = first + i
+            code = _text(slots, ends, store, data, _int32(values, value), _int32(values, value + 1))
+        if code < 0:
+            if 3 * (count + 1) > len(unknown):
+                unknown = np.concatenate((unknown, np.empty(len(unknown) + 48, np.int64)))
+            unknown[3 * count], unknown[3 * count + 1], unknown[3 * count + 2] = kind, source, value
+            count += 1
+        marks[at + i] = code
+    return unknown, count
 
 
-@njit(types.Tuple((_OUT, types.boolean))(_OUT, _OUT, _OUT, _OUT, *[_OUT] * 4, _STORE), cache=True, nogil=True)
+@njit(types.Tuple((_OUT, _OUT))(*[_OUT] * 8, _STORE), cache=True, nogil=True)
 def read_all(
     widths: np.ndarray, firsts: np.ndarray, counts: np.ndarray, sources: np.ndarray,
     keys: np.ndarray, codes: np.ndarray, slots: np.ndarray, ends: np.ndarray, store: np.ndarray,
-) -> tuple[np.ndarray, bool]:  # fmt: skip
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """The marks of several tables: of each as many columns as its width says, and then times, ``counts`` from
-    ``firsts`` on; and whether all values have codes.  Tables without rows have no sources."""
+    ``firsts`` on; tables without rows have no sources.
+
+    And three numbers for every value that has no code: its kind, the number of its source; and the number that it is,
+    or the row of the text.  ``keys``, ``codes``: of numbers (see :class:`occurs.operators.keycodes.IntTable`);
+    ``slots``, ``ends``, ``store``: of texts.
+    """
     size = 0
     for k in range(len(counts)):
         size += (widths[k] + 1) * counts[k]
-    marks = np.empty(size, np.int64)
-    at = source = 0
+    marks, unknown = np.empty(size, np.int64), np.empty(0, np.int64)
+    at = source = count = 0
     for k in range(len(counts)):
         if counts[k] == 0:
             continue
         for _ in range(widths[k] + 1):
-            if not read(marks, at, sources, source, firsts[k], counts[k], keys, codes, slots, ends, store):
-                return marks, False
+            unknown, count = _read(
+                marks, at, sources, source, firsts[k], counts[k], keys, codes, slots, ends, store, unknown, count
+            )  # fmt: skip
             at += counts[k]
-            source += 3
-    return marks, True
+            source += 1
+    return marks, unknown[: 3 * count].copy()

@@ -156,7 +156,7 @@ class Joined:
             return [answer.nothing() for answer in self.reports.answers]
         found, offsets, data, sizes = self._run(state, sources, call)
         if not len(sizes):  # some values are new
-            sources.learn(call)
+            sources.learn(found, call)
             found, offsets, data, sizes = self._run(state, sources, call)
         if self.reports.whole(call.values):
             return self.reports.rows(found, offsets, data, sizes)

@@ -18,14 +18,14 @@ from occurs.operators.rows import Rows, Window
 @dataclass
 class Sources:
     """The instants of some atoms in a call: per atom the rows ``firsts`` and how many from there on, ``counts``; one
-    behind the other the sources of their columns and times.  ``held``: what must last while they are read.  ``read``:
-    the rows of which the kernel reads values, which may be new to it."""
+    behind the other the sources of their columns and times.  ``held``: what must last while they are read.
+    ``columns``: of each source, None of what is not looked up."""
 
     firsts: list[int] = field(default_factory=list)
     counts: list[int] = field(default_factory=list)
     flat: list[int] = field(default_factory=list)
     held: list[object] = field(default_factory=list)
-    read: list[tuple[Rows, Sequence[str]]] = field(default_factory=list)
+    columns: list[Column | None] = field(default_factory=list)
 
     @staticmethod
     def of(scans: Sequence[tuple[str, Scan]], tables: Mapping[str, Rows], call: Call) -> Sources:
@@ -39,16 +39,20 @@ class Sources:
             if not scan.conditions:
                 window = rows.columns
                 whole, first = (window.of, window.start) if isinstance(window, Window) else (rows, 0)
-                found = _found(whole, scan.arguments)
+                found, columns = _found(whole, scan.arguments)
                 if found is not None:
                     out._add(first + rows.new, len(rows.time) - rows.new, found)
                     out.held.append(whole)
-                    out.read.append((rows, scan.arguments))
+                    out.columns += columns
                     continue
             codes, time = scan.instants(rows, call)
-            columns = [np.ascontiguousarray(c, np.int64) for c in (*codes, time)]
-            out._add(0, len(time), [n for c in columns for n in (PLAIN, c.ctypes.data, 0)] if len(time) else ())
-            out.held.append(columns)
+            if len(time):
+                arrays = [np.ascontiguousarray(c, np.int64) for c in (*codes, time)]
+                out._add(0, len(time), [n for c in arrays for n in (PLAIN, c.ctypes.data, 0)])
+                out.held.append(arrays)
+                out.columns += [None] * len(arrays)
+            else:
+                out._add(0, 0, ())
         return out
 
     def _add(self, first: int, count: int, sources: Sequence[int]) -> None:
@@ -60,21 +64,26 @@ class Sources:
         """As the kernel takes them."""
         return np.array(self.firsts, np.int64), np.array(self.counts, np.int64), np.array(self.flat, np.int64)
 
-    def learn(self, call: Call) -> None:
-        """Gives all values codes."""
-        for rows, attributes in self.read:
-            new = rows.slice(rows.new) if rows.new else rows
-            for name in attributes:
-                call.values.encode(new.column(name))
+    def learn(self, unknown: np.ndarray, call: Call) -> None:
+        """Gives codes to values that have none, see :func:`occurs.operators.kernels.reading.read_all`."""
+        kind, source, value = unknown.reshape(-1, 3).T
+        numbers = value[kind == NUMBERS]
+        if len(numbers):
+            call.values.encode(Column(Type.INT, numbers, None))
+        for number in np.unique(source[kind == TEXTS]).tolist():
+            column = self.columns[number]
+            assert column is not None
+            call.values.encode(column.take(value[source == number]))
 
 
-def _found(rows: Rows, attributes: tuple[str, ...]) -> tuple[int, ...] | None:
-    """The sources of attributes and of the time; None if some are neither ints nor texts, or have nulls."""
+def _found(rows: Rows, attributes: tuple[str, ...]) -> tuple[tuple[int, ...] | None, list[Column | None]]:
+    """The sources of attributes and of the time, and their columns; None if some are neither ints nor texts, or have
+    nulls."""
     key = ("sources", attributes)
     if key not in rows.cache:
         columns = [rows.column(name) for name in attributes]
-        rows.cache[key] = (_sources(columns, rows.time), columns)
-    found: tuple[int, ...] | None = rows.cache[key][0]
+        rows.cache[key] = (_sources(columns, rows.time), [*columns, None])
+    found: tuple[tuple[int, ...] | None, list[Column | None]] = rows.cache[key]
     return found
 
 
