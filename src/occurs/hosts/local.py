@@ -66,15 +66,10 @@ def calls(rows: Mapping[str, Rows], until: int, budget: int) -> Iterator[tuple[i
     cuts = np.unique(times[each - 1 :: each])
     frontiers = [int(t) for t in cuts if t < until] + [until]
     # per type where each part begins, and the last ends
-    ends = {t: np.searchsorted(r.time, frontiers, side="right").tolist() for t, r in rows.items()}
-    begins = {t: [0, *found] for t, found in ends.items()}
-    for number, frontier in enumerate(frontiers):
-        part = {}
-        for t, r in rows.items():
-            begin, end = begins[t][number], ends[t][number]
-            if begin < end:
-                part[t] = r.slice(begin, end)
-        yield frontier, part
+    ends = [np.searchsorted(r.time, frontiers, side="right").tolist() for r in rows.values()]
+    begins = [[0, *found] for found in ends]
+    for frontier, first, last in zip(frontiers, zip(*begins), zip(*ends)):
+        yield frontier, {t: rows[t].view(i, j) for t, i, j in zip(rows, first, last) if i < j}
 
 
 __all__ = ["BUDGET", "Live", "calls", "concat_rows", "history_rows", "run_history"]
