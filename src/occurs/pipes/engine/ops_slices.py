@@ -42,7 +42,7 @@ class Slice(Operator):
         self.inside = Inside(p.inner, setting)
 
     def fresh(self) -> dict[str, Part]:
-        return {"own": Own(self.inside.network.fresh(), self.p.form == "map")}
+        return {"own": Own(self.inside.network.fresh(), self.p.form == "map" or self.until is not None)}
 
     def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
         (x,) = given

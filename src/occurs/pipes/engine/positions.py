@@ -33,7 +33,7 @@ class Positions(Table):
         first = {"number": number[:1].copy(), "exists": exists[:1].copy(), "about": about[:1].copy()}
         last = self.last_part()
         if len(last["count"]) and all(last[n][-1] + last["count"][-1] == v[0] for n, v in first.items()):
-            last["count"][-1] += size
+            last["count"] = np.append(last["count"][:-1], last["count"][-1] + size)
         else:
             self.append(code=np.zeros(1, np.int64), **first, count=np.array([size]))
 
@@ -55,7 +55,7 @@ class Positions(Table):
 
     def copy(self) -> Positions:
         new = Positions()
-        new.put(**{n: c.copy() for n, c in self.columns.items()})
+        new.put(**self.columns)
         return new
 
     def abouts(self) -> np.ndarray:

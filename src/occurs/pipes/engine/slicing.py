@@ -116,9 +116,11 @@ def groups_of(keys: Col, outer: np.ndarray | None) -> np.ndarray:
 class Own(Part):
     """What a slicer keeps: its slices, their newest values, the states of their copies of φ."""
 
-    def __init__(self, inner: State, newest: bool) -> None:
+    def __init__(self, inner: State, shared: bool) -> None:
         self.inner = inner
         self.slots = Slots()
+        #: slots may change while what slices gave is still looked at
+        self.shared = shared
         self.newest = Latest()
         self.count = Counts()
         #: of the last item of each trace of the slicer
@@ -131,8 +133,9 @@ class Own(Part):
         return Made(row, out.codes, self.owners(), self.slots.keys(out.codes), out.value)
 
     def owners(self) -> Owners:
-        """Who has the slots now, whatever becomes of them."""
-        return self.slots.born.copy(), self.slots.outer.copy()
+        """Who has the slots now; snapshots stay, whatever becomes of these."""
+        found = self.slots.born, self.slots.outer
+        return (found[0].copy(), found[1].copy()) if self.shared else found
 
     def _state(self) -> State:
         return State(
@@ -162,7 +165,7 @@ class Own(Part):
         self.step.drop(codes)
 
     def copy(self) -> Own:
-        new = Own(self.inner.copy(), False)
+        new = Own(self.inner.copy(), self.shared)
         new.slots, new.newest, new.count = self.slots.copy(), self.newest.copy(), self.count.copy()
         new.about, new.step, new.removed = self.about.copy(), self.step.copy(), list(self.removed)
         return new

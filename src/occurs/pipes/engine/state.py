@@ -117,6 +117,9 @@ class Latest(Part):
             self.value = value.take(last)
             return
         keep = ~np.isin(self.code, mine)
+        if not keep.any():  # the new ones are in order
+            self.code, self.value = mine, value.take(last)
+            return
         code = np.concatenate([self.code[keep], mine])
         both = concat([self.value.take(np.flatnonzero(keep)), value.take(last)])
         order = np.argsort(code, kind="stable")
