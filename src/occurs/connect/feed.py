@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from occurs.connect.tables import kind_of, like, to_arrow
 from occurs.errors import InputProblem, UsageProblem, did_you_mean
+from occurs.model.natural import fit
 from occurs.model.types import Schema, Type
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def changes(
     the table; ``op`` (insert, update, delete, .. or c, u, d, r, I, U, D); ``row`` and perhaps ``old``, the rows as
     struct, map or JSON text; perhaps ``sequence``.  In this process the result is a mapping from tables to tables of
     the same kind; on Spark one DataFrame with a column ``type``, for which rows that are no structs need the
-    declarations of a ``program``.
+    declarations of a ``program``.  The values of a map of texts are read as what the ``program`` declares; without it
+    as int, float or boolean if all of a column are such.
 
     >>> feed = pa.table({"time": [1], "table": ["T"], "op": ["c"], "row": ['{"k": "a", "v": 1}']})
     >>> changes(feed)["T"].to_pylist()
@@ -58,7 +60,7 @@ def changes(
     given = to_arrow(frame)
     parts: dict[str, list[dict[str, Any]]] = {}
     columns = [given.column(n).to_pylist() for n in names]
-    for number, values in enumerate(zip(*columns, strict=True)):
+    for number, values in enumerate(zip(*columns, strict=True), 1):
         one = dict(zip(names, values, strict=True))
         made = {"op": one[op]}
         if old is not None:
@@ -69,7 +71,12 @@ def changes(
         made |= {n: v for n, v in (_object(one[row], row, number) or {}).items() if n not in made}
         parts.setdefault(one[table], []).append({"time": number, **made})
     times = given.column(time)
-    return {t: like(frame, _table(own, times)) for t, own in parts.items() if t is not None}
+    out = {t: _table(t, own, times) for t, own in parts.items() if t is not None}
+    kind = given.schema.field(row).type
+    if pa.types.is_map(kind) and pa.types.is_string(kind.item_type):
+        declared = {} if program is None else program.declared
+        out = {t: _read(found, declared.get(t, Schema())) for t, found in out.items()}
+    return {t: like(frame, found) for t, found in out.items()}
 
 
 def _object(value: Any, column: str, number: int) -> dict[str, Any] | None:
@@ -86,17 +93,42 @@ def _object(value: Any, column: str, number: int) -> dict[str, Any] | None:
     raise InputProblem.of("bad-value", f"row {number}: `{column}` is no row: {value!r}", row=number)
 
 
-def _table(rows: list[dict[str, Any]], times: pa.ChunkedArray) -> pa.Table:
-    """The changes of one table; ``time`` is in ``times``."""
+def _table(name: str, rows: list[dict[str, Any]], times: pa.ChunkedArray) -> pa.Table:
+    """The changes of one table; ``time`` is the number of the row, from 1, in ``times``."""
     names = list(dict.fromkeys(n for r in rows for n in r if n != "time"))
-    try:
-        columns = {n: pa.array([r.get(n) for r in rows]) for n in names}
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise InputProblem.of("bad-value", f"the rows of the feed have columns of unlike types: {error}") from error
+    columns: dict[str, pa.Array] = {}
+    for column in names:
+        values = [r.get(column) for r in rows]
+        try:
+            columns[column] = pa.array(values)
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            first: dict[type, str] = {}
+            for r in rows:
+                if (v := r.get(column)) is not None:
+                    first.setdefault(type(v), f"row {r['time']}: {v!r}")
+            text = f"`{column}` of `{name}` has values of unlike types: {', '.join(first.values())}"
+            raise InputProblem.of("bad-value", text) from error
     for special in ("op", "old"):
         if special in columns:
             columns[special] = columns[special].cast(pa.string())
-    return pa.table({"time": times.take(pa.array([r["time"] for r in rows])), **columns})
+    return pa.table({"time": times.take(pa.array([r["time"] - 1 for r in rows])), **columns})
+
+
+def _read(table: pa.Table, declared: Schema) -> pa.Table:
+    """The columns of texts as what they are declared, or look like; as they are if a value is otherwise."""
+    for at, name in enumerate(table.column_names):
+        column = table.column(at)
+        if name in ("time", "op", "old", "sequence") or not pa.types.is_string(column.type):
+            continue
+        for kind in (declared[name],) if name in declared else (Type.INT, Type.FLOAT, Type.BOOL):
+            found = fit(column, kind, text=True)
+            if found is None or not found.null_count == column.null_count < len(column):
+                continue
+            # `01` is a number only where one is declared
+            if name in declared or kind is not Type.INT or found.cast(pa.string()) == column.cast(pa.string()):
+                table = table.set_column(at, name, found)
+            break
+    return table
 
 
 def _on_spark(

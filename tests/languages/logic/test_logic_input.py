@@ -87,8 +87,6 @@ def test_a_feed_of_changes(form: str) -> None:
     feed = pa.table({"at": [1, 2, 3, 4], "what": ["T"] * 4, "do": [op for op, _ in given], "row": made})
     tables = occurs.changes(feed, time="at", table="what", op="do")
     assert tables["T"].column_names[:2] == ["time", "op"]
-    if form == "map":  # all values of a map are of one type
-        tables["T"] = tables["T"].set_column(3, "v", tables["T"].column("v").cast(pa.int64()))
     found = occurs.parse(OVERLOAD, language="ftl").detect(tables, time_unit="s")
     assert found["t"].to_pylist() == [{"type": "t", "time": 3, "y": "a"}]
 
@@ -102,6 +100,18 @@ def test_a_feed_with_old_rows() -> None:
             occurs.changes(feed, **wrong)
     with pytest.raises(occurs.InputProblem):
         occurs.changes(feed.set_column(3, "row", pa.array(["x", "{}"])))
+    with pytest.raises(occurs.InputProblem, match="`v` of `T` has values of unlike types: row 1: 1, row 2: 'b'"):
+        occurs.changes(feed.set_column(3, "row", pa.array(['{"v": 1}', '{"v": "b"}'])))
+
+
+def test_a_feed_of_maps_of_texts() -> None:
+    rows = pa.array([[("k", "01"), ("v", "1")], [("k", "7"), ("v", "2")]], pa.map_(pa.string(), pa.string()))
+    feed = pa.table({"time": [1, 2], "table": ["T"] * 2, "op": ["c", "u"], "row": rows})
+    assert [c.to_pylist() for c in occurs.changes(feed)["T"].columns[2:]] == [["01", "7"], [1, 2]]
+    texts = [[("k", "1"), ("v", "1")], [("k", "1"), ("v", "02")]]
+    feed = feed.set_column(3, "row", pa.array(texts, pa.map_(pa.string(), pa.string())))
+    program = occurs.parse(OVERLOAD, language="ftl")
+    assert program.detect(occurs.changes(feed, program=program), time_unit="s").arrow("t")["y"].to_pylist() == ["1"]
 
 
 @pytest.mark.spark
