@@ -347,3 +347,41 @@ def test_constants_of_times():
     day = datetime(2026, 1, 31, tzinfo=UTC)
     assert str((at - day).item_type) == "duration"
     assert str((at - day > timedelta(hours=1)).item_type) == "bool"
+
+
+@pytest.mark.parametrize(
+    ("box", "same"),
+    [
+        (lambda: pipes.Mutator(7), lambda x: x.constant(7)),
+        (lambda: pipes.SliceEach(fn("$0 MOD 2"), lambda p: p), lambda x: x.slice_each(fn("$0 MOD 2"), lambda p: p)),
+        (lambda: pipes.SliceLast(fn("$0 MOD 2"), lambda p: p), lambda x: x.slice_last(fn("$0 MOD 2"), lambda p: p)),
+        (lambda: pipes.Count(), pipes.stats.count),
+        (lambda: pipes.Moment(2), lambda x: pipes.stats.moment(x, 2)),
+        (lambda: pipes.StandardDeviation(), pipes.stats.standard_deviation),
+        (lambda: pipes.Threshold(2), lambda x: pipes.signal.threshold(x, 2)),
+        (lambda: pipes.Smooth(2), lambda x: pipes.signal.smooth(x, 2)),
+        (lambda: pipes.Peaks(), pipes.signal.peaks),
+        (lambda: pipes.Plateaus(2, 1), lambda x: pipes.signal.plateaus(x, 2, 1)),
+        (lambda: pipes.DeadTime(1), lambda x: pipes.signal.dead_time(x, 1)),
+        (lambda: pipes.Print(), lambda x: x.print()),
+    ],
+)
+def test_a_box_is_what_its_method_is(x, box, same):
+    made = box()
+    pipes.connect(x, made)
+    assert made.out(0).run([1, 4, 2, None, 3]) == same(x).run([1, 4, 2, None, 3])
+
+
+@pytest.mark.parametrize(
+    ("box", "values", "found"),
+    [
+        (lambda: pipes.Xml("null"), ["<a/>", "<a"], ["<a/>", None]),
+        (lambda: pipes.Json(), ["[1]"], ["[1]"]),
+        (lambda: pipes.Tuples(), ["a,b", "1,2"], [{"a": "1", "b": "2"}]),
+        (lambda: pipes.Regex("(.)-(.)", "l", "r"), ["a-b"], [{"l": "a", "r": "b"}]),
+    ],
+)
+def test_boxes_of_documents(box, values, found):
+    made = box()
+    pipes.connect(pipes.source("s", type=str), made)
+    assert made.out(0).run(values) == found

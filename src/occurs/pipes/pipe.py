@@ -302,11 +302,11 @@ class Pipe:
 
     def xml(self, on_bad: str = "error") -> Pipe:
         """XML documents of texts; ``on_bad="null"``: null of what is malformed."""
-        return self._through(tree.Xml(_bad(on_bad)))
+        return self._through(tree.Xml(on_bad_named(on_bad)))
 
     def json(self, on_bad: str = "error") -> Pipe:
         """JSON documents of texts; ``on_bad="null"``: null of what is malformed."""
-        return self._through(tree.Json(_bad(on_bad)))
+        return self._through(tree.Json(on_bad_named(on_bad)))
 
     def tuples(self) -> Pipe:
         """Tuples of lines of CSV; the first line names the columns."""
@@ -397,7 +397,8 @@ def _logical(op: str, left: Any, right: Any) -> Pipe:
     return _lifted(op, expr, left, right)
 
 
-def _bad(on_bad: str) -> str:
+def on_bad_named(on_bad: str) -> str:
+    """``error`` or ``null``; DefinitionProblem if it is neither."""
     if on_bad not in ("error", "null"):
         raise DefinitionProblem.of("unknown-name", f"on_bad takes error or null, not {on_bad!r}")
     return on_bad
