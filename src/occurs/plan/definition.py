@@ -76,6 +76,10 @@ class Definition(ABC):
     def row_by_row(self) -> bool:
         """Does it look at one row only?"""
 
+    def back(self, type: str) -> int:
+        """How many ticks before what it finds the rows of a type may lie that it depends on, if it is not endless."""
+        return self.reads[type]
+
     @property
     def delay(self) -> int | None:
         """Its events of an instant are known so many ticks later; None: that has no bound."""

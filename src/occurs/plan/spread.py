@@ -261,6 +261,6 @@ def reach(stage: Stage) -> int:
     """The longest path of retentions: how far the inputs of a detection can lie before it, in ticks."""
     deepest: dict[str, int] = {}
     for d in sorted(stage.definitions, key=_place):
-        mine = max((back + deepest.get(t, 0) for t, back in d.reads.items()), default=0)
+        mine = max((d.back(t) + deepest.get(t, 0) for t in d.reads), default=0)
         deepest[d.output] = max(deepest.get(d.output, 0), mine)
     return max(deepest.values(), default=0)

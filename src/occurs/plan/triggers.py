@@ -21,6 +21,9 @@ class TriggerDefinition(Named):
     ``future``: it looks ahead, so that there may be instances that can fire no more.  ``never``: if it is not empty,
     the notices of these are a side output of this type, with the columns ``notices``: the generic variables.
     ``thorough``: an operator that knows why a trigger fires, if ``operator`` does not; ``reasons``: is it asked why?
+
+    ``overlap``: how many ticks before a firing the states lie that it depends on; if None, ``whole`` says why that has
+    no bound.
     """
 
     trigger: str
@@ -38,10 +41,17 @@ class TriggerDefinition(Named):
     future: bool = False
     never: str = ""
     notices: Schema = Schema()
+    overlap: int | None = None
+    whole: str = field(default="", compare=False)
 
     @property
     def endless(self) -> str:
-        return "what a trigger waits for depends on all states since it was activated"
+        if self.reasons or self.never:
+            return "all states are asked for since a trigger was activated"
+        return self.whole if self.overlap is None else ""
+
+    def back(self, type: str) -> int:
+        return self.overlap or 0
 
     @property
     def row_by_row(self) -> bool:

@@ -20,6 +20,7 @@ from occurs.loading import parse
 from occurs.model.history import History, InputOptions
 from occurs.model.occurrence import Occurrence
 from occurs.operators.rows import Rows
+from occurs.plan.spread import Group, groups
 from occurs.plan.stage import Stage
 from occurs.program import Program
 from occurs.testing.cases import Case
@@ -77,11 +78,11 @@ class Subject:
                 engine = Engine.restore(self.stage, engine.save(), labelled=True)
         return self.gather(done)
 
-    def gather(self, done: Sequence[TypeRows]) -> list[Occurrence]:
+    def gather(self, done: Sequence[TypeRows], stage: Stage | None = None) -> list[Occurrence]:
         """Detections with their labels and constituents as attributes, so that these are compared too."""
         out: list[Occurrence] = []
         for found in done:
-            out += occurrences_of({t: found.table(t, label=True) for t in self.stage.reported})
+            out += occurrences_of({t: found.table(t, label=True) for t in (stage or self.stage).reported})
         return out
 
 
@@ -164,6 +165,34 @@ def splitting(subject: Subject, parts: int = 3) -> None:
             agree(whole_answer, error.kind, f"split by {key}")
             return
     agree(whole_answer, merged, f"split by {key}")
+
+
+def slicing(subject: Subject, rng: random.Random) -> int:
+    """Where history may be cut into slices of time that overlap, each finds what is its own.  Returns for how many of
+    the groups of definitions that was asked."""
+    frontiers = random_frontiers(subject, rng)
+    found = [g for g in groups(subject.stage.definitions, subject.stage) if g.mode == "slices" and not g.takes]
+    for group in found if frontiers else ():
+        whole_answer = _slices(subject, group, frontiers[-1:])
+        agree(whole_answer, _slices(subject, group, frontiers), f"slices up to {frontiers}, {group.overlap} more each")
+    return len(found)
+
+
+def _slices(subject: Subject, group: Group, lasts: Sequence[int]) -> Answer:
+    """What a group finds in slices that end with ``lasts``."""
+    assert subject.clock is not None
+    first, done, rows = subject.clock[0], [], subject.rows()
+    try:
+        for last in lasts:
+            engine = Engine(group.stage, labelled=True)
+            begin = max(subject.clock[0], first - group.overlap)
+            mine = {t: r.take(np.flatnonzero((r.time >= begin) & (r.time <= last))) for t, r in rows.items()}
+            *_, found = [engine.advance(part, until, begin) for until, part in cut(mine, [first - 1, last])]
+            done.append(found)
+            first = last + 1
+        return subject.gather(done, group.stage)
+    except OccursError as error:
+        return error.kind
 
 
 def _part(rows: Rows, attributes: Sequence[str], parts: int) -> np.ndarray:

@@ -9,7 +9,7 @@ from occurs.languages.logic.render import render
 from occurs.loading import parse
 from occurs.program import Program
 from occurs.testing import laws
-from occurs.testing.laws import cutting, meaning, restart, splitting
+from occurs.testing.laws import cutting, meaning, restart, slicing, splitting
 from occurs.testing.logic import LogicCase
 
 
@@ -33,6 +33,7 @@ def all_laws(case: LogicCase, rng: random.Random) -> None:
     cutting(subject, rng)
     restart(subject, rng)
     splitting(subject)
+    slicing(subject, rng)
 
 
-__all__ = ["Subject", "all_laws", "cutting", "meaning", "program_of", "restart", "splitting"]
+__all__ = ["Subject", "all_laws", "cutting", "meaning", "program_of", "restart", "slicing", "splitting"]

@@ -27,6 +27,7 @@ from occurs.languages.logic.kept import words
 from occurs.languages.logic.parser import parse
 from occurs.languages.logic.running.general import General
 from occurs.languages.logic.semantics.evaluation import evaluate
+from occurs.languages.logic.sliced import overlap
 from occurs.model.history import History
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
@@ -163,6 +164,7 @@ class Logic:
             known = trigger.sources
             kept, size = words(trigger)
             operator, thorough = operator_of(trigger), General(trigger)
+            back, whole = overlap(trigger, operator)
             reads = frozenset((*known.tables, *known.states, *known.events))
             out.append(
                 TriggerDefinition(
@@ -183,6 +185,8 @@ class Logic:
                     future=not trigger.past,
                     size=size,
                     thorough=None if isinstance(operator, General) else thorough,
+                    overlap=back,
+                    whole=whole,
                     text=f"{resolved.text} {known}",
                     file=resolved.file,
                     span=resolved.trigger.span,
