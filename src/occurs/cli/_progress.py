@@ -51,7 +51,10 @@ def detecting(spark: bool) -> Iterator[None]:
         def told(done: int, total: int) -> None:
             bar.update(task, description="detecting: tasks of Spark", completed=done, total=total or None)
 
-        with _errors(spark), _watched(told) if spark else _nothing():
+        def compiled(begins: bool) -> None:
+            bar.update(task, description="compiling (once on this machine)" if begins else "detecting")
+
+        with _errors(spark), _watched(told) if spark else compiling(compiled):
             yield
 
 
@@ -64,6 +67,29 @@ def _errors(spark: bool) -> AbstractContextManager[None]:
 @contextmanager
 def _nothing() -> Iterator[None]:
     yield
+
+
+@contextmanager
+def compiling(told: Callable[[bool], None]) -> Iterator[None]:
+    """Calls ``told`` when Numba begins (True) and ends to compile something that its cache does not have: at the first
+    use on a machine this takes most of a minute, and no one should wonder why."""
+    from numba.core.event import Event, Listener, install_listener
+
+    class Watch(Listener):
+        depth = 0
+
+        def on_start(self, event: Event) -> None:
+            self.depth += 1
+            if self.depth == 1:
+                told(True)
+
+        def on_end(self, event: Event) -> None:
+            self.depth -= 1
+            if self.depth == 0:
+                told(False)
+
+    with install_listener("numba:compile", Watch()):
+        yield
 
 
 @contextmanager
