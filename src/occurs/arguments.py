@@ -85,7 +85,7 @@ def fact_tables(given: Mapping[str, Any], declared: Mapping[str, Schema]) -> dic
     unread = [n for n in given if n not in declared]
     if unread:
         text = f"no definition of this program reads facts: {', '.join(f'`{n}`' for n in unread)}"
-        hint = "TESLA rules read events only; give facts a time and a type"
+        hint = f"a .phen file declares them, `input fact {unread[0]}(a, b).`; TESLA rules read events only"
         if declared:
             hint = did_you_mean(unread[0], declared, "facts")
         raise UsageProblem.of("unsupported", text, hint=hint)

@@ -256,7 +256,8 @@ def test_types_without_rows():
     assert len(history.tables["B"]) == 0
     assert history.tables["B"].schema.names == ["time", "v", "w"]
     assert history.tables["C"].schema.names == ["time", "k"]
-    assert [(n.kind, n.severity) for n in history.notices] == [("no-rows", "notice")]
+    assert [(n.kind, n.severity) for n in history.notices] == [("unknown-type", "warning"), ("no-rows", "notice")]
+    assert "`B`" in history.notices[0].message
 
 
 def test_several_tables_of_one_type_widen():

@@ -189,6 +189,9 @@ def schemas_of(
         own = external is not None and name not in external  # what rules define has their schema
         if name not in seen and name not in declared and shared.attributes and not own:
             seen[name] = shared
+            text = f"no event is declared, defined or observed with the type `{name}`"
+            hint = did_you_mean(name, present | set(declared), "types")
+            notices.append(Problem("unknown-type", text, hint=hint, severity="warning"))
     for name, schema in declared.items():
         seen.setdefault(name, schema)
         if name not in present and (inputs is None or name in inputs):

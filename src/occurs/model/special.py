@@ -50,9 +50,8 @@ def take_in(
             hint = did_you_mean(options.type or "type", names, "columns")
             hint += "; or give one table per type"
             reads = "" if choice is None else f", and the program reads {listed(choice)}"
-            problems.append(
-                input_problem("missing-column", f"there is no type column `{options.type}`{reads}", source, hint)
-            )
+            column = f" `{options.type}`" if options.type else ""
+            problems.append(input_problem("missing-column", f"there is no type column{column}{reads}", source, hint))
     if len(problems) > before:
         return None
     if typed:

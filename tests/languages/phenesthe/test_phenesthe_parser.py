@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from occurs.errors import Problem
 from occurs.expr import tree as core
 from occurs.languages.phenesthe import syntax as s
+from occurs.languages.phenesthe.define import read
 from occurs.languages.phenesthe.parser import parse
 from occurs.languages.phenesthe.render import render
 from occurs.model.time import UNIT_MICROSECONDS, Duration
@@ -456,3 +457,11 @@ def test_any_text_is_read_or_refused(words: list[str]) -> None:
     assert problems or file.statements
     for problem in problems:
         assert problem.span is not None
+
+
+def test_a_text_in_which_nothing_stands() -> None:
+    for text in ("", " \n"):
+        (problem,) = read([(text, "empty.phen", "phenesthe")]).problems
+        assert (problem.kind, problem.file) == ("syntax", "empty.phen")
+        assert "empty" in problem.message
+    assert not read([("# nothing yet", None, "phenesthe")]).problems

@@ -30,7 +30,16 @@ __all__ = ["Phenesthe", "check", "read"]
 
 def read(texts: Sequence[Given]) -> Texts[syntax.File]:
     """Parse (text, file name, language) triples; all problems are kept."""
-    return Texts.read(texts, parse)
+    return Texts.read(texts, _parsed)
+
+
+def _parsed(text: str, file: str | None) -> tuple[syntax.File, list[Problem]]:
+    """A text in which nothing stands is no program (phenesthe.md, section 8)."""
+    parsed, problems = parse(text, file)
+    if not text.strip():
+        hint = "a definition: `state underway(V) : fast(V) ~> slow(V).`"
+        problems = [Problem("syntax", "the text is empty: there is no statement in it", file=file, hint=hint)]
+    return parsed, problems
 
 
 def check(texts: Texts[syntax.File], known: Known) -> Phenesthe:

@@ -119,7 +119,8 @@ def _special(piece: str, start: int, end: int, found: str, expected: set[str]) -
     elif "_RPAR" in expected and re.search(r"(?i)\(\s*(within|between)$", before):
         advice = "the parentheses of the event before it are still open: `B() within ...`"
     elif expected == {"_WITHIN", "_BETWEEN"}:
-        advice = "say over which time: `within 5 min from A`, or `between A and B`"
+        advice = "say over which time: `within 5 min from A`, or `between A and B`; it looks back from A, "
+        advice += "and what does not come after an event is told by a Timer: `from Timer(M%5 == 0) and each A() ...`"
     elif expected == {"_AND"} and re.search(r"(?i)\bbetween\s+\S+$", before):
         advice = "an interval has two ends: `between A and B`"
     elif expected == {"_FROM"} and not re.search(r"(?i)\bwithin\b", before):
