@@ -56,6 +56,8 @@ class Terms(Names):
                 arg, sort = self.value(node.arg, scope)
                 if sort in (None, Type.NULL, Type.DURATION) or (isinstance(sort, Type) and sort.numeric):
                     return Unary("neg", arg, span=node.span), sort
+                if self.is_ticks(arg, sort):
+                    return Unary("neg", arg, span=node.span), Type.INT
                 return self.report("type-mismatch", f"`-` needs a number, `{render(node.arg)}` is {type_word(sort)}",
                                    node.span)  # fmt: skip
             case Binary():
@@ -76,10 +78,16 @@ class Terms(Names):
         if not isinstance(a, Type) or not isinstance(b, Type):
             return built, None
         found = arithmetic_type(node.op, a, b, self.integer_time)
+        if found is None and (self.is_ticks(left, a) or a.numeric) and (self.is_ticks(right, b) or b.numeric):
+            return built, Type.FLOAT if node.op == "/" or Type.FLOAT in (a, b) else Type.INT
         if found is None:
             message = f"there is no {type_word(a)} {node.op} {type_word(b)}"
             return self.mismatch(message, node, (node.left, a), (node.right, b))
         return built, found
+
+    def is_ticks(self, node: Expr, sort: Sort) -> bool:
+        """Is it the time, where times are integers, or may be?  `2 * time` means nothing over timestamps."""
+        return sort is Type.TIMESTAMP and self.integer_time is not False and any(map(_of_clock, node.walk()))
 
     def call(self, node: syntax.Apply, scope: Scope) -> Resolved:
         name = node.name.lower()
