@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,9 @@ from hostcases import here
 from instream import How, InStream
 
 import occurs
+from occurs.connect.files import read_sources
+from occurs.follow.expected import Expected, Pinned
+from occurs.follow.wide import wide
 from occurs.model.history import InputOptions
 from occurs.testing.compare import difference
 
@@ -143,6 +148,46 @@ def test_what_is_pushed_is_checked(value: Any) -> None:
     assert problem.value.kind == "bad-value"
     with pytest.raises(occurs.UsageProblem, match="is no type"):
         occurs.parse("DEFINE Out AS X0.v.", "esql").live({"X0": {"v": "list<thing>"}})
+
+
+LINES = [
+    '{"time": 0, "v": [1, 2], "when": ["2020-01-02"], "mixed": [1, "a"], "other": 1}',
+    '{"time": 1, "v": [], "when": null, "mixed": [], "other": 2.5}',
+    '{"time": 2, "v": [0.5, null], "when": ["soon", null], "mixed": null}',
+]
+
+
+@pytest.mark.parametrize("strange", ["", '{"time": 3, "v": null, "other": "x"}'])
+def test_in_json_lines(tmp_path: Path, strange: str) -> None:
+    """Whether one reader reads all of them at once, or, as one value has another type, one by one."""
+    path = tmp_path / "X0.jsonl"
+    path.write_text("\n".join([*LINES, strange]))
+    program = occurs.parse("DEFINE Out AS mean(X0.v). DEFINE When AS UNPACK X0.when.", "esql")
+    found = program.detect(read_sources([f"X0={path}"]), **OPTIONS, bad_rows="skip")
+    assert found["Out"].column("value").to_pylist() == [1.5, None, 0.5]
+    assert found["When"].column("value").to_pylist() == ["2020-01-02", "soon", None]
+    assert found.counts["bad"] == bool(strange)
+    with pytest.raises(occurs.DefinitionProblem):
+        occurs.parse("DEFINE Out AS X0.mixed.", "esql").detect(read_sources([f"X0={path}"]), bad_rows="skip", **OPTIONS)
+
+
+def test_followed_files(tmp_path: Path) -> None:
+    first, second = (tmp_path / f"{n}.jsonl" for n in "ab")
+    first.write_text("\n".join(LINES))
+    program, options = occurs.parse("DEFINE Out AS mean(X0.v).", "esql"), InputOptions(time_unit="s", bad_rows="skip")
+    sources = read_sources([f"X0={first}"])
+    pinned = Pinned.of(program, program.history(sources, options), sources, options)
+    assert Pinned.load(json.loads(json.dumps(pinned.entry()))) == pinned
+    expected = Expected.of(program, pinned, options, (None, None), False)
+    assert expected.schema.field("c0").type == pa.list_(pa.float64())
+    assert "c0 array<double>" in expected.ddl
+    given = ["[1]", "null", '"x"', '["x"]']
+    second.write_text("\n".join(f'{{"time": {7 + n}, "v": {v}}}' for n, v in enumerate(given)))
+    rows = wide(read_sources([f"X0={second}"], schemas=pinned.schemas), expected)
+    good = [(r["__time"], r["c0"]) for r in rows.to_pylist() if r["__state"] == 0]
+    assert good == [(7, [1.0]), (8, None)]
+    bad = [json.loads(r["__bad"]) for r in rows.to_pylist() if r["__state"] == 2]
+    assert [(b["row"], b["found"][0]["n"]) for b in bad] == [(3, "v"), (4, "v")]
 
 
 @pytest.mark.parametrize("way", [How(buckets=2, size=1, memory="forgetful"), How(buckets=3, size=2, memory="crash")])

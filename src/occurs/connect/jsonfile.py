@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.json as pj
 
 from occurs.errors import InputProblem
+from occurs.model.lists import fit_lists, list_type, one_by_one, times_as
 from occurs.model.source import Source
 from occurs.model.types import Schema, Type, arrow_type
 
@@ -177,8 +178,9 @@ def _table(lines: pa.LargeBinaryArray, schema: Schema | None) -> tuple[pa.Table,
         return pa.table({}), {}
     texts = {n: pa.string() for n, t in schema or () if t is Type.STRING}
     table = _fast(_join(lines), texts)
-    if table is not None and any(pa.types.is_timestamp(f.type) for f in table.schema):
-        texts |= {f.name: pa.string() for f in table.schema if pa.types.is_timestamp(f.type)}
+    times = {} if table is None else {f.name: t for f in table.schema if (t := times_as(pa.string(), f.type)) != f.type}
+    if times:
+        texts |= times
         table = _fast(_join(lines), texts)
     if table is not None and len(table) == len(lines):
         missing = [n for n in texts if n not in table.column_names]
@@ -188,10 +190,18 @@ def _table(lines: pa.LargeBinaryArray, schema: Schema | None) -> tuple[pa.Table,
 
 def _slow(items: list[dict[str, Any]], schema: Schema | None) -> tuple[pa.Table, dict[str, dict[int, str]]]:
     names = list(dict.fromkeys(name for item in items for name in item))
-    columns, misfits = {}, {}
+    columns: dict[str, pa.Array] = {}
+    misfits: dict[str, dict[int, str]] = {}
     for name in names:
         values = [None if (v := item.get(name)) != v else v for item in items]  # NaN is null
         wanted = schema.get(name) if schema else None
+        first = next((v for v in values if v is not None), None)
+        if wanted is Type.RECORD or (wanted in (None, Type.NULL) and isinstance(first, list)):
+            found = _lists(values, dict(schema.records)[name] if schema and wanted is Type.RECORD else None)
+            if found is not None:
+                columns[name], wrong = found
+                misfits |= {name: wrong} if wrong else {}
+            continue
         if wanted is Type.TIMESTAMP:
             wanted = Type.STRING  # as written; the intake reads it
         if wanted is None or wanted is Type.NULL:  # nobody says
@@ -201,13 +211,28 @@ def _slow(items: list[dict[str, Any]], schema: Schema | None) -> tuple[pa.Table,
         if wanted is None:
             if all(v is None for v in values):
                 columns[name] = pa.nulls(len(values))
-            continue  # lists and objects are no values of ours
+            continue  # objects are no values of ours
         fits = [v is None or _fits(v, wanted) for v in values]
         columns[name] = pa.array([v if ok else None for v, ok in zip(values, fits, strict=True)], arrow_type(wanted))
         wrong = {i: _written(values[i]) for i, ok in enumerate(fits) if not ok}
         if wrong:
             misfits[name] = wrong
     return pa.table(columns), misfits
+
+
+def _lists(values: list[Any], wanted: pa.DataType | None) -> tuple[pa.Array, dict[int, str]] | None:
+    """A column of lists of the type ``wanted`` (None: of that which holds them all), and what is no such list; None if
+    there is no type that holds them."""
+    lists = [v if isinstance(v, list) else None for v in values]
+    try:
+        kind = wanted or list_type(pa.array(lists).type)
+        if kind is None:
+            return None
+    except (pa.ArrowException, OverflowError):
+        return None
+    column = fit_lists(pa.chunked_array([pa.array(lists)]), kind) if wanted is None else one_by_one(lists, kind)
+    lost = (i for i, v in enumerate(values) if v is not None and not column[i].is_valid)
+    return column, {i: _written(values[i]) for i in lost}
 
 
 def _kind(value: object) -> Type | None:

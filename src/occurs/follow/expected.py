@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from occurs.errors import CheckpointProblem, InputProblem
-from occurs.hosts.spark.wide import ARROW, DDL_TYPES
+from occurs.hosts.spark.wide import Kind, arrow_of, ddl_of, input_kinds
 from occurs.model.history import History
 from occurs.model.source import InputOptions, Source
 from occurs.model.time import TimeKind
@@ -18,6 +19,7 @@ from occurs.model.types import Schema, Type
 from occurs.plan.spread import groups
 from occurs.program import Program
 
+Records = tuple[tuple[str, pa.DataType], ...]
 #: the special columns of wide rows, as :class:`occurs.hosts.stream.source.StreamSource` has them
 _SPECIAL = {
     "__type": "string", "__time": "bigint", "__end": "bigint", "__sequence": "bigint", "__label": "string",
@@ -70,7 +72,9 @@ class Pinned:
             schemas[t] = [s.ordered, s.lasting, [[n, k.value] for n, k in s], *more]
         kind = [self.kind.timestamp, self.kind.unit]
         ends = {"end": True} if self.end else {}
-        return {"schemas": schemas, "kind": kind, "sequence": self.sequence, "label": self.label, **ends}
+        lists = {t: _to_text(s.records) for t, s in self.schemas.items() if s.records}
+        more_of = ends | ({"lists": lists} if lists else {})
+        return {"schemas": schemas, "kind": kind, "sequence": self.sequence, "label": self.label, **more_of}
 
     @classmethod
     def load(cls, entry: Mapping[str, Any]) -> Pinned:
@@ -80,12 +84,24 @@ class Pinned:
                 t: Schema(tuple((n, Type(k)) for n, k in attributes), ordered, lasting, *(flags[0] if flags else ()))
                 for t, (ordered, lasting, attributes, *flags) in entry["schemas"].items()
             }
+            for t, text in entry.get("lists", {}).items():
+                schemas[t] = replace(schemas[t], records=_from_text(text))
             kind, end = TimeKind(*entry["kind"]), entry.get("end", False)
             return cls(schemas, kind, entry["sequence"], entry["label"], end)
-        except (KeyError, ValueError, TypeError) as error:
+        except (KeyError, ValueError, TypeError, pa.ArrowException) as error:
             text = f"the checkpoint does not say what events look like: {error!r}"
             hint = "start with a new --checkpoint"
             raise CheckpointProblem.of("bad-checkpoint", text, hint=hint) from error
+
+
+def _to_text(lists: Records) -> str:
+    """The types of columns of lists: an Arrow schema in base64."""
+    return b64encode(pa.schema(lists).serialize().to_pybytes()).decode()
+
+
+def _from_text(text: str) -> Records:
+    found = pa.ipc.read_schema(pa.py_buffer(b64decode(text, validate=True)))
+    return tuple((f.name, f.type) for f in found)
 
 
 def _open(schema: Schema) -> bool:
@@ -128,7 +144,8 @@ class Expected:
                 more = group.needs(t, labelled)
                 before = needed.get(t, frozenset())
                 needed[t] = None if more is None or before is None else before | more
-        options = replace(options, type_names={str(n): t for n, t in program.assigned.items()})
+        names = {str(n): t for n, t in program.assigned.items()}
+        options = replace(options, type_names=names, lists=program.reads_lists)
         reads, external = tuple(sorted(program.reads)), tuple(sorted(program.external))
         owned = frozenset(program.owned)
         return cls(pinned, frozenset(program.declared), reads, external, options, needed, *ends, owned=owned)
@@ -137,12 +154,12 @@ class Expected:
         return replace(self, late=True)
 
     @cached_property
-    def columns(self) -> dict[tuple[str, Type], str]:
+    def columns(self) -> dict[tuple[str, Kind], str]:
         """One column per (attribute, type), so that event types may use one name differently."""
-        out: dict[tuple[str, Type], str] = {}
+        out: dict[tuple[str, Kind], str] = {}
         for t, schema in sorted(self.pinned.schemas.items()):
             needed = self.needed.get(t, frozenset())
-            for name, kind in schema:
+            for name, kind in input_kinds(schema):
                 if kind is not Type.NULL and (needed is None or name in needed):
                     out.setdefault((name, kind), f"c{len(out)}")
         return out
@@ -153,7 +170,7 @@ class Expected:
         out = {}
         for t, schema in self.pinned.schemas.items():
             needed = self.needed.get(t, frozenset())
-            for name, kind in schema:
+            for name, kind in input_kinds(schema):
                 if (name, kind) in self.columns and (needed is None or name in needed):
                     out[(t, name)] = self.columns[(name, kind)]
         return out
@@ -163,10 +180,10 @@ class Expected:
         """Of the wide rows; in them timestamps are microseconds."""
         fields = [(n, _ARROW[t]) for n, t in _SPECIAL.items()]
         fields += [("__bad", pa.string())] + [("__data", pa.string())] * self.late
-        return pa.schema(fields + [(c, ARROW[t]) for (_, t), c in self.columns.items()])
+        return pa.schema(fields + [(c, arrow_of(t)) for (_, t), c in self.columns.items()])
 
     @property
     def ddl(self) -> str:
         """The same for Spark."""
         parts = [f"{n} {t}" for n, t in _SPECIAL.items()] + ["__bad string"] + ["__data string"] * self.late
-        return ", ".join(parts + [f"{c} {DDL_TYPES[t]}" for (_, t), c in self.columns.items()])
+        return ", ".join(parts + [f"{c} {ddl_of(t)}" for (_, t), c in self.columns.items()])

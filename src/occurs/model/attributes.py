@@ -102,7 +102,8 @@ def _rows(
         spelled = stated and want is Type.STRING and column in one.source.as_text
         before = clean(take(one.source.as_text[column] if spelled else table.column(column)))
         if want is Type.RECORD:
-            kind = dict(one.schema.records)[column]
+            stated_as = {} if schema is None else dict(schema.records)
+            kind = stated_as.get(attribute) or dict(one.schema.records)[column]
             columns[attribute] = fit_lists(before, kind)
             note(column, before, columns[attribute], kind)
             continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -40,13 +41,13 @@ def fit_lists(column: pa.ChunkedArray, wanted: pa.DataType) -> pa.ChunkedArray:
     try:
         return column.cast(wanted)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return pa.chunked_array([_one_by_one(column, wanted)], wanted)
+        return pa.chunked_array([one_by_one(column.to_pylist(), wanted)], wanted)
 
 
-def _one_by_one(column: pa.ChunkedArray, wanted: pa.DataType) -> pa.Array:
+def one_by_one(values: Sequence[Any], wanted: pa.DataType) -> pa.Array:
+    """Values as lists of the type ``wanted``, null where something in a list does not fit."""
     out = []
-    for number in range(len(column)):
-        value = column[number].as_py()
+    for value in values:
         try:
             out.append(pa.array([value], wanted))
         except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
@@ -68,13 +69,13 @@ def joint(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
     return None if both is None else arrow_type(both)
 
 
-def times_as_ints(t: pa.DataType) -> pa.DataType:
-    """A type of :func:`list_type` with int64 microseconds for timestamps."""
+def times_as(by: pa.DataType, t: pa.DataType) -> pa.DataType:
+    """A type with ``by`` for timestamps, in its parts, too."""
     if is_list(t):
-        return pa.list_(times_as_ints(t.value_type))
+        return pa.list_(times_as(by, t.value_type))
     if pa.types.is_struct(t):
-        return pa.struct([(f.name, times_as_ints(f.type)) for f in t])
-    return pa.int64() if pa.types.is_timestamp(t) else t
+        return pa.struct([(f.name, times_as(by, f.type)) for f in t])
+    return by if pa.types.is_timestamp(t) else t
 
 
 def named_list(name: str) -> pa.DataType | None:

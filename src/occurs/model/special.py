@@ -64,7 +64,8 @@ def take_in(
             at = np.fromiter(values, np.int64)
             reason, problem = ("unreadable time", "bad-time") if column == options.time else (MISFIT, "bad-value")
             first = values[int(at[0])]
-            told = f"{first} in column `{column}`, which is {from_arrow(table.schema.field(column).type)}"
+            kind = table.schema.field(column).type
+            told = f"{first} in column `{column}`, which is {from_arrow(kind) or kind}"
             bad.add(number, reason, problem, column, at[codes[at] >= 0], told)
             codes[at] = -1
     times, stamped = to_ticks(table.column(options.time), integers=options.time_unit is not None)

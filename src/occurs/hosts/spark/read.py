@@ -11,7 +11,7 @@ from occurs.errors import InputProblem, Problem, UsageProblem, did_you_mean
 from occurs.hosts.spark.columns import convert, convert_list
 from occurs.hosts.spark.parts import MISFIT, Part, Piece, any_of, kind_of, left_out, part_of
 from occurs.hosts.spark.survey import Seen, survey
-from occurs.hosts.spark.wide import Kind, ddl_of
+from occurs.hosts.spark.wide import Kind, ddl_of, input_kinds
 from occurs.model.attributes import completed, union
 from occurs.model.source import InputOptions, column_of
 from occurs.model.ticks import instant
@@ -150,10 +150,9 @@ class Reading:
         columns: dict[Attribute, str] = {}
         physical: dict[tuple[str, str], str] = {}
         for t, schema in self.schemas.items():
-            for attribute, at in schema:
+            for attribute, at in input_kinds(schema):
                 if at is not Type.NULL:
-                    kind = schema.arrow_of(attribute, at) if at is Type.RECORD else at
-                    own = (attribute, kind, self._loose(t, attribute))
+                    own = (attribute, at, self._loose(t, attribute))
                     physical[(t, attribute)] = columns.setdefault(own, f"c{len(columns)}")
         return columns, physical
 

@@ -42,8 +42,13 @@ MOST_NUMBERED = 16
 
 def kinds_of(schema: Schema) -> list[tuple[str, Kind]]:
     """The attributes of a schema with what their columns hold; what is of several types is text."""
-    found = [(n, schema.arrow_of(n, t) if t is Type.RECORD else t) for n, t in schema]
+    found = input_kinds(schema)
     return [(n, Type.STRING if isinstance(k, pa.DataType) and pa.types.is_union(k) else k) for n, k in found]
+
+
+def input_kinds(schema: Schema) -> list[tuple[str, Kind]]:
+    """The attributes of rows that come in with what their columns hold: lists are what they are."""
+    return [(n, schema.arrow_of(n, t) if t is Type.RECORD else t) for n, t in schema]
 
 
 def ddl_of(kind: Kind) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from occurs.model.lists import list_type, times_as_ints
+from occurs.model.lists import list_type, times_as
 from occurs.pipes.engine.values import Record, Troolean, decode, encode
 
 #: the numbers of Trooleans in a column of them; NULL: null
@@ -374,7 +374,7 @@ def from_arrow(column: pa.Array | pa.ChunkedArray) -> Col:
         return Rec(parts, len(column), valid)
     lists = list_type(t)
     if lists is not None:
-        t = times_as_ints(lists)
+        t = times_as(pa.int64(), lists)
         column = column.cast(lists).cast(t)
     return column_of([_value(v, t) for v in column.to_pylist()])
 
