@@ -252,7 +252,9 @@ class Engine:
         """The new rows of a type, with their places within an instant."""
         if type in self._fed_back - self._takes:  # what feeds itself has lost them
             return self._derived_rows(type, found, outside.get(type))
-        return tables[type].slice(tables[type].new)
+        # without a past as they are: what one reader has made of them serves the next
+        rows = tables[type]
+        return rows.slice(rows.new) if rows.new else rows
 
     def _with_places(self, new: Mapping[str, Rows]) -> dict[str, Rows]:
         """The rows that come in, with their places within an instant where those are asked for."""

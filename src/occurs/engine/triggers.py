@@ -152,6 +152,8 @@ def run(
     told = None
     if definition.never:
         columns = {n: firings.of[n].cast(t) for n, t in definition.notices}
-        labels = derived_labels(definition.never, [], firings.over, {n: c.arrow for n, c in columns.items()})
-        told = Rows(definition.never, firings.over, columns, labels=labels if labelled else None)
+        labels = None
+        if labelled:
+            labels = derived_labels(definition.never, [], firings.over, {n: c.arrow for n, c in columns.items()})
+        told = Rows(definition.never, firings.over, columns, labels=labels)
     return Fired.of(definition, firings, labelled), told
