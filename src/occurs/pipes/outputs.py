@@ -157,7 +157,7 @@ def text(value: Any) -> str:
     if isinstance(value, Troolean):
         return value.value
     if isinstance(value, (str, int, float)):
-        return str(value)
+        return str(_exact(value))
     from occurs.pipes.engine.documents import text as written
 
     return written(value)
@@ -168,7 +168,7 @@ def _union(values: list[Any]) -> pa.Array:
     kinds: list[int] = []
     offsets: list[int] = []
     parts: list[list[Any]] = [[] for _ in range(ANYTHING.num_fields)]
-    for v in values:
+    for v in map(_exact, values):
         which = _CODES.get(type(v), 3)
         kinds.append(which)
         offsets.append(len(parts[which]))
@@ -176,6 +176,12 @@ def _union(values: list[Any]) -> pa.Array:
     children = [pa.array(p, ANYTHING.field(i).type) for i, p in enumerate(parts)]
     names = [ANYTHING.field(i).name for i in range(ANYTHING.num_fields)]
     return pa.UnionArray.from_dense(pa.array(kinds, pa.int8()), pa.array(offsets, pa.int32()), children, names)
+
+
+def _exact(value: Any) -> Any:
+    """A float that is a whole number as an int: which of the two came out depends on what stood beside it in a call."""
+    whole = isinstance(value, float) and value.is_integer() and abs(value) <= 2**53
+    return int(value) if whole else value
 
 
 _CODES: Mapping[type, int] = {bool: 0, int: 1, float: 2, bytes: 4}
