@@ -186,6 +186,32 @@ def test_every_case_on_spark(spark: Any, case: LogicCase) -> None:
     assert difference(case.expected or (), got) is None
 
 
+#: over whole columns; state by state; by a query over several rows
+COUNTED = """
+table T (k string key, v int)
+trigger fast for each y in (select k from T): eventually T(y) > 5
+trigger slow for each y in (select v from T where v > 1):
+    exists (select 1 from T a join T b on a.v = b.v where a.v = :y)
+trigger most for each y in (select max(v) from T): exists (select 1 from T where v = :y)
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.long
+def test_what_is_counted_of_the_input_on_spark(spark: Any) -> None:
+    ops = ["insert", "I", "delete", "c", "x", "d", None, "u", None, None]
+    keys = ["a", "a", "b", None, "a", "a", None, "c", "d", None]
+    values = [1, 2, None, 2, 7, None, None, 9, None, 1]
+    table = pa.table({"time": range(1, 11), "k": keys, "v": pa.array(values, pa.int64()), "op": ops})
+    program = occurs.parse(COUNTED, language="ftl")
+    options: dict[str, Any] = {"time_unit": "s", "bad_rows": "skip"}
+    local = program.detect({"T": table}, **options).counts
+    assert local["bad: unknown op"] == local["inserts of present rows: T"] == 1
+    assert local["deletes of absent rows: T"] == 1
+    assert local["rows without a key"] == 3
+    assert program.detect({"T": spark.createDataFrame(table)}, **options).counts == local
+
+
 def test_notices_of_a_stream() -> None:
     program = occurs.parse(OVERLOAD, language="ftl").noticing()
     options = Subject(WORKED[0]).options

@@ -60,6 +60,7 @@ class Chain:
         handed: dict[str, Rows] = {}
         complete: dict[str, int] = {}
         of: dict[str, TypeRows] = {}
+        counts: dict[str, int] = {}
         for segment, engine in zip(self.segments, self.engines, strict=True):
             for t in segment.stage.inputs:
                 rows = (handed if t in segment.takes else new).get(t)
@@ -74,7 +75,8 @@ class Chain:
             handed |= engine.handed
             complete |= engine.complete
             of |= dict.fromkeys(segment.reports, result)
-        return Several(self.stage, Parts(self.stage, [], ()), {}, of=of)
+            counts |= {what: max(n, counts.get(what, 0)) for what, n in result.counts.items()}
+        return Several(self.stage, Parts(self.stage, [], ()), {}, of=of, counts=counts)
 
 
 def _wait(state: State, type: str, rows: Rows) -> None:

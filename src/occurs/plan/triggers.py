@@ -22,6 +22,8 @@ class TriggerDefinition(Named):
     the notices of these are a side output of this type, with the columns ``notices``: the generic variables.
     ``thorough``: an operator that knows why a trigger fires, if ``operator`` does not; ``reasons``: is it asked why?
 
+    ``begins``: the types whose rows make instances, with the columns that must not be null; None: a query makes them.
+
     ``overlap``: how many ticks before a firing the states lie that it depends on; if None, ``whole`` says why that has
     no bound.
     """
@@ -41,8 +43,14 @@ class TriggerDefinition(Named):
     future: bool = False
     never: str = ""
     notices: Schema = Schema()
+    begins: tuple[tuple[str, tuple[str, ...]], ...] | None = ()
     overlap: int | None = None
     whole: str = field(default="", compare=False)
+
+    @property
+    def stateful(self) -> bool:
+        """Does it go state by state, and not over whole columns?"""
+        return self.thorough is None
 
     @property
     def endless(self) -> str:

@@ -55,10 +55,10 @@ def detect(
     stage = program.plan(source.schemas, source.kind)
     wanted = chosen(stage.found, only)
     asked = {*wanted, *stage.sides}
-    owners, kept = _run(stage, asked, source, partitions, with_label, because, ended)
+    owners, kept, tallied = _run(stage, asked, source, partitions, with_label, because, ended)
     costs = [w for d in stage.definitions for w in d.warnings]
     notices = [*program.warnings(source.schemas, source.kind), *costs, *source.notices]
-    look = partial(counts, stage, source)
+    look = partial(counts, stage, source, tallied)
     sides = {t: owners[t] for t in stage.sides}
     never = partial(_never, program, source, partitions, ended) if any(d.future for d in stage.triggers) else None
     return SparkDetections(
@@ -68,8 +68,8 @@ def detect(
 
 def _run(
     stage: Stage, asked: set[str], source: SparkSource, partitions: int, label: bool, because: bool, ended: bool
-) -> tuple[dict[str, Result], list[DataFrame]]:
-    """What finds every type that is asked for, and what is cached."""
+) -> tuple[dict[str, Result], list[DataFrame], list[Result]]:
+    """What finds every type that is asked for, what is cached, and all results."""
     results: list[Result] = []
     owners: dict[str, Result] = {}
     kept: list[DataFrame] = []
@@ -83,13 +83,13 @@ def _run(
             kept.append(result.frame)
         results.append(result)
         owners.update(dict.fromkeys(mine, result))
-    return owners, kept
+    return owners, kept, results
 
 
 def _never(program: Program, source: SparkSource, partitions: int, ended: bool) -> DataFrame:
     """The notices that triggers can fire no more: a job of its own."""
     stage = program.noticing().plan(source.schemas, source.kind)
-    owners, _ = _run(stage, set(stage.notices), source, partitions, False, False, ended)
+    owners, _, _ = _run(stage, set(stage.notices), source, partitions, False, False, ended)
     return by_trigger(side_by_side([(t, owners[t]) for t in stage.notices]))
 
 

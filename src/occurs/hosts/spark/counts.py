@@ -1,20 +1,74 @@
-"""What is said of the input of formulas over instants and intervals, on Spark: see :mod:`occurs.hosts.counts`."""
+"""What is said of the input of formulas over instants and intervals (see :mod:`occurs.hosts.counts`) and of triggers,
+on Spark."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from occurs.hosts.spark.read import SparkSource
+from occurs.hosts.spark.result import Result
 from occurs.operators.lasting.scan import Scan
 from occurs.plan.stage import Stage
+from occurs.plan.triggers import TriggerDefinition
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
+#: what is no row of a table, but takes some away
+_GONE = ("delete", "d", "D", "truncate")
 
-def counts(stage: Stage, source: SparkSource) -> dict[str, int]:
-    """``null: TYPE.ATTRIBUTE`` and ``coalesced: TYPE``, where there are such rows.  Runs a job for each kind."""
-    return {**_nulls(stage, source), **_coalesced(stage, source)}
+
+def counts(stage: Stage, source: SparkSource, results: Sequence[Result]) -> dict[str, int]:
+    """``null: TYPE.ATTRIBUTE`` and ``coalesced: TYPE``, where there are such rows, and what triggers count.  Runs a job
+    for each kind."""
+    return {**_nulls(stage, source), **_coalesced(stage, source), **_accepted(stage, source, results)}
+
+
+def _accepted(stage: Stage, source: SparkSource, results: Sequence[Result]) -> dict[str, int]:
+    """``rows without a key``; ``deletes of absent rows: TYPE`` and ``inserts of present rows: TYPE`` where triggers go
+    state by state.  Only where there may be such are these judged once more."""
+    from pyspark.sql import functions as F
+
+    without = _without_key(stage.triggers, source)
+    out = {"rows without a key": max((without.get(d.identity, 0) for d in stage.triggers if not d.stateful), default=0)}
+    for result in results:
+        if result.tally is None or not any(_judged(d, source, without) for d in result.group.stage.triggers):
+            continue
+        # what several that have all rows count of one table is counted once
+        for _, what, n in result.tally().groupBy("who", "what").agg(F.sum("n")).collect():
+            out[what] = max(n, out.get(what, 0))
+    return {what: n for what, n in sorted(out.items()) if n}
+
+
+def _judged(d: TriggerDefinition, source: SparkSource, without: dict[str, int]) -> bool:
+    """May a trigger count what no look at single rows tells?"""
+    if not d.stateful:
+        return False
+    return d.begins is None or without.get(d.identity, 0) > 0 or any((t, "op") in source.physical for t in d.sequenced)
+
+
+def _without_key(triggers: Iterable[TriggerDefinition], source: SparkSource) -> dict[str, int]:
+    """Per trigger the rows that would make an instance, if they had a key."""
+    from pyspark.sql import functions as F
+
+    found: dict[str, Column] = {}
+    for d in triggers:
+        rows = []
+        for t, names in d.begins or ():
+            lost: Column = F.lit(False)
+            for name in names:
+                column = source.physical.get((t, name))
+                lost = lost | (F.lit(True) if column is None else F.col(column).isNull())
+            op = source.physical.get((t, "op"))
+            put = F.lit(True) if op is None else F.coalesce(~F.col(op).isin(*_GONE), F.lit(True))
+            rows.append(F.count(F.when((F.col("__type") == t) & lost & put, 1)))
+        if rows:
+            found[d.identity] = sum(rows[1:], rows[0])
+    if not found:
+        return {}
+    row = source.frame.agg(*found.values()).collect()[0]
+    return dict(zip(found, row, strict=True))
 
 
 def _nulls(stage: Stage, source: SparkSource) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -19,12 +19,16 @@ if TYPE_CHECKING:
 
 @dataclass
 class Result:
-    """What a group found, all its types side by side; ``number`` tells the columns of several groups apart."""
+    """What a group found, all its types side by side; ``number`` tells the columns of several groups apart.
+
+    ``tally``: what it counts of its input (who, what, n), which is a job of its own; None: nobody can ask.
+    """
 
     frame: DataFrame
     wide: Wide
     group: Group
     number: int
+    tally: Callable[[], DataFrame] | None = None
 
     def table(self, type: str, name: str | None = None) -> DataFrame:
         """The detections of one type as users see them, called ``name`` if it is given."""

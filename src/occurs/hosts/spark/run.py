@@ -10,7 +10,7 @@ from occurs.hosts.spark.columns import SPARK
 from occurs.hosts.spark.pushdown import static_filter
 from occurs.hosts.spark.read import SparkSource, WideSource
 from occurs.hosts.spark.result import Result
-from occurs.hosts.spark.task import Share, make_engine_task
+from occurs.hosts.spark.task import Share, Tally, make_engine_task
 from occurs.hosts.spark.wide import MOST_NUMBERED, Inlet, Wide, type_numbers
 from occurs.model.types import Schema, Type
 from occurs.plan.spread import Group
@@ -58,7 +58,11 @@ def run_group(
             frame = frame.repartition(1).sortWithinPartitions("__time")
     wide = Wide.of(stage, label, because)
     task = make_engine_task(shares, wide, inlets, labelled, ended)
-    return Result(frame.mapInArrow(task, wide.ddl), wide, group, len(earlier))
+
+    def tally() -> DataFrame:
+        return frame.mapInArrow(make_engine_task(shares, Tally(), inlets, labelled, ended), Tally.ddl)
+
+    return Result(frame.mapInArrow(task, wide.ddl), wide, group, len(earlier), tally)
 
 
 def inlets_of(group: Group, source: WideSource, earlier: Sequence[Result], labelled: bool) -> tuple[Inlet, ...]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
 
 from occurs.engine.engine import Engine
+from occurs.engine.results import TypeRows
 from occurs.errors import OccursError
 from occurs.hosts.spark.wide import Inlet, Wide, problems_to_json, wide_rows
 from occurs.plan.stage import Stage
@@ -30,8 +32,20 @@ class Share:
     emit_from: int
 
 
+class Tally:
+    """Instead of detections: what definitions count of their input, per call.  ``who``: the same for a stage."""
+
+    ddl: ClassVar[str] = "who string, what string, n bigint"
+
+    def batches(self, found: TypeRows, stage: Stage) -> Iterator[pa.RecordBatch]:
+        """As :meth:`Wide.batches`."""
+        if found.counts:
+            who = min(d.identity for d in stage.definitions)
+            yield pa.RecordBatch.from_pylist([{"who": who, "what": t, "n": n} for t, n in found.counts.items()])
+
+
 def make_engine_task(
-    shares: Sequence[Share], wide: Wide, inlets: Sequence[Inlet], labelled: bool, ended: bool = True
+    shares: Sequence[Share], wide: Wide | Tally, inlets: Sequence[Inlet], labelled: bool, ended: bool = True
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """The function that ``mapInArrow`` runs over a partition.
 
@@ -85,7 +99,7 @@ def _by_share(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, Iterator
 
 def _stream(
     share: Share,
-    wide: Wide,
+    wide: Wide | Tally,
     inlets: Sequence[Inlet],
     labelled: bool,
     ended: bool,
@@ -122,7 +136,7 @@ def in_calls(batches: Iterator[pa.RecordBatch], until: int) -> Iterator[tuple[in
 
 def _call(
     share: Share,
-    wide: Wide,
+    wide: Wide | Tally,
     inlets: Sequence[Inlet],
     labelled: bool,
     engine: Engine,

@@ -95,6 +95,22 @@ def operator_of(trigger: Trigger) -> Operator:
     return columns.operator_of(trigger) or General(trigger)
 
 
+def begins_of(trigger: Trigger, operator: Operator) -> tuple[tuple[str, tuple[str, ...]], ...] | None:
+    """The types whose rows make instances, with the columns of the generic variables; None if a query makes them that
+    looks at several rows."""
+    if isinstance(operator, columns.Columns):
+        seen = operator.seen
+        own = [s for i, s in enumerate(seen.streams) if i == seen.query or i in seen.split]
+        return tuple((s.shape.name, s.keyed) for s in own)
+    if trigger.query is None:
+        return tuple((name, tuple(n for n, _ in trigger.generics)) for name in trigger.split)
+    plain = trigger.query.plain
+    if plain is None:
+        return None
+    shape = trigger.sources.tables[plain.table]
+    return ((plain.table, tuple(shape.columns[i] for i in plain.columns)),)
+
+
 def columns_of(trigger: Trigger) -> dict[str, frozenset[str]]:
     """The columns that are needed of every type."""
     out: dict[str, frozenset[str]] = {n: frozenset((*s.columns, *CHANGES)) for n, s in trigger.sources.tables.items()}

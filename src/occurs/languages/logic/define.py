@@ -15,6 +15,7 @@ from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.analysis import Analysis, ResolvedTrigger, analyse
 from occurs.languages.logic.compile import (
     CHANGES,
+    begins_of,
     choices,
     columns_of,
     observes,
@@ -185,6 +186,7 @@ class Logic:
                     future=not trigger.past,
                     size=size,
                     thorough=None if isinstance(operator, General) else thorough,
+                    begins=begins_of(trigger, operator),
                     overlap=back,
                     whole=whole,
                     text=f"{resolved.text} {known}",
