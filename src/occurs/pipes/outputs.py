@@ -126,8 +126,11 @@ def _plain(value: Any, kind: Kind) -> Any:
         return float(value)
     if isinstance(value, (tuple, Set, Bag)):
         of = kind.args[0] if kind.args else Kind("any")
-        inside = [_inside(v, of) for v in value]
-        return sorted(inside, key=_ascending) if isinstance(value, Set) else inside
+        parts = [(v, _inside(v, of)) for v in value]
+        if isinstance(value, Set):
+            # a number that is written as text stands where numbers stand
+            parts.sort(key=lambda p: _ascending(p[0] if isinstance(p[0], (int, float)) else p[1]))
+        return [inside for _, inside in parts]
     if isinstance(value, Map):
         if any(a is None for a, _ in value.items):
             raise InputProblem.of("bad-value", "a map with null among its keys has no place in a table")
@@ -152,12 +155,6 @@ def _inside(value: Any, kind: Kind) -> Any:
 
 def text(value: Any) -> str:
     """A value as text; what has parts in JSON."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, Troolean):
-        return value.value
-    if isinstance(value, (str, int, float)):
-        return str(_exact(value))
     from occurs.pipes.engine.documents import text as written
 
     return written(value)
@@ -168,7 +165,9 @@ def _union(values: list[Any]) -> pa.Array:
     kinds: list[int] = []
     offsets: list[int] = []
     parts: list[list[Any]] = [[] for _ in range(ANYTHING.num_fields)]
-    for v in map(_exact, values):
+    from occurs.pipes.engine.documents import exact
+
+    for v in map(exact, values):
         which = _CODES.get(type(v), 3)
         kinds.append(which)
         offsets.append(len(parts[which]))
@@ -176,12 +175,6 @@ def _union(values: list[Any]) -> pa.Array:
     children = [pa.array(p, ANYTHING.field(i).type) for i, p in enumerate(parts)]
     names = [ANYTHING.field(i).name for i in range(ANYTHING.num_fields)]
     return pa.UnionArray.from_dense(pa.array(kinds, pa.int8()), pa.array(offsets, pa.int32()), children, names)
-
-
-def _exact(value: Any) -> Any:
-    """A float that is a whole number as an int: which of the two came out depends on what stood beside it in a call."""
-    whole = isinstance(value, float) and value.is_integer() and abs(value) <= 2**53
-    return int(value) if whole else value
 
 
 _CODES: Mapping[type, int] = {bool: 0, int: 1, float: 2, bytes: 4}

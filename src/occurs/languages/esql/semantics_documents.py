@@ -188,6 +188,13 @@ class Picture:
 # --- values as text -------------------------------------------------------------------------------------------------
 
 
+def whole(value: Any) -> Any:
+    """An int for a float that is equal to one (beyond 2^53 floats say no more which integer is meant)."""
+    if isinstance(value, float) and abs(value) <= 2**53 and value == int(value):
+        return int(value)
+    return value
+
+
 def text(value: Any) -> str:
     """A document as it is written, a collection as JSON."""
     if isinstance(value, (Document, Json)):
@@ -205,7 +212,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (Document, Json)):
         return value.source
     found = elements(value)
-    return value if found is None else [_plain(v) for v in found]
+    return whole(value) if found is None else [_plain(v) for v in found]
 
 
 # --- CSV ------------------------------------------------------------------------------------------------------------

@@ -81,13 +81,13 @@ def _number(a: Any) -> Any:
 
 
 def text(value: Any) -> str:
-    """A value as text."""
+    """A value as text; of a whole number without a point."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Troolean):
         return value.value
     if isinstance(value, (str, int, float)):
-        return str(value)
+        return str(documents.whole(value))
     return documents.text(value)
 
 

@@ -157,14 +157,20 @@ def _given(value: Any) -> Any:
 # --- values as text ---------------------------------------------------------------------------------------------------
 
 
+def exact(value: Any) -> Any:
+    """A float that is a whole number as an int: equal numbers have the same text, whatever column they stand in."""
+    whole = isinstance(value, float) and value.is_integer() and abs(value) <= 2**53
+    return int(value) if whole else value
+
+
 def text(value: Any) -> str:
-    """Any value as text: a document as it is written, a collection as JSON."""
+    """Any value as text: a document as it is written, a collection as JSON, a whole number without a point."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Troolean):
         return value.value
     if isinstance(value, (str, int, float)):
-        return str(value)
+        return str(exact(value))
     if isinstance(value, (Document, Json)):
         return value.source
     return json.dumps(plain(value), ensure_ascii=False)
@@ -181,7 +187,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, (Document, Json)):
         return value.source
     found = elements(value)
-    return value if found is None else [plain(v) for v in found]
+    return exact(value) if found is None else [plain(v) for v in found]
 
 
 # --- CSV --------------------------------------------------------------------------------------------------------------
