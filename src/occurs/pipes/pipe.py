@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from occurs.errors import DefinitionProblem
-from occurs.expr.tree import Binary, Call, Expr, IsNull, Unary
+from occurs.expr.tree import Call, Expr
 from occurs.pipes import tree
-from occurs.pipes.box import AtEnd, Box, Lifted, Parameter
+from occurs.pipes.box import AtEnd, Box, Parameter
 from occurs.pipes.callables import CUMULATIVE, Function, as_function
 from occurs.pipes.constants import constant, duration, whole
 from occurs.pipes.graph import Attribute, Input
 from occurs.pipes.graph import Pipe as GraphPipe
+from occurs.pipes.infix import Infix, lifted
 from occurs.pipes.kinds import Kind
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 AT_END = ("nothing", "finite", "null")
 
 
-class Pipe:
+class Pipe(Infix):
     """An output of a box.  Immutable: every operation gives a new one, and using a pipe twice forks it.
 
     ``x.price`` selects an attribute of tuples, as ``x["price"]`` does, which also works for the names of methods.
@@ -70,116 +71,14 @@ class Pipe:
     def __getitem__(self, at: Any) -> Pipe:
         """``x["a"]``: an attribute; ``x[1]``: an element of a list, from 0."""
         if isinstance(at, str):
-            return _lifted(f".{at}", Attribute(Input(0), at), self)
-        return _lifted("[]", Call("element", (Input(0), Input(1))), self, at)
-
-    def __iter__(self) -> NoReturn:
-        raise TypeError("a pipe is no iterable: pull() or run() it")
-
-    # --- infix ------------------------------------------------------------------------------------------------------
-
-    def __add__(self, other: Any) -> Pipe:
-        return _infix("+", self, other)
-
-    def __radd__(self, other: Any) -> Pipe:
-        return _infix("+", other, self)
-
-    def __sub__(self, other: Any) -> Pipe:
-        return _infix("-", self, other)
-
-    def __rsub__(self, other: Any) -> Pipe:
-        return _infix("-", other, self)
-
-    def __mul__(self, other: Any) -> Pipe:
-        return _infix("*", self, other)
-
-    def __rmul__(self, other: Any) -> Pipe:
-        return _infix("*", other, self)
-
-    def __truediv__(self, other: Any) -> Pipe:
-        return _infix("/", self, other)
-
-    def __rtruediv__(self, other: Any) -> Pipe:
-        return _infix("/", other, self)
-
-    def __floordiv__(self, other: Any) -> Pipe:
-        return _infix("div", self, other)
-
-    def __rfloordiv__(self, other: Any) -> Pipe:
-        return _infix("div", other, self)
-
-    def __mod__(self, other: Any) -> Pipe:
-        return _infix("mod", self, other)
-
-    def __rmod__(self, other: Any) -> Pipe:
-        return _infix("mod", other, self)
-
-    def __pow__(self, other: Any) -> Pipe:
-        return _lifted("^", Call("power", (Input(0), Input(1))), self, other)
-
-    def __rpow__(self, other: Any) -> Pipe:
-        return _lifted("^", Call("power", (Input(0), Input(1))), other, self)
-
-    def __neg__(self) -> Pipe:
-        return _lifted("-", Unary("neg", Input(0)), self)
-
-    def __abs__(self) -> Pipe:
-        return _lifted("abs", Call("abs", (Input(0),)), self)
-
-    def abs(self) -> Pipe:
-        """The amount without its sign."""
-        return self.__abs__()
-
-    def __eq__(self, other: Any) -> Pipe:  # type: ignore[override]
-        return _infix("=", self, other)
-
-    def __ne__(self, other: Any) -> Pipe:  # type: ignore[override]
-        return _infix("!=", self, other)
-
-    def __lt__(self, other: Any) -> Pipe:
-        return _infix("<", self, other)
-
-    def __le__(self, other: Any) -> Pipe:
-        return _infix("<=", self, other)
-
-    def __gt__(self, other: Any) -> Pipe:
-        return _infix(">", self, other)
-
-    def __ge__(self, other: Any) -> Pipe:
-        return _infix(">=", self, other)
+            return lifted(f".{at}", Attribute(Input(0), at), self)
+        return lifted("[]", Call("element", (Input(0), Input(1))), self, at)
 
     def __hash__(self) -> int:
         return hash((id(self._box), self._port))
 
-    def __bool__(self) -> NoReturn:
-        raise TypeError("a pipe is neither true nor false: combine pipes with & | ~ >>, compare them two at a time")
-
-    def __and__(self, other: Any) -> Pipe:
-        return _logical("and", self, other)
-
-    def __rand__(self, other: Any) -> Pipe:
-        return _logical("and", other, self)
-
-    def __or__(self, other: Any) -> Pipe:
-        return _logical("or", self, other)
-
-    def __ror__(self, other: Any) -> Pipe:
-        return _logical("or", other, self)
-
-    def __rshift__(self, other: Any) -> Pipe:
-        return _logical("implies", self, other)
-
-    def __rrshift__(self, other: Any) -> Pipe:
-        return _logical("implies", other, self)
-
-    def __invert__(self) -> Pipe:
-        from occurs.pipes import ltl
-
-        return ltl.not_(self) if ltl.is_formula(self) else _lifted("not", Unary("not", Input(0)), self)
-
-    def is_null(self) -> Pipe:
-        """Whether an item is null."""
-        return _lifted("is null", IsNull(Input(0)), self)
+    def __iter__(self) -> NoReturn:
+        raise TypeError("a pipe is no iterable: pull() or run() it")
 
     # --- 4.2 --------------------------------------------------------------------------------------------------------
 
@@ -376,25 +275,6 @@ def _operand(value: Any) -> Expr:
     if found is None:
         raise DefinitionProblem.of("sort", "a constant or a variable is wanted here, not a pipe")
     return found
-
-
-def _lifted(name: str, expr: Expr, *operands: Any) -> Pipe:
-    pipes = [as_pipe(o) for o in operands]
-    return Lifted(tree.Lift((expr,)), len(pipes), 1, name=name, sources=pipes).out()
-
-
-def _infix(op: str, left: Any, right: Any) -> Pipe:
-    return _lifted(op, Binary(op, Input(0), Input(1)), left, right)
-
-
-def _logical(op: str, left: Any, right: Any) -> Pipe:
-    """A formula as soon as one side is one; else a function over the items."""
-    from occurs.pipes import ltl
-
-    if any(isinstance(p, Pipe) and ltl.is_formula(p) for p in (left, right)):
-        return {"and": ltl.and_, "or": ltl.or_, "implies": ltl.implies}[op](left, right)
-    expr = Call(op, (Input(0), Input(1))) if op == "implies" else Binary(op, Input(0), Input(1))
-    return _lifted(op, expr, left, right)
 
 
 def on_bad_named(on_bad: str) -> str:

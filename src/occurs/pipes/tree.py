@@ -11,6 +11,12 @@ from typing import ClassVar
 
 from occurs.expr.tree import Expr
 from occurs.model.time import Duration
+from occurs.pipes.documents import Json as Json
+from occurs.pipes.documents import Plot as Plot
+from occurs.pipes.documents import Print as Print
+from occurs.pipes.documents import Regex as Regex
+from occurs.pipes.documents import Tuples as Tuples
+from occurs.pipes.documents import Xml as Xml
 from occurs.pipes.formulas import And as And
 from occurs.pipes.formulas import Atom as Atom
 from occurs.pipes.formulas import Eventually as Eventually
@@ -351,51 +357,6 @@ class DeadTime(Processor):
     """After an item that is not zero the next n are 0."""
 
     n: int
-
-
-# --- 4.8: documents, plots, printing --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Xml(Processor):
-    """``THE XML OF p``; ``bad``: ``error`` or ``null``."""
-
-    bad: str = "error"
-
-
-@dataclass(frozen=True)
-class Json(Processor):
-    """``THE JSON OF p``."""
-
-    bad: str = "error"
-
-
-@dataclass(frozen=True)
-class Tuples(Processor):
-    """``THE TUPLES OF p``: the first line names the columns."""
-
-
-@dataclass(frozen=True)
-class Regex(Processor):
-    """``REGEX pattern WITH NAMES ..``: a tuple of the groups, in their order; null if nothing matches."""
-
-    pattern: str
-    names: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Plot(Processor):
-    """One PNG per item; ``what``: ``scatter heatmap histogram``; ``size`` in pixels; ``bins`` of a histogram."""
-
-    what: str
-    title: str = ""
-    size: tuple[int, int] = (640, 480)
-    bins: int = 10
-
-
-@dataclass(frozen=True)
-class Print(Processor):
-    """``PRINT p``: passes the items through and writes them to stderr."""
 
 
 def outputs(node: Node) -> int:
