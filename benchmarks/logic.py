@@ -16,6 +16,7 @@ import pyarrow as pa
 
 import occurs
 from benchmarks import logic_work
+from benchmarks.logic_memory import memory
 from benchmarks.report import Report, ratio
 from benchmarks.timing import alternate
 from occurs.arguments import InputOptions
@@ -254,3 +255,4 @@ def reports(quick: bool) -> Iterator[Report]:
     yield growth(100_000 if quick else 500_000, 3 if quick else 5)
     yield many(200_000 if quick else 1_000_000, 3)
     yield general(20_000 if quick else 50_000, 3)
+    yield memory(20_000 if quick else 1_000_000)

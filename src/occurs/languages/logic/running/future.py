@@ -58,6 +58,11 @@ class Ahead(Expanding):
                 left[part] = None
             elif found is not FALSE:
                 for one in alternatives(found):
+                    if type(one) is tuple:
+                        if one is not part:
+                            fresh.append(one)
+                        left[one] = None
+                        continue
                     if one is NOW or one is LAST:
                         hit = True
                         continue
@@ -104,10 +109,10 @@ class Ahead(Expanding):
     def _absorb(self, left: dict[Residual, None], fresh: list[Residual]) -> None:
         """Drop each `and` that ends only where one of its parts does that are left themselves; where only the first way
         counts one such part is enough."""
-        among = [p for p in left if type(p) is Several] if any(type(p) is tuple for p in fresh) else fresh
+        among = [p for p in (left if any(type(p) is tuple for p in fresh) else fresh) if type(p) is Several]
         enough = any if self.first else all
         for part in among:
-            if type(part) is Several and part in left and part.conjunction and enough(p in left for p in part.parts):
+            if part in left and part.conjunction and enough([p in left for p in part.parts]):
                 del left[part]
 
     def _moved(self, part: Several, r: Values, s: Any) -> Residual:

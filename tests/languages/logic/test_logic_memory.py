@@ -1,0 +1,90 @@
+"""Memory of triggers state by state: what is kept of bounded ones does not grow with the history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from benchmarks import logic_memory
+
+import occurs
+from occurs.languages.logic.columns import past
+from occurs.languages.logic.running import residual as r
+from occurs.languages.logic.running.values import OVERFLOW
+
+SOME = (
+    "6, continue",
+    "two bounds at once, continue",
+    "two bounds at once, reactivate",
+    "always, then, continue",
+    "3 PAST-OVERLOAD, continue at most every 5",
+    "18 for each link in Chicago, continue",
+    "21 triggers over triggers",
+    "coming and going, continue",
+)
+
+
+def flat(name: str, program: occurs.Program, history: logic_memory.History, states: int) -> None:
+    """From the first half to the second nothing grows."""
+    *_, half, end = logic_memory.measured(program, history, states, (0.1, 0.5, 1))
+    assert end.size <= half.size + 8, name
+    assert end.saved <= half.saved + 600, name
+    assert end.blocks <= half.blocks + 400, name
+    assert half.size > 0
+    # none is that of columns, which keeps other things
+    assert half.states < end.states
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_nothing_grows(name: str) -> None:
+    ((_, program, history),) = logic_memory.histories(200, [name])
+    flat(name, program, history, 4000)
+
+
+@pytest.mark.long
+def test_nothing_grows_of_all() -> None:
+    number = 0
+    for name, program, history in logic_memory.histories(500):
+        flat(name, program, history, 10_000)
+        number += 1
+    assert number > 120
+
+
+def test_what_is_unbounded_is_seen_to_grow() -> None:
+    text = "state s(a int)\ntrigger m: eventually [t <- time][x <- a] eventually (a = x + 9999 and time > t) continue"
+    rows = {"time": list(range(1, 101)), "a": [7 * n % 1000 for n in range(100)]}
+    history = logic_memory.History({"s": pa.table(rows)}, {}, 100)
+    tenth, end = logic_memory.measured(occurs.parse(text, language="ftl"), history, 500, (0.2, 1))
+    assert end.size > 3 * tenth.size
+    assert end.saved > 3 * tenth.saved
+
+
+def test_the_table() -> None:
+    (row,) = logic_memory.memory(1000, ["6, continue"]).rows
+    assert row[0] == "6, continue"
+    assert all(str(cell).count("/") == 2 for cell in row[1:])
+
+
+def test_what_is_not_known_is_kept_once() -> None:
+    one, other = (r.combined(True, [r.Unknown(OVERFLOW, False), (0, True, ())]) for _ in range(2))
+    assert one == other
+    assert hash(one) == hash(other)
+    assert r.Unknown(OVERFLOW) != r.Unknown(OVERFLOW, False)
+
+
+def test_what_one_trigger_has_made_of_rows_serves_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+
+    def counted(*given: Any) -> Any:
+        made.append(given)
+        return before(*given)
+
+    before = past._made
+    monkeypatch.setattr(past, "_made", counted)
+    text = "state s(a int)\n" + "".join(f"trigger m{k}: eventually a > {k}\n" for k in range(5))
+    table: Mapping[str, Any] = {"time": [1, 2, 3], "a": [1, 2, 3]}
+    found = occurs.parse(text, language="ftl").detect({"s": pa.table(table)}, time_unit="s")
+    assert [found[f"m{k}"].num_rows for k in range(5)] == [3, 2, 1, 0, 0]
+    assert len(made) == 1
