@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -15,24 +15,23 @@ from occurs.arguments import (
     named,
     sample_of,
     schema_of,
-    sources_of,
     split_options,
     windows_of,
     without_lists,
 )
 from occurs.bound import Bound, Read
 from occurs.connect.tables import kind_of
-from occurs.connect.textlines import line_sources
 from occurs.engine.results import TypeRows
-from occurs.errors import DefinitionProblem, InputProblem, Problem, UsageProblem, did_you_mean, raise_problems
+from occurs.errors import DefinitionProblem, Problem, UsageProblem, did_you_mean, raise_problems
 from occurs.found import Detections
 from occurs.hosts.dataframes import on_spark
 from occurs.hosts.live import Detection, Live, Time
 from occurs.hosts.local import run_history
 from occurs.hosts.windows import Window, run_windows, unsupported
+from occurs.intake import Intake
 from occurs.languages.language import MAX_FORMULA, Known
 from occurs.model.facts import schema_of_table
-from occurs.model.history import History, InputOptions, Source, listed, normalise
+from occurs.model.history import InputOptions
 from occurs.model.ticks import instant
 from occurs.model.ticks import time_unit as unit_of
 from occurs.model.time import TimeKind
@@ -47,7 +46,7 @@ from occurs.planning import PlanOptions
 __all__ = ["Detections", "Program", "run_history"]
 
 
-class Program:
+class Program(Intake):
     """A set of definitions.  ``problems``: the warnings and notices of its texts."""
 
     def __init__(
@@ -205,75 +204,6 @@ class Program:
     def facts(self) -> Mapping[str, pa.Table]:
         """Tables without time that were given, with their declared columns."""
         return self._facts
-
-    @property
-    def declared(self) -> dict[str, Schema]:
-        """Schemas that the texts declare or define."""
-        return self._unbound.declared
-
-    @property
-    def assigned(self) -> Mapping[int, str]:
-        """Names given to numeric type ids of the data (TESLA's Assign)."""
-        return self._unbound.assigned
-
-    @property
-    def reads(self) -> set[str]:
-        """The types that the program reads."""
-        return set(self._unbound.reads)
-
-    @property
-    def external(self) -> set[str]:
-        """The types that the input is to have: the program reads them, and no definition or text file makes them."""
-        return self.reads - self._unbound.defined - self._unbound.text_files.keys()
-
-    @property
-    def reads_lists(self) -> bool:
-        """Do definitions read columns of lists?"""
-        return self._unbound.reads_lists
-
-    def lines(self, given: Any, options: InputOptions) -> list[Source]:
-        """The lines of the text files that definitions read, but of those ``given`` already.  Raises InputProblem."""
-        files = {t: f for t, f in self._unbound.text_files.items() if t not in given}
-        return line_sources(files, self._folders, options)
-
-    def refuse_files(self, where: str) -> None:
-        """Raise UsageProblem if a definition reads a text file, which ``where`` cannot."""
-        for file in self._unbound.text_files.values():
-            text = f"`{file.definition}` reads FILE {file.path!r}, which is a history, not {where}"
-            hint = "find it with `occurs run` or Program.detect on tables; or give the lines as events"
-            raise UsageProblem.of("unsupported", text, file=file.file, span=file.span, hint=hint)
-
-    def history(self, events: Any, options: InputOptions, *, declared: bool = False) -> History:
-        """The input as a history: ``events`` is a table, a mapping from types to tables, or sources of files.
-
-        ``declared``: keep rows of all declared types, read by a definition or not.
-        """
-        names = {str(i): n for i, n in self.assigned.items()}
-        options = replace(options, type_names=names, lists=self.reads_lists)
-        inputs = sorted(self.reads | set(self._unbound.declared) if declared else self.reads)
-        given = sources_of(named(events, self.assigned))
-        lines = self.lines(given, options)
-        history = normalise(
-            [*listed(given), *lines] if lines else given,
-            schemas=self._unbound.declared,
-            inputs=None if self._unbound.reads_all else inputs,
-            external=sorted(self.external),
-            options=options,
-        )
-        self.refuse_owned(history.schemas)
-        return history
-
-    @property
-    def owned(self) -> frozenset[str]:
-        """Types of which only definitions may make rows."""
-        return self._unbound.owned
-
-    def refuse_owned(self, types: Iterable[str]) -> None:
-        """Raise InputProblem if one of the ``types`` that the input has is ``owned``."""
-        present = sorted(self.owned & set(types))
-        if present:
-            text = f"`{present[0]}` is defined in the rules, and the input has rows of it, too"
-            raise InputProblem.of("conflicting-values", text, hint="give the definition, or the type, another name")
 
     # -- running -----------------------------------------------------------------------------------------------------
     def detect(

@@ -188,5 +188,6 @@ def _source(frame: DataFrame, expected: Expected, delay: int) -> StreamSource:
 
 
 def _pinned(program: Program, sources: list[Table], options: InputOptions) -> Pinned:
+    program.refuse_files("a stream")
     history = program.history(sources, replace(options, bad_rows="skip"))
     return Pinned.of(program, history, sources, options)

@@ -48,6 +48,7 @@ def check(
     texts = [*rules.texts, *([(implied, "the catalogue", "ftl")] if implied else [])]
     try:
         program = Program(texts, max_formula=max_formula)
+        program.refuse_files("a database that changes")
         problems = [p for p in program.check(program.declared, kind) if p.kind != "global-stage"]
         raise_problems(problems)
     except DefinitionProblem as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,24 @@ def test_a_file_is_a_history(rules: Path) -> None:
         program.detect({"Read": stamped})
     with pytest.raises(occurs.UsageProblem, match="a special column is called `line`"):
         program.detect(READ.rename_columns(["line", "text"]), time="line")
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (["follow", "--events", "Read=in", "--checkpoint", "kept"], "which is a history, not a stream"),
+        (["watch", "--database", "sqlite:data.db"], "which is a history, not a database that changes"),
+    ],
+)
+def test_what_goes_on_reads_no_file(
+    rules: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], words: str
+) -> None:
+    monkeypatch.chdir(rules.parent)
+    sqlite3.connect("data.db").execute("CREATE TABLE t (k INTEGER PRIMARY KEY)").connection.close()
+    (rules.parent / "in").mkdir()
+    (rules.parent / "in" / "a.csv").write_text("time,text\n1,x\n")
+    done = CliRunner().invoke(main, [command[0], "a.esql", *command[1:]])
+    assert (done.exit_code, words in done.stderr) == (2, True), done.output
 
 
 def test_one_path_in_two_folders(rules: Path) -> None:

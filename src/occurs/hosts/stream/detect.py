@@ -72,6 +72,7 @@ def found_in(
     """Everything that ``program`` finds in the source that ``read`` gives; it is asked whether late rows are wanted."""
     if partitions < 1:
         raise UsageProblem.of("bad-option", f"partitions: {partitions}", hint="at least 1")
+    program.refuse_files("a stream")
     source = read(False)
     stage = program.plan(source.schemas, source.kind)
     reported = chosen(stage.found, only)

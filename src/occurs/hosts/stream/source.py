@@ -64,7 +64,6 @@ def read_stream(
             where = f" of `{name}`" if name else ""
             text = f"the table{where} is a history, others are streams"
             raise UsageProblem.of("bad-option", text, hint="all of them streaming DataFrames, or none")
-    program.refuse_files("a stream")
     reading = prepare(program, events, options)
     if delay is None:
         delay = delay_of(watermark, frames, options, reading.kind)
