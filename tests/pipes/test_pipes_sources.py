@@ -124,3 +124,9 @@ def test_sources_of_a_crank_come_in_the_order_of_their_names():
     both = pipes.merge(pipes.source("b", type=int), pipes.source("a", type=int))
     given = {"b": [1, 2], "a": [10, 20]}
     assert list(both.pull(given)) == both.run(given) == [10, 1, 20, 2]
+
+
+def test_a_column_of_floats_that_are_all_null():
+    sums = pipes.source("s", type=float).cumulate(fn.add)
+    assert sums.run(pa.array([None, None], pa.float64())).to_pylist() == [0, 0]
+    assert of(float).reset_by(of(float) > 1, lambda p: p.cumulate(fn.add)).run([5.0, None]) == [5.0]

@@ -194,7 +194,7 @@ def remainder(op: str, a: Any, b: Any) -> Any:
         valid = _and(valid, g != 0)
         with np.errstate(all="ignore"):
             g = np.where(g == 0, 1.0, g)
-            out = np.fmod(f, g) if op == "%" else np.mod(f, g) if op == "mod" else np.floor(f / g)
+            out = np.fmod(f, g) if op == "%" else np.mod(f, g) if op == "mod" else np.floor_divide(f, g)
     result = from_numpy(out, valid)
     return result[0] if scalar else result
 

@@ -149,7 +149,7 @@ def average(values: tuple[Any, ...]) -> Any:
         return None
     for v in there:
         ARITHMETIC["neg"](v)
-    if all(math.isfinite(v) for v in there):
+    if all(not isinstance(v, float) or math.isfinite(v) for v in there):
         return as_float(sum(map(Fraction, there), Fraction(0)) / len(there))
     return sum(map(float, there)) / len(there)
 

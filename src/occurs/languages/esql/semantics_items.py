@@ -11,7 +11,7 @@ from occurs.languages.esql import semantics_documents as documents
 from occurs.languages.esql.semantics_arithmetic import ARITHMETIC, Fault, Lost, clean, kleene
 from occurs.languages.esql.semantics_early import early
 from occurs.languages.esql.semantics_expr import selects, value_of
-from occurs.languages.esql.semantics_functions import STRICT, average
+from occurs.languages.esql.semantics_functions import STRICT, as_float, average
 from occurs.languages.esql.semantics_traces import (
     Item,
     Scope,
@@ -109,7 +109,17 @@ def count(p: tree.Count, inputs: Inputs, scope: Scope) -> list[Trace]:
 
 def moment(p: tree.Moment, inputs: Inputs, scope: Scope) -> list[Trace]:
     """The mean of x^n of the items so far; nulls are ignored; null before the first."""
-    return [_one_to_one(inputs[0], lambda so_far: average(tuple(v**p.n for v in _numbers(so_far))))]
+    return [_one_to_one(inputs[0], lambda so_far: average(tuple(_power(v, p.n) for v in _numbers(so_far))))]
+
+
+def _power(value: Any, n: int) -> Any:
+    """A power, exact of what is exact."""
+    return math.copysign(math.inf, value if n % 2 else 1) if _huge(value, n) else value**n
+
+
+def _huge(value: Any, n: int) -> bool:
+    """Whether the power of a float is beyond float64."""
+    return isinstance(value, float) and math.isfinite(value) and n * math.log2(abs(value) or 1) >= 1024
 
 
 def deviation(p: tree.Deviation, inputs: Inputs, scope: Scope) -> list[Trace]:
@@ -120,7 +130,9 @@ def deviation(p: tree.Deviation, inputs: Inputs, scope: Scope) -> list[Trace]:
         if not there:
             return None
         mean = sum(there) / len(there)
-        return math.nan if isinstance(mean, float) else float(sum((v - mean) ** 2 for v in there) / len(there)) ** 0.5
+        if isinstance(mean, float):
+            return math.nan
+        return as_float(sum((v - mean) ** 2 for v in there) / len(there)) ** 0.5
 
     return [_one_to_one(inputs[0], of)]
 

@@ -114,6 +114,7 @@ class Cumulate(Operator):
         wanted = FLOATS if value.dtype == np.float64 or mode[0] == FLOATS else INTS
         if isinstance(x.value, Plain) and x.value.array.null_count == len(x):
             wanted = mode[0] or INTS
+            value = np.zeros(len(x), np.int64)
         if mode[0] == INTS and wanted == FLOATS:
             ints = state["ints"].values
             if (np.abs(ints) > 2**53).any():
