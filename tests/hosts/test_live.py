@@ -180,3 +180,11 @@ def test_a_timer_in_a_zone_fires_live():
     events = [{"type": "A", "time": f"2024-07-0{d}T00:00:00Z", "V": 1} for d in (1, 3)]
     [one, two] = occurs.parse(rule).stream(events, zone="Europe/Rome")
     assert (one["time"].hour, two["time"].day) == (7, 2)
+
+
+def test_what_becomes_final_together_comes_by_type():
+    text = "input event a, b. state z : a ~> b. dynamic d : a before b. event e : b. event c : start(z)."
+    live = occurs.parse(text, "phenesthe").live(time_unit="s")
+    assert [(r["type"], r["time"]) for r in live.on_event("a", 1) + live.on_event("a", 5)] == [("c", 1)]
+    assert live.on_event("b", 8) == []
+    assert [(r["type"], r["time"], r.get("end")) for r in live.advance(8)] == [("d", 5, 8), ("e", 8, None), ("z", 1, 8)]

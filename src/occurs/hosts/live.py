@@ -90,7 +90,8 @@ class Live:
         return out
 
     def advance(self, frontier: Time) -> list[Detection]:
-        """Nothing comes any more up to and with ``frontier``: returns what that completes, in the order of time.
+        """Nothing comes any more up to and with ``frontier``: returns what that completes, in the order of time; in a
+        program of Phenesthe alone in that of types, each in the order of time.
 
         A frontier that is not beyond the one before changes nothing.
         """
@@ -112,7 +113,9 @@ class Live:
             self.never += [{**row, "type": trigger} for row in done.table(t).to_pylist()]
         for t in (t for t in self.stage.reported if t not in self.stage.notices):
             out += done.table(t, label=self.labelled, because=self.labelled).to_pylist()
-        return sorted(out, key=lambda r: r["time"])
+        # what lasts comes when it is final, by type (phenesthe.md, section 5)
+        alone = all(t in self.stage.nets for t in self.stage.reported)
+        return sorted(out, key=lambda r: r["type"] if alone else r["time"])
 
     def close(self) -> list[Detection]:
         """The history ends with the last event: returns what its instant gives, and what still holds."""
