@@ -12,7 +12,11 @@ from benchmarks import logic_memory
 import occurs
 from occurs.languages.logic.columns import past
 from occurs.languages.logic.running import residual as r
+from occurs.languages.logic.running.sql import Database
+from occurs.languages.logic.running.states import MOST, Shape, State, Table
+from occurs.languages.logic.running.steps import SinceWithin, Window
 from occurs.languages.logic.running.values import OVERFLOW
+from occurs.model.types import Type
 
 SOME = (
     "6, continue",
@@ -72,6 +76,41 @@ def test_what_is_not_known_is_kept_once() -> None:
     assert one == other
     assert hash(one) == hash(other)
     assert r.Unknown(OVERFLOW) != r.Unknown(OVERFLOW, False)
+
+
+def test_changes_that_sql_does_not_look_at_are_forgotten() -> None:
+    """They come and go between two questions; what SQL sees then is right."""
+    table = Table(Shape("T", ("k", "v"), (0,)))
+    database = Database({"T": {"k": Type.STRING, "v": Type.INT}}, {})
+
+    def seen() -> list[Any]:
+        return sorted(database.select("select k, v from T", {}, {"T": table}).rows)
+
+    table.put("a", ("a", -1))
+    assert seen() == [("a", -1)]
+    for n in range(5000):
+        key = f"k{n % 7}"
+        table.drop(key)
+        table.put(key, (key, n))
+        if n == 2000:
+            table.drop("a")
+        assert len(table.log or ()) <= MOST
+    wanted = sorted(row for _, row in table.rows.values())
+    assert seen() == wanted
+    assert len(wanted) == 7
+    assert not table.log
+
+
+def test_what_is_not_known_is_kept_once_by_since() -> None:
+    truths: list[Any] = [OVERFLOW, OVERFLOW, True, OVERFLOW, True]
+    step = SinceWithin(lambda s, r: True, lambda s, r: truths[s.time], Window(2, None))
+    kept: Any = step.fresh()
+    found = []
+    for time in range(5):
+        kept, now = step.advance(kept, State(time, {}, {}, {}, None), {})
+        found.append(now)
+        assert len(kept) <= 2
+    assert found == [False, False, OVERFLOW, OVERFLOW, True]
 
 
 def test_what_one_trigger_has_made_of_rows_serves_the_next(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,6 +87,10 @@ def ascending(sequence: int | None) -> tuple[bool, int]:
     return (sequence is not None, sequence or 0)
 
 
+#: entries of a log before it is looked through
+MOST = 1000
+
+
 class Table:
     """The rows of a table.  ``log``: (row number, row or None if it is gone) since SQL has looked last, if it looks."""
 
@@ -97,6 +101,7 @@ class Table:
         self.next = 0
         self.absent = self.present = 0
         self.log: list[tuple[int, Row | None]] | None = None
+        self._most = MOST
         self._whole: Relation | None = None
         self._frozen: Table | None = None
         self.key: Callable[[Row], Any] = _key(shape.keys)
@@ -120,7 +125,7 @@ class Table:
         self._whole = self._frozen = None
         self.rows[key] = (self.next, row)
         if self.log is not None:
-            self.log.append((self.next, row))
+            self._note(self.log, self.next, row)
         self.next += 1
 
     def drop(self, key: Any) -> Row | None:
@@ -130,8 +135,23 @@ class Table:
             return None
         self._whole = self._frozen = None
         if self.log is not None:
-            self.log.append((gone[0], None))
+            self._note(self.log, gone[0], None)
         return gone[1]
+
+    def _note(self, log: list[tuple[int, Row | None]], number: int, row: Row | None) -> None:
+        """Something that SQL has not seen; of rows that have come and gone since it has looked nothing is kept."""
+        log.append((number, row))
+        if len(log) < self._most:
+            return
+        new: dict[int, Row | None] = {}
+        gone = []
+        for n, one in log:
+            if one is not None:
+                new[n] = one
+            elif new.pop(n, None) is None:
+                gone.append((n, one))
+        self.log = [*gone, *new.items()]
+        self._most = max(MOST, 2 * len(self.log))
 
     def clear(self) -> None:
         """Take all rows away."""

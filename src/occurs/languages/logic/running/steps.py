@@ -114,8 +114,7 @@ class SinceWithin:
         now = self.right(s, r)
         if now is not False:
             if window.high is None:
-                # of those that hold the oldest serves all later states
-                kept = kept if now is True and any(truth is True for _, truth in kept) else (*kept, (time, now))
+                kept = _oldest((*kept, (time, now)))
             elif window.low == 0 and now is True:
                 kept = ((time, now),)
             else:
@@ -129,6 +128,17 @@ class SinceWithin:
                     return kept, True
                 found = truth
         return kept, found
+
+
+def _oldest(kept: tuple[tuple[int, Truth], ...]) -> tuple[tuple[int, Truth], ...]:
+    """The oldest that holds serves all later states, as does the oldest of those before it that are not known."""
+    found: list[tuple[int, Truth]] = []
+    for one in kept:
+        if one[1] is True or not found:
+            found.append(one)
+        if one[1] is True:
+            break
+    return tuple(found)
 
 
 def both(a: Truth, b: Truth) -> Truth:
