@@ -48,3 +48,9 @@ def test_what_is_no_table():
         kind_of(3)
     with pytest.raises(InputProblem, match=r"column `v` mixes kinds of values \(int, str\)"):
         to_arrow(pd.DataFrame({"v": [1, "x"]}))
+
+
+def test_two_columns_of_one_name():
+    frame = pd.DataFrame([[1, 2, 3]], columns=["time", "k", "k"])
+    with pytest.raises(InputProblem, match="two columns are called `k`"):
+        to_arrow(frame, "A")

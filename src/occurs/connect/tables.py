@@ -82,8 +82,12 @@ def _from_spark(frame: Any) -> pa.Table:
 def _from_pandas(frame: Any, name: str | None) -> pa.Table:
     if any(n is not None and n not in frame.columns for n in frame.index.names):
         frame = frame.reset_index()
-    columns = {}
+    file = f"<{name}>" if name else None
+    columns: dict[str, pa.Array] = {}
+    names = [str(c) for c in frame.columns]
     for column in frame.columns:
+        if names.count(str(column)) > 1:
+            raise InputProblem.of("duplicate-name", f"two columns are called `{column}`", file=file)
         try:
             columns[str(column)] = pa.array(frame[column], from_pandas=True)
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
@@ -91,7 +95,7 @@ def _from_pandas(frame: Any, name: str | None) -> pa.Table:
             raise InputProblem.of(
                 "bad-value",
                 f"column `{column}` mixes kinds of values ({', '.join(kinds)}): {error}",
-                file=f"<{name}>" if name else None,
+                file=file,
                 hint="give it one type before you hand it over: frame[column].astype(...)",
             ) from error
     return pa.table(columns)
