@@ -11,6 +11,7 @@ import pytest
 
 import occurs
 from occurs.engine.engine import Engine
+from occurs.errors import InputProblem
 from occurs.hosts.local import calls, history_rows
 from occurs.model.history import InputOptions, Source
 from occurs.program import Detections, Program
@@ -118,3 +119,14 @@ def test_rows_come_when_they_are_final(case: LastingCase) -> None:
         got["closing"] = lines
     assert case.expected is not None
     assert got == {at: Loaded(case).lines(rows) for at, rows in case.expected.items() if rows and at is not None}
+
+
+@pytest.mark.parametrize(("time", "end"), [(5, 2**63 - 1), (2**63 - 1, None)])
+def test_the_last_tick_is_no_time_of_what_lasts(time, end):
+    program = occurs.parse("input state p, q. state s : p minus q.", "phenesthe")
+    rows = {"p": pa.table({"time": [time], "end": pa.array([end], pa.int64())})}
+    with pytest.raises(InputProblem, match="the last tick that there is") as raised:
+        program.detect(rows)
+    assert raised.value.kind == "bad-time"
+    before = {"p": pa.table({"time": [5], "end": [2**63 - 2]}), "q": pa.table({"time": [6], "end": [2**63 - 3]})}
+    assert program.detect(before)["s"].to_pylist() == []

@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from occurs.engine.since import Since, signal_since
 from occurs.engine.state import Kept, State
+from occurs.errors import InputProblem
 from occurs.model.labels import Labels, derived_labels
-from occurs.operators.lasting.signals import NEVER, Call, Signal
+from occurs.operators.lasting.signals import NEVER, OPEN, Call, Signal
 from occurs.operators.lasting.values import Values
 from occurs.operators.rows import Rows
 from occurs.plan.definition import NetDefinition
@@ -44,7 +45,14 @@ class Nets:
         return {d.output: program for program in found for d in program.definitions}
 
     def call(self, state: State, frontier: int, closing: bool) -> NetCall:
-        """What the nets of one call share; ``state`` is as the call before left it."""
+        """What the nets of one call share; ``state`` is as the call before left it.
+
+        Raises InputProblem (``bad-time``) at the last tick, behind which nothing can still hold.
+        """
+        if frontier == OPEN and self._stage.nets:
+            text = f"a time or an end is {OPEN}, the last tick that there is"
+            hint = "what lasts has to end before it; leave the `end` of what still holds empty"
+            raise InputProblem.of("bad-time", text, value=OPEN, hint=hint)
         since = NEVER if state.frontier is None else state.frontier
         # the last call tells what has not ended, too
         return NetCall(state, Call(since, frontier, self.values, closing), {} if closing else self._joined)

@@ -182,7 +182,7 @@ def test_ways_to_split() -> None:
 def test_what_is_kept() -> None:
     trip, *_ = compiled(SHIPS).values()
     assert [str(k) for k in trip.kept if k.formula.startswith("end(moored")] == [
-        "one row per (A, Vessel)", "one row per (B, Vessel)",
+        "one row per (Vessel, A)", "one row per (Vessel, B)",
     ]  # fmt: skip
     assert {k.until for k in trip.kept} == {"it ends", "a later one ends"}
 
@@ -197,6 +197,21 @@ def test_warnings() -> None:
         "e": [("unbounded-delay", "warning", 8)],
     }
     assert "`S` may have any number of values" in found["seen"].warnings[0].message
+    assert "`filter(ais(V, _, S, ...) before end(moored(V, _)), less(D))`" in (found["seen"].warnings[0].hint or "")
+
+
+@pytest.mark.parametrize(("op", "rows"), [("less", 9), ("at_most", 10), ("equal", 10)])
+def test_what_is_too_old_for_a_short_result_is_forgotten(op: str, rows: int) -> None:
+    text = f"input event a(k: float), b(k: float). dynamic d(K) : filter(b(K) after a(K) ∧ K >= 0, {op}(10))."
+    found = compiled(text)
+    assert not found["d"].warnings
+    run = Running(list(found.values()))
+    for at in range(40):
+        run.advance(Input(phenomena(text), {"a": [pa.table({"time": [at], "k": [float(at)]})]}).rows, at)
+    assert sum(d.net.rows(run.states[d.name]) for d in run.definitions) == rows
+    last = {"b": [pa.table({"time": [40, 40], "k": [32.0, 30.0]})]}
+    times = run.advance(Input(phenomena(text), last).rows, 40)["d"].time.tolist()
+    assert times == ([32] if op == "less" else [30] if op == "equal" else [30, 32])
 
 
 # --- true almost always ----------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from occurs.languages.phenesthe.render import render
 from occurs.languages.phenesthe.scope import Project, finite, inverse, sort, unscoped, variables
 from occurs.languages.phenesthe.syntax import Relation
 from occurs.model.time import Duration, TimeKind
+from occurs.operators.lasting.eager import EagerIteration, EagerRange
 from occurs.operators.lasting.loose import Loose
 from occurs.operators.lasting.network import Node
 from occurs.operators.lasting.phenomena import LongPhenomena
@@ -30,6 +31,7 @@ from occurs.operators.lasting.points import Both, Either, Ends, Inside, Starts, 
 from occurs.operators.lasting.ranges import Iteration, MaximalRange, MinimalRange
 from occurs.operators.lasting.relations import Related
 from occurs.operators.lasting.sets import Common, Cut, LongSpans, United
+from occurs.operators.lasting.short import ShortBefore
 
 #: relations that are others with their operands exchanged
 _CONVERSE = {
@@ -77,6 +79,8 @@ class Formulas:
         self.name = name
         self.file = file
         self.sorts = {n: p.sort for n, p in phenomena.items()}
+        #: of a `before` of which only short results are looked at, how long these are, by the identity of its node
+        self._longest: dict[int, int] = {}
 
     def formula(self, node: Relation) -> Formula:
         """The node of a formula that is not true almost always."""
@@ -122,15 +126,38 @@ class Formulas:
         """The rows of a definition as they become final; ``formula``: its node.
 
         Of a filtered state an interval that has ended is final as soon as the state's is, earlier than it is known that
-        there are no others.
+        there are no others.  One that a later event ends is final then, whatever other bindings wait for.
         """
-        if isinstance(node, syntax.Filter) and self._sort(node) == "state":
-            operand = self.report(node.operand, self.formula(node.operand))
-            if operand.sort == "state":
-                operand = self.net.made(Loose(operand.variables), "dynamic", operand)
-            long = LongPhenomena(operand.variables, node.op, self.ticks(node.duration, node))
-            return self.net.made(long, "dynamic", operand)
+        match node:
+            case syntax.Filter() if self._sort(node) == "state":
+                operand = self.report(node.operand, self.formula(node.operand))
+                if operand.sort == "state":
+                    operand = self.net.made(Loose(operand.variables), "dynamic", operand)
+                long = LongPhenomena(operand.variables, node.op, self.ticks(node.duration, node))
+                return self.net.made(long, "dynamic", operand)
+            case syntax.And() if eager(self._state(node)):
+                condition, state = (node.right, node.left)
+                if self._sort(condition) != FACT:
+                    condition, state = state, condition
+                return self.conditions.conjoined(self.report(state, formula), condition)
+            case syntax.MinimalRange() | syntax.Iteration() if eager(node):
+                return self._eager(node)
         return formula
+
+    def _state(self, node: Relation) -> Relation:
+        """A formula without the conditions on it."""
+        while isinstance(node, syntax.And) and FACT in (sides := (self._sort(node.left), self._sort(node.right))):
+            node = node.left if sides[1] == FACT else node.right
+        return node
+
+    def _eager(self, node: Relation) -> Formula:
+        """A minimal range or an iteration whose intervals are told one by one."""
+        if isinstance(node, syntax.Iteration):
+            ticks, operand = self.ticks(node.duration, node), self.formula(node.operand)
+            later = ticks if node.op == "=" else None
+            return self.net.made(EagerIteration(operand.variables, node.op, ticks), "dynamic", operand, later=later)
+        left, right = self._operands(node)
+        return self.net.made(EagerRange(left.variables, right.variables), "dynamic", left, right, later=None)
 
     def _sort(self, node: Relation) -> str:
         return sort(node, self.sorts)
@@ -290,22 +317,34 @@ class Formulas:
         return self.net.made(Iteration(operand.variables, node.op, ticks), "state", operand, later=later)
 
     def _filter(self, node: syntax.Filter) -> Formula:
-        operand = self.formula(node.operand)
         ticks = self.ticks(node.duration, node)
+        if node.op in ("less", "at_most", "equal"):
+            below = node.operand
+            while isinstance(below, Project) or below is not self._state(below):
+                below = below.operand if isinstance(below, Project) else self._state(below)
+            self._longest[id(below)] = ticks - (node.op == "less")
+        operand = self.formula(node.operand)
         if operand.sort == "state":
             return self.net.made(LongSpans(operand.variables, node.op, ticks), "state", operand, later=ticks)
         return self.net.made(LongPhenomena(operand.variables, node.op, ticks), "dynamic", operand, later=ticks)
 
     def _related(self, node: syntax.Related) -> Formula:
-        left, right = self.formula(node.left), self.formula(node.right)
+        left, right = (self._eager(part) if eager(part) else self.formula(part) for part in node.parts)
         if node.rel in _CONVERSE:
             left, right = right, left
         rel = _CONVERSE.get(node.rel, node.rel)
         rows, until, lasts = _KEPT[rel]
-        words = _words(node)
+        words, bounded, sides = _words(node), None, (left.sort, right.sort, left.variables, right.variables)
+        made = Related(rel, *sides)
+        if rel == "before":
+            longest = self._longest.get(id(node))
+            if longest is None:
+                bounded = f"filter({words}, less(D))"
+            else:
+                until, lasts = f"{until}, {longest} ticks at most", False
+                made = ShortBefore(rel, *sides, longest)
         for side in (left, right):
-            self.net.keeps(Kept(words, rows, side.variables, until, lasts))
-        made = Related(rel, left.sort, right.sort, left.variables, right.variables)
+            self.net.keeps(Kept(words, rows, side.variables, until, lasts, bounded))
         return self.net.made(made, "dynamic", left, right)
 
     # --- durations, problems -----------------------------------------------------------------------------------------
@@ -331,6 +370,11 @@ class Formulas:
     def _problem(self, kind: str, message: str, node: Relation, hint: str | None = None) -> DefinitionProblem:
         span = getattr(node, "duration_span", None) or getattr(node, "span", None)
         return DefinitionProblem(Problem(kind, f"{message} in `{self.name}`", file=self.file, span=span, hint=hint))
+
+
+def eager(node: Relation) -> bool:
+    """Whether intervals are over when a later event says so, and that event may be long in coming."""
+    return isinstance(node, syntax.MinimalRange) or (isinstance(node, syntax.Iteration) and node.op in ("=", ">=", ">"))
 
 
 def _words(node: Relation) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -44,7 +45,11 @@ class Kept:
     bounded: str | None = None
 
     def __str__(self) -> str:
-        return f"{self.rows} per ({', '.join(self.by)})" if self.by else self.rows
+        if not self.by:
+            return self.rows
+        # in the order in which they are written
+        place = {word: at for at, word in reversed(list(enumerate(re.findall(r"\w+", self.formula))))}
+        return f"{self.rows} per ({', '.join(sorted(self.by, key=lambda v: place.get(v, 0)))})"
 
 
 @dataclass

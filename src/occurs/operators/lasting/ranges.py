@@ -52,6 +52,14 @@ class _Stretches:
         return Intervals(tuple([c[at] for c in self._codes]), self._time[at], end)
 
 
+def stretched(
+    left: tuple[str, ...], right: tuple[str, ...], pending: Held, phi: Points, psi: Points
+) -> tuple[Intervals, Held]:
+    """The minimal ranges that end in a call, and the instants from which one may still begin (column ``start``)."""
+    found = _Stretches(left, right, pending, phi, psi, latest=True)
+    return found.closed(), found.open
+
+
 def _in_order(points: Points) -> Points:
     """In the order of time."""
     return points if ascending(points.time) else take_points(points, np.argsort(points.time, kind="stable"))
@@ -108,9 +116,8 @@ class MinimalRange:
         since = _before(pending.columns["start"], phi.since)
         parts = [as_intervals(ended)]
         if len(phi) or (len(psi) and len(pending)):
-            found = _Stretches(self.left, self.right, pending, phi, psi, latest=True)
-            parts.append(found.closed())
-            pending = found.open
+            done, pending = stretched(self.left, self.right, pending, phi, psi)
+            parts.append(done)
         complete = OPEN if phi.complete == OPEN else _before(pending.columns["start"], phi.complete)
         nothing = Intervals.empty(len(self.left))
         spans, ended, _ = release(nothing, Intervals.concat(parts), _NONE, since, complete)
@@ -144,9 +151,9 @@ class Iteration:
         complete = self._complete(runs, phi.complete)
         over = runs.columns["last"] <= complete
         if over.any():
-            parts.append(_intervals(runs.take(over)))
+            parts.append(finished(runs.take(over)))
             runs = runs.take(~over)
-        whole = _intervals(runs)
+        whole = finished(runs)
         going = Held(whole.codes, {"start": whole.start})
         soon = Held((), {"start": whole.start[whole.start > since]})
         spans, ended, _ = release(opened(going), Intervals.concat(parts), soon, since, complete)
@@ -179,7 +186,7 @@ class Iteration:
         going[:-1] = ~same
         found = Held(tuple(c[at] for c in codes), {"first": begin[at], "last": time[to]})
         current = going[to]
-        return Held.concat([runs.take(~touched), found.take(current)]), _intervals(found.take(~current))
+        return Held.concat([runs.take(~touched), found.take(current)]), finished(found.take(~current))
 
 
 #: comparisons of lengths (uint64) with a duration
@@ -197,7 +204,7 @@ def clipped(ticks: int) -> np.uint64:
     return np.uint64(min(ticks, int(np.iinfo(np.uint64).max)))
 
 
-def _intervals(runs: Held) -> Intervals:
+def finished(runs: Held) -> Intervals:
     """Runs of two or more instants."""
     first, last = runs.columns["first"], runs.columns["last"]
     return Intervals(runs.codes, first, last).take(first < last)
