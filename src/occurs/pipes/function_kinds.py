@@ -67,6 +67,10 @@ def kind_of(expr: tree.Expr, inputs: Kinds, context: Mapping[str, Kind]) -> Kind
     return typed(expr, inputs, context, report)
 
 
+#: in the context of a function, where it is known: what the times of events are
+EVENT_TIME = "time of events"
+
+
 def typed(expr: tree.Expr, inputs: Kinds, context: Mapping[str, Kind], report: Report) -> Kind:
     """The type of a function; everything that is wrong goes to ``report``, and has the type ``any``."""
     return _Typer(inputs, context, report).of(expr)
@@ -145,7 +149,7 @@ class _Typer:
         """The attribute of the first input that has one of this name."""
         names: list[str] = []
         for kind in self.inputs:
-            found = _column(kind, e.name)
+            found = self.part(kind, e.name)
             if found is not None:
                 return found
             names += [n for n, _ in kind.columns or ()]
@@ -158,9 +162,16 @@ class _Typer:
             )
         )
 
+    def part(self, kind: Kind, name: str) -> Kind | None:
+        """A column of a tuple; of events ``type`` and ``time`` too."""
+        found = kind.column(name)
+        if found is None and kind.columns is not None:
+            return {"type": TEXT, "time": self.context.get(EVENT_TIME, ANY)}.get(name)
+        return found
+
     def attribute(self, e: Attribute) -> Kind:
         of = self.of(e.of)
-        found = _column(of, e.name)
+        found = self.part(of, e.name)
         if found is not None:
             return found
         if of.columns is None:
@@ -248,14 +259,6 @@ _TIMES: dict[tuple[str, str, str], Kind] = {
     ("duration", "+", "duration"): DURATION,
     ("duration", "-", "duration"): DURATION,
 }
-
-
-def _column(kind: Kind, name: str) -> Kind | None:
-    """A column of a tuple; of events ``type`` and ``time`` too."""
-    found = kind.column(name)
-    if found is None and kind.columns is not None:
-        return {"type": TEXT, "time": ANY}.get(name)
-    return found
 
 
 def _comparable(a: Kind, b: Kind) -> bool:

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from occurs.pipes.kinds import (
     ANY,
     BOOL,
+    DURATION,
     INT,
     JSON,
     NULL,
     NUMBER,
     SLICES,
     TEXT,
+    TIME,
     TROOLEAN,
     XML,
     Kind,
@@ -117,6 +119,7 @@ def _make(
     return Signature(words, takes, result, len(takes) if least is None else least, len(takes))
 
 
+_ordered = _of(NUMBER, TEXT, TIME, DURATION)
 _measured = _named("text", "list", "set", "bag", "map")
 
 #: by their lower-case names; ``power implies in element`` are written as operators
@@ -124,8 +127,8 @@ FUNCTIONS: dict[str, Signature] = {
     **dict.fromkeys(("abs", "floor", "ceil", "round"), _make("number", _number, result=_first)),
     "sqrt": _make("number", _number, result=NUMBER),
     "signum": _make("number", _number, result=INT),
-    "maximum": _make("two numbers or two texts", _of(NUMBER, TEXT), _of(NUMBER, TEXT), result=joined),
-    "minimum": _make("two numbers or two texts", _of(NUMBER, TEXT), _of(NUMBER, TEXT), result=joined),
+    "maximum": _make("two numbers, texts or times", _ordered, _ordered, result=joined),
+    "minimum": _make("two numbers, texts or times", _ordered, _ordered, result=joined),
     "power": _make("number, number", _number, _number, result=NUMBER),
     "implies": _make("bool, bool", _truth, _truth, result=joined),
     "if": Signature("bool, value, .., value", (_any,), _branches, 3, None),

@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from occurs.errors import DefinitionProblem
+from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, from_arrow
 
 
@@ -160,6 +161,11 @@ _OF_TYPE = {
 def of_type(type_: Type) -> Kind:
     """The type of an attribute of an event."""
     return _OF_TYPE[type_]
+
+
+def of_times(kind: TimeKind | None) -> Kind:
+    """The type of the times of events, ``any`` if it is not known what they count."""
+    return ANY if kind is None else TIME if kind.timestamp else INT
 
 
 def of_schema(schema: Schema) -> Kind:

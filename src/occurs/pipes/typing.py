@@ -18,12 +18,14 @@ from occurs.pipes.graph import Inner, Node, Pipe, nodes
 from occurs.pipes.kinds import (
     ANY,
     BOOL,
+    DURATION,
     IMAGE,
     INT,
     JSON,
     NULL,
     NUMBER,
     TEXT,
+    TIME,
     TROOLEAN,
     TUPLE,
     XML,
@@ -188,7 +190,7 @@ def _cumulate(at: _At) -> list[Kind]:
     if word == "bag union":
         return [bag_of(at.elements())]
     if word in ("maximum", "minimum"):
-        return [join(at.need(0, NUMBER, TEXT), start)]
+        return [join(at.need(0, NUMBER, TEXT, TIME, DURATION), start)]
     found = at.amount()
     return [NUMBER if word == "division" else join(found, start)]
 

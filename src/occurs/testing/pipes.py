@@ -59,7 +59,7 @@ class PipesCase(Case):
             return self.given
         from occurs.languages.esql.build import definitions
 
-        return definitions(self.rules, f"{self.file or self.name}:{self.line}.esql", self.inputs)
+        return definitions(self.rules, f"{self.file or self.name}:{self.line}.esql", self.inputs, self.kind)
 
 
 @dataclass(frozen=True)

@@ -53,3 +53,20 @@ def test_programs_give_what_the_case_says(case: PipesCase) -> None:
 
 def _unordered(row: Row) -> Row:
     return Row(row.name, row.time, sorted(row.value) if isinstance(row.value, list) else row.value, row.about)
+
+
+def test_times_of_events_are_what_the_table_has() -> None:
+    text = """DEFINE At AS SELECT time AS at, maximum(time, w) AS late FROM X0. DEFINE Last AS THE MAXIMUM OF X0.time.
+              DEFINE Gap AS (TRIM 1 OF X0.time) - X0.time. DEFINE From AS X0 WHERE time > TIME "1970-01-01T00:00:02Z"."""
+    program = occurs.parse(text.replace("From", "Since"), language="esql")
+    stamp = pa.timestamp("us", "UTC")
+    times = pa.array([1_000_000, 3_000_000], pa.int64()).cast(stamp)
+    found = program.detect({"X0": pa.table({"time": times, "w": times})})
+    assert found["At"].schema.types[2:] == [stamp, stamp]
+    assert found["At"].column("late").equals(found["At"].column("time"))
+    assert found["Last"].column("value").combine_chunks() == times
+    assert found["Gap"].column("value").to_pylist() == [2_000_000]
+    assert found["Since"].column("w").to_pylist() == times.to_pylist()[1:]
+    ticks = {"X0": pa.table({"time": [1, 3], "w": [1, 3]})}
+    found = occurs.parse("SELECT time AS at FROM X0.", language="esql").detect(ticks)
+    assert found["Result"].schema.field("at").type == pa.int64()

@@ -15,8 +15,8 @@ from occurs.model.time import TimeKind
 from occurs.model.types import RESERVED_OUTPUT, Schema
 from occurs.pipes import tree
 from occurs.pipes.durations import duration_problems
-from occurs.pipes.function_kinds import Finding, Unfit
-from occurs.pipes.kinds import ANY, Kind
+from occurs.pipes.function_kinds import EVENT_TIME, Finding, Unfit
+from occurs.pipes.kinds import ANY, Kind, of_times
 from occurs.pipes.typing import Mismatch, Typing
 
 __all__ = ["Analysis", "analyse"]
@@ -58,7 +58,7 @@ def analyse(
     definitions = tuple(builder.definitions())
     check_names(builder, definitions, foreign_reads or {})
     check_files(builder, definitions)
-    kinds = _Kinds(builder, known)
+    kinds = _Kinds(builder, known, kind)
     for name in builder.entries:
         kinds.check(builder.made(name))
     clean = not any(p.severity == "error" for s in builder.sources for p in s.problems)
@@ -111,12 +111,12 @@ def _refused(source: tree.Pipe, found: Kind, target: tree.Node, port: int, wante
 class _Kinds:
     """The types of all pipes; connections and functions that do not fit are reported where they stand."""
 
-    def __init__(self, builder: Builder, inputs: Mapping[str, Schema]) -> None:
+    def __init__(self, builder: Builder, inputs: Mapping[str, Schema], times: TimeKind | None) -> None:
         self.builder = builder
         self.done: dict[int, list[Kind]] = {}
         self.at: Text | None = None
         self.node: tree.Node | None = None
-        self.typing = Typing(inputs, report=self._finding)
+        self.typing = Typing(inputs, context={EVENT_TIME: of_times(times)}, report=self._finding)
 
     def of(self, pipe: tree.Pipe) -> Kind:
         return self.done[id(pipe.node)][pipe.port]

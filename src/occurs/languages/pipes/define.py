@@ -13,12 +13,13 @@ from occurs.languages.esql.checks import Analysis
 from occurs.languages.esql.checks_names import event_types
 from occurs.languages.esql.define import LISTS, Esql
 from occurs.languages.language import Given, Known, Texts
+from occurs.model.time import TimeKind
 from occurs.model.types import RESERVED_OUTPUT, Schema
 from occurs.pipes import tree
 from occurs.pipes.canonical import spelling
 from occurs.pipes.durations import duration_problems
-from occurs.pipes.function_kinds import Unfit
-from occurs.pipes.kinds import ANY, TUPLE, Kind, goes_into, of_schema, tuple_of
+from occurs.pipes.function_kinds import EVENT_TIME, Unfit
+from occurs.pipes.kinds import ANY, TUPLE, Kind, goes_into, of_schema, of_times, tuple_of
 from occurs.pipes.typing import Mismatch, Typing
 
 __all__ = ["LISTS", "PythonPipes", "check", "read"]
@@ -32,7 +33,7 @@ def read(texts: Sequence[Given]) -> Texts[tree.Definition]:
 def check(texts: Texts[tree.Definition], known: Known) -> PythonPipes:
     """Check definitions against what is known."""
     seen = {**(known.inputs or {}), **known.foreign}
-    kinds = _Kinds(seen, known.inputs is not None)
+    kinds = _Kinds(seen, known.inputs is not None, known.kind)
     found = {d.name: kinds.of(d) for d in texts.files}
     reads = {d.name: event_types(d.pipe) for d in texts.files}
     problems = [*kinds.problems, *duration_problems([d.pipe for d in texts.files], known.kind)]
@@ -65,9 +66,9 @@ class _Sources(Typing):
 class _Kinds:
     """The types of the items of definitions, and what is wrong with them."""
 
-    def __init__(self, seen: Mapping[str, Schema], complete: bool) -> None:
+    def __init__(self, seen: Mapping[str, Schema], complete: bool, times: TimeKind | None) -> None:
         self.seen, self.complete = seen, complete
-        self.typing = _Sources(seen)
+        self.typing = _Sources(seen, context={EVENT_TIME: of_times(times)})
         self.problems: list[Problem] = []
 
     def report(self, kind: str, message: str, hint: str | None = None) -> None:
