@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,11 @@ OVERLOAD = """
 table Traffic (link string key, load int)
 trigger overload for each y in (select link from Traffic):
     eventually ([x <- Traffic(y)] eventually within 10 (Traffic(y) >= 2*x))
+    notify "{y} has doubled at {time}"
     emit Overload(link = y, load = Traffic(y))
+    execute "insert into alarms values (:y, :load)" with load = Traffic(y)
 trigger at_once for each y in (select link from Traffic): Traffic(y) = 10 and nexttime Traffic(y) > 15
+    on never notify "{y}: no more at {time}"
 """
 HEAD = "type,time,link,load\n"
 FILES = (
@@ -36,11 +40,17 @@ def test_triggers_and_notices_until_the_end(occurs, here, spark):
     for n, text in enumerate(FILES):
         (here / "in" / f"{n}.csv").write_text(HEAD + text)
     shared = ("overload.ftl", "--events", "in", "--time-unit", "s", "--because")
-    done = occurs("follow", *shared, "--checkpoint", "cp", "--out", "out", "--never", "never", "--ended")
+    follow = ("follow", *shared, "--checkpoint", "cp", "--out", "out", "--never", "never")
+    done = occurs(*follow, "--ended", "--actions")
     assert (done.status, done.out) == (0, ""), done.err
+    assert sorted(line for line in done.err.splitlines() if re.search(r" at \d+$", line)) == [
+        "a has doubled at 4", "a: no more at 9", "b has doubled at 14", "b has doubled at 5", "b: no more at 2",
+    ]  # fmt: skip
+    assert "actions not done: execute 3 (" in done.err
     found = rows(here / "out")
     whole = occurs("run", *shared, "--host", "local", "--never", "never.jsonl")
     assert whole.status == 0, whole.err
+    assert "actions not done: notify 3, execute 3 (" in whole.err
     assert sorted(map(repr, found)) == sorted(map(repr, map(json.loads, whole.out.splitlines())))
     assert {(r["type"], r["time"]) for r in found} >= {("Overload", 4), ("Overload", 5), ("at_once", 4)}
     told = [json.loads(line) for line in (here / "never.jsonl").read_text().splitlines()]

@@ -87,6 +87,14 @@ def summary(tables: Mapping[str, pa.Table], counts: Mapping[str, int], seconds: 
     left_out(counts)
 
 
+def not_done(texts: int, statements: int) -> None:
+    """Actions of triggers that were not done, if there are any, on stderr."""
+    counts = [f"{word} {n:,}" for word, n in (("notify", texts), ("execute", statements)) if n]
+    if counts:
+        where = "`follow --actions` tells, `watch` tells and executes"
+        click.echo(f"actions not done: {', '.join(counts)} ({where})", err=True)
+
+
 def ended(counts: Mapping[str, int]) -> None:
     """How many partial matches guards have ended, of each statement, on stderr."""
     click.echo(f"ran out of time: {', '.join(f'{name} {n:,}' for name, n in counts.items()) or 'nothing'}", err=True)

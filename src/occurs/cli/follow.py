@@ -12,10 +12,11 @@ import click
 import pyarrow as pa
 
 from occurs.cli import _input, _options
-from occurs.cli._output import check_targets, ended, left_out, rich_table, rows
+from occurs.cli._output import check_targets, ended, left_out, not_done, rich_table, rows
 from occurs.cli._output import never as tell_never
 from occurs.connect.places import split_type
 from occurs.errors import UsageProblem
+from occurs.follow.acting import Acts, acting, counted, definitions
 from occurs.follow.checkpoint import Checkpoint
 from occurs.follow.figures import Line, Totals
 from occurs.follow.follower import Asked, Follower
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 @click.option("--label", is_flag=True, help="Add the label of every detection.")
 @click.option("--provisional", is_flag=True, help="Tell what still holds before it has ended, too (column final).")
 @click.option("--only", metavar="TYPE,..", help="Report these types only.")
+@click.option("--actions", is_flag=True, help="Tell on stderr what triggers notify (FTL, PTL).")
 @_options.instances
 @_options.formula
 @_options.windows
@@ -77,6 +79,7 @@ def command(
     label: bool,
     provisional: bool,
     only: str | None,
+    actions: bool,
     max_instances: int | None,
     max_formula: int | None,
     buckets: int,
@@ -106,6 +109,17 @@ def command(
         if target and not _is_topic(target):
             source.refuse_inside(option, target)
     facts = _input.facts(given)
+    line = Line()
+    types = None if only is None else tuple(t.strip() for t in only.split(","))
+    acts = None
+    if actions:
+        program, carried = acting(rules, language, max_formula)
+
+        def tell(text: str) -> None:
+            with line.aside():
+                click.echo(text, err=True)
+
+        acts = Acts(carried, tell, types)
     program = program.adjusted(
         zone=given.zone, facts=facts, strict=strict, require_bounds=require_bounds, provisional=provisional,
         timeouts=timeouts is not None, max_instances=max_instances,
@@ -119,12 +133,11 @@ def command(
         given.ended,
         because,
         label,
-        None if only is None else tuple(t.strip() for t in only.split(",")),
+        types,
         buckets,
         given.zone,
         replay_from,
     )
-    line = Line()
     topics = any(map(_is_topic, [*given.events, *(t for t in targets.values() if t)]))
     session = functools.cache(functools.partial(_session, topics))
 
@@ -147,7 +160,7 @@ def command(
         no_more = side("--never", never, out_format, checkpoint) or Told()
         return Outputs(found, too_late, wrong, suffixes[0], partial, suffixes[1], no_more)
 
-    follower = Follower(program, asked, _input.warn)
+    follower = Follower(program, asked, _input.warn, acts)
     try:
         with line:
             went = follower.follow(checkpoint, outputs, session, metrics, line.show)
@@ -159,6 +172,10 @@ def command(
         return
     lasting = sorted(t for t in program.external if t in program.declared and program.declared[t].lasting)
     _summary(follower.totals, time.monotonic() - began, lasting)
+    if acts is not None:
+        not_done(0, acts.statements)
+    else:
+        not_done(*counted(definitions(rules, language)[0], follower.totals.found))
     if timeouts is not None:
         ended(follower.totals.ended)
 

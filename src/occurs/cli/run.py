@@ -9,12 +9,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.cli import _input, _options
-from occurs.cli._output import check_targets, ended, put, summary
+from occurs.cli._output import check_targets, ended, not_done, put, summary
 from occurs.cli._output import never as tell_never
 from occurs.cli._progress import detecting
 from occurs.connect.tables import to_arrow
 from occurs.connect.writers import in_order, write, write_rows
 from occurs.errors import UsageProblem
+from occurs.follow.acting import counted, definitions
 from occurs.hosts.windows import unsupported
 
 
@@ -110,6 +111,7 @@ def command(
     if timeouts is not None:
         write(timeouts, partial, "--timeouts")
     summary(tables, counts, time.monotonic() - began)
+    not_done(*counted(definitions(rules, language)[0], {name: len(table) for name, table in tables.items()}))
     if timeouts is not None:
         ended({name: len(table) for name, table in partial.items()})
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from occurs.errors import Problem, UsageProblem
+from occurs.follow.acting import Acts
 from occurs.follow.checkpoint import Checkpoint
 from occurs.follow.expected import Expected, Pinned
 from occurs.follow.figures import Metrics, Totals
@@ -54,11 +55,12 @@ class Asked:
 
 
 class Follower:
-    """One stream, its program, its checkpoint and its sinks.  ``told``: gets problems that stop nothing."""
+    """One stream, its program, its checkpoint and its sinks.  ``told``: gets problems that stop nothing; ``acts``: what
+    firings do, if that is asked for."""
 
-    def __init__(self, program: Program, asked: Asked, told: Callable[[list[Problem]], None]):
+    def __init__(self, program: Program, asked: Asked, told: Callable[[list[Problem]], None], acts: Acts | None = None):
         program.require("spark")
-        self.program, self.asked, self._told = program, asked, told
+        self.program, self.asked, self._told, self._acts = program, asked, told, acts
         self.totals = Totals()
         self.kind = TimeKind()
         self._trigger = trigger_of(asked)
@@ -104,12 +106,15 @@ class Follower:
             query = self._found(session, expected, delay, checkpoint).query(
                 late=sinks.late is not None, control=_control(session, checkpoint)
             )
-            sinks.check(query.read(SCHEMA.empty_table()))
+            sinks.check(self._given(query.read(SCHEMA.empty_table())))
             checkpoint.settle(entry)
 
             def take(number: int, seconds: float, done: MicroBatch) -> None:
-                sinks.write(number, done)
-                figures = self.totals.add(number, seconds, done)
+                given = self._given(done)
+                sinks.write(number, given)
+                if self._acts is not None:
+                    self._acts.do(done)
+                figures = self.totals.add(number, seconds, given)
                 if gauge is not None:
                     gauge.add(figures)
                 shown(self.totals.line(self.kind))
@@ -119,6 +124,15 @@ class Follower:
             with stopped_by_signals(loop.stop):
                 self._run(loop, checkpoint)
         return True
+
+    def _given(self, done: MicroBatch) -> MicroBatch:
+        return done if self._acts is None else self._acts.given(done)
+
+    @property
+    def _only(self) -> list[str] | None:
+        """The types that are read of the program: those asked for, and what actions need."""
+        hidden = [] if self._acts is None else self._acts.needed
+        return None if self.asked.only is None else [*self.asked.only, *(t for t in hidden if t not in self.asked.only)]
 
     def _run(self, loop: Loop, checkpoint: Checkpoint) -> None:
         source = self.asked.source
@@ -161,7 +175,7 @@ class Follower:
         """What must stay what it is while the checkpoint lives."""
         asked, options = self.asked, self.asked.options
         stage = self.program.plan(expected.pinned.schemas, self.kind)
-        reported = chosen(stage.found, None if asked.only is None else list(asked.only))
+        reported = chosen(stage.found, self._only)
         run = lanes(needed(groups(stage.definitions, stage), {*reported, *stage.sides, *stage.notices}), asked.buckets)
         special = [options.type, options.time, options.end, options.sequence, options.label, options.time_unit]
         return {
@@ -207,7 +221,7 @@ class Follower:
             read,
             because=asked.because,
             with_label=asked.label or asked.because,
-            only=None if asked.only is None else list(asked.only),
+            only=self._only,
             partitions=asked.buckets,
             skip=asked.options.bad_rows == "skip",
         )
