@@ -84,9 +84,15 @@ def logic_part(quick: bool) -> Iterator[Report]:
 
 
 def pipes_part(quick: bool) -> Iterator[Report]:
-    from benchmarks import pipes
+    from benchmarks import pipes, pipes_spark, sparkjob
 
     yield from pipes.reports(quick)
+    spark = sparkjob.session()
+    try:
+        path = pipes_spark.parquet(FOLDER, 2_000_000 if quick else 5_000_000)
+        yield pipes_spark.report(spark, path, 3 if quick else 5)
+    finally:
+        spark.stop()
 
 
 def watch_part(quick: bool) -> Iterator[Report]:

@@ -33,6 +33,7 @@ PENDING = 100
 def reports(quick: bool) -> Iterator[Report]:
     """All tables."""
     yield pipelines(3 if quick else 5)
+    yield ways(3 if quick else 5, 2_000 if quick else 10_000)
     yield widths(3 if quick else 5)
     yield kept(100_000 if quick else EVENTS)
 
@@ -85,6 +86,36 @@ def pipelines(repetitions: int) -> Report:
     return report
 
 
+def ways(repetitions: int, pushes: int) -> Report:
+    """What other forms of the same values cost: plain texts, and one push per item.  For information."""
+    report = Report(
+        "Pipes: plain texts, and pushes",
+        [("pipeline", ""), ("dictionary or numbers, M/s", ".1f"), ("plain texts, M/s", ".1f"), ("pushes/s", ",.0f")],
+    )
+    for work in pipes_work.works():
+        if work.name in ("query5, 1.5", "ltl-bool, ended"):
+            continue
+        values = pipes_work.symbols(EVENTS) if work.symbols else pipes_work.numbers(EVENTS)
+        used = seconds(partial(work.pipe.run, values, ended=work.ended), repetitions)[0]
+        plain = None
+        if work.symbols:
+            texts = values.dictionary_decode()
+            plain = EVENTS / seconds(partial(work.pipe.run, texts, ended=work.ended), repetitions)[0] / 1e6
+        some = values[:pushes].to_pylist() if work.symbols else values[:pushes].tolist()
+        report.add(work.name, EVENTS / used / 1e6, plain, pushes / seconds(partial(_pushed, work.pipe, some), 1)[0])
+    return report
+
+
+def _pushed(pipe: pipes.Pipe, values: list[Any]) -> int:
+    """How many values came out, told by a callback."""
+    out: list[Any] = []
+    run = pipe.open()
+    run.on_event(out.append)
+    for value in values:
+        run.push(value)
+    return len(out)
+
+
 def widths(repetitions: int) -> Report:
     """What an event costs in windows of 10 and of 10 000."""
     report = Report(
@@ -112,7 +143,10 @@ def kept(events: int) -> Report:
     x = pipes.source("x", type=int)
     ending = x.slice(fn("$0 DIV 2"), lambda p: p.cumulate(fn.add), until=fn("$0 >= 0"))
     every = fn.size(x.slice(fn("$0 MOD 1000"), lambda p: p.cumulate(fn.add)))
+    # as many slices as events; those of the last thousand go on
+    most = fn.size(x.slice(fn("$0"), lambda p: p.cumulate(fn.add), until=fn(f"$0 < {events - 1000}")))
     report.add("slices that end at once", events, _most(fn.size(ending), np.arange(events), events), 10)
+    report.add("slices that end but for 1000", events, _most(most, np.arange(events), events), 10_000)
     report.add("1000 slices that go on", events, _most(every, np.arange(events), events), 10_000)
     return report
 

@@ -148,3 +148,14 @@ def test_columns_give_what_the_semantics_says(seed, texts, monkeypatch):
 @pytest.mark.parametrize("seed", range(100, 500))
 def test_many_columns_give_what_the_semantics_says(seed, monkeypatch):
     check(seed, monkeypatch, seed % 2 == 0)
+
+
+def test_tuples_come_out_as_they_came_in():
+    x = pipes.source("x", type=int)
+    pipe = x.slice_each(fn("$0 MOD 2"), total)
+    values = [3, 4, None, 5]
+    found = pipe.run(pa.array(values))
+    assert found.type == pa.struct({"key": pa.int64(), "value": pa.int64()})
+    assert found.to_pylist() == pipe.run(values) == [{"key": k, "value": v} for k, v in ((1, 3), (0, 4), (1, 8))]
+    verdicts = ltl.always(x > 3).run(pa.array([5, 4, 1]))
+    assert verdicts.to_pylist() == list(ltl.always(x > 3).run(np.array([5, 4, 1]))) == ["?", "?", "F"]

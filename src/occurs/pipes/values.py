@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from occurs.pipes.constants import ALL, UNKNOWN, constant
-from occurs.pipes.engine.columns import Col, Plain, Troo
+from occurs.pipes.engine.columns import Col, Plain, Rec, Troo
 from occurs.pipes.engine.values import Bag, Document, Json, Map, Record, Set, Sharp, Troolean
 from occurs.pipes.kinds import ANY, TROOLEAN, Kind
 
@@ -73,10 +73,28 @@ def _key(value: Any) -> Any:
 
 
 def like(found: Col, sources: Sequence[Any]) -> Any:
-    """A column in the form of those that came in: Arrow, NumPy (if it has no nulls), else a list."""
-    if isinstance(found, (Plain, Troo)):
-        if any(isinstance(s, (pa.Array, pa.ChunkedArray)) for s in sources):
-            return found.array
-        if any(isinstance(s, np.ndarray) for s in sources) and not found.array.null_count:
-            return found.array.to_numpy(zero_copy_only=False)
+    """A column in the form of those that came in: Arrow (a struct of tuples), NumPy (if it has no nulls), else a
+    list."""
+    array = _arrow(found) if any(isinstance(s, (pa.Array, pa.ChunkedArray)) for s in sources) else None
+    if array is not None:
+        return array
+    if isinstance(found, (Plain, Troo)) and not found.array.null_count and _of_numpy(sources):
+        return found.array.to_numpy(zero_copy_only=False)
     return [given(v) for v in found.pylist()]
+
+
+def _of_numpy(sources: Sequence[Any]) -> bool:
+    return any(isinstance(s, np.ndarray) for s in sources)
+
+
+def _arrow(found: Col) -> pa.Array | None:
+    """As Arrow has it; None of values that it has no type for."""
+    if isinstance(found, (Plain, Troo)):
+        return found.array
+    if not isinstance(found, Rec) or not found.columns:
+        return None
+    parts = {n: _arrow(c) for n, c in found.columns.items()}
+    if any(p is None for p in parts.values()):
+        return None
+    missing = None if found.valid is None else pa.array(~found.valid)
+    return pa.StructArray.from_arrays(list(parts.values()), list(parts), mask=missing)

@@ -13,6 +13,7 @@ from occurs.pipes.engine.items import Call, Ends, Items, Variable
 from occurs.pipes.engine.network import Network
 from occurs.pipes.engine.operator import Setting
 from occurs.pipes.engine.state import State
+from occurs.pipes.fusing import fused
 from occurs.pipes.graph import Inner, Processor
 from occurs.pipes.tree import Placeholder
 
@@ -21,7 +22,7 @@ class Inside:
     """An inner processor φ."""
 
     def __init__(self, inner: Inner, setting: Setting) -> None:
-        self.network = Network(inner.outputs, replace(setting, inner=True))
+        self.network = Network(fused(inner.outputs), replace(setting, inner=True))
 
     def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
         """New items of its traces."""

@@ -18,6 +18,7 @@ from occurs.pipes.engine.kernels_formulas import NEVER
 from occurs.pipes.engine.state import Counts, Latest, Part, State, Table
 from occurs.pipes.engine.values import Set, distinct
 from occurs.pipes.formulas import Formula, Quantified
+from occurs.pipes.fusing import fused
 from occurs.pipes.graph import Processor
 from occurs.pipes.tree import Placeholder
 
@@ -51,10 +52,10 @@ class Quantifier:
         inner = replace(setting, inner=True)
         self.judge: Judge | None = None
         if isinstance(body.node.processor, Formula):
-            self.network = Network(body.node.inputs, inner)
+            self.network = Network(fused(body.node.inputs), inner)
             self.judge = Judge(body.node.processor, len(body.node.inputs), inner, True)
         else:
-            self.network = Network([body], inner)
+            self.network = Network(fused([body]), inner)
 
     def fresh(self) -> _Copies:
         return _Copies(self)
