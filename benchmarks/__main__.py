@@ -77,8 +77,7 @@ def logic_part(quick: bool) -> Iterator[Report]:
     yield from logic.reports(quick)
     spark = sparkjob.session()
     try:
-        path = logic_spark.parquet(FOLDER, 1_000_000 if quick else 5_000_000)
-        yield logic_spark.report(spark, path, 3 if quick else 5)
+        yield logic_spark.report(spark, logic_spark.parquet(FOLDER, 5_000_000), 3 if quick else 5)
     finally:
         spark.stop()
 

@@ -186,6 +186,25 @@ def test_every_case_on_spark(spark: Any, case: LogicCase) -> None:
     assert difference(case.expected or (), got) is None
 
 
+@pytest.mark.spark
+@pytest.mark.long
+@pytest.mark.parametrize("case", [c for c in CASES if c.never], ids=str)
+def test_what_can_fire_no_more_on_spark(spark: Any, case: LogicCase) -> None:
+    frames = {t: spark.createDataFrame(table) for t, table in case.tables().items()}
+    found = program_of(case).detect(frames, partitions=3, **keywords(case))
+    assert told(to_arrow(found.never).to_pylist()) == wanted(case)
+
+
+@pytest.mark.spark
+@pytest.mark.long
+def test_what_can_always_fire_once_more_needs_no_job(spark: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    program = occurs.parse(OVERLOAD.split("trigger at_once")[0], language="ftl")
+    never = program.detect({"Traffic": spark.createDataFrame(TRAFFIC)}, time_unit="s").never
+    assert (never.columns, never.count()) == (["type", "time", "y"], 0)
+    never.explain()
+    assert "InArrow" not in capsys.readouterr().out
+
+
 #: over whole columns; state by state; by a query over several rows
 COUNTED = """
 table T (k string key, v int)

@@ -53,6 +53,11 @@ class TriggerDefinition(Named):
         return self.thorough is None
 
     @property
+    def tells(self) -> bool:
+        """May there be notices?  What is evaluated over whole columns can always fire once more."""
+        return bool(self.never) and self.stateful
+
+    @property
     def endless(self) -> str:
         if self.reasons or self.never:
             return "all states are asked for since a trigger was activated"

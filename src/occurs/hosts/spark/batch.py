@@ -87,9 +87,14 @@ def _run(
 
 
 def _never(program: Program, source: SparkSource, partitions: int, ended: bool) -> DataFrame:
-    """The notices that triggers can fire no more: a job of its own."""
+    """The notices that triggers can fire no more: a job of its own, over those that may tell any."""
+    from pyspark.sql import functions as F
+
     stage = program.noticing().plan(source.schemas, source.kind)
-    owners, _, _ = _run(stage, set(stage.notices), source, partitions, False, False, ended)
+    owners, _, results = _run(stage, set(stage.notices), source, partitions, False, False, ended)
+    for result in results:
+        if not any(d.tells for d in result.group.stage.triggers):
+            result.frame = result.frame.where(F.lit(False))
     return by_trigger(side_by_side([(t, owners[t]) for t in stage.notices]))
 
 
