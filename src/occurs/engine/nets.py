@@ -20,6 +20,7 @@ from occurs.plan.definition import NetDefinition
 
 if TYPE_CHECKING:
     from occurs.operators.lasting.joining import Joined, JoinedState
+    from occurs.operators.lasting.memory import Memory
     from occurs.operators.lasting.network import Source
     from occurs.plan.stage import Stage
 
@@ -55,7 +56,8 @@ class Nets:
             raise InputProblem.of("bad-time", text, value=OPEN, hint=hint)
         since = NEVER if state.frontier is None else state.frontier
         # the last call tells what has not ended, too
-        return NetCall(state, Call(since, frontier, self.values, closing), {} if closing else self._joined)
+        call = Call(since, frontier, self.values, closing)
+        return NetCall(self._stage, state, call, {} if closing else self._joined)
 
 
 @dataclass
@@ -64,6 +66,7 @@ class NetCall:
     all open rows that are certain, of those that tell them.  ``joined``: per definition that runs together with others
     the program; ``done``: the rows of those that have run."""
 
+    stage: Stage
     state: State
     call: Call
     joined: Mapping[str, Joined]
@@ -100,7 +103,20 @@ class NetCall:
         for part in (rows, begun):
             if part is not None and labelled:
                 part.labels = labels_of(definition, part)
+        if found.memory is not None and labelled:
+            self._reason(definition, found.memory, [part for part in (rows, begun) if part is not None])
         return rows, begun
+
+    def _reason(self, definition: NetDefinition, memory: Memory, tables: list[Rows]) -> None:
+        """Writes to rows of what they are made."""
+        # few programs are asked for it
+        from occurs.engine.reasons import reasons_of
+        from occurs.operators.lasting.derivations import Derivations
+
+        derivations = Derivations(memory)
+        others = {d.output: d for d in self.stage.definitions if isinstance(d, NetDefinition)}
+        for rows in tables:
+            rows.reasons = reasons_of(definition, rows, derivations, others, labels_of, self.call, self.stage.kind)
 
     def _together(self, program: Joined, tables: Mapping[str, Rows], labelled: bool) -> None:
         """All definitions of a program."""

@@ -283,7 +283,7 @@ class TypeRows:
             rows = self.rows[type]
             if not len(rows):
                 return empty_table(schema, kind, label, because)
-            reasons = no_reasons(len(rows), kind) if because else None
+            reasons = (no_reasons(len(rows), kind) if rows.reasons is None else rows.reasons) if because else None
             labels, arrays = rows.labels if label else None, rows.cache.get("arrays")
             if arrays is not None and labels is None and reasons is None:
                 return table_of_arrays(type, arrays, schema, kind)
@@ -328,7 +328,10 @@ def with_begun(rows: Rows, begun: Rows | None) -> Rows:
     end = both.columns["end"]
     order = np.lexsort((end.values, ~end.is_valid(), both.time))
     both = replace(both, columns={**both.columns, "final": Column(Type.BOOL, final, None)})
-    return both.take(order)
+    out = both.take(order)
+    if rows.reasons is not None and begun.reasons is not None:
+        out.reasons = pa.concat_arrays([rows.reasons, begun.reasons]).take(pa.array(order))
+    return out
 
 
 def gather(

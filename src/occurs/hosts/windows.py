@@ -143,7 +143,7 @@ class WindowRows(TypeRows):
         if rows is None:
             table = TypeRows(self.stage, Parts(self.stage, [], ()), {}).table(type, label=label, because=because)
             return self._with_queries(table, np.zeros(0, np.int64), schema)
-        reasons = no_reasons(len(rows), kind) if because else None
+        reasons = self._reasons(type, kind) if because else None
         table = table_of(type, rows.time, rows.columns, schema, kind, rows.labels if label else None, reasons)
         by = _in_order(table, schema)
         times = self._times(type, rows, first, final)[by]
@@ -169,6 +169,12 @@ class WindowRows(TypeRows):
         numbers = [g.numbers() for g in given]
         final = np.repeat([g is self.final.get(type) for g in given], [len(n) for n in numbers])
         return concat_rows([p for g in given for p in g.parts], 0), np.concatenate(numbers), final
+
+    def _reasons(self, type: str, kind: TimeKind) -> pa.Array:
+        """Of what the rows of a type are made."""
+        given = [g for g in (self.final.get(type), self.held.get(type)) if g is not None]
+        parts = [p for g in given for p in g.parts]
+        return pa.concat_arrays([no_reasons(len(p), kind) if p.reasons is None else p.reasons for p in parts])
 
     def _times(self, type: str, rows: Rows, first: np.ndarray, final: np.ndarray) -> np.ndarray:
         """In how many answers each row stands."""

@@ -21,7 +21,8 @@ class Rows:
     that outlives a call names a row.  ``labels`` only if wanted.  ``derived``: int32 place of the definition, -1 for
     input.  ``at``: int64 (n), the place of the row within its instant over all types (see
     :func:`occurs.engine.order.placed`); None where nobody asks.  ``cache`` holds what operators of one call share
-    (codes, indexes, masks), and as ``arrays`` time and all columns in Arrow.
+    (codes, indexes, masks), and as ``arrays`` time and all columns in Arrow.  ``reasons``: an Arrow array, of what each
+    row is made; None where nobody asks, and of rows that are taken from others.
     """
 
     type: str
@@ -33,6 +34,7 @@ class Rows:
     derived: np.ndarray | None = None
     at: np.ndarray | None = None
     cache: dict[Any, Any] = field(default_factory=dict)
+    reasons: Any = None
 
     def __len__(self) -> int:
         return len(self.time)

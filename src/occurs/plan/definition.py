@@ -242,3 +242,6 @@ class NetDefinition(Named):
 
     def telling(self) -> NetDefinition:
         return replace(self, net=self.net.telling()) if self.lasting else self
+
+    def reasoning(self) -> NetDefinition:
+        return replace(self, net=self.net.remembering())

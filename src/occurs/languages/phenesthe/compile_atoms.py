@@ -9,6 +9,7 @@ from occurs.expr.tree import Binary, Expr, IsNull, Literal, Ref, rewrite
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks_phenomenon import Phenomenon
 from occurs.languages.phenesthe.compile_net import Building, Formula, Kept
+from occurs.languages.phenesthe.render import render
 from occurs.model.time import TimeKind
 from occurs.operators.lasting.picking import Picked, Place
 from occurs.operators.lasting.scan import Scan
@@ -25,6 +26,7 @@ class Reading:
     known: Phenomenon
     read: Mapping[str, str]
     tests: tuple[Expr, ...]
+    text: str
 
     @staticmethod
     def of(atom: syntax.Atom, known: Phenomenon) -> Reading:
@@ -37,7 +39,7 @@ class Reading:
                 if value.name in read:
                     tests.append(Binary("=", Ref(None, read[value.name]), Ref(None, attribute)))
                 read.setdefault(value.name, attribute)
-        return Reading(known, read, tuple(tests))
+        return Reading(known, read, tuple(tests), render(atom))
 
     def where(self, condition: Expr) -> Reading:
         """With a condition on its variables."""
@@ -60,7 +62,7 @@ class Reading:
             scan = Scan(known.sort, type, variables, attributes, tests, kind, name)
             if known.sort == "state":
                 net.keeps(Kept(type, "one row", variables, "it ends"))
-            return Formula(net.add(scan, (), type), known.sort, variables)
+            return Formula(self._named(net.add(scan, (), type), net), known.sort, variables)
         # by its changes there is a state per values of all attributes, null being one like any other
         tests += tuple(IsNull(Ref(None, self.read[v]), True) for v in variables)
         of = dict(sorted((f"{a} of {type}", a) for a in known.names))
@@ -68,8 +70,13 @@ class Reading:
             net.typed(v, known.type_of(a))
         net.keeps(Kept(type, "one row", known.names, "it is closed", True))
         scan = Scan("changes", type, tuple(of), tuple(of.values()), tests, kind, name)
-        every = Formula(net.add(scan, (), type), "state", tuple(of))
+        every = Formula(self._named(net.add(scan, (), type), net), "state", tuple(of))
         return _picked({v: f"{self.read[v]} of {type}" for v in variables}, {}, False, every, net, "")
+
+
+    def _named(self, number: int, net: Building) -> int:
+        net.names.setdefault(number, self.text)
+        return number
 
 
 def taken(
@@ -101,12 +108,13 @@ def taken(
             net.typed(f"{place.name} of {known.name}", known.type_of(attribute))
     never = any(_unlike(members) for members in same.classes())
     kept = {v: p for v, p in read.items() if v in wanted}
-    return _picked(kept, equal, never, Formula(-1, known.sort, operand, delay), net, known.name)
+    return _picked(kept, equal, never, Formula(-1, known.sort, operand, delay), net, known.name, render(atom))
 
 
 def _picked(
-    read: Mapping[str, Place], equal: Mapping[str, Place], never: bool, operand: Formula, net: Building, source: str
-) -> Formula:
+    read: Mapping[str, Place], equal: Mapping[str, Place], never: bool, operand: Formula, net: Building, source: str,
+    text: str = "",
+) -> Formula:  # fmt: skip
     """Variables read from their places in a formula, or in what the definition ``source`` derives.
 
     What is not looked at is carried under a name that no variable has, to the pooling.
@@ -118,6 +126,8 @@ def _picked(
         operand.sort, operand.variables, variables, tuple(places[v] for v in variables), tuple(equal.items()), never
     )
     number = net.add(node, (), source) if source else net.add(node, (operand.number,))
+    if text:
+        net.names.setdefault(number, text)
     return net.pooled(Formula(number, operand.sort, variables, operand.delay), frozenset(read))
 
 

@@ -61,6 +61,8 @@ class Building:
     sources: dict[int, str] = field(default_factory=dict)
     types: dict[str, Type] = field(default_factory=dict)
     kept: list[Kept] = field(default_factory=list)
+    #: the atoms of nodes that read something
+    names: dict[int, str] = field(default_factory=dict)
     _numbers: dict[object, int] = field(default_factory=dict)
 
     def add(self, node: Node, inputs: tuple[int, ...] = (), source: str | None = None) -> int:
@@ -121,5 +123,6 @@ class Building:
 
     def net(self, output: Formula, report: Formula) -> Net:
         return Net(
-            tuple(self.nodes), tuple(self.inputs), self.sources, output.number, report.number, dict(self.types)
-        )
+            tuple(self.nodes), tuple(self.inputs), self.sources, output.number, report.number, dict(self.types),
+            names=dict(self.names),
+        )  # fmt: skip

@@ -74,6 +74,10 @@ class Answer:
         order = self._order(codes, time, end, call)
         if order is not None:
             codes, time, end = _taken(codes, time, end, order)
+        return self.made(codes, time, end, call)
+
+    def made(self, codes: Codes, time: np.ndarray, end: np.ndarray | None, call: Call) -> Rows:
+        """Rows in the order in which they are given; ``end``: of what lasts."""
         columns = {a.name: self._value(a, codes, len(time), call) for a in self.head}
         if end is not None:
             columns["end"] = Column(Type.TIMESTAMP, end, end != OPEN if extremes(end)[1] == OPEN else None)

@@ -84,7 +84,7 @@ def programs(definitions: Sequence[NetDefinition], given: frozenset[str]) -> lis
 def _able(definition: NetDefinition) -> bool:
     """Whether a net has such operators alone, and nothing is asked of it but final rows."""
     net = definition.net
-    if definition.born is not None or net.begun is not None or net.report != net.output:
+    if definition.born is not None or net.begun is not None or net.remembers or net.report != net.output:
         return False
     for node in net.nodes:
         if isinstance(node, Scan):

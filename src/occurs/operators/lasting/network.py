@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,6 +13,8 @@ from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.lasting.begun import Begun
 from occurs.operators.lasting.certainty import Certainty
+from occurs.operators.lasting.memory import Memory, others
+from occurs.operators.lasting.memory import fresh as unremembered
 from occurs.operators.lasting.signals import Call, Held, Intervals, Signal
 from occurs.operators.lasting.values import Values
 from occurs.operators.rows import Rows
@@ -40,12 +42,14 @@ class Node(Protocol):
 class Given:
     """What a net gives in a call: ``signal`` for those who read the definition, ``report`` for those who want its rows
     (a filter knows them sooner than it knows that there are no others), ``begun`` for those who want to be told of open
-    ones; ``certain`` is the signal with all open rows that are certain."""
+    ones; ``certain`` is the signal with all open rows that are certain.  ``memory``: of what results are made, if the
+    net remembers it."""
 
     signal: Signal
     report: Signal
     begun: Intervals | None = None
     certain: Signal | None = None
+    memory: Memory | None = None
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,8 @@ class Net:
 
     ``inputs``: per node the numbers of those it reads; ``sources``: the input type or the definition that a node reads
     instead.  ``output``, ``report``: numbers of nodes, see :class:`Given`.  ``types``: of all variables.  ``begun``:
-    tells open rows, too; its tables are kept behind those of the nodes.
+    tells open rows, too; its tables are kept behind those of the nodes.  ``names``: of nodes that read, the atom as it
+    is written; ``remembers``: it can be said of what results are made.
     """
 
     nodes: tuple[Node, ...]
@@ -64,6 +69,8 @@ class Net:
     report: int
     types: Mapping[str, Type]
     begun: Begun | None = None
+    names: Mapping[int, str] = field(default_factory=dict)
+    remembers: bool = False
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -73,7 +80,14 @@ class Net:
     def fresh(self) -> State:
         """The state before the first call."""
         found = {number: tables for number, node in enumerate(self.nodes) if (tables := node.fresh())}
+        if self.remembers:
+            for number, more in unremembered(self).items():
+                found[number] = {**found.get(number, {}), **more}
         return found if self.begun is None else {**found, len(self.nodes): self.begun.fresh()}
+
+    def remembering(self) -> Net:
+        """The same net, which also knows of what its results are made."""
+        return replace(self, remembers=True)
 
     def telling(self) -> Net:
         """The same net, which also tells of open rows."""
@@ -93,13 +107,21 @@ class Net:
                 given = tuple([signals[i] for i in self.inputs[number]])
             else:
                 given = (sources[name] if name in sources else nothing(name),)
-            tables, signal = node.advance(state.get(number, {}), given, call)
+            held = state.get(number, {})
+            if self.remembers:
+                held = others(held)
+            tables, signal = node.advance(held, given, call)
             if tables:
                 after[number] = tables
             signals.append(signal)
+        memory = None
+        if self.remembers:
+            memory = Memory.of(self, state, signals, sources, call)
+            for number, more in memory.kept(after, call.frontier).items():
+                after[number] = {**after.get(number, {}), **more}
         report = signals[self.report]
         if self.begun is None:
-            return after, Given(signals[self.output], report)
+            return after, Given(signals[self.output], report, memory=memory)
         last = len(self.nodes)
         told = state.get(last) or self.begun.fresh()
         signal = signals[self.output]
@@ -107,7 +129,7 @@ class Net:
             known = Certainty(self.nodes, self.inputs, self.sources, signals, after, certain or {}, call)
             signal, report = known.of(self.output), known.of(self.report)
         after[last], begun = self.begun.advance(told, report, call)
-        return after, Given(signals[self.output], signals[self.report], begun, signal)
+        return after, Given(signals[self.output], signals[self.report], begun, signal, memory)
 
     # --- the state as tables ----------------------------------------------------------------------------------------
 

@@ -99,6 +99,13 @@ class Scan:
             keep &= c >= 0
         return rows.take(np.flatnonzero(keep)), tuple(c[keep] for c in codes)
 
+    def matching(self, rows: Rows, call: Call) -> tuple[Rows, Codes]:
+        """The rows that the atom matches, and their bindings."""
+        if self.sort != "changes":
+            return self._bound(rows, call)
+        rows = self._matched(rows)
+        return rows, tuple(call.values.encode(rows.column(a)) for a in self.arguments) if len(rows) else ()
+
     def _overflow(self, rows: Rows) -> None:
         """Complains of a row, unless it binds nothing anyway."""
         bound = np.ones(len(rows), np.bool_)
