@@ -57,8 +57,9 @@ def _unordered(row: Row) -> Row:
 
 def test_times_of_events_are_what_the_table_has() -> None:
     text = """DEFINE At AS SELECT time AS at, maximum(time, w) AS late FROM X0. DEFINE Last AS THE MAXIMUM OF X0.time.
-              DEFINE Gap AS (TRIM 1 OF X0.time) - X0.time. DEFINE From AS X0 WHERE time > TIME "1970-01-01T00:00:02Z"."""
-    program = occurs.parse(text.replace("From", "Since"), language="esql")
+              DEFINE Gap AS (TRIM 1 OF X0.time) - X0.time.
+              DEFINE Since AS X0 WHERE time > TIME "1970-01-01T00:00:02Z"."""
+    program = occurs.parse(text, language="esql")
     stamp = pa.timestamp("us", "UTC")
     times = pa.array([1_000_000, 3_000_000], pa.int64()).cast(stamp)
     found = program.detect({"X0": pa.table({"time": times, "w": times})})
