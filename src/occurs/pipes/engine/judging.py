@@ -363,8 +363,11 @@ class Judge:
             columns = {n: c[mask] for n, c in columns.items()}
         code, number = rows.code[dropped], rows.number[dropped]
         if len(code):
-            # ascending within each trace: the last one stays
-            state["from"].upto(call.instances)[code] = number + 1
+            first = state["from"].upto(call.instances)
+            if isinstance(dropped, slice):
+                first[code[0]] = number[-1] + 1
+            else:  # ascending within each trace: the last one stays
+                first[code] = number + 1
             for i, q in enumerate(self.quantifiers):
                 q.forget(state[f"quantifier{i}"], code, number)
         # few are kept, as a rule: not with all that there was
