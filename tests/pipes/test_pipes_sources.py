@@ -53,6 +53,7 @@ def test_what_can_be_taken_without_loss_is():
     assert of(int).run([1.0, None, float("nan")]) == [1, None, None]
     assert (of("troolean") & True).run(["?", "T", False]) == ["?", "T", "F"]
     assert fn.keys(of("map<text, int>")).run([{"b": 1}]) == [{"b"}]
+    assert of("map<text, int>")["b"].run([{"b": 1}, {}]) == [1, None]
     assert of("int").run(np.array([1.0, 2.0])).dtype == np.int64
     assert fn.xpath("//a", of("xml")).run(["<r><a>1</a></r>"]) == [["1"]]
 

@@ -69,8 +69,8 @@ class Pipe(Infix):
         return self[name]
 
     def __getitem__(self, at: Any) -> Pipe:
-        """``x["a"]``: an attribute; ``x[1]``: an element of a list, from 0."""
-        if isinstance(at, str):
+        """``x["a"]``: an attribute, or what a map has at this key; ``x[1]``: an element of a list, from 0."""
+        if isinstance(at, str) and self.item_type.name != "map":
             return lifted(f".{at}", Attribute(Input(0), at), self)
         return lifted("[]", Call("element", (Input(0), Input(1))), self, at)
 
