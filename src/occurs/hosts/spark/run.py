@@ -36,7 +36,9 @@ def run_group(
     if clock is not None:
         shares = [Share(stage, clock, clock[0])]
     if group.mode == "keyed":
-        frame = _numbered(frame, inlets)
+        # where all rows are of one type, nobody has to be told
+        alone = len(inlets) == 1 and not inlets[0].derived
+        frame = frame.drop("__type") if alone else _numbered(frame, inlets)
         frame = frame.repartition(partitions, *key_columns(group, inlets)).sortWithinPartitions("__time")
     elif group.mode == "free":
         frame = _numbered(frame, inlets)

@@ -189,8 +189,10 @@ def wide_rows(
     out: dict[str, Rows] = {}
     if table is None or table.num_rows == 0:
         return out
-    column = table.column("__type")
-    if pa.types.is_integer(column.type):
+    column = table.column("__type") if "__type" in table.column_names else None
+    if column is None:  # there is only one
+        codes, names = None, list(type_numbers(inlets))
+    elif pa.types.is_integer(column.type):
         codes, names = column, list(types or type_numbers(inlets))
     else:
         encoded = column.combine_chunks().dictionary_encode()
@@ -203,8 +205,10 @@ def wide_rows(
         mine = [i for i in ordered if i.type == t]
         if not mine:
             continue
-        of_type = pc.equal(codes, number)
-        all_rows = table if pc.all(of_type, skip_nulls=False).as_py() else table.filter(of_type)  # marks have none
+        of_type = None if codes is None else pc.equal(codes, number)
+        # marks have none
+        whole = of_type is None or pc.all(of_type, skip_nulls=False).as_py()
+        all_rows = table if whole else table.filter(of_type)
         for inlet in mine:
             part = all_rows
             if "__derived" in table.column_names:
