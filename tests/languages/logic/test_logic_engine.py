@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,8 +11,11 @@ import pytest
 
 from occurs.errors import OccursError
 from occurs.languages.logic import define
+from occurs.languages.logic.running import sql
 from occurs.languages.logic.running.general import General
+from occurs.languages.logic.running.values import Relation
 from occurs.loading import parse
+from occurs.model.occurrence import Occurrence
 from occurs.testing.compare import difference
 from occurs.testing.laws_logic import Subject, all_laws
 from occurs.testing.logic import LogicCase, load_cases
@@ -95,3 +99,28 @@ def test_why_a_past_trigger_fires() -> None:
     found = parse("trigger t: [x <- a] lasttime a < x", language="ptl").detect(table, time_unit="s", because=True)
     reasons = [(b["role"], b["type"], b["time"]) for b in found["t"].to_pylist()[0]["because"]]
     assert reasons == [("activation", "state", 1), ("x", "3", 2), ("state", "state", 2)]
+
+
+@pytest.mark.parametrize("op", ["<=", ">="])
+def test_a_time_that_is_too_large_is_refused(op: str) -> None:
+    text = f"eventually [t0 <- time] eventually (a > 0 and time {op} t0 + 9223372036854775807)"
+    for until in ("", "nexttime "):
+        case = LogicCase("m", f"state s(a int)\ntrigger m: {until}({text})", (Occurrence("s", 1, {"a": 1}),) * 2)
+        rows = (*case.events, Occurrence("s", 3, {"a": 1}))
+        assert told(replace(case, events=rows)) == "overflow"
+
+
+def test_relations_that_are_remembered_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite has a few of them at once, however many are asked for."""
+    monkeypatch.setattr(sql, "MOST_HELD", 2)
+    database = sql.Database({}, {})
+    some = [Relation(("a",), tuple((n * k,) for n in range(3))) for k in range(5)]
+    for one in (*some, *reversed(some)):
+        for other in some:
+            found = database.select(TWO, {"x": one, "y": other}, {})
+            assert found.rows == ((sum(r[0] for r in one.rows), max(r[0] for r in other.rows)),)
+            assert len(database._held) <= 2
+    assert database._made <= 3
+
+
+TWO = "select (select sum(a) from x), (select max(a) from y)"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,10 @@ from occurs.model.types import Type
 _READING = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
 _AFFINITY = {Type.FLOAT: "real", Type.STRING: "text"}
 _ROWID = ("rowid", "oid", "_rowid_")
+
+
+#: relations, and rows of them, that SQLite has at once
+MOST_HELD, MOST_ROWS = 200, 100_000
 
 
 def quoted(name: str) -> str:
@@ -39,8 +44,12 @@ class Database:
         self.writing = False
         self.inserts: dict[str, str] = {}
         self.deletes: dict[str, str] = {}
-        self.texts: dict[str, str] = {}
+        self.texts: dict[str, list[str]] = {}
         self._frozen: tuple[dict[str, Table], Database] | None = None
+        #: relations with the tables that have their rows, the last one that was asked for last; tables without rows
+        self._held: OrderedDict[Relation, str] = OrderedDict()
+        self._free: dict[tuple[str, ...], list[str]] = {}
+        self._held_rows = self._made = 0
 
     def frozen(self, tables: Mapping[str, Table]) -> tuple[dict[str, Table], Database]:
         """The tables as they are now, for good, with a database of their own."""
@@ -58,19 +67,39 @@ class Database:
         for table in tables.values():
             if table.log:
                 self._follow(table)
-        relations = {n: v for n, v in values.items() if type(v) is Relation}
+        relations = [(n, v) for n, v in values.items() if type(v) is Relation]
         scalars = {n: plain(v) for n, v in values.items() if type(v) is not Relation}
-        for name, relation in relations.items():
-            self._create(name, [(c, "") for c in relation.columns], list(enumerate(relation.rows)))
+        held = [(n, self._held_in(v, keep)) for keep, (n, v) in enumerate(relations)]
         try:
-            cursor = self.connection.execute(self._text(sql), scalars)
+            cursor = self.connection.execute(self._text(sql, held), scalars)
             rows = tuple(cursor.fetchall())
             return Relation(tuple(d[0] for d in cursor.description), rows)
         except sqlite3.Error as problem:
             raise DefinitionProblem.of("bad-sql", f"SQLite refuses `{sql.strip()}`: {problem}") from problem
-        finally:
-            for name in relations:
-                self._write(f"drop table {quoted(name)}")
+
+    def _held_in(self, relation: Relation, keep: int) -> str:
+        """The table that has the rows of a relation; the ``keep`` last ones that were asked for stay."""
+        found = self._held.get(relation)
+        if found is not None:
+            self._held.move_to_end(relation)
+            return found
+        n = len(relation.rows)
+        while len(self._held) > keep and (len(self._held) >= MOST_HELD or self._held_rows + n > MOST_ROWS):
+            old, table = self._held.popitem(last=False)
+            self._write(f"delete from {quoted(table)}")
+            self._held_rows -= len(old.rows)
+            self._free.setdefault(old.columns, []).append(table)
+        free, rows = self._free.get(relation.columns), list(enumerate(relation.rows))
+        if free:
+            name = free.pop()
+            self._insert(name, rows)
+        else:
+            name = f"occurs relation {self._made}"
+            self._made += 1
+            self._create(name, [(c, "") for c in relation.columns], rows)
+        self._held[relation] = name
+        self._held_rows += n
+        return name
 
     def _open(self, tables: Mapping[str, Table]) -> None:
         # an engine may go from thread to thread, one at a time
@@ -93,6 +122,9 @@ class Database:
         marks = ", ".join("?" * (len(columns) + 1))
         self.inserts[name] = f"insert into {quoted(name)} ({names}) values ({marks})"
         self.deletes[name] = f"delete from {quoted(name)} where {number} = ?"
+        self._insert(name, rows)
+
+    def _insert(self, name: str, rows: Sequence[tuple[int, Row]]) -> None:
         self._many(self.inserts[name], [(n, *map(plain, row)) for n, row in rows])
 
     def _follow(self, table: Table) -> None:
@@ -105,10 +137,10 @@ class Database:
                 self._write(self.inserts[name], (number, *map(plain, row)))
         table.log = []
 
-    def _text(self, sql: str) -> str:
-        """The SELECT with the views before it that it may mean, and those that these may mean."""
-        found = self.texts.get(sql)
-        if found is None:
+    def _text(self, sql: str, held: Sequence[tuple[str, str]]) -> str:
+        """The SELECT with the relations that it may mean, the views, and those that these may mean before it."""
+        views = self.texts.get(sql)
+        if views is None:
             needed: dict[str, str] = {}
             waiting = [sql]
             while waiting:
@@ -116,9 +148,9 @@ class Database:
                 new = {n: v for n, v in self.views.items() if n.lower() in words and n not in needed}
                 needed |= new
                 waiting += new.values()
-            head = ", ".join(f"{quoted(n)} as ({text}\n)" for n, text in needed.items())
-            found = self.texts[sql] = f"with {head} select * from ({sql}\n)" if head else f"select * from ({sql}\n)"
-        return found
+            views = self.texts[sql] = [f"{quoted(n)} as ({text}\n)" for n, text in needed.items()]
+        head = ", ".join([*(f"{quoted(n)} as (select * from {quoted(table)})" for n, table in held), *views])
+        return f"with {head} select * from ({sql}\n)" if head else f"select * from ({sql}\n)"
 
     def _write(self, text: str, values: Sequence[Any] = ()) -> None:
         assert self.connection is not None

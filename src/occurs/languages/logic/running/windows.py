@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from occurs.expr.tree import Binary, DurationLiteral, Expr, Literal
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.nodes import Global, Time
-from occurs.languages.logic.running.core import free
 from occurs.languages.logic.running.steps import ticks
 from occurs.languages.logic.syntax import Formula, Truth
 from occurs.model.time import TimeKind
 
 #: no age is as great
 ENDLESS = 2**64
+#: what may be written to be added to a time without leaving int64; bounds of operators are not added to anything
+_LONGEST = 2**61
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,8 @@ def _compared(f: Expr, known: frozenset[str], kind: TimeKind) -> tuple[str, str,
             exact = found.numerator if found.denominator == 1 else None
         case _:
             return None
-    if exact is None or start.name not in known or start.name not in free(f) or f.op == "!=":
+    if exact is None or (exact > _LONGEST and not start.name.startswith("#")):
+        return None
+    if start.name not in known or f.op == "!=":
         return None
     return start.name, f.op, exact
