@@ -14,8 +14,8 @@ from occurs.languages.esql.semantics import Run as Reference
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.pipes import fn, ltl
-from occurs.pipes.engine import functions
 from occurs.pipes.engine import run as engine
+from occurs.pipes.engine import texts as distinct
 from occurs.pipes.fusing import fused
 from occurs.pipes.graph import Definition
 from occurs.pipes.values import given
@@ -120,7 +120,7 @@ def shown(value):
 
 
 def check(seed, monkeypatch, texts):
-    monkeypatch.setattr(functions, "FEW", 0)
+    monkeypatch.setattr(distinct, "FEW", 0)
     rng = random.Random(f"columns {seed}")
     count, nulls = rng.randint(1, 40), rng.choice((0.0, 0.0, 0.2))
     values = [rng.choice(TEXTS) if texts else rng.randint(0, 6) for _ in range(count)]

@@ -15,7 +15,7 @@ from occurs.languages.esql.semantics import in_order
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.pipes import tree
-from occurs.pipes.engine.columns import concat
+from occurs.pipes.engine.making import concat
 from occurs.pipes.engine.run import Batch, Run, column_of, open
 from occurs.pipes.engine.values import Bag, Map, Record, Set, Troolean
 from occurs.testing.pipes import alike, plain

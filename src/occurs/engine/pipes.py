@@ -23,7 +23,8 @@ from occurs.operators.columns import Column
 from occurs.operators.rows import Rows
 from occurs.operators.sequences.stream import Stream
 from occurs.pipes.engine import run as pipes
-from occurs.pipes.engine.columns import Col, Rec, concat, from_arrow
+from occurs.pipes.engine.columns import Col, Rec
+from occurs.pipes.engine.making import concat, from_arrow
 from occurs.pipes.outputs import columns
 from occurs.plan.pipes import PipesDefinition
 

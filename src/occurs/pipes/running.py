@@ -17,7 +17,8 @@ from occurs.errors import InputProblem, UsageProblem, did_you_mean
 from occurs.model.ticks import time_unit
 from occurs.model.time import TIMESTAMP, TimeKind
 from occurs.pipes.constants import Word
-from occurs.pipes.engine.columns import Col, concat
+from occurs.pipes.engine.columns import Col
+from occurs.pipes.engine.making import concat
 from occurs.pipes.engine.run import PIECE, Batch, Emitted, open, pieces, tuples
 from occurs.pipes.fusing import fused
 from occurs.pipes.sources import source_column, source_kinds, source_tuples

@@ -12,9 +12,10 @@ import pyarrow.compute as pc
 
 from occurs.errors import InputProblem
 from occurs.pipes.constants import UNKNOWN
-from occurs.pipes.engine.columns import Col, Plain, Rec, column_of, from_arrow
+from occurs.pipes.engine.columns import Col, Plain, Rec
 from occurs.pipes.engine.documents import read_json, read_xml
 from occurs.pipes.engine.faults import Fault
+from occurs.pipes.engine.making import column_of, from_arrow
 from occurs.pipes.engine.values import Bag, Document, Json, Map, Record, Set, Troolean
 from occurs.pipes.graph import Pipe, every_node
 from occurs.pipes.kinds import ANY, Kind

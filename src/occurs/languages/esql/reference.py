@@ -13,7 +13,7 @@ from occurs.model.history import History
 from occurs.model.occurrence import Occurrence
 from occurs.model.types import Schema, Type
 from occurs.pipes.engine import values as engine
-from occurs.pipes.engine.columns import column_of
+from occurs.pipes.engine.making import column_of
 from occurs.pipes.graph import Definition
 from occurs.pipes.kinds import Kind
 from occurs.pipes.outputs import column, columns_of

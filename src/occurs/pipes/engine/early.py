@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from occurs.expr import tree
-from occurs.pipes.engine import scalars
-from occurs.pipes.engine.columns import column_of
+from occurs.pipes.engine import rowwise, scalars
 from occurs.pipes.engine.faults import Fault
 from occurs.pipes.engine.items import NO_ENDS, Call, Ends, Items, ordinals
+from occurs.pipes.engine.making import column_of
 from occurs.pipes.engine.state import Queue, State
 from occurs.pipes.engine.values import Record, Troolean
 from occurs.pipes.graph import Foreign, Input
@@ -161,12 +161,12 @@ def partial(node: tree.Expr, front: Sequence[Any], variables: Mapping[str, Any])
             return partial(default, front, variables)
         case Foreign():
             args = [partial(a, front, variables) for a in node.args]
-            return MISSING if any(a is MISSING for a in args) else scalars.foreign(node, args)
+            return MISSING if any(a is MISSING for a in args) else rowwise.foreign(node, args)
     inside = {c: partial(c, front, variables) for c in node.children}
     if any(v is MISSING for v in inside.values()):
         return MISSING
     shell, places = _shell(node)
-    return scalars.value_of(shell, lambda p: inside[places[p]], variables)
+    return rowwise.value_of(shell, lambda p: inside[places[p]], variables)
 
 
 def _shell(node: tree.Expr) -> tuple[tree.Expr, dict[tree.Expr, tree.Expr]]:

@@ -7,7 +7,7 @@ truth values of three kinds are computed as small ints; everything else row by r
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -19,9 +19,8 @@ from occurs.expr import tree
 from occurs.expr.dialect import PIPES
 from occurs.expr.evaluate import evaluate
 from occurs.expr.tree import _Leaf, _span
-from occurs.model.time import TimeKind
 from occurs.model.types import Type
-from occurs.pipes.engine import scalars
+from occurs.pipes.engine import rowwise, scalars
 from occurs.pipes.engine.columns import (
     FALSE,
     NULL,
@@ -32,7 +31,6 @@ from occurs.pipes.engine.columns import (
     Plain,
     Rec,
     Troo,
-    column_of,
     null_col,
     numbers,
     of_numpy,
@@ -41,17 +39,16 @@ from occurs.pipes.engine.columns import (
     unpacked,
     validity,
 )
+from occurs.pipes.engine.env import Env
 from occurs.pipes.engine.faults import Fault
-from occurs.pipes.engine.values import Record
+from occurs.pipes.engine.making import column_of
+from occurs.pipes.engine.texts import ByText, of_texts, with_bools
+from occurs.pipes.engine.values import Record, Sharp
 from occurs.pipes.graph import Attribute, EverySlice, Foreign, Input, TrooleanLiteral, TupleOf
 
 #: functions that the expressions of all languages have with the same meaning, and their names there
 _SHARED = {"abs": "abs", "floor": "floor", "ceil": "ceil", "if": "if", "coalesce": "coalesce", "sqrt": "sqrt"}
 _SHARED |= {"starts_with": "starts_with", "ends_with": "ends_with", "signum": "sign"}
-
-
-#: distinct texts are few if they come so often, on an average
-FEW = 4
 
 
 @dataclass(frozen=True)
@@ -60,21 +57,6 @@ class _Place(_Leaf):
 
     index: int
     span: Span | None = _span()
-
-
-@dataclass
-class Env:
-    """The rows that a function is computed for: ``inputs`` by number, and the variables (a column of each by name)."""
-
-    inputs: Sequence[Col]
-    length: int
-    kind: TimeKind
-    variables: Mapping[str, Callable[[], Col]] = field(default_factory=dict)
-
-    def variable_rows(self) -> Callable[[int], Mapping[str, Any]]:
-        """The values of all variables on a row."""
-        lists = {n: v().pylist() for n, v in self.variables.items()}
-        return lambda i: {n: values[i] for n, values in lists.items()}
 
 
 class Function:
@@ -123,7 +105,7 @@ def _compile(node: tree.Expr) -> _Run:
             code = {"F": FALSE, "?": UNKNOWN, "T": TRUE}[node.value]
             return lambda env: Troo(np.full(env.length, code, np.int8))
         case EverySlice():
-            return lambda env: Obj.of([scalars.Sharp.ALL] * env.length)
+            return lambda env: Obj.of([Sharp.ALL] * env.length)
         case TupleOf() if len(set(node.names)) == len(node.names):
             parts = [_compile(i) for i in node.items]
             return lambda env: Rec({n: p(env) for n, p in zip(node.names, parts)}, env.length)
@@ -205,13 +187,13 @@ def _region(node: tree.Expr) -> _Run:
     written, marks = marked(node), [places[leaf] for leaf in leaves]
     runs = [_compile(leaf) for leaf in leaves]
     logical = all(_logical(p) for p in columnar.walk())
-    few = ByText(lambda env: _with_bools(_evaluated(columnar, env.inputs, env)))
+    few = ByText(lambda env: with_bools(_evaluated(columnar, env.inputs, env)))
 
     def run(env: Env) -> Col:
         given = [r(env) for r in runs]
         if all(isinstance(c, Plain) and not pa.types.is_binary(c.array.type) for c in given):
             try:
-                return _of_texts(few, given, env) or _evaluated(columnar, given, env)
+                return of_texts(few, given, env) or _evaluated(columnar, given, env)
             except DefinitionProblem:
                 pass  # some value does not fit: row by row it is found, if a result needs it
         elif logical and any(isinstance(c, Troo) for c in given):
@@ -222,59 +204,6 @@ def _region(node: tree.Expr) -> _Run:
         return _rows(written, marks, given, env)
 
     return run
-
-
-class ByText:
-    """What is computed of a column that has few distinct texts: once per text, and once per dictionary."""
-
-    def __init__(self, make: Callable[[Env], Any]) -> None:
-        self._make = make
-        self._known: tuple[pa.Array, TimeKind, Any] | None = None
-
-    def of(self, array: pa.DictionaryArray, env: Env) -> Any:
-        """Raises Fault, perhaps of a text that no row has."""
-        texts = array.dictionary
-        known = self._known
-        if known is None or known[1] != env.kind or not known[0].equals(texts):
-            known = texts, env.kind, self._make(Env([Plain(texts)], len(texts), env.kind))
-            self._known = known
-        return known[2]
-
-
-def _of_texts(few: ByText, given: Sequence[Col], env: Env) -> Col | None:
-    """Of one column of texts that has a dictionary: each distinct text once; None if that is no gain."""
-    array = distinct_texts(given)
-    if array is None:
-        return None
-    try:
-        found = few.of(array, env)
-    except Fault:
-        return None
-    if not isinstance(found, Plain) or (found.bools is None and found.array.null_count):
-        return None
-    if found.bools is not None:
-        return Plain(None, np.take(found.bools, array.indices.to_numpy()))
-    return Plain(found.array.take(array.indices))
-
-
-def _with_bools(found: Col) -> Col:
-    """Booleans without nulls as NumPy has them."""
-    if isinstance(found, Plain) and pa.types.is_boolean(found.array.type) and not found.array.null_count:
-        return Plain(None, unpacked(found.array))
-    return found
-
-
-def distinct_texts(given: Sequence[Col]) -> pa.DictionaryArray | None:
-    """The one column, if it is of few distinct texts and no nulls."""
-    array = given[0].array if len(given) == 1 and isinstance(given[0], Plain) and given[0].bools is None else None
-    if not isinstance(array, pa.DictionaryArray) or array.null_count or FEW * len(array.dictionary) > len(array):
-        return None
-    return array
-
-
-def of_input(node: tree.Expr) -> bool:
-    """Does a function look at nothing but the values of its inputs?"""
-    return not any(isinstance(n, (tree.Param, tree.Ref, Foreign)) for n in node.walk())
 
 
 def _evaluated(node: tree.Expr, given: Sequence[Col], env: Env) -> Col:
@@ -335,7 +264,7 @@ def _rows(node: tree.Expr, leaves: Sequence[_Place], given: Sequence[Col], env: 
     for i in range(env.length):
         try:
             row = [values[i] for values in lists]
-            found = scalars.value_of(node, partial(_leaf, row, number), variables(i))
+            found = rowwise.value_of(node, partial(_leaf, row, number), variables(i))
             out.append(scalars.needed(found))
         except Fault as fault:
             fault.row = i

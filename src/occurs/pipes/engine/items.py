@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from occurs.pipes.engine import kernels
-from occurs.pipes.engine.columns import Col, concat, null_col
+from occurs.pipes.engine.columns import Col, null_col
+from occurs.pipes.engine.making import concat
 
 _NONE = np.zeros(0, np.int64)
 

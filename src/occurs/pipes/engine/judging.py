@@ -17,8 +17,9 @@ import numpy as np
 from occurs.pipes.engine import kernels_formulas as kernels
 from occurs.pipes.engine import scalars
 from occurs.pipes.engine.columns import Col, truths
+from occurs.pipes.engine.env import Env
 from occurs.pipes.engine.faults import Fault
-from occurs.pipes.engine.functions import Env, Function
+from occurs.pipes.engine.functions import Function
 from occurs.pipes.engine.items import Call, Items, ordinals
 from occurs.pipes.engine.operator import Setting
 from occurs.pipes.engine.quantifying import Quantifier

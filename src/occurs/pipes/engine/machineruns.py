@@ -17,14 +17,17 @@ import pyarrow as pa
 from occurs.expr import tree as expressions
 from occurs.pipes import tree
 from occurs.pipes.engine import kernels_machines as kernels
-from occurs.pipes.engine import scalars
-from occurs.pipes.engine.columns import Col, Plain, column_of, numbers, of_numpy, truths
+from occurs.pipes.engine import rowwise, scalars
+from occurs.pipes.engine.columns import Col, Plain, numbers, of_numpy, truths
+from occurs.pipes.engine.env import Env
 from occurs.pipes.engine.faults import Fault
-from occurs.pipes.engine.functions import ByText, Env, Function, condition, distinct_texts, of_input
+from occurs.pipes.engine.functions import Function, condition
 from occurs.pipes.engine.items import Call
 from occurs.pipes.engine.machinecode import BOOL, INT, Program, TooMuch, compiled, in_order, parts
 from occurs.pipes.engine.machinesteps import Steps, steps
+from occurs.pipes.engine.making import column_of
 from occurs.pipes.engine.state import Counts, Latest, Part, State
+from occurs.pipes.engine.texts import ByText, distinct_texts, of_input
 from occurs.pipes.engine.values import Record
 
 #: how registers are kept: not yet, as ints, as any values
@@ -347,7 +350,7 @@ def _ints(column: Col) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _value(node: expressions.Expr, items: Sequence[Any], context: dict[str, Any]) -> Any:
-    return scalars.needed(scalars.value_of(node, lambda leaf: scalars.leaf_of(leaf, items, context), context))
+    return scalars.needed(rowwise.value_of(node, lambda leaf: rowwise.leaf_of(leaf, items, context), context))
 
 
 def _true(node: expressions.Expr, items: Sequence[Any], context: dict[str, Any]) -> bool:

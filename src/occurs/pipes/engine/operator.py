@@ -14,8 +14,9 @@ from occurs.expr import tree as expressions
 from occurs.model.time import Duration, TimeKind
 from occurs.pipes.durations import duration_problems
 from occurs.pipes.engine.columns import Col
+from occurs.pipes.engine.env import Env
 from occurs.pipes.engine.faults import Fault
-from occurs.pipes.engine.functions import Env, Function
+from occurs.pipes.engine.functions import Function
 from occurs.pipes.engine.items import NO_ENDS, Call, Ends, Items, ordinals
 from occurs.pipes.engine.state import Counts, Part, Queue, State
 from occurs.pipes.graph import Node, Processor

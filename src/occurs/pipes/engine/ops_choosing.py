@@ -9,8 +9,8 @@ import numpy as np
 
 from occurs.pipes import tree
 from occurs.pipes.engine import kernels
-from occurs.pipes.engine.columns import concat
 from occurs.pipes.engine.items import NO_ENDS, Call, Ends, Items, first_of, ordinals
+from occurs.pipes.engine.making import concat
 from occurs.pipes.engine.operator import Operator, operator
 from occurs.pipes.engine.state import Counts, Latest, Part, State
 

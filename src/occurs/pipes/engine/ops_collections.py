@@ -9,10 +9,11 @@ import numpy as np
 
 from occurs.pipes import tree
 from occurs.pipes.engine import scalars
-from occurs.pipes.engine.columns import Obj, column_of
+from occurs.pipes.engine.columns import Obj
 from occurs.pipes.engine.faults import Fault
 from occurs.pipes.engine.functions import condition
 from occurs.pipes.engine.items import Call, Items, first_of
+from occurs.pipes.engine.making import column_of
 from occurs.pipes.engine.operator import Operator, meet, operator
 from occurs.pipes.engine.state import Latest, Part, Queue, State
 from occurs.pipes.engine.values import Bag, Map, Set, distinct, key

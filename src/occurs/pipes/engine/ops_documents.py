@@ -10,9 +10,10 @@ import numpy as np
 
 from occurs.pipes import tree
 from occurs.pipes.engine import documents, scalars
-from occurs.pipes.engine.columns import Obj, column_of
+from occurs.pipes.engine.columns import Obj
 from occurs.pipes.engine.faults import Fault
 from occurs.pipes.engine.items import Call, Items
+from occurs.pipes.engine.making import column_of
 from occurs.pipes.engine.operator import Operator, operator
 from occurs.pipes.engine.state import Part, State, Texts
 from occurs.pipes.engine.values import Record

@@ -9,11 +9,12 @@ from typing import ClassVar
 import numpy as np
 
 from occurs.pipes import tree
-from occurs.pipes.engine.columns import Col, column_of, concat
+from occurs.pipes.engine.columns import Col
 from occurs.pipes.engine.faults import Fault
 from occurs.pipes.engine.functions import condition
 from occurs.pipes.engine.inside import Inside, of_outer
 from occurs.pipes.engine.items import NO_ENDS, Call, Ends, Items, first_of, last_of
+from occurs.pipes.engine.making import column_of, concat
 from occurs.pipes.engine.operator import Fronts, Operator, Setting, meet, operator
 from occurs.pipes.engine.state import Latest, Part, State
 from occurs.pipes.graph import Node

@@ -10,10 +10,12 @@ import numpy as np
 
 from occurs.expr import tree as expressions
 from occurs.pipes import tree
-from occurs.pipes.engine.columns import Col, Pool, concat
-from occurs.pipes.engine.functions import Env, Function
+from occurs.pipes.engine.columns import Col
+from occurs.pipes.engine.env import Env
+from occurs.pipes.engine.functions import Function
 from occurs.pipes.engine.items import NO_ENDS, Call, Ends, Items, first_of
 from occurs.pipes.engine.machineruns import Runner
+from occurs.pipes.engine.making import Pool, concat
 from occurs.pipes.engine.operator import Fronts, Operator, Setting, meet, operator
 from occurs.pipes.engine.state import Counts, Part, State
 from occurs.pipes.graph import Node

@@ -9,7 +9,7 @@ import numpy as np
 
 from occurs.expr import tree as expressions
 from occurs.pipes import tree
-from occurs.pipes.engine import kernels, scalars
+from occurs.pipes.engine import kernels, rowwise, scalars
 from occurs.pipes.engine.columns import (
     FALSE,
     TRUE,
@@ -18,7 +18,6 @@ from occurs.pipes.engine.columns import (
     Obj,
     Plain,
     Troo,
-    column_of,
     numbers,
     of_numpy,
     of_truths,
@@ -26,6 +25,7 @@ from occurs.pipes.engine.columns import (
 )
 from occurs.pipes.engine.faults import Fault
 from occurs.pipes.engine.items import Call, Items, first_of
+from occurs.pipes.engine.making import column_of
 from occurs.pipes.engine.operator import Operator, Setting, operator
 from occurs.pipes.engine.state import Counts, Latest, Part, State
 from occurs.pipes.engine.values import Bag, Troolean
@@ -264,13 +264,13 @@ class Cumulate(Operator):
             fold = _FOLDS[self.word]
             if isinstance(self.p.function, str):
                 return lambda c, a, b: fold(a, b)
-            return lambda c, a, b: scalars.strict(fold, [a, b])
+            return lambda c, a, b: rowwise.strict(fold, [a, b])
         body = self.p.function
         assert not isinstance(body, str)
 
         def run(c: int, a: Any, b: Any) -> Any:
             variables = _Lazy(call, np.array([c]))
-            return scalars.value_of(body, lambda leaf: scalars.leaf_of(leaf, (a, b), variables), variables)
+            return rowwise.value_of(body, lambda leaf: rowwise.leaf_of(leaf, (a, b), variables), variables)
 
         return run
 

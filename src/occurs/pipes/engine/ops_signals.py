@@ -11,10 +11,11 @@ from occurs.expr import tree as expressions
 from occurs.model.types import Type
 from occurs.pipes import tree
 from occurs.pipes.engine import kernels, scalars
-from occurs.pipes.engine.columns import Col, column_of, numbers, of_numpy
+from occurs.pipes.engine.columns import Col, numbers, of_numpy
 from occurs.pipes.engine.faults import Fault
 from occurs.pipes.engine.functions import Function
 from occurs.pipes.engine.items import Call, Items, ordinals
+from occurs.pipes.engine.making import column_of
 from occurs.pipes.engine.operator import Operator, Setting, operator
 from occurs.pipes.engine.ops_windows import Rows
 from occurs.pipes.engine.state import Counts, Part, Queue, State

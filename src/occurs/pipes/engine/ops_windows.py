@@ -9,9 +9,10 @@ import numpy as np
 
 from occurs.pipes import tree
 from occurs.pipes.engine import kernels
-from occurs.pipes.engine.columns import Col, Rec, concat, numbers, of_numpy
+from occurs.pipes.engine.columns import Col, Rec, numbers, of_numpy
 from occurs.pipes.engine.inside import Inside, of_outer
 from occurs.pipes.engine.items import Call, Ends, Items, last_of, ordinals
+from occurs.pipes.engine.making import concat
 from occurs.pipes.engine.operator import Fronts, Operator, Setting, meet, operator
 from occurs.pipes.engine.state import Counts, Part, Queue, State
 from occurs.pipes.graph import Inner, Node

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from occurs.pipes.engine.columns import Col, Obj, truths
+from occurs.pipes.engine.env import Env
 from occurs.pipes.engine.faults import Fault
-from occurs.pipes.engine.functions import Env, Function
+from occurs.pipes.engine.functions import Function
 from occurs.pipes.engine.inside import of_outer
 from occurs.pipes.engine.items import NO_ENDS, Call, Ends, Items, Variable, first_of
 from occurs.pipes.engine.kernels_formulas import NEVER
-from occurs.pipes.engine.state import Counts, Latest, Part, State, Table
+from occurs.pipes.engine.state import Part, State
 from occurs.pipes.engine.values import Set, distinct
 from occurs.pipes.formulas import Formula, Quantified
 from occurs.pipes.fusing import fused
@@ -25,6 +25,7 @@ from occurs.pipes.tree import Placeholder
 if TYPE_CHECKING:
     from occurs.pipes.engine.judging import Judge
     from occurs.pipes.engine.operator import Setting
+from occurs.pipes.engine.copies import Copies, among, places
 
 _NONE = np.zeros(0, np.int64)
 #: the items that a copy gets in its first round; four times as many in each later one
@@ -57,8 +58,8 @@ class Quantifier:
         else:
             self.network = Network(fused([body]), inner)
 
-    def fresh(self) -> _Copies:
-        return _Copies(self)
+    def fresh(self) -> Copies:
+        return Copies(self)
 
     def fresh_body(self) -> State:
         parts: dict[str, Part] = {"network": self.network.fresh()}
@@ -69,7 +70,7 @@ class Quantifier:
     # --- one call ---------------------------------------------------------------------------------------------------
 
     def update(
-        self, own: _Copies, items: Items, number: np.ndarray, time: np.ndarray, code: np.ndarray, positions: np.ndarray,
+        self, own: Copies, items: Items, number: np.ndarray, time: np.ndarray, code: np.ndarray, positions: np.ndarray,
         call: Call,
     ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
         """T and F at the ``positions`` of traces ``code``, with the new items, their numbers and their ticks."""
@@ -82,7 +83,7 @@ class Quantifier:
         own.count.values[0] = base + len(items) + len(items.ends)
         return self._verdicts(own, code, positions)
 
-    def _begin(self, own: _Copies, items: Items, number: np.ndarray, call: Call) -> np.ndarray:
+    def _begin(self, own: Copies, items: Items, number: np.ndarray, call: Call) -> np.ndarray:
         """Make the copies of new positions; returns the row of ``items`` that each living copy begins with (or 0)."""
         before = len(own.copies["code"])
         if not len(items):
@@ -111,7 +112,7 @@ class Quantifier:
         return np.concatenate([np.zeros(before, np.int64), at])
 
     def _rounds(
-        self, own: _Copies, items: Items, codes: np.ndarray, times: np.ndarray, begin: np.ndarray, base: int, call: Call
+        self, own: Copies, items: Items, codes: np.ndarray, times: np.ndarray, begin: np.ndarray, base: int, call: Call
     ) -> None:
         """Give all copies the items of their trace from ``begin`` on, some at a time: many decide soon."""
         order = np.argsort(codes, kind="stable")
@@ -157,7 +158,7 @@ class Quantifier:
             if freed is not None:
                 at, stop, mine, told = at[freed], stop[freed], mine[freed], told[freed]
 
-    def _variables(self, own: _Copies, call: Call) -> dict[str, Variable]:
+    def _variables(self, own: Copies, call: Call) -> dict[str, Variable]:
         outer = np.zeros(max(1, own.most), np.int64)
         outer[own.copies["slot"]] = own.copies["code"]
         variables = of_outer(call.variables, outer)
@@ -168,7 +169,7 @@ class Quantifier:
         variables[self.part.variable] = value
         return variables
 
-    def _run(self, own: _Copies, given: Items, call: Call) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _run(self, own: Copies, given: Items, call: Call) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The copies that decide now, and T and F of each."""
 
         def source(processor: Processor) -> Items:
@@ -202,7 +203,7 @@ class Quantifier:
         return codes[known], true[known], false[known]
 
     def _decide(
-        self, own: _Copies, slots: np.ndarray, true: np.ndarray, false: np.ndarray, base: int, outer: np.ndarray
+        self, own: Copies, slots: np.ndarray, true: np.ndarray, false: np.ndarray, base: int, outer: np.ndarray
     ) -> np.ndarray | None:
         """Note what copies have decided, and let go of those that are of no account any more."""
         if not len(slots):
@@ -220,15 +221,15 @@ class Quantifier:
         stay = np.ones(len(kept["slot"]), np.bool_)
         stay[rows] = False
         if len(over[0]):
-            stay &= ~_among(kept["code"], kept["number"], *over)
+            stay &= ~among(kept["code"], kept["number"], *over)
         own.free(kept["slot"][~stay])
         kept.put(**{n: c[stay] for n, c in kept.columns.items()})
         own.made = 0
         return stay
 
-    def _verdicts(self, own: _Copies, code: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _verdicts(self, own: Copies, code: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         table = own.verdicts
-        at = _places(table["code"], table["number"], code, number)
+        at = places(table["code"], table["number"], code, number)
         there = at >= 0
         at = np.maximum(at, 0)
         weak, strong = np.full(len(code), int(NEVER)), np.full(len(code), int(NEVER))
@@ -238,7 +239,7 @@ class Quantifier:
             strong = np.where(there, table["alone"][at], int(NEVER))
         return (weak, strong) if self.part.universal else (strong, weak)
 
-    def forget(self, own: _Copies, code: np.ndarray, number: np.ndarray) -> None:
+    def forget(self, own: Copies, code: np.ndarray, number: np.ndarray) -> None:
         """These positions are of no account any more."""
         own.forget(code, number)
 
@@ -279,130 +280,3 @@ def first_verdicts(
         true = np.concatenate([true, np.where(holds, latest[rest], never)])
         false = np.concatenate([false, np.where(holds, never, latest[rest])])
     return codes, true, false
-
-
-def _key(code: np.ndarray, number: np.ndarray) -> np.ndarray:
-    """Pairs as something that sorts."""
-    return (code << 40) + number
-
-
-def _places(codes: np.ndarray, numbers: np.ndarray, code: np.ndarray, number: np.ndarray) -> np.ndarray:
-    """The rows of pairs among pairs in ascending order, -1 where there is none."""
-    if not len(codes):
-        return np.full(len(code), -1)
-    known, asked = _key(codes, numbers), _key(code, number)
-    at = np.minimum(np.searchsorted(known, asked), len(known) - 1)
-    return np.where(known[at] == asked, at, -1)
-
-
-def _among(codes: np.ndarray, numbers: np.ndarray, code: np.ndarray, number: np.ndarray) -> np.ndarray:
-    return np.isin(_key(codes, numbers), _key(code, number))
-
-
-class _Copies(Part):
-    """The state of a :class:`Quantifier`."""
-
-    def __init__(self, quantifier: Quantifier) -> None:
-        self.quantifier = quantifier
-        self.verdicts = Table("code", "number", "open", "so_far", "alone")
-        self.copies = Table("slot", "code", "number")
-        self.values = Latest()
-        self.body = quantifier.fresh_body()
-        self.spoken = Counts()
-        self.count = Counts()
-        self.most = 0
-        self.unused: list[int] = []
-        #: copies made in this call
-        self.made = 0
-        self.now: Items | None = None
-
-    def slots(self, count: int) -> np.ndarray:
-        """Free slots."""
-        self.made = count
-        old = self.unused[:count]
-        del self.unused[:count]
-        out = np.array(old + list(range(self.most, self.most + count - len(old))), np.int64)
-        self.most += count - len(old)
-        return out
-
-    def free(self, slots: np.ndarray) -> None:
-        """Copies that are gone."""
-        self.body.drop(slots)
-        self.values.drop(slots)
-        self.spoken.drop(slots)
-        self.unused += slots.tolist()
-
-    def add(self, code: np.ndarray, number: np.ndarray, copies: np.ndarray, step: np.ndarray) -> None:
-        """New positions with so many copies; without one they are decided at ``step``."""
-        table = self.verdicts
-        columns = {
-            "code": code, "number": number, "open": copies, "so_far": step, "alone": np.full(len(code), int(NEVER))
-        }  # fmt: skip
-        joined = {n: np.concatenate([table[n], c]) for n, c in columns.items()}
-        order = np.argsort(_key(joined["code"], joined["number"]), kind="stable")
-        table.put(**{n: c[order] for n, c in joined.items()})
-        self._item_step(code, number)
-
-    def _item_step(self, code: np.ndarray, number: np.ndarray) -> None:
-        """A verdict is known no sooner than its item."""
-        assert self.now is not None
-        at = _places(self.verdicts["code"], self.verdicts["number"], code, number)
-        so_far = self.verdicts["so_far"].copy()
-        so_far[at] = np.maximum(so_far[at], self.now.step)
-        self.verdicts.put(**{**self.verdicts.columns, "so_far": so_far})
-
-    def note(
-        self, code: np.ndarray, number: np.ndarray, weak: np.ndarray, strong: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """What copies of positions have decided; returns the positions that one has decided alone."""
-        table = self.verdicts
-        at = _places(table["code"], table["number"], code, number)
-        open_, so_far, alone = table["open"].copy(), table["so_far"].copy(), table["alone"].copy()
-        np.subtract.at(open_, at, 1)
-        np.maximum.at(so_far, at, np.where(weak < NEVER, weak, -2))
-        np.minimum.at(alone, at, strong)
-        table.put(code=table["code"], number=table["number"], open=open_, so_far=so_far, alone=alone)
-        done = np.unique(at[alone[at] < NEVER])
-        return table["code"][done], table["number"][done]
-
-    def forget(self, code: np.ndarray, number: np.ndarray) -> None:
-        """Positions that are of no account any more, and their copies."""
-        kept = self.copies
-        gone = _among(kept["code"], kept["number"], code, number)
-        if gone.any():
-            self.free(kept["slot"][gone])
-            kept.put(**{n: c[~gone] for n, c in kept.columns.items()})
-        table = self.verdicts
-        stay = ~_among(table["code"], table["number"], code, number)
-        table.put(**{n: c[stay] for n, c in table.columns.items()})
-
-    def _state(self) -> State:
-        return State(
-            verdicts=self.verdicts, copies=self.copies, values=self.values, body=self.body, spoken=self.spoken,
-            count=self.count,
-        )  # fmt: skip
-
-    def tables(self) -> dict[str, pa.Table]:
-        return self._state().tables()
-
-    def load(self, tables: Mapping[str, pa.Table]) -> None:
-        self._state().load(tables)
-        self.most = int(self.copies["slot"].max(initial=-1)) + 1
-        self.unused = sorted(set(range(self.most)) - set(self.copies["slot"].tolist()))
-
-    def drop(self, codes: np.ndarray) -> None:
-        there = np.isin(self.copies["code"], codes)
-        if there.any():
-            self.free(self.copies["slot"][there])
-        self.copies.drop(codes)
-        self.verdicts.drop(codes)
-
-    def copy(self) -> _Copies:
-        new = _Copies(self.quantifier)
-        new.verdicts, new.copies, new.values = self.verdicts.copy(), self.copies.copy(), self.values.copy()
-        new.body, new.spoken, new.count = self.body.copy(), self.spoken.copy(), self.count.copy()
-        new.most, new.unused = self.most, list(self.unused)
-        return new
-
-    def rows(self) -> int:
-        return self._state().rows()

@@ -33,8 +33,9 @@ import pyarrow as pa
 from occurs.errors import InputProblem
 from occurs.expr.tree import Ref
 from occurs.model.time import TimeKind
-from occurs.pipes.engine.columns import Col, Plain, Rec, column_of, concat, from_arrow
+from occurs.pipes.engine.columns import Col, Plain, Rec
 from occurs.pipes.engine.items import NO_ENDS, Call, Ends, Items
+from occurs.pipes.engine.making import column_of, concat, from_arrow
 from occurs.pipes.engine.network import Network
 from occurs.pipes.engine.operator import Setting
 from occurs.pipes.engine.state import Counts, State, Table

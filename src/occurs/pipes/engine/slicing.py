@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from occurs.expr import tree as expressions
-from occurs.pipes.engine.columns import TRUE, Col, Obj, Plain, concat, null_col, truths
+from occurs.pipes.engine.columns import TRUE, Col, Obj, Plain, null_col, truths
 from occurs.pipes.engine.items import Items
+from occurs.pipes.engine.making import concat
 from occurs.pipes.engine.slots import Slots
 from occurs.pipes.engine.snapshots import Changes, OneEach
 from occurs.pipes.engine.state import Counts, Latest, Part, State

@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from occurs.pipes.engine import kernels
-from occurs.pipes.engine.columns import Col, Plain, column_of, of_numpy
+from occurs.pipes.engine.columns import Col, Plain, of_numpy
+from occurs.pipes.engine.making import column_of
 from occurs.pipes.engine.state import Part, Tables
 from occurs.pipes.engine.values import decode, encode, key
 

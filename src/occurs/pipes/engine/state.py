@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from occurs.pipes.engine.columns import Col, concat, null_col, read_table
+from occurs.pipes.engine.columns import Col, null_col
 from occurs.pipes.engine.items import Items, last_of
+from occurs.pipes.engine.making import concat, read_table
 
 _NONE = np.zeros(0, np.int64)
 Tables = dict[str, pa.Table]
