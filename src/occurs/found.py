@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from occurs.errors import UsageProblem, did_you_mean
 from occurs.hosts.counts import counts as input_counts
 from occurs.model.history import History
 from occurs.model.source import Instant
+from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.plan.stage import Stage
 
@@ -104,11 +105,7 @@ class Detections(Mapping[str, Any]):
 
         ``key``: the attributes to group by.  ``only``: these types.  ``start``, ``end``: what it shows.
         """
-        from occurs.plot.timeline import Timeline
-
-        types = chosen(self._types, None if only is None else list(only))
-        tables = {t: self.arrow(t) for t in types}
-        return Timeline.of(tables, self._kind, key=key, start=start, end=end, title=title)
+        return drawn(self, self.arrow, self._kind, only, key=key, start=start, end=end, title=title)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._types)
@@ -118,6 +115,16 @@ class Detections(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"Detections({', '.join(f'{t}: {self.count(t)}' for t in self)})"
+
+
+def drawn(
+    types: Iterable[str], table: Callable[[str], pa.Table], kind: TimeKind, only: Sequence[str] | None, **asked: Any
+) -> Timeline:
+    """The timeline of ``types``, or of those of them that are ``only`` asked for; ``table``: given one, its rows."""
+    from occurs.plot.timeline import Timeline
+
+    shown = chosen(tuple(types), None if only is None else list(only))
+    return Timeline.of({t: table(t) for t in shown}, kind, **asked)
 
 
 class Timeouts(Mapping[str, Any]):

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from instream import How, InStream
 from test_local_lasting import input_of
 
 import occurs
 from occurs.engine.engine import Engine
 from occurs.errors import OccursError
 from occurs.hosts.local import history_rows
-from occurs.model.history import InputOptions
+from occurs.model.history import InputOptions, Source
 from occurs.plan.stage import Stage
 from occurs.testing.lasting import LastingCase
 from occurs.testing.phenesthe import Loaded
@@ -165,3 +166,37 @@ def test_parts_are_rows_and_the_same_in_all_calls(part: int) -> None:
 @pytest.mark.parametrize("part", range(20))
 def test_many_parts_are_rows_and_the_same_in_all_calls(part: int) -> None:
     assert sum(check(seed) for seed in range(1000 + 50 * part, 1050 + 50 * part)) > 100
+
+
+# --- hosts ------------------------------------------------------------------------------------------------------------
+def everything(tables: dict[str, pa.Table]) -> dict[str, tuple[Any, ...]]:
+    """Every row by its label, with its parts."""
+    rows = [r for table in tables.values() for r in table.to_pylist()]
+    return {r["label"]: (r["time"], r.get("end"), *map(tuple, map(dict.values, r["because"]))) for r in rows}
+
+
+@pytest.mark.parametrize("memory", ["kept", "forgetful"])
+def test_a_stream_says_the_same_as_a_batch(memory: str) -> None:
+    program = occurs.parse(TEXT, language="phenesthe")
+    sources = [Source(table, type) for type, table in tables().items()]
+    here = program.detect(tables(), because=True)
+    for size in (1, 7):
+        how = How(size=size, memory=memory, because=True)
+        stream = InStream(program.reasoning(), sources, InputOptions(), how)
+        there: dict[str, tuple[Any, ...]] = {}
+        for batch in stream.run().batches:
+            there |= everything(batch.found)
+        assert there == everything({t: here.arrow(t) for t in here})
+
+
+@pytest.mark.spark
+def test_spark_says_the_same_and_draws_it(quick: Any) -> None:
+    program = occurs.parse(TEXT, language="phenesthe")
+    here = program.detect(tables(), because=True)
+    there = program.detect({t: quick.createDataFrame(table) for t, table in tables().items()}, because=True)
+    assert everything({t: there.arrow(t) for t in there}) == everything({t: here.arrow(t) for t in here})
+    shown = there.timeline("V", only=["trip", "moored"]).page()
+    wanted = here.timeline("V", only=["trip", "moored"]).page()
+    assert [(g.name, [(lane.type, lane.start.tolist()) for lane in g.lanes]) for g in shown.groups] == [
+        (g.name, [(lane.type, lane.start.tolist()) for lane in g.lanes]) for g in wanted.groups
+    ]

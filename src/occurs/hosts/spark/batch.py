@@ -10,17 +10,18 @@ next.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from occurs.errors import OccursError, Problem, UsageProblem
-from occurs.found import Timeouts, chosen
+from occurs.found import Timeouts, chosen, drawn
 from occurs.hosts.spark.counts import counts
 from occurs.hosts.spark.read import SparkSource, read
 from occurs.hosts.spark.result import Result, side_by_side
 from occurs.hosts.spark.run import run_group
-from occurs.model.source import InputOptions
+from occurs.model.source import InputOptions, Instant
+from occurs.model.time import TIMESTAMP
 from occurs.plan.spread import Group, groups
 from occurs.plan.stage import Stage
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
+    from occurs.plot.timeline import Timeline
     from occurs.program import Program
 
 #: hash buckets, or slices of time, of a run
@@ -177,6 +179,23 @@ class SparkDetections(Mapping[str, "DataFrame"]):
         from occurs.connect.tables import to_arrow
 
         return to_arrow(self[type])
+
+    def timeline(
+        self,
+        key: str | Sequence[str] = (),
+        *,
+        only: Sequence[str] | None = None,
+        start: Instant | None = None,
+        end: Instant | None = None,
+        title: str = "",
+    ) -> Timeline:
+        """A picture of what was found, of which the rows come to this process: it shows itself in a notebook, and has
+        ``save("x.png")`` or ``.html``.
+
+        ``key``: the attributes to group by.  ``only``: these types.  ``start``, ``end``: what it shows.
+        """
+        kind = next((owner.wide.kind for owner in self._owners.values()), TIMESTAMP)
+        return drawn(self, self.arrow, kind, only, key=key, start=start, end=end, title=title)
 
     def together(self, *types: str) -> DataFrame:
         """The detections of several types (none named: all) in one DataFrame: ``type``, ``time``, ``end`` if one of
