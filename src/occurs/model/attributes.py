@@ -190,15 +190,19 @@ def schemas_of(
         own = external is not None and name not in external  # what rules define has their schema
         if name not in seen and name not in declared and shared.attributes and not own:
             seen[name] = shared
-            text = f"no event is declared, defined or observed with the type `{name}`"
-            hint = did_you_mean(name, present | set(declared), "types")
-            notices.append(Problem("unknown-type", text, hint=hint, severity="warning"))
+            notices.append(unknown_type(name, present | set(declared)))
     for name, schema in declared.items():
         seen.setdefault(name, schema)
         if name not in present and (inputs is None or name in inputs):
             notices.append(Problem("no-rows", f"there are no rows of the declared type `{name}`", severity="notice"))
     seen.pop("", None)
     return seen, notices
+
+
+def unknown_type(name: str, known: Collection[str]) -> Problem:
+    """A type that is read and that nobody declares, defines or has rows of, though one table may have all types."""
+    text = f"no event is declared, defined or observed with the type `{name}`"
+    return Problem("unknown-type", text, hint=did_you_mean(name, known, "types"), severity="warning")
 
 
 def missing(name: str, declared: Schema, one: Intake, end: str | None) -> list[Problem]:

@@ -12,7 +12,7 @@ from occurs.hosts.spark.columns import convert, convert_list
 from occurs.hosts.spark.parts import MISFIT, Part, Piece, any_of, kind_of, left_out, part_of
 from occurs.hosts.spark.survey import Seen, survey
 from occurs.hosts.spark.wide import Kind, ddl_of, input_kinds
-from occurs.model.attributes import completed, union
+from occurs.model.attributes import completed, union, unknown_type
 from occurs.model.source import InputOptions, column_of
 from occurs.model.ticks import instant
 from occurs.model.time import TimeKind
@@ -264,6 +264,9 @@ class Reading:
         for t, rows in seen.items():
             if rows.ends:
                 self._lasts(t)
+        known = live | {p.own for p in self.parts if p.own is not None} | set(self.declared)
+        if any(p.own is None and p.seen.attributes for p in self.parts):
+            notices += [unknown_type(t, known) for t in self.reads if t in self.external and t not in known]
         for t in self.declared:
             given = t in live or any(p.own == t for p in self.parts)
             if t in self.reads and not given:
