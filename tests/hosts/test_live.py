@@ -188,3 +188,9 @@ def test_what_becomes_final_together_comes_by_type():
     assert [(r["type"], r["time"]) for r in live.on_event("a", 1) + live.on_event("a", 5)] == [("c", 1)]
     assert live.on_event("b", 8) == []
     assert [(r["type"], r["time"], r.get("end")) for r in live.advance(8)] == [("d", 5, 8), ("e", 8, None), ("z", 1, 8)]
+
+
+def test_attributes_that_are_no_mapping():
+    live = occurs.parse("input event a(k: int). event e(K) : a(K).", "phenesthe").live(time_unit="s")
+    with pytest.raises(InputProblem, match="a mapping from names to values"):
+        live.on_event("a", 1, [7])

@@ -68,6 +68,9 @@ class Live:
         ticks = self._ticks(time)
         if not isinstance(type, str) or not type:
             raise InputProblem.of("bad-value", f"an event has no type: {type!r}", value=type)
+        if attributes is not None and not isinstance(attributes, Mapping):
+            text = f"attributes are a mapping from names to values, not {attributes!r}"
+            raise InputProblem.of("bad-value", text, value=attributes)
         if type in self.stage.nets:
             text = f"`{type}` is defined in the rules, and cannot be pushed"
             raise InputProblem.of("conflicting-values", text, hint="give the definition, or the type, another name")
