@@ -42,7 +42,8 @@ def plateaus(p: tree.Plateaus, inputs: Inputs, scope: Scope) -> list[Trace]:
 
     def of(some: tuple[Any, ...]) -> Any:
         mean = None if None in some else average(some)
-        return mean if mean is not None and max(some) - min(some) <= p.tolerance else 0
+        known = mean is not None and mean == mean  # NaN is no plateau
+        return mean if known and max(some) - min(some) <= p.tolerance else 0
 
     return [_last(inputs[0], p.n, of)]
 
