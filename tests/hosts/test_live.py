@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import occurs
+from occurs.errors import InputProblem
 from occurs.model.source import InputOptions
 from occurs.model.types import Schema, Type
 from occurs.program import Program
