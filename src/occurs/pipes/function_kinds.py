@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -235,6 +236,7 @@ class _Typer:
             if not (goes_into(kind, BOOL) if condition else signature.takes_as(i, kind)):
                 wanted = "bool" if condition else signature.parameter(i)
                 return self.misfit(part, kind, wanted, f"argument {i} of `{e.name}`")
+        self.constants(e)
         if e.name in ("maximum", "minimum") and not _comparable(*kinds):
             return self.misfit(e.args[1], kinds[1], str(kinds[0]), f"argument 1 of `{e.name}`")
         if e.name in ("element", "get") and kinds[0].name == "tuple":
@@ -243,6 +245,16 @@ class _Typer:
             return _power(e, kinds)
         return signature.result if isinstance(signature.result, Kind) else signature.result(kinds)
 
+    def constants(self, e: tree.Call) -> None:
+        """Report a constant path or pattern that is none."""
+        if e.name in _WRITTEN:
+            at, problem = _WRITTEN[e.name]
+            part = e.args[at]
+            value = part.value if isinstance(part, tree.Literal) else None
+            wrong = problem(value) if isinstance(value, str) else None
+            if wrong is not None:
+                self.wrong(Finding("type-mismatch", f"{value!r} {wrong}", part))
+
     def column(self, e: tree.Call, of: Kind) -> Kind:
         """``t["a"]``."""
         name = e.args[1]
@@ -250,6 +262,42 @@ class _Typer:
             return ANY
         return self.attribute(Attribute(e.args[0], name.value, span=e.span))
 
+
+def _pattern_problem(pattern: str) -> str | None:
+    try:
+        re.compile(pattern)
+    except re.error as problem:
+        return f"is no regular expression: {problem}"
+    return None
+
+
+def _xpath_problem(path: str) -> str | None:
+    import elementpath
+
+    try:
+        elementpath.XPath1Parser().parse(path)
+    except (elementpath.ElementPathError, TypeError, ValueError) as problem:
+        return f"is no XPath that is understood: {problem}"
+    return None
+
+
+def _json_problem(path: str) -> str | None:
+    from occurs.pipes.engine.documents import json_steps
+    from occurs.pipes.engine.faults import Fault
+
+    try:
+        json_steps(path)
+    except Fault as fault:
+        return fault.message
+    return None
+
+
+#: functions with an argument that is of a form: its number, and what is wrong with it
+_WRITTEN: dict[str, tuple[int, Callable[[str], str | None]]] = {
+    "matches": (1, _pattern_problem),
+    **dict.fromkeys(("xpath", "xpath_text", "xpath_number"), (0, _xpath_problem)),
+    "json_path": (1, _json_problem),
+}
 
 _TIMES: dict[tuple[str, str, str], Kind] = {
     ("time", "-", "time"): DURATION,

@@ -98,7 +98,7 @@ _STEP = re.compile(r"\.?(\w[\w-]*)|\[(-?\d+)\]|\[(\*)\]|\[(?:'([^']*)'|\"([^\"]*
 
 
 @lru_cache(maxsize=256)
-def _steps(path: str) -> tuple[Any, ...]:
+def json_steps(path: str) -> tuple[Any, ...]:
     """Names, places and None (all elements)."""
     out: list[Any] = []
     at = 1 if path.startswith("$") else 0
@@ -124,7 +124,7 @@ def json_path(document: Any, path: Any) -> Any:
     if not isinstance(path, str):
         raise Fault("bad-value", "is no path into JSON", path)
     here, many = [document.value], False
-    for step in _steps(path):
+    for step in json_steps(path):
         if step is None:
             here, many = [v for h in here for v in _inside(h)], True
         else:
