@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import weakref
 
 import pyarrow as pa
+import pyarrow.csv as csv
 import pyarrow.parquet as pq
 import pytest
 
+from occurs.connect.csvfile import read_csv
 from occurs.connect.files import read_sources
 from occurs.connect.places import places, split_type
 from occurs.errors import InputProblem, UsageProblem
@@ -227,3 +230,20 @@ def test_a_type_before_a_path(put):
     assert split_type(put("x=1.csv", ""))[0] is None
     with pytest.raises(UsageProblem):
         split_type("=a.csv")
+
+
+def test_no_thread_of_arrow_holds_what_belongs_to_python(tmp_path, monkeypatch):
+    """One that gives it back when Python has begun to end would abort the process, whatever its exit status."""
+    (tmp_path / "a.csv").write_text("time,a\n1,2\n")
+    handlers, options = [], csv.ParseOptions
+
+    def noted(*, invalid_row_handler, **others):
+        handlers.append(weakref.ref(invalid_row_handler))
+        return options(invalid_row_handler=invalid_row_handler, **others)
+
+    monkeypatch.setattr(csv, "ParseOptions", noted)
+    alive = []
+    for _ in range(100):
+        read_csv(tmp_path / "a.csv", None, ())
+        alive.append(handlers[-1]() is not None)
+    assert not any(alive)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Collection
 from pathlib import Path
 
@@ -13,6 +15,9 @@ from occurs.errors import InputProblem
 from occurs.model.natural import fit
 from occurs.model.source import Source
 from occurs.model.types import Type
+
+#: how long threads of Arrow are waited for, in seconds
+PATIENCE = 2.0
 
 
 def read_csv(path: Path, name: str | None, texts: Collection[str]) -> Source:
@@ -85,18 +90,32 @@ def _read(
         torn.append(row)
         return "skip"
 
-    return csv.read_csv(
-        path,
-        read_options=csv.ReadOptions(use_threads=threads, block_size=1 << 24),
-        parse_options=csv.ParseOptions(newlines_in_values=True, invalid_row_handler=note),
-        convert_options=csv.ConvertOptions(
-            null_values=[""],
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
-            column_types=types,
-            include_columns=only,
-        ),
-    )
+    held = sys.getrefcount(note)
+    try:
+        return csv.read_csv(
+            path,
+            read_options=csv.ReadOptions(use_threads=threads, block_size=1 << 24),
+            parse_options=csv.ParseOptions(newlines_in_values=True, invalid_row_handler=note),
+            convert_options=csv.ConvertOptions(
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+                column_types=types,
+                include_columns=only,
+            ),
+        )
+    finally:
+        _let_go(note, held)
+
+
+def _let_go(handler: object, held: int) -> None:
+    """Wait until no thread of Arrow holds the handler any more.
+
+    One that gives it back when Python has begun to end would take the whole process down.
+    """
+    until = time.monotonic() + PATIENCE
+    while sys.getrefcount(handler) > held + 1 and time.monotonic() < until:
+        time.sleep(0.0005)
 
 
 def _header(path: Path) -> list[str]:
