@@ -9,13 +9,17 @@ from occurs.languages.logic import syntax
 from occurs.languages.text import Text
 from occurs.model.time import Duration, TimeKind
 
+#: that may be added to a time in int64
+LONGEST = 2**62
+
 
 def check_duration(
     duration: Duration, span: Span | None, source: Text, kind: TimeKind | None, whole: bool = False
 ) -> Fraction | None:
     """The ticks of a duration, None if they are not known.
 
-    Reports ``missing-unit``, and durations that are not whole in ticks: with ``whole`` as error, as ``bad-duration``.
+    Reports ``missing-unit``, and durations that are not whole in ticks: with ``whole`` as error, as ``bad-duration``,
+    and those that are too long to add up.
     """
     ticks = duration.amount if duration.ticks and kind is None else None
     if kind is not None:
@@ -28,6 +32,9 @@ def check_duration(
                 hint = "say what one tick is (`--time-unit s`), or write a number of ticks"
                 source.report("missing-unit", "the unit of the integer times is not known", span, hint)
             return None
+    if whole and ticks is not None and ticks > LONGEST:
+        source.report("bad-duration", "the duration is beyond 64 bits of ticks", span, "write a shorter one")
+        return ticks
     if ticks is None or ticks.denominator == 1:
         return ticks
     unit = f"one tick is 1 {kind.unit}" if kind is not None and kind.unit else "times are whole numbers of ticks"

@@ -31,6 +31,8 @@ _COLUMNS = (Time, Variable, Value, Last, Happens, Before)
 #: what is of a state
 STATES = (*_COLUMNS, ViewOf, TableOf, Found)
 _FIXED = (Literal, Generic)
+#: ages that may be added up in int64
+REACH = 2**61
 NEGATED = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "=": "!=", "!=": "="}
 
 
@@ -168,11 +170,18 @@ def ticks(duration: Duration, kind: TimeKind) -> Fraction:
     found = kind.convert(duration)
     if found is None:
         raise Unsuited("a duration without a common unit with time")
-    return found
+    return _within_reach(found)
+
+
+def _within_reach(limit: Fraction) -> Fraction:
+    if abs(limit) > REACH:
+        raise Unsuited("a duration beyond 64 bits of ticks")
+    return limit
 
 
 def ages(op: str, limit: Fraction) -> Ages:
     """The ages of whole ticks that are ``op limit``; for ``<= < =`` no later age is one from ``limit`` on."""
+    _within_reach(limit)
     low, high = math.ceil(limit), math.floor(limit)
     match op:
         case "<=":
