@@ -204,6 +204,18 @@ def test_facts_come_as_tables() -> None:
     assert occurs.parse(FACTS, "phenesthe").verify({"a": rows}, facts={"kind": kinds}).equal
 
 
+def test_facts_from_outside_widen_and_may_have_more_columns() -> None:
+    text = """input event a(k). input fact f(k, n). fact f(1, 3). input fact g(k, ...).
+              event e(K, N) : a(K) and f(K, N). event h(K, N) : a(K) and g(K, name = N)."""
+    program, rows = occurs.parse(text, "phenesthe"), {"a": pa.table({"time": [1, 1], "k": [1, 2]})}
+    facts = {"f": pa.table({"k": [2], "n": [1.5]}), "g": pa.table({"K": [2], "name": ["x"], "all": [[1]]})}
+    found = program.detect(rows, facts=facts)
+    assert (found["e"]["N"].to_pylist(), found["h"]["N"].to_pylist()) == ([3.0, 1.5], ["x"])
+    assert program.verify(rows, facts=facts).equal
+    with pytest.raises(DefinitionProblem, match="`n` of `f` is string elsewhere, and int here"):
+        program.detect(rows, facts={"f": pa.table({"k": [2], "n": ["x"]}), "g": facts["g"]})
+
+
 def test_facts_that_nobody_reads_are_refused() -> None:
     with pytest.raises(UsageProblem, match="no definition of this program reads facts: `kinds`") as raised:
         occurs.parse(FACTS, "phenesthe").adjusted(facts={"kinds": pa.table({"Id": [1]})})

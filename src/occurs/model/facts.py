@@ -11,12 +11,13 @@ from occurs.model.types import Schema, Type, from_arrow
 
 
 def fact_table(name: str, table: pa.Table, schema: Schema) -> pa.Table:
-    """The declared columns of ``table``, under their declared names and in their types (NULL: as they come).
+    """The declared columns of ``table``, under their declared names and in their types (NULL: as they come), and if
+    the schema is open all others.
 
     Columns are found by their names, else ignoring case if one only fits.  Raises InputProblem (``missing-column``,
     ``bad-value``).
     """
-    columns = {}
+    columns, taken = {}, set()
     for attribute, declared in schema:
         found = column_of(attribute, table.column_names, loose=True)
         if found is None:
@@ -29,6 +30,11 @@ def fact_table(name: str, table: pa.Table, schema: Schema) -> pa.Table:
             text = f"column `{found}` of the fact `{name}` is {before.type}, and `{attribute}` is {declared}"
             raise InputProblem.of("bad-value", text, hint="the declaration says of which type an attribute is")
         columns[attribute] = after
+        taken.add(found)
+    if schema.rest:
+        others = [n for n in table.column_names if n not in taken and n not in columns]
+        cleaned = {n: clean(table.column(n)) for n in others}
+        columns |= {n: c for n, c in cleaned.items() if from_arrow(c.type) is not None}
     return pa.table(columns)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -115,8 +115,13 @@ class Phenesthe:
 
     @cached_property
     def facts(self) -> dict[str, Schema]:
-        """The declared ones."""
-        return {n: p.schema for n, p in self._phenomena.items() if p.sort == FACT and n in self._declarations}
+        """The declared ones, in the types that are declared: rows in the program only have to go with those outside."""
+        facts = {n: d for n, d in self._declarations.items() if self._phenomena[n].sort == FACT}
+        types = {n: {a.name.text: a.type or Type.NULL for a in d.attributes} for n, d in facts.items()}
+        return {
+            n: replace(s, attributes=tuple((a, types[n].get(a, t)) for a, t in s), rest=facts[n].rest)
+            for n, s in ((n, self._phenomena[n].schema) for n in facts)
+        }
 
     @property
     def hosts(self) -> frozenset[str]:
