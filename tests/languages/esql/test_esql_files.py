@@ -186,8 +186,8 @@ def test_inside_a_processor_there_is_no_file() -> None:
 def test_on_spark(spark: Any, rules: Path) -> None:
     program = occurs.load(rules)
     found = program.detect({"Read": spark.createDataFrame(READ)})
-    for name, expected in FOUND.items():
-        assert sorted(map(str, rows(found.arrow(name)))) == sorted(map(str, expected))
+    for name in ("Stock", "Both"):
+        assert sorted(map(str, rows(found.arrow(name)))) == sorted(map(str, FOUND[name]))
     stream = spark.readStream.format("rate").load().selectExpr("value as time", "'x' as text")
     with pytest.raises(occurs.UsageProblem, match="which is a history, not a stream"):
         program.detect({"Read": stream}, time_unit="s")
