@@ -35,28 +35,29 @@ def given_of(
         if same and (made.ordered or bool((made.row == np.arange(len(x))).all())):
             return x.with_value(value)
         at = made.row
-        return Items(value, step[at], about[at], None if single else code[at])
+        return Items(value, step[at], about[at], None if code is None else code[at])
     if form == "last":
-        return _lasts(made, step, about, None if single else code)
+        return _lasts(made, step, about, code)
     if not len(x.ends):
-        return x.with_value(_maps(own, x, made, gone, before, code, None))
+        return x.with_value(_maps(own, len(step), made, gone, before, code, None))
     rows = np.arange(len(x))
     if flushed is not None and len(flushed):
         rows = np.concatenate([rows, np.unique(flushed.row)])
-    value = _maps(own, x, made, gone, before, code, rows)
-    return Items(value, step[rows], about[rows], None if single else code[rows])
+    value = _maps(own, len(step), made, gone, before, code, rows)
+    return Items(value, step[rows], about[rows], None if code is None else code[rows])
 
 
-def _places(own: Own, x: Items, call: Call) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Step, event spoken of, trace of the outputs of every row; those of ends are behind those of items."""
+def _places(own: Own, x: Items, call: Call) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Step, event spoken of, trace (None: there is one) of the outputs of every row; those of ends are behind those of
+    items."""
     if not len(x.ends):
-        return x.step, x.about, x.codes
+        return x.step, x.about, x.code
     ends = x.ends.code
     step = np.maximum(x.ends.step, own.step.upto(call.instances)[ends])
     return (
         np.concatenate([x.step, step]),
         np.concatenate([x.about, own.about.upto(call.instances)[ends]]),
-        np.concatenate([x.codes, ends]),
+        None if x.code is None else np.concatenate([x.code, ends]),
     )
 
 
@@ -88,8 +89,8 @@ def before_of(own: Own) -> Made:
 
 
 def _maps(
-    own: Own, x: Items, made: Made | None, gone: list[tuple[np.ndarray, np.ndarray]],
-    before: Made | None, code: np.ndarray, rows: np.ndarray | None,
+    own: Own, count: int, made: Made | None, gone: list[tuple[np.ndarray, np.ndarray]],
+    before: Made | None, code: np.ndarray | None, rows: np.ndarray | None,
 ) -> Col:  # fmt: skip
     """The snapshots ``rows`` (None: all)."""
     assert before is not None
@@ -102,8 +103,7 @@ def _maps(
         else:
             own.newest.put(made.slot, made.value)
     own.forget_newest()
-    count = len(code)
-    if not parts or (x.code is None and not gone):
+    if not parts or (code is None and not gone):
         return Snap(changes_of([before] if made is None else [before, made], count), rows)
     every = Made.join(parts)
     size = len(every)
@@ -128,7 +128,7 @@ def _maps(
         order = np.lexsort((np.arange(len(since)), ~lost, since))
         since, born, slot, lost = since[order], born[order], slot[order], lost[order]
         keys, values = keys.take(order), values.take(order)
-    if x.code is None:
+    if code is None:
         named = {"since": since, "slot": slot, "gone": lost, "born": born, "keys": keys, "values": values}
         return Snap(Changes(count, named.__getitem__, True), rows)
     shown = np.arange(count) if rows is None else rows

@@ -117,10 +117,10 @@ class Latest(Part):
         if len(self.code) == 1 and len(mine) == 1 and self.code[0] == mine[0]:
             self.value = value.take(last)
             return
-        keep = ~np.isin(self.code, mine)
-        if not keep.any():  # the new ones are in order
-            self.code, self.value = mine, value.take(last)
+        if np.array_equal(self.code, mine):
+            self.value = value.take(last)
             return
+        keep = ~np.isin(self.code, mine)
         code = np.concatenate([self.code[keep], mine])
         both = concat([self.value.take(np.flatnonzero(keep)), value.take(last)])
         order = np.argsort(code, kind="stable")
