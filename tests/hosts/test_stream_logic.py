@@ -40,7 +40,10 @@ def without_reasons(event: Occurrence) -> Occurrence:
     return Occurrence(event.type, event.time, {n: v for n, v in event.attributes.items() if n != "because"})
 
 
-@pytest.mark.parametrize("case", CASES[::8], ids=str)
+SOME = [c for n, c in enumerate(CASES) if n % 8 == 0 or c.name == "a table emptied, by key"]
+
+
+@pytest.mark.parametrize("case", SOME, ids=str)
 def test_a_stream_gives_what_a_batch_gives(case: LogicCase) -> None:
     check(case, WAYS)
 

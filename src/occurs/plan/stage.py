@@ -145,6 +145,12 @@ class Stage:
         others.update(self.defined, self.placed, *(d.positional for d in self.triggers))
         return self.inputs - others - {s.type for s in self.subscribed}
 
+    @cached_property
+    def tables(self) -> frozenset[str]:
+        """Types whose rows are changes of tables.  One that says `truncate` (``op``) has no key and concerns every part
+        of what is split by a key."""
+        return frozenset(t for d in self.triggers for t in d.tables)
+
     @property
     def numbered(self) -> frozenset[str]:
         """Types whose rows bring sequence numbers."""

@@ -15,7 +15,8 @@ class TriggerDefinition(Named):
     """A temporal trigger: ``operator`` evaluates it.
 
     ``trigger``: its own name; ``generics``: its generic variables.  ``placed``: types whose rows have to say where they
-    come from.  ``sequenced``: types whose rows have to bring their sequence numbers.  ``size``: how much it keeps;
+    come from.  ``sequenced``: types whose rows have to bring their sequence numbers.  ``tables``: types whose rows are
+    changes of tables.  ``size``: how much it keeps;
     ``timed``: there may be states without rows; ``text``: what it says.
 
     ``future``: it looks ahead, so that there may be instances that can fire no more.  ``never``: if it is not empty,
@@ -33,6 +34,7 @@ class TriggerDefinition(Named):
     generics: tuple[tuple[str, Type], ...] = ()
     placed: frozenset[str] = frozenset()
     sequenced: frozenset[str] = frozenset()
+    tables: frozenset[str] = frozenset()
     timed: bool = False
     text: str = field(default="", compare=False, repr=False)
     file: str | None = None

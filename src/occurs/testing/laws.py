@@ -158,7 +158,12 @@ def splitting(subject: Subject, parts: int = 3) -> None:
     for part in range(parts):
         engine = Engine(subject.stage, labelled=True)
         # a type that no definition reads is not in the key: all its rows go to one part
-        rows = {t: r.take(np.flatnonzero(_part(r, key.get(t, ()), parts) == part)) for t, r in subject.rows().items()}
+        rows = {}
+        for t, r in subject.rows().items():
+            mine = _part(r, key.get(t, ()), parts) == part
+            if t in subject.stage.tables and "op" in r.columns:
+                mine |= np.array([op == "truncate" for op in r.column("op").arrow.to_pylist()], np.bool_)
+            rows[t] = r.take(np.flatnonzero(mine))
         try:
             merged += subject.gather([engine.advance(rows, subject.clock[1], subject.clock[0])])
         except OccursError as error:

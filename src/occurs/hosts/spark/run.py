@@ -18,6 +18,9 @@ from occurs.plan.spread import Group
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
+#: what a change of a table says that takes all its rows away
+TRUNCATE = "truncate"
+
 
 def run_group(
     group: Group,
@@ -39,7 +42,14 @@ def run_group(
         # where all rows are of one type, nobody has to be told
         alone = len(inlets) == 1 and not inlets[0].derived
         frame = frame.drop("__type") if alone else _numbered(frame, inlets)
-        frame = frame.repartition(partitions, *key_columns(group, inlets)).sortWithinPartitions("__time")
+        keys = key_columns(group, inlets)
+        everywhere = [_column_is(c, TRUNCATE) if alone else _is(t, inlets) & _column_is(c, TRUNCATE)
+                      for t, c in sweeping(group, inlets).items()]  # fmt: skip
+        if everywhere:
+            frame = _to_all(frame, _any(everywhere), keys, partitions)
+        else:
+            frame = frame.repartition(partitions, *keys)
+        frame = frame.sortWithinPartitions("__time")
     elif group.mode == "free":
         frame = _numbered(frame, inlets)
         if labelled:  # rows that are equal in everything are told apart by a number: they must come together
@@ -140,6 +150,28 @@ def _numbered(frame: DataFrame, inlets: Sequence[Inlet]) -> DataFrame:
         return frame
     cases = [(F.col("__type") == t, F.lit(n)) for t, n in numbers.items()]
     return frame.withColumn("__type", _case(cases).cast("short"))
+
+
+def sweeping(group: Group, inlets: Sequence[Inlet]) -> dict[str, str]:
+    """Per table whose rows may say `truncate` the column of the input that does: such rows are for every part."""
+    tables = group.stage.tables
+    found = {i.type: c for i in inlets if i.type in tables and not i.derived for n, _, c in i.columns if n == "op"}
+    return {t: c for t, c in found.items() if c}
+
+
+def _column_is(column: str, value: str) -> Column:
+    from pyspark.sql import functions as F
+
+    return F.coalesce(F.col(column) == value, F.lit(False))
+
+
+def _to_all(frame: DataFrame, everywhere: Column, keys: Sequence[Column], partitions: int) -> DataFrame:
+    """Rows in the partitions of their keys; those that are for ``everywhere`` in each."""
+    from pyspark.sql import functions as F
+
+    own = F.array(F.pmod(F.hash(*keys), F.lit(partitions)))
+    share = F.when(everywhere, F.sequence(F.lit(0), F.lit(partitions - 1))).otherwise(own)
+    return frame.withColumn("__share", F.explode(share)).repartitionById(partitions, "__share").drop("__share")
 
 
 def _is(type: str, inlets: Sequence[Inlet]) -> Column:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.errors import InputProblem, OccursError, Problem
+from occurs.hosts.spark.run import TRUNCATE, sweeping
 from occurs.hosts.spark.task import MARK
 from occurs.hosts.spark.wide import problems_to_json
 from occurs.hosts.stream.clock import Clock
@@ -165,23 +166,40 @@ class _Packing:
         home = self.home(path, table)
         columns = table.select([c for c in path.columns if c in table.column_names])
         mine = np.flatnonzero(bucket.is_valid().to_numpy())
+        copies: list[np.ndarray] = []
         if path.lane.split:
             number = pc.fill_null(bucket, 0).to_numpy()[mine]
             order = np.argsort(number, kind="stable")
             cuts = np.searchsorted(number[order], np.arange(self.layout.buckets + 1))
             shares = [(b, mine[order[cuts[b] : cuts[b + 1]]]) for b in range(self.layout.buckets)]
+            everywhere = self.everywhere(path, table)[mine]
+            if everywhere.any():
+                home = np.ones(table.num_rows, np.bool_) if home is None else home
+                copies = [mine[everywhere & (number != b)] for b in range(self.layout.buckets)]
         else:
             shares = self.by_type(path, table, mine)
         for b, rows in shares:
+            own = len(rows)
+            rows = np.concatenate([rows, copies[b]]) if copies else rows
             if not len(rows):
                 continue
             part = columns.take(pa.array(rows))
             if home is not None:
                 first = home[rows]
+                first[own:] = False  # a copy is not counted
                 if not path.lane.split:
                     first = first & self.reads_first(path, table, rows, b)
                 part = part.append_column("__home", pa.array(first))
             yield Record(ROWS, ids[b], path.lane.number, blob=to_blob(part.combine_chunks()))
+
+    def everywhere(self, path: Path, table: pa.Table) -> np.ndarray:
+        """Which rows are for every bucket: those that take all rows of a table away."""
+        out = np.zeros(table.num_rows, np.bool_)
+        for type, column in sweeping(path.lane.group, path.inlets).items():
+            if path.lane.group.mode == "keyed" and column in table.column_names:
+                told = pc.fill_null(pc.equal(table.column(column), TRUNCATE), False).to_numpy()
+                out |= told & (self.types(table) == type) if told.any() else told
+        return out
 
     def home(self, path: Path, table: pa.Table) -> np.ndarray | None:
         """Of which rows is this the first lane?  None: of all (late rows are counted once)."""

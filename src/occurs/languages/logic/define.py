@@ -180,6 +180,7 @@ class Logic:
                     trigger.generics,
                     frozenset(known.events) if trigger.asks_who else frozenset(),
                     frozenset((*known.tables, *known.states)),
+                    frozenset(known.tables),
                     splits=choices(trigger, self.known.inputs or {}),
                     kept=kept,
                     timed=trigger.every is not None,
