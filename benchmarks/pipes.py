@@ -35,6 +35,7 @@ def reports(quick: bool) -> Iterator[Report]:
     yield pipelines(3 if quick else 5)
     yield ways(3 if quick else 5, 2_000 if quick else 10_000)
     yield widths(3 if quick else 5)
+    yield slices(3 if quick else 5)
     yield kept(100_000 if quick else EVENTS)
 
 
@@ -131,6 +132,30 @@ def widths(repetitions: int) -> Report:
         report.add(name, *cost, cost[1] / cost[0])
     report.notes.append(f"wanted: at most {WIDTHS}")
     return report
+
+
+def slices(repetitions: int) -> Report:
+    """What an event costs with the number of slices."""
+    numbers = (10, 1_000, 10_000, 100_000)
+    columns = [(f"{n:,}, ns", ".0f") for n in numbers]
+    report = Report("Slices: cost by number", [("processor", ""), *columns, ("last / first", ".2f")])
+    x = pipes.source("x", type=int)
+    # each value once, so that the sums are alike
+    values = 7919 * np.arange(EVENTS) % EVENTS
+    for name in ("SLICE, sizes", "SLICE EACH"):
+        cost = []
+        for number in numbers:
+            key = fn(f"$0 MOD {number}")
+            sliced = x.slice(key, _total) if name == "SLICE, sizes" else x.slice_each(key, _total)
+            pipe = fn.size(sliced) if name == "SLICE, sizes" else sliced.value
+            cost.append(seconds(partial(pipe.run, values), repetitions)[0] / EVENTS * 1e9)
+        report.add(name, *cost, cost[-1] / cost[0])
+    report.notes.append("slices lie anywhere in memory: what does not fit into the nearest caches costs their misses")
+    return report
+
+
+def _total(p: pipes.Pipe) -> pipes.Pipe:
+    return p.cumulate(fn.add)
 
 
 def kept(events: int) -> Report:
