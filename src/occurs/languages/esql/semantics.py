@@ -2,8 +2,8 @@
 
 A transcription that is meant to be checked by reading: every processor is a function from whole traces to whole traces.
 It shares nothing with the engine.  Traces are in :mod:`semantics_traces`, processors in :mod:`semantics_items`,
-:mod:`semantics_signals`, :mod:`semantics_early`, :mod:`semantics_inner`, :mod:`semantics_formula`; functions in
-:mod:`semantics_expr`, values in :mod:`semantics_values`.
+:mod:`semantics_reading`, :mod:`semantics_signals`, :mod:`semantics_early`, :mod:`semantics_inner`,
+:mod:`semantics_formula`; functions in :mod:`semantics_expr`, values in :mod:`semantics_values`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from occurs.errors import DefinitionProblem, InputProblem
-from occurs.languages.esql import semantics_inner, semantics_items, semantics_signals
+from occurs.languages.esql import semantics_inner, semantics_items, semantics_reading, semantics_signals
 from occurs.languages.esql.semantics_arithmetic import Fault
 from occurs.languages.esql.semantics_formula import formula
 from occurs.languages.esql.semantics_traces import Item, Moment, Trace
@@ -26,6 +26,7 @@ from occurs.pipes.graph import Definition, Inner, Node, Pipe, every_node, nodes
 
 _MEANING: dict[type[tree.Processor], Callable[..., list[Trace]]] = {
     **semantics_items.MEANING,
+    **semantics_reading.MEANING,
     **semantics_signals.MEANING,
     **semantics_inner.MEANING,
     tree.Formula: formula,
