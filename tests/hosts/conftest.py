@@ -24,3 +24,12 @@ def quick(spark: Any) -> Iterator[Any]:
     yield spark
     for name, value in before.items():
         spark.conf.set(name, value)
+
+
+@pytest.fixture
+def live(quick: Any) -> Iterator[Any]:
+    """The session, with as many partitions as there are buckets."""
+    before = quick.conf.get("spark.sql.shuffle.partitions")
+    quick.conf.set("spark.sql.shuffle.partitions", "2")
+    yield quick
+    quick.conf.set("spark.sql.shuffle.partitions", before)

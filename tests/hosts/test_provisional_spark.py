@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +16,6 @@ PROGRAM = "input event a(K), b(K). state s(K) : a(K) ~> b(K). event e(K) : end(s
 ROWS = {"type": ["a", "a", "b", "a"], "time": [1, 2, 5, 9], "K": [1, 2, 1, 1]}
 #: the instant of the newest row may not be over
 TOLD = [(1, None, 1, False), (2, None, 2, False), (1, 5, 1, True)]
-
-
-@pytest.fixture
-def live(quick: Any) -> Iterator[Any]:
-    """The session, with as many partitions as there are buckets."""
-    before = quick.conf.get("spark.sql.shuffle.partitions")
-    quick.conf.set("spark.sql.shuffle.partitions", "2")
-    yield quick
-    quick.conf.set("spark.sql.shuffle.partitions", before)
 
 
 def parts() -> list[pa.Table]:

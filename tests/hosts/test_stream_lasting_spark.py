@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +14,6 @@ from test_stream_mixed import LASTING, RULES, program, random_tables, told
 import occurs
 
 pytestmark = pytest.mark.spark
-
-
-@pytest.fixture
-def live(quick: Any) -> Iterator[Any]:
-    """The session, with as many partitions as there are buckets."""
-    before = quick.conf.get("spark.sql.shuffle.partitions")
-    quick.conf.set("spark.sql.shuffle.partitions", "2")
-    yield quick
-    quick.conf.set("spark.sql.shuffle.partitions", before)
 
 
 def rows_of(got: Followed) -> dict[str, pa.Table]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,15 +29,6 @@ trigger passed: eventually ([x <- Traffic(a)] eventually within 6 (Traffic(b) > 
 trigger much: eventually ((sum of Traffic(c) within 5) > 30 and previously[<=8] Traffic(a) = 21) reactivate
 """
 OPTIONS: dict[str, Any] = {"time_unit": "s", "because": True, "partitions": 2}
-
-
-@pytest.fixture
-def live(quick: Any) -> Iterator[Any]:
-    """The session, with as many partitions as there are buckets."""
-    before = quick.conf.get("spark.sql.shuffle.partitions")
-    quick.conf.set("spark.sql.shuffle.partitions", "2")
-    yield quick
-    quick.conf.set("spark.sql.shuffle.partitions", before)
 
 
 def traffic(count: int) -> pa.Table:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,15 +28,6 @@ DEFINE Turns AS MACHINE ON Read WITH $n := 0 START low
 DEFINE Tags AS UNPACK Read.tags.
 DEFINE Last AS THE LAST OF x.
 """
-
-
-@pytest.fixture
-def live(quick: Any) -> Iterator[Any]:
-    """The session, with as many partitions as there are buckets."""
-    before = quick.conf.get("spark.sql.shuffle.partitions")
-    quick.conf.set("spark.sql.shuffle.partitions", "2")
-    yield quick
-    quick.conf.set("spark.sql.shuffle.partitions", before)
 
 
 def reads(count: int) -> pa.Table:

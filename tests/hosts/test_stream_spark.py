@@ -6,7 +6,6 @@ import datetime as dt
 import os
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +23,6 @@ from occurs.testing.compare import difference, occurrences_of
 
 pytestmark = pytest.mark.spark
 KEYED = "define CE(K, V) from A(K = $k) and each B(K = $k) within 5 ms from A where K = $k, V = B.V"
-
-
-@pytest.fixture
-def live(quick: Any) -> Iterator[Any]:
-    """The session, with as many partitions as there are buckets."""
-    before = quick.conf.get("spark.sql.shuffle.partitions")
-    quick.conf.set("spark.sql.shuffle.partitions", "2")
-    yield quick
-    quick.conf.set("spark.sql.shuffle.partitions", before)
 
 
 def alike(got: Followed, tables: Any, **options: Any) -> int:
