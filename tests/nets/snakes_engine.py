@@ -44,7 +44,7 @@ def text(term: Expr) -> str:
             return f"{text(items)}[:{text(n)}]"
         case Call("real", (x,)):
             return f"float({text(x)})"
-    raise NotImplementedError(term)
+    raise AssertionError(f"no Python for {term}")
 
 
 def _pattern(term: Expr) -> Any:
