@@ -143,26 +143,14 @@ class Expanding:
             g = right(True, r, s)
             if told is not None and told(r, s.time) is False:
                 return g
-            on: Residual = one
-            if not always:
-                so_far = left(True, r, s)
-                if so_far is FALSE:
-                    return g
-                if so_far is not NOW:
-                    on = both(so_far, one)
-            return on if g is FALSE else either(g, on)
+            return _met(g, one, NOW if always else left(True, r, s))
 
         def unmet(one: Pending, r: Values, s: Any) -> Residual:
             g = right(False, r, s)
             if g is FALSE or (closed is not None and closed(r, s.time) is False):
                 return g
             stays = told is None or told(r, s.time) is not True
-            so_far = FALSE if always else left(False, r, s)
-            if g is NOW and so_far is FALSE and stays:
-                return HELD
-            rest = combined(False, (so_far, LAST, one if stays else FALSE))
-            # `last` is as new as `now`
-            return rest if g is NOW else both(g, rest)
+            return _unmet(g, one, FALSE if always else left(False, r, s), stays)
 
         return unmet, met
 
@@ -186,14 +174,7 @@ class Expanding:
             g = right(True, r, s) if low <= age <= high else FALSE
             if age >= close or (told is not None and told(r, s.time) is False):
                 return g
-            on: Residual = one
-            if not always:
-                so_far = left(True, r, s)
-                if so_far is FALSE:
-                    return g
-                if so_far is not NOW:
-                    on = both(so_far, one)
-            return on if g is FALSE else either(g, on)
+            return _met(g, one, NOW if always else left(True, r, s))
 
         def unmet(one: Pending, r: Values, s: Any) -> Residual:
             values = one[2]
@@ -209,11 +190,7 @@ class Expanding:
             if g is FALSE or age >= close or (closed is not None and closed(r, s.time) is False):
                 return g
             stays = age < opened or told is None or told(r, s.time) is not True
-            so_far = FALSE if always else left(False, r, s)
-            if g is NOW and so_far is FALSE and stays:
-                return HELD
-            rest = combined(False, (so_far, LAST, one if stays else FALSE))
-            return rest if g is NOW else both(g, rest)
+            return _unmet(g, one, FALSE if always else left(False, r, s), stays)
 
         return unmet, met
 
@@ -229,6 +206,23 @@ def _bound(move: Move, names: tuple[str, ...]) -> Move:
         return move(one, r, s)
 
     return bound
+
+
+def _met(g: Residual, one: Pending, so_far: Residual) -> Residual:
+    """An `until` that is to hold: what is awaited came to ``g``, what must hold meanwhile to ``so_far``."""
+    if so_far is FALSE:
+        return g
+    on: Residual = one if so_far is NOW else both(so_far, one)
+    return on if g is FALSE else either(g, on)
+
+
+def _unmet(g: Residual, one: Pending, so_far: Residual, stays: bool) -> Residual:
+    """One that is not to hold; ``stays``: may what is awaited still come?  Both are residuals of the opposites."""
+    if g is NOW and so_far is FALSE and stays:
+        return HELD
+    rest = combined(False, (so_far, LAST, one if stays else FALSE))
+    # `last` is as new as `now`
+    return rest if g is NOW else both(g, rest)
 
 
 def _afresh(expand: Expand) -> tuple[Move, Move]:
