@@ -17,9 +17,10 @@ from numba import njit, types
 from numba.typed import List
 
 from occurs.operators.kernels import relations
-from occurs.operators.kernels.blocks import _BLOCK, alike, behind_another, copy, keys, taken
+from occurs.operators.kernels.blocks import _BLOCK, behind_another, copy, keys, taken
 from occurs.operators.kernels.giving import once
-from occurs.operators.kernels.intervals import _OPEN, _OUT, ascending
+from occurs.operators.kernels.intervals import _OUT, ascending
+from occurs.operators.kernels.keeping import _BLOCKS, _MARKS, drawn, opened, replace
 from occurs.operators.kernels.reading import read_all
 from occurs.operators.kernels.relations import _on
 from occurs.operators.kernels.reporting import reported
@@ -39,9 +40,7 @@ POINTS, RANGE, STARTS, ENDS, COMMON, BESIDE, BEFORE = range(7)
 _FEW = 32
 # Relations are put into :func:`advance` before it is compiled: what is compiled of its own is optimised once more with
 # all that it calls.
-_BLOCKS = types.ListType(_BLOCK)
 _ROWS = types.ListType(_OUT)
-_MARKS = types.Array(types.boolean, 1, "C")
 
 
 @njit(_BLOCK(_OUT, types.int64, types.int64, types.int64), cache=True, nogil=True)
@@ -65,65 +64,6 @@ def _instants(rows: np.ndarray, column: int) -> np.ndarray:
     copy(out, width, 0, rows, width + column, 0, n)
     copy(out, width + 1, 0, rows, width + column, 0, n)
     return out
-
-
-@njit(_BLOCK(_BLOCK), cache=True, nogil=True)
-def _opened(held: np.ndarray) -> np.ndarray:
-    """Rows of a table that begin and have not ended, as intervals."""
-    width, n = held.shape
-    out = np.empty((width + 1, n), np.int64)
-    for k in range(width):
-        copy(out, k, 0, held, k, 0, n)
-    for i in range(n):
-        out[width, i] = _OPEN
-    return out
-
-
-@njit(_OUT(_BLOCK, types.int64, types.int64, _MARKS), cache=True, nogil=True)
-def _drawn(table: np.ndarray, size: int, column: int, touched: np.ndarray) -> np.ndarray:
-    """The rows of the keys in question."""
-    if column < 0:
-        return np.arange(size)
-    out = np.empty(size, np.int64)
-    n = 0
-    for i in range(size):
-        key = table[column, i]
-        if key < len(touched) and touched[key]:
-            out[n] = i
-            n += 1
-    return out[:n]
-
-
-@njit(types.void(_BLOCKS, _OUT, _OUT, types.int64, _OUT, _BLOCK, _BLOCK), cache=True, nogil=True)
-def _replace(
-    tables: List, sizes: np.ndarray, versions: np.ndarray, number: int, rows: np.ndarray, before: np.ndarray,
-    after: np.ndarray,
-) -> None:  # fmt: skip
-    """Puts ``after`` in the place of some rows of a table, which are ``before``."""
-    if alike(before, after):
-        return
-    versions[number] += 1
-    table, size, old, new = tables[number], sizes[number], len(rows), after.shape[1]
-    width = table.shape[0]
-    for i in range(min(old, new)):
-        for k in range(width):
-            table[k, rows[i]] = after[k, i]
-    # the last rows move to where there are none
-    for i in range(old - 1, new - 1, -1):
-        size -= 1
-        if rows[i] != size:
-            for k in range(width):
-                table[k, rows[i]] = table[k, size]
-    if size + new - old > table.shape[1] and new > old:
-        larger = np.empty((width, 2 * (size + new - old) + 16), np.int64)
-        for k in range(width):
-            copy(larger, k, 0, table, k, 0, size)
-        tables[number] = table = larger
-    for i in range(old, new):
-        for k in range(width):
-            table[k, size] = after[k, i]
-        size += 1
-    sizes[number] = size
 
 
 @njit(_BLOCK(_BLOCK, _OUT, _OUT), cache=True, nogil=True)
@@ -171,31 +111,31 @@ def _related(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """The results of a relation that are final, and what lags, over the rows of the keys in question."""
     t, last = node[TABLE], 3 if node[OP] == BEFORE else 2
-    at_left = _drawn(tables[t], sizes[t], columns[t], touched)
-    at_right = _drawn(tables[t + 1], sizes[t + 1], columns[t + 1], touched)
+    at_left = drawn(tables[t], sizes[t], columns[t], touched)
+    at_right = drawn(tables[t + 1], sizes[t + 1], columns[t + 1], touched)
     kept, others = taken(tables[t], at_left), taken(tables[t + 1], at_right)
     if node[OP] == BEFORE:
-        at_begun = _drawn(tables[t + 2], sizes[t + 2], columns[t + 2], touched)
+        at_begun = drawn(tables[t + 2], sizes[t + 2], columns[t + 2], touched)
         begun = taken(tables[t + 2], at_begun)
         found, kept_after, others_after, begun_after, lags, cuts, _ = relations.before(
             kept, left, left_open, others, right, right_open, begun, left_lags, left_cuts, right_lags, right_cuts,
             places, frontier, frontier, _FEW,
         )  # fmt: skip
-        _replace(tables, sizes, versions, t + 2, at_begun, begun, begun_after)
+        replace(tables, sizes, versions, t + 2, at_begun, begun, begun_after)
     else:
         found, kept_after, others_after, lags, cuts, _ = relations.beside(
             node[REL], node[RESULT], kept, left, left_open, others, right, right_open, left_lags, left_cuts,
             right_lags, right_cuts, places, frontier, frontier, _FEW,
         )  # fmt: skip
-    _replace(tables, sizes, versions, t, at_left, kept, kept_after)
-    _replace(tables, sizes, versions, t + 1, at_right, others, others_after)
+    replace(tables, sizes, versions, t, at_left, kept, kept_after)
+    replace(tables, sizes, versions, t + 1, at_right, others, others_after)
     t += last
     if node[REPEATS] and (sizes[t] or found.shape[1]):
-        at_given = _drawn(tables[t], sizes[t], columns[t], touched)
+        at_given = drawn(tables[t], sizes[t], columns[t], touched)
         given = taken(tables[t], at_given)
         pending = others_after if node[OP] == BEFORE else np.empty((2, 0), np.int64)
         found, given_after = once(given, found, frontier, lags, cuts, pending, places)
-        _replace(tables, sizes, versions, t, at_given, given, given_after)
+        replace(tables, sizes, versions, t, at_given, given, given_after)
     return found, lags, cuts
 
 
@@ -207,7 +147,7 @@ def _open(
     t = program[node, TABLE]
     if t < 0 or program[node, OP] >= BESIDE:
         return np.empty((program[node, WIDTH] + 2, 0), np.int64)
-    return _opened(taken(tables[t], _drawn(tables[t], sizes[t], columns[t], touched)))
+    return opened(taken(tables[t], drawn(tables[t], sizes[t], columns[t], touched)))
 
 
 @njit(types.Tuple((_MARKS, types.int64))(_BLOCK, types.int64, _BLOCKS, _BLOCKS), cache=True, nogil=True)
@@ -274,7 +214,7 @@ def _rows(
                     held, _points(marks, begin[phi], width, count[phi]),
                     _points(marks, begin[psi], program[psi, WIDTH], count[psi]), places[i],
                 )  # fmt: skip
-                _replace(tables, sizes, versions, t, some, held, now)
+                replace(tables, sizes, versions, t, some, held, now)
 
 
 @njit(
@@ -296,7 +236,7 @@ def _states(
         elif op == ENDS:
             closed[i] = _instants(closed[left], 1)
         elif closed[left].shape[1] or began[left].shape[1] or closed[right].shape[1] or began[right].shape[1]:
-            some = _drawn(tables[t], sizes[t], columns[t], touched)
+            some = drawn(tables[t], sizes[t], columns[t], touched)
             held = taken(tables[t], some)
             if op == RANGE:
                 closed[i], began[i], now = _ranged(held, _in_order(closed[left]), _in_order(closed[right]), places[i])
@@ -305,7 +245,7 @@ def _states(
                     closed[left], _open(program, left, tables, sizes, columns, touched),
                     closed[right], _open(program, right, tables, sizes, columns, touched), held, places[i], since,
                 )  # fmt: skip
-            _replace(tables, sizes, versions, t, some, held, now)
+            replace(tables, sizes, versions, t, some, held, now)
 
 
 @njit(inline="always")
