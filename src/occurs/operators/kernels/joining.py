@@ -306,7 +306,7 @@ def _widths(program: np.ndarray) -> np.ndarray:
 @njit(
     types.Tuple((_OUT, _SHORT, _STORE, _OUT))(
         _BLOCK, _BLOCKS, _OUT, _BLOCKS, *[_OUT] * 6, types.int64, types.int64, _BLOCK, _OUT, types.boolean, *[_OUT] * 5,
-        _STORE,
+        _STORE, _OUT,
     ),
     cache=True,
     nogil=True,
@@ -314,8 +314,8 @@ def _widths(program: np.ndarray) -> np.ndarray:
 def advance(
     program: np.ndarray, places: List, columns: np.ndarray, tables: List, sizes: np.ndarray, versions: np.ndarray,
     firsts: np.ndarray, counts: np.ndarray, sources: np.ndarray, outputs: np.ndarray, since: int, frontier: int,
-    heads: np.ndarray, lasting: np.ndarray, whole: bool, numbers: np.ndarray, keys: np.ndarray, codes: np.ndarray,
-    slots: np.ndarray, ends: np.ndarray, store: np.ndarray,
+    heads: np.ndarray, lasting: np.ndarray, whole: bool, keys: np.ndarray, codes: np.ndarray, numbers: np.ndarray,
+    slots: np.ndarray, ends: np.ndarray, store: np.ndarray, used: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """One call that is not the last one.
 
@@ -329,7 +329,9 @@ def advance(
     these, as :func:`read_all` says them, there are no rows of anything then.
     """
     no_offsets, no_bytes = np.empty(0, np.int32), np.empty(0, np.uint8)
-    marks, unknown = read_all(_widths(program), firsts, counts, sources, keys, codes, slots, ends, store)
+    marks, unknown = read_all(
+        _widths(program), firsts, counts, sources, keys, codes, numbers, slots, ends, store, used
+    )
     if len(unknown):
         return unknown, no_offsets, no_bytes, np.empty(0, np.int64)
     closed, began = List.empty_list(_BLOCK), List.empty_list(_BLOCK)

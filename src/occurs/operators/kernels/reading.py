@@ -45,7 +45,7 @@ _int64, _int32, _byte = _loading(64), _loading(32), _loading(8)
 
 @njit(types.int64(_OUT, _OUT, _STORE, types.int64, types.int64, types.int64), cache=True, nogil=True)
 def _text(slots: np.ndarray, ends: np.ndarray, store: np.ndarray, data: int, begin: int, end: int) -> int:
-    """The number of a text of which the bytes are at ``data``, -1 if it has none: as in
+    """The slot of a text of which the bytes are at ``data``, or the empty one for it: as in
     :mod:`occurs.operators.kernels.texts`."""
     h = np.uint64(0xCBF29CE484222325)
     for i in range(begin, end):
@@ -59,40 +59,75 @@ def _text(slots: np.ndarray, ends: np.ndarray, store: np.ndarray, data: int, beg
             while i < end - begin and store[first + i] == _byte(data, begin + i):
                 i += 1
             if i == end - begin:
-                return slots[s]
+                return s
         s = (s + 1) & (size - 1)
-    return -1
+    return s
+
+
+@njit(
+    types.int64(_OUT, _OUT, _STORE, _OUT, types.int64, types.int64, types.int64),
+    cache=True,
+    nogil=True,
+)
+def _text_code(
+    slots: np.ndarray, ends: np.ndarray, store: np.ndarray, used: np.ndarray, data: int, begin: int, end: int
+) -> int:
+    """The number of a text, which may be new; -1 if there is no room for it."""
+    s = _text(slots, ends, store, data, begin, end)
+    if slots[s] < 0:
+        code, first = used[TEXTS - NUMBERS], ends[used[TEXTS - NUMBERS]]
+        last = first + end - begin
+        if 2 * (code + 1) > len(slots) or code + 2 > len(ends) or last > len(store):
+            return -1
+        for i in range(begin, end):
+            store[first + i - begin] = _byte(data, i)
+        slots[s], ends[code + 1] = code, last
+        used[TEXTS - NUMBERS] += 1
+    return slots[s]
+
+
+@njit(types.int64(_OUT, _OUT, _OUT, _OUT, types.int64), cache=True, nogil=True)
+def _number_code(keys: np.ndarray, codes: np.ndarray, numbers: np.ndarray, used: np.ndarray, value: int) -> int:
+    """The code of a number, which may be new; -1 if there is no room for it."""
+    size = len(keys)
+    s = _slot(value, size)
+    while codes[s] >= 0 and keys[s] != value:
+        s = (s + 1) & (size - 1)
+    if codes[s] < 0:
+        code = used[0]
+        if 2 * (code + 1) > size or code >= len(numbers):
+            return -1
+        keys[s], codes[s], numbers[code] = value, code, value
+        used[0] += 1
+    return codes[s]
 
 
 @njit(
     types.Tuple((_OUT, types.int64))(
-        _OUT, types.int64, _OUT, types.int64, types.int64, types.int64, *[_OUT] * 4, _STORE, _OUT, types.int64
+        _OUT, types.int64, _OUT, types.int64, types.int64, types.int64, *[_OUT] * 5, _STORE, _OUT, _OUT, types.int64
     ),
     cache=True,
     nogil=True,
 )
 def _read(
     marks: np.ndarray, at: int, sources: np.ndarray, source: int, first: int, n: int, keys: np.ndarray,
-    codes: np.ndarray, slots: np.ndarray, ends: np.ndarray, store: np.ndarray, unknown: np.ndarray, count: int,
+    codes: np.ndarray, numbers: np.ndarray, slots: np.ndarray, ends: np.ndarray, store: np.ndarray, used: np.ndarray,
+    unknown: np.ndarray, count: int,
 ) -> tuple[np.ndarray, int]:  # fmt: skip
-    """Writes the codes of ``n`` values of a column, from ``first`` on, into ``marks``, from ``at`` on; what has none is
-    added to what is ``unknown``, see :func:`read_all`."""
+    """Writes the codes of ``n`` values of a column, from ``first`` on, into ``marks``, from ``at`` on; what has none
+    and for which there is no room is added to what is ``unknown``, see :func:`read_all`."""
     kind, values, data = sources[3 * source + KIND], sources[3 * source + VALUES], sources[3 * source + BYTES]
     if kind == PLAIN:
         for i in range(n):
             marks[at + i] = _int64(values, first + i)
         return unknown, count
-    size = len(keys)
     for i in range(n):
         if kind == NUMBERS:
             value = _int64(values, first + i)
-            s = _slot(value, size)
-            while codes[s] >= 0 and keys[s] != value:
-                s = (s + 1) & (size - 1)
-            code = codes[s]
+            code = _number_code(keys, codes, numbers, used, value)
         else:
             value = first + i
-            code = _text(slots, ends, store, data, _int32(values, value), _int32(values, value + 1))
+            code = _text_code(slots, ends, store, used, data, _int32(values, value), _int32(values, value + 1))
         if code < 0:
             if 3 * (count + 1) > len(unknown):
                 unknown = np.concatenate((unknown, np.empty(len(unknown) + 48, np.int64)))
@@ -102,17 +137,19 @@ def _read(
     return unknown, count
 
 
-@njit(types.Tuple((_OUT, _OUT))(*[_OUT] * 8, _STORE), cache=True, nogil=True)
+@njit(types.Tuple((_OUT, _OUT))(*[_OUT] * 9, _STORE, _OUT), cache=True, nogil=True)
 def read_all(
     widths: np.ndarray, firsts: np.ndarray, counts: np.ndarray, sources: np.ndarray,
-    keys: np.ndarray, codes: np.ndarray, slots: np.ndarray, ends: np.ndarray, store: np.ndarray,
+    keys: np.ndarray, codes: np.ndarray, numbers: np.ndarray, slots: np.ndarray, ends: np.ndarray, store: np.ndarray,
+    used: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """The marks of several tables: of each as many columns as its width says, and then times, ``counts`` from
     ``firsts`` on; tables without rows have no sources.
 
-    And three numbers for every value that has no code: its kind, the number of its source; and the number that it is,
-    or the row of the text.  ``keys``, ``codes``: of numbers (see :class:`occurs.operators.keycodes.IntTable`);
-    ``slots``, ``ends``, ``store``: of texts.
+    And three numbers for every value that has no code and for which there is no room: its kind, the number of its
+    source; and the number that it is, or the row of the text.  ``keys``, ``codes``: of numbers (see
+    :class:`occurs.operators.keycodes.IntTable`); ``numbers``: by code, no place if there are others than ints;
+    ``slots``, ``ends``, ``store``: of texts; ``used``: how many there are of either.  New values are added.
     """
     size = 0
     for k in range(len(counts)):
@@ -124,7 +161,8 @@ def read_all(
             continue
         for _ in range(widths[k] + 1):
             unknown, count = _read(
-                marks, at, sources, source, firsts[k], counts[k], keys, codes, slots, ends, store, unknown, count
+                marks, at, sources, source, firsts[k], counts[k], keys, codes, numbers, slots, ends, store, used,
+                unknown, count,
             )  # fmt: skip
             at += counts[k]
             source += 1

@@ -58,22 +58,6 @@ def number(index: tuple[int, np.ndarray, np.ndarray, int], key: int) -> int:
     return numbers[s]
 
 
-@njit(types.Tuple((_OUT, types.boolean))(_INTS, _OUT, _OUT), cache=True, nogil=True)
-def looked_up(values: np.ndarray, keys: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, bool]:
-    """The codes of values that are all in a table (:class:`occurs.operators.keycodes.IntTable`); or that they are
-    not."""
-    out = np.empty(len(values), np.int64)
-    size = len(keys)
-    for i in range(len(values)):
-        s = _slot(values[i], size)
-        while codes[s] >= 0 and keys[s] != values[i]:
-            s = (s + 1) & (size - 1)
-        if codes[s] < 0:
-            return out, False
-        out[i] = codes[s]
-    return out, True
-
-
 @njit(types.boolean(_INTS), cache=True, nogil=True)
 def some_null(codes: np.ndarray) -> bool:
     """Whether there is a code -1."""

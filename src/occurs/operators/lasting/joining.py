@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 #: (definition, variable): what is the same in all definitions that read it
 _Variable = tuple[int, str]
 _NONE = np.zeros((2, 0), np.int64)
-_NO_INTS = np.zeros(0, np.int64)
 #: the bit of those that report what a node gives
 _REPORTED = 1 << 3
 
@@ -167,11 +166,10 @@ class Joined:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """The kernel."""
         reports, values = self.reports, call.values
-        numbers = values.ints()
         return kernel.advance(
             self.program, self.places, self.columns, state.blocks, state.sizes, state.versions, *sources.arrays(),
             self.outputs, call.since, call.frontier, reports.heads, reports.lasting, reports.whole(values),
-            _NO_INTS if numbers is None else numbers, *values.dictionaries(),
+            *values.dictionaries(),
         )  # fmt: skip
 
 

@@ -62,7 +62,7 @@ class Reports:
 
     def whole(self, values: Values) -> bool:
         """Whether the kernel makes the columns."""
-        return values.ints() is not None and (len(self.heads) > 0 or not any(a.head for a in self.answers))
+        return values.all_ints() and (len(self.heads) > 0 or not any(a.head for a in self.answers))
 
     def rows(self, found: np.ndarray, offsets: np.ndarray, data: np.ndarray, counts: np.ndarray) -> list[Rows]:
         """Per definition the rows that the kernel has put in order (see :func:`reporting.reported`), with all texts as

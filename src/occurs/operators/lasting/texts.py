@@ -15,6 +15,8 @@ _NO_BYTES = np.zeros(0, np.uint8)
 class Texts:
     """Equal texts have equal codes 0, 1, ..., in the order in which they first come.
 
+    ``slots``, ``ends``, ``store``: see :mod:`occurs.operators.kernels.texts`; ``used``: int64 (1), how many there are.
+
     >>> texts = Texts()
     >>> texts.encode(Column.of(pa.array(["b", "a", None, "b"]), Type.STRING)).tolist()
     [0, 1, -1, 0]
@@ -22,12 +24,12 @@ class Texts:
     ['a', 'b']
     """
 
-    def __init__(self) -> None:
+    def __init__(self, used: np.ndarray | None = None) -> None:
         self.slots = np.full(16, -1, np.int64)
         #: where each text ends in ``store`` (before the first: 0)
         self.ends = np.zeros(16, np.int64)
         self.store = np.empty(256, np.uint8)
-        self._used = 0
+        self.used = np.zeros(1, np.int64) if used is None else used
 
     def encode(self, column: Column) -> np.ndarray:
         """int64 codes (n), -1 for null."""
@@ -45,8 +47,8 @@ class Texts:
             valid = _NO_BYTES
         else:
             valid = np.frombuffer(bits, np.uint8)
-        codes, self.slots, self.ends, self.store, self._used = numbered(
-            self.slots, self.ends, self.store, self._used, data, offsets, valid, first, n
+        codes, self.slots, self.ends, self.store, self.used[0] = numbered(
+            self.slots, self.ends, self.store, int(self.used[0]), data, offsets, valid, first, n
         )
         return codes
 

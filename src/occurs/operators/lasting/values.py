@@ -11,6 +11,7 @@ from occurs.operators.columns import Column
 from occurs.operators.keycodes import Domain
 
 if TYPE_CHECKING:
+    from occurs.operators.lasting.ints import Ints
     from occurs.operators.lasting.texts import Texts
 
 #: columns of so many values are copied rather than kept apart
@@ -34,6 +35,8 @@ class Values:
 
     def __init__(self) -> None:
         self._kinds: dict[Type, _Kind | Texts] = {}
+        #: how many whole numbers there are (while they are all ints), and how many texts
+        self._used = np.zeros(2, np.int64)
 
     def encode(self, column: Column) -> np.ndarray:
         """int64 codes (n); -1 for null and NaN, which bind no variable."""
@@ -47,48 +50,54 @@ class Values:
         """The values of ``codes``, all of them of values that were encoded, as a column of ``type``."""
         return self._kind(type).decode(codes, type)
 
-    def ints(self) -> np.ndarray | None:
-        """The numbers by their codes, None if they are not all ints."""
+    def all_ints(self) -> bool:
+        """Whether all numbers are ints."""
         kind = self._kinds.get(Type.FLOAT)
-        return kind.ints() if isinstance(kind, _Kind) else _NO_INTS
+        return kind is None or (isinstance(kind, _Kind) and kind.ints is not None)
 
-    def dictionaries(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """For kernels: keys and codes of numbers (see :class:`occurs.operators.keycodes.IntTable`); slots, ends and
-        bytes of texts (see :mod:`occurs.operators.kernels.texts`).  Only to be read, up to the next new value."""
+    def dictionaries(self) -> tuple[np.ndarray, ...]:
+        """For kernels: keys and codes of numbers (see :class:`occurs.operators.keycodes.IntTable`), the numbers by
+        their codes (no place if they are not all ints); slots, ends and bytes of texts (see
+        :mod:`occurs.operators.kernels.texts`); and how many there are of either.  Kernels may add some where there is
+        room."""
         numbers, texts = self._kind(Type.FLOAT), self._kind(Type.STRING)
         assert isinstance(numbers, _Kind)
         assert not isinstance(texts, _Kind)
-        return *numbers.table(), texts.slots, texts.ends, texts.store
+        return *numbers.table(), texts.slots, texts.ends, texts.store, self._used
 
     def _kind(self, type: Type) -> _Kind | Texts:
         kind = Type.FLOAT if type in _NUMBERS else type
         found = self._kinds.get(kind)
         if found is None:
             # kernels take a third of a second to load: programs in which nothing lasts do without
+            from occurs.operators.lasting.ints import Ints
             from occurs.operators.lasting.texts import Texts
 
-            found = self._kinds[kind] = Texts() if kind is Type.STRING else _Kind()
+            if kind is Type.STRING:
+                found = Texts(self._used[1:])
+            else:
+                found = _Kind(Ints(self._used[:1]) if kind is Type.FLOAT else None)
+            self._kinds[kind] = found
         return found
 
 
 class _Kind:
-    """One domain of codes, and for every code the first column and row where its value stood."""
+    """One domain of codes, and for every code the first column and row where its value stood.
 
-    def __init__(self) -> None:
-        from occurs.operators.kernels.stretches import looked_up
+    ``ints``: of numbers, as long as they are all ints, these and their codes; there is nothing else then.
+    """
 
-        self._looked_up = looked_up
+    def __init__(self, ints: Ints | None) -> None:
+        self.ints = ints
         self._domain = Domain()
         self._firsts: list[Column] = []
         self._sizes: list[int] = []
 
     def encode(self, column: Column) -> np.ndarray:
-        if column.numeric and column.valid is None and column.type is not Type.FLOAT:
-            # most values are not new; to look them up leaves the table alone
-            ints = self._domain.ints
-            codes, known = self._looked_up(column.values.astype(np.int64, copy=False), ints.keys, ints.codes)
-            if known:
-                return codes
+        if self.ints is not None:
+            if column.type is Type.INT:
+                return self.ints.encode(column.values.astype(np.int64, copy=False), column.valid)
+            self._mixed(self.ints)
         before = self._domain.size
         codes = self._domain.encode(column)
         if self._domain.size > before:
@@ -100,17 +109,20 @@ class _Kind:
             self._merge()
         return codes
 
-    def table(self) -> tuple[np.ndarray, np.ndarray]:
-        """Keys and codes of whole numbers."""
-        return self._domain.ints.keys, self._domain.ints.codes
+    def _mixed(self, ints: Ints) -> None:
+        """From now on other numbers may come, too."""
+        size = int(ints.used[0])
+        ints.table.used = size
+        self._domain.ints, self._domain.size = ints.table, size
+        if size:
+            self._firsts, self._sizes = [Column(Type.INT, ints.values[:size].copy(), None)], [size]
+        self.ints = None
 
-    def ints(self) -> np.ndarray | None:
-        """The values by their codes, None if they are not all ints, or in several columns."""
-        if not self._firsts:
-            return _NO_INTS
-        if len(self._firsts) > 1 or self._firsts[0].type is not Type.INT:
-            return None
-        return self._firsts[0].values
+    def table(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Keys and codes of whole numbers, and numbers by their codes if they are all ints."""
+        if self.ints is not None:
+            return self.ints.table.keys, self.ints.table.codes, self.ints.values
+        return self._domain.ints.keys, self._domain.ints.codes, _NO_INTS
 
     def _merge(self) -> None:
         """Put together columns that are short or of like size, so that there are few: to decode is to look at all."""
@@ -124,6 +136,8 @@ class _Kind:
     def decode(self, codes: np.ndarray, type: Type) -> Column:
         if not len(codes):
             return Column.nulls(type, 0)
+        if self.ints is not None:
+            return _as(Column(Type.INT, self.ints.values[codes], None), type)
         if len(self._firsts) == 1:
             return _as(self._firsts[0].take(codes), type)
         part = np.searchsorted(np.array(self._sizes), codes, side="right")
