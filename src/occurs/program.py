@@ -26,8 +26,8 @@ from occurs.errors import DefinitionProblem, Problem, UsageProblem, did_you_mean
 from occurs.found import Detections
 from occurs.hosts.dataframes import on_spark
 from occurs.hosts.live import Detection, Live, Time
-from occurs.hosts.local import run_history
-from occurs.hosts.windows import Window, run_windows, unsupported
+from occurs.hosts.local import run_history, run_windows
+from occurs.hosts.windows import Window, unsupported
 from occurs.intake import Intake
 from occurs.languages.language import MAX_FORMULA, Known
 from occurs.model.facts import schema_of_table
@@ -86,7 +86,7 @@ class Program(Intake):
         Raises UsageProblem, and DefinitionProblem for warnings that ``strict`` makes errors.
         """
         tables = fact_tables(facts or {}, self._unbound.facts)
-        others = [n for n, part in self._unbound.parts.items() if part.nodes and not part.windows]
+        others = [n for n, part in self._unbound.parts.items() if (part.nodes or part.subscribed) and not part.windows]
         out = self._with(
             zone=zone, strict=strict, require_bounds=require_bounds, window=windows_of(window, step, others),
             provisional=provisional, timeouts=timeouts, max_instances=max_instances,
@@ -105,6 +105,11 @@ class Program(Intake):
     def provisional(self) -> bool:
         """Are rows that still hold told before they have ended?"""
         return self._options.provisional
+
+    @property
+    def window(self) -> tuple[Any, Any] | None:
+        """In window mode the length of the windows and how far they are apart, as they were given."""
+        return self._options.window
 
     @property
     def never(self) -> bool:
@@ -268,8 +273,8 @@ class Program(Intake):
             raise UsageProblem.of("bad-option", "rows are told before they are final on a stream only", hint=hint)
         if sample is not None and kind_of(sample) == "spark":
             self.require("spark")
-            if program._options.window is not None:
-                raise unsupported("on Spark")
+            if streaming and program.window is not None:
+                raise unsupported()
             if not streaming:
                 host["ended"] = ended
             return on_spark(sample)(
@@ -282,10 +287,10 @@ class Program(Intake):
         history = program.history(events, options)
         stage = program.plan(history.schemas, history.kind)
         done: list[TypeRows]
-        if program._options.window is None:
+        if program.window is None:
             done = run_history(stage, history, labelled=because or with_label, ended=ended)
         else:
-            windows = Window.of(*program._options.window, history.kind)
+            windows = Window.of(*program.window, history.kind)
             started = start is not None
             done = [run_windows(stage, history, windows, started=started, labelled=because or with_label)]
         found = Detections(stage, done, history, sample, because or with_label, because, only)

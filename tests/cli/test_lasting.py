@@ -112,6 +112,23 @@ def test_windows(occurs, sea):
         (30, "stopped", 5, 20), (30, "moored", 8, 12),
         (40, "stopped", 32, None), (40, "moored", 32, None),
     ]  # fmt: skip
-    for refused in ((*given, "--host", "spark"), ("run", "states.phen", "rules.tesla", *given[2:], "--host", "local")):
-        done = occurs(*refused)
-        assert (done.status, "error[unsupported]" in done.err) == (2, True), done.err
+    done = occurs("run", "states.phen", "rules.tesla", *given[2:], "--host", "local")
+    assert (done.status, "error[unsupported]" in done.err) == (2, True), done.err
+
+
+@pytest.mark.spark
+def test_windows_on_spark_write_the_same(occurs, sea, spark):
+    """Queries begin at the first multiple of the step, or where the clock was said to start."""
+    (sea / "sea.csv").write_text(EVENTS + "in_port,30,,1,\nin_port,30,34,1,Ouessant\nother,3,,,\nother,61,,,\n")
+    given = ("run", "states.phen", *GIVEN, "--window", "20s", "--step", "10")
+    written = {}
+    for host in ("local", "spark"):
+        for name, more in (("all.csv", ()), ("late.jsonl", ("--start", "4", "--because"))):
+            done = occurs(*given, *more, "--host", host, "--out", f"{host}-{name}")
+            assert done.status == 0, done.err
+            written[(host, name)] = (sea / f"{host}-{name}").read_text()
+    assert written[("spark", "all.csv")] == written[("local", "all.csv")]
+    assert written[("spark", "late.jsonl")] == written[("local", "late.jsonl")]
+    queries = [{json.loads(line)["query"] for line in written[("spark", "late.jsonl")].splitlines()}]
+    assert queries == [{14, 24, 34, 44, 54, 64}]
+    assert ",10\n" in written[("spark", "all.csv")]

@@ -45,13 +45,12 @@ def test_in_one_query_and_as_frames(live: Any, tmp_path: Path) -> None:
     assert sorted(rows, key=repr) == sorted([*(("s", *r) for r in TOLD), ("e", 5, None, 1, True)], key=repr)
 
 
-def test_no_windows_on_spark(live: Any, tmp_path: Path) -> None:
+def test_what_a_stream_or_a_history_has_not(live: Any, tmp_path: Path) -> None:
     folder = Folder(tmp_path / "in")
     folder.put(pa.table(ROWS))
-    stream = folder.stream(live, pa.table(ROWS).schema)
-    for frame in (stream, live.createDataFrame(pa.table(ROWS))):
-        with pytest.raises(occurs.UsageProblem) as raised:
-            occurs.parse(PROGRAM, "phenesthe").detect(frame, time_unit="s", window=10, step=10)
-        assert raised.value.kind == "unsupported"
+    program, stream = occurs.parse(PROGRAM, "phenesthe"), folder.stream(live, pa.table(ROWS).schema)
+    with pytest.raises(occurs.UsageProblem, match="do not run on a stream") as raised:
+        program.detect(stream, time_unit="s", window=10, step=10)
+    assert raised.value.kind == "unsupported"
     with pytest.raises(occurs.UsageProblem, match="stream only"):
-        occurs.parse(PROGRAM, "phenesthe").detect(frame, time_unit="s", provisional=True)
+        program.detect(live.createDataFrame(pa.table(ROWS)), time_unit="s", provisional=True)

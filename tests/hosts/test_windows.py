@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -11,8 +12,12 @@ import pytest
 from test_local_lasting import CASES, input_of, line, program_of
 
 import occurs
+from occurs.engine.engine import Engine
 from occurs.errors import OccursError
-from occurs.hosts.windows import Window, WindowRows
+from occurs.hosts.local import calls, history_rows, run_windows
+from occurs.hosts.windows import Window
+from occurs.hosts.windows import answers as answers_of
+from occurs.model.history import InputOptions
 from occurs.program import Program
 from occurs.testing.lasting import LastingCase
 from occurs.testing.phenesthe import Line, Loaded
@@ -22,17 +27,26 @@ from occurs.testing.random_phenesthe_shrink import text_of
 WINDOWS = [c for c in CASES if c.mode == "window" and c.expected is not None]
 
 
-def answers(case: LastingCase, window: Any, step: Any) -> dict[int, list[Line]]:
+def lengths(case: LastingCase, window: int, step: int) -> dict[str, Any]:
+    """The options of windows of so many ticks."""
+    if case.kind.timestamp:
+        return {"window": timedelta(microseconds=window), "step": timedelta(microseconds=step)}
+    return {"window": window, "step": step}
+
+
+def answers(case: LastingCase, window: int, step: int) -> dict[int, list[Line]]:
     """What is found by query, with rows that come twice; queries without rows are not there."""
     tables, options = input_of(case)
-    if case.kind.timestamp:
-        window, step = timedelta(microseconds=window), timedelta(microseconds=step)
-    options |= {"window": window, "step": step}
-    found = program_of(case).detect(tables, facts=Loaded(case).fact_tables(), **options)
+    found = program_of(case).detect(tables, facts=Loaded(case).fact_tables(), **options, **lengths(case, window, step))
+    done = {type: found.arrow(type) for type in found}
+    assert {type: found.count(type) for type in found} == {type: len(table) for type, table in done.items()}
+    return by_query(done)
+
+
+def by_query(tables: Mapping[str, pa.Table]) -> dict[int, list[Line]]:
+    """Detections as they compare, by query; in each table queries are in order."""
     out: dict[int, list[Line]] = {}
-    for type in found:
-        table = found.arrow(type)
-        assert found.count(type) == len(table)
+    for type, table in tables.items():
         plain = {}
         for name in table.column_names:
             column = table.column(name)
@@ -88,6 +102,34 @@ def check(seed: int) -> None:
 def test_random_programs(tens: int) -> None:
     for seed in range(10 * tens, 10 * tens + 10):
         check(seed)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_however_rows_come(seed: int) -> None:
+    """Rows may go into the engine before their query, and answers may be given in parts: each row with its queries."""
+    rng = random.Random(seed)
+    case = random_program(rng)
+    tables, options = input_of(case)
+    program = program_of(case).adjusted(facts=Loaded(case).fact_tables(), **lengths(case, 100, 100))
+    history = program.history(tables, InputOptions(**options))
+    if history.clock is None:
+        return
+    stage = program.plan(history.schemas, history.kind)
+    step = max(1, (history.clock[1] - history.clock[0]) // rng.choice((1, 4, 9)))
+    window = Window(step * rng.choice((1, 2, 30)) + rng.choice((0, 1)), step)
+    whole = run_windows(stage, history, window, started=False, labelled=True)
+    asked, rows = whole.asked, history_rows(stage, history, True)
+    engine = Engine(stage, labelled=True)
+    parts = [*answers_of(engine, calls(rows, asked.at[-1], rng.choice((1, 3, 7))), asked, history.clock[0], 4)]
+    for type in stage.found:
+        found = [part.table(type, label=True) for part in parts]
+        want = whole.table(type, label=True)
+        order = [("query", "ascending"), ("label", "ascending")]
+        assert pa.concat_tables(found).sort_by(order).to_pylist() == want.sort_by(order).to_pylist()
+        once = [row for part in parts if part.count(type) for row in part.once(type, label=True).to_pylist()]
+        told = [(row["query"] + n * window.step, row["label"]) for row in once for n in range(row["times"])]
+        if not case.kind.timestamp:
+            assert sorted(told) == sorted((row["query"], row["label"]) for row in want.to_pylist())
 
 
 # --- queries, and what is refused -------------------------------------------------------------------------------------
@@ -181,8 +223,9 @@ def test_too_many_queries() -> None:
     assert raised.value.kind == "too-many-queries"
 
 
-def test_rules_of_other_languages_have_no_windows() -> None:
-    rules = [("event a()\ndefine X()\nfrom a()", None, "tesla"), (PROGRAM, None, "phenesthe")]
+@pytest.mark.parametrize("other", ["event a()\ndefine X()\nfrom a()", "Subscribe(a)"])
+def test_rules_of_other_languages_have_no_windows(other: str) -> None:
+    rules = [(other, None, "tesla"), (PROGRAM, None, "phenesthe")]
     with pytest.raises(occurs.UsageProblem, match="TESLA") as raised:
         Program(rules).detect(tables(), time_unit="s", window=10, step=5)
     assert raised.value.kind == "unsupported"
@@ -205,11 +248,12 @@ def test_what_is_true_almost_always_needs_windows() -> None:
 def test_a_query_costs_as_much_however_long_its_window_is() -> None:
     """What the nets are asked for is the same; rows are repeated where they are written."""
     many = {t: pa.table({"time": range(first, 3000, 10)}) for t, first in (("a", 0), ("b", 5))}
+    program = occurs.parse(PROGRAM, "phenesthe")
+    history = program.history(many, InputOptions(time_unit="s"))
+    stage = program.plan(history.schemas, history.kind)
     asked: dict[int, list[int]] = {}
     for window in (100, 3000):
-        found = occurs.parse(PROGRAM, "phenesthe").detect(many, time_unit="s", window=window, step=100)
-        kept = found._done[0]
-        assert isinstance(kept, WindowRows)
+        kept = run_windows(stage, history, Window(window, 100), started=False)
         asked[window] = [len(p) for given in (kept.final, kept.held) for g in given.values() for p in g.parts]
-        assert found.count("s") > 299
+        assert kept.count("s") > 299
     assert asked[100] == asked[3000]

@@ -94,7 +94,7 @@ def command(
     """
     began = time.monotonic()
     if window is not None or step is not None:
-        raise unsupported("on a stream")
+        raise unsupported()
     program = _input.load(
         rules, language, strict=strict, require_bounds=require_bounds, max_formula=max_formula
     )  # fmt: skip

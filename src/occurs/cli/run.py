@@ -16,7 +16,6 @@ from occurs.connect.tables import to_arrow
 from occurs.connect.writers import in_order, write, write_rows
 from occurs.errors import UsageProblem
 from occurs.follow.acting import counted, definitions
-from occurs.hosts.windows import unsupported
 
 
 @click.command("run")
@@ -73,13 +72,13 @@ def command(
         zone=given.zone, facts=keywords.get("facts"), window=window, step=step, timeouts=timeouts is not None
     )
     program.require(given.host)
-    if window is not None and given.host == "spark":
-        raise unsupported("on Spark")
     keywords |= {"window": window, "step": step}
     chosen = [t.strip() for t in only.split(",")] if only is not None else None
     history = None
     if given.host == "spark":
         events, keywords, history = _input.spark_events(program, given, keywords)
+        if history is not None:  # its clock goes along, whoever has set it
+            keywords["started"] = given.start is not None
     else:
         with _input.doing("reading"):
             events = _input.read(program, given)

@@ -25,10 +25,15 @@ Tables = Mapping[str, pa.Table]
 
 
 def in_order(table: pa.Table) -> pa.Table:
-    """By time, then by the other columns: what Spark finds comes in no order of its own; columns may hold nulls."""
+    """By query if there are queries, by time, then by the other columns: what Spark finds comes in no order of its own;
+    columns may hold nulls, which are first, but an end that is not known is last."""
     table = table.cast(pa.schema([f.with_nullable(True) for f in table.schema]))
-    plain = [f.name for f in table.schema if f.name not in ("type", "time") and not pa.types.is_nested(f.type)]
-    return table.sort_by([(name, "ascending") for name in ("time", *plain)])
+    first = [name for name in ("query", "time", "end") if name in table.column_names]
+    keys = {name: table.column(name) for name in first}
+    for number, field in enumerate(table.schema):
+        if field.name not in ("type", *first) and not pa.types.is_nested(field.type):
+            keys[f"valid {number}"], keys[f"value {number}"] = pc.is_valid(table.column(number)), table.column(number)
+    return table.take(pc.sort_indices(pa.table(keys), sort_keys=[(name, "ascending") for name in keys]))
 
 
 def check_target(path: str, option: str = "--out") -> None:

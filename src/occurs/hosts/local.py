@@ -10,6 +10,7 @@ from occurs.engine.engine import Engine, concat_rows
 from occurs.engine.order import input_rows
 from occurs.engine.results import TypeRows
 from occurs.hosts.live import Live
+from occurs.hosts.windows import Asked, Window, WindowRows, answers
 from occurs.model.history import History
 from occurs.operators.rows import Rows
 from occurs.plan.stage import Stage
@@ -34,6 +35,21 @@ def run_history(
     for frontier, part in calls(rows, until, budget):
         out.append(engine.advance(part, frontier, start, closing=ended and frontier == until))
     return out
+
+
+def run_windows(
+    stage: Stage, history: History, window: Window, *, started: bool, labelled: bool = False
+) -> WindowRows:
+    """The answers of all queries over a history; ``started``: the start of its clock was given on purpose.
+
+    All definitions of the stage are nets.
+    """
+    engine, asked = Engine(stage, labelled=labelled), Asked.over(window, history.clock, started)
+    if history.clock is None:
+        return WindowRows.nothing(engine, asked)
+    rows = history_rows(stage, history, labelled)
+    (found,) = answers(engine, [(asked.at[-1], rows)], asked, history.clock[0])
+    return found
 
 
 def history_rows(stage: Stage, history: History, labelled: bool) -> dict[str, Rows]:
@@ -72,4 +88,4 @@ def calls(rows: Mapping[str, Rows], until: int, budget: int) -> Iterator[tuple[i
         yield frontier, {t: rows[t].view(i, j) for t, i, j in zip(rows, first, last) if i < j}
 
 
-__all__ = ["BUDGET", "Live", "calls", "concat_rows", "history_rows", "run_history"]
+__all__ = ["BUDGET", "Live", "calls", "concat_rows", "history_rows", "run_history", "run_windows"]

@@ -8,6 +8,8 @@ holds, however long the window is; that rows are repeated costs only where they 
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -21,14 +23,11 @@ from occurs.engine.outputs import no_reasons, table_of, time_array
 from occurs.engine.results import Parts, TypeRows
 from occurs.engine.tables import concat_rows
 from occurs.errors import LimitProblem, OccursError, UsageProblem
-from occurs.hosts.local import history_rows
-from occurs.model.history import History
 from occurs.model.ticks import duration
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.lasting.signals import OPEN
 from occurs.operators.rows import Rows
-from occurs.plan.stage import Stage
 
 #: as many queries are made of a history
 MOST = 1_000_000
@@ -67,11 +66,23 @@ class Window:
         return range(first, last + 1, self.step)
 
 
-def unsupported(where: str) -> OccursError:
-    """A UsageProblem: where there are no windows."""
-    text = f"--window: windows do not run {where}"
-    hint = "run them over a history in this process: --host local (Python: pandas, Arrow or Polars tables)"
-    return UsageProblem.of("unsupported", text, hint=hint)
+@dataclass(frozen=True)
+class Asked:
+    """The queries of a history, each over the ``window`` before it; ``at``: their times, none without a clock."""
+
+    window: Window
+    at: range
+
+    @classmethod
+    def over(cls, window: Window, clock: tuple[int, int] | None, started: bool) -> Asked:
+        """See :meth:`Window.queries`."""
+        return cls(window, range(0) if clock is None else window.queries(clock, started))
+
+
+def unsupported() -> OccursError:
+    """A UsageProblem: streams have no windows."""
+    hint = "run them over a history: `occurs run` (Python: tables, or DataFrames that are no streams)"
+    return UsageProblem.of("unsupported", "--window: windows do not run on a stream", hint=hint)
 
 
 def _ticks(value: Any, kind: TimeKind, option: str) -> int:
@@ -82,24 +93,34 @@ def _ticks(value: Any, kind: TimeKind, option: str) -> int:
     return int(exact)
 
 
-def run_windows(stage: Stage, history: History, window: Window, *, started: bool, labelled: bool = False) -> WindowRows:
-    """The answers of all queries over a history; ``started``: the start of its clock was given.
+def answers(
+    engine: Engine, calls: Iterable[tuple[int, Mapping[str, Rows]]], asked: Asked, start: int, most: int | None = None
+) -> Iterator[WindowRows]:
+    """The answers of all queries in order, in parts: a part ends with a query behind which it has ``most`` rows or more
+    (None: there is one part).
 
-    All definitions of the stage are nets.
+    ``calls``: (frontier, the rows up to it) in order of time, instants whole, the last frontier that of the last query;
+    all definitions of the engine's stage are nets.  ``start``: of the clock.
     """
-    found = WindowRows(stage, Parts(stage, [], ()), {}, window=window)
-    if history.clock is None:
-        return found
-    found.queries = window.queries(history.clock, started)
-    rows = history_rows(stage, history, labelled)
-    times = np.array(found.queries, np.int64)
-    cuts = {t: [0, *np.searchsorted(r.time, times, side="right").tolist()] for t, r in rows.items()}
-    engine = Engine(stage, labelled=labelled)
-    for number, at in enumerate(found.queries):
-        new = {t: r.slice(cuts[t][number], cuts[t][number + 1]) for t, r in rows.items()}
-        found.put(found.final, number, engine.advance(new, at, history.clock[0]))
-        found.put(found.held, number, engine.peek(at, history.clock[0]))
-    return found
+    found = WindowRows.nothing(engine, asked)
+    number = 0
+    for frontier, rows in calls:
+        stops = [*asked.at[number : bisect_right(asked.at, frontier)]]
+        if not stops or stops[-1] < frontier:  # what has come since the last query must not wait in memory
+            stops.append(frontier)
+        cuts = {t: [0, *np.searchsorted(r.time, stops, side="right").tolist()] for t, r in rows.items()}
+        for i, at in enumerate(stops):
+            new = {t: r.slice(cuts[t][i], cuts[t][i + 1]) for t, r in rows.items()}
+            # what became final since a query stands in the answer of the next one
+            found.put(found.final, number, engine.advance(new, at, start))
+            if at != asked.at[number]:
+                continue
+            found.put(found.held, number, engine.peek(at, start))
+            number += 1
+            if most is not None and found.size >= most:
+                yield found
+                found = WindowRows.nothing(engine, asked)
+    yield found
 
 
 @dataclass
@@ -119,10 +140,16 @@ class WindowRows(TypeRows):
     """The reported rows of all queries, per type: those that are ``final`` stand in the answer of the query at which
     they became so and of all later ones whose windows they reach into, the others, ``held``, in that of one query."""
 
-    window: Window = Window(1, 1)
-    queries: range = range(0)
+    asked: Asked = Asked(Window(1, 1), range(0))
     final: dict[str, Given] = field(default_factory=dict)
     held: dict[str, Given] = field(default_factory=dict)
+    #: rows that are kept here
+    size: int = 0
+
+    @classmethod
+    def nothing(cls, engine: Engine, asked: Asked) -> WindowRows:
+        """No rows yet."""
+        return cls(engine.stage, Parts(engine.stage, [], ()), {}, asked=asked)
 
     def put(self, given: dict[str, Given], number: int, found: TypeRows) -> None:
         """Add what a call has found at a query."""
@@ -131,6 +158,7 @@ class WindowRows(TypeRows):
                 one = given.setdefault(type, Given())
                 one.parts.append(rows)
                 one.query.append(number)
+                self.size += len(rows)
 
     def count(self, type: str) -> int:
         rows, first, final = self._all(type)
@@ -138,13 +166,12 @@ class WindowRows(TypeRows):
 
     def _table(self, type: str, label: bool, because: bool) -> pa.Table:
         """The answers in the order of the queries, each in key order, with the column ``query``."""
-        schema, kind = self.stage.schemas[type], self.stage.kind
+        schema = self.stage.schemas[type]
         rows, first, final = self._all(type)
         if rows is None:
             table = TypeRows(self.stage, Parts(self.stage, [], ()), {}).table(type, label=label, because=because)
             return self._with_queries(table, np.zeros(0, np.int64), schema)
-        reasons = self._reasons(type, kind) if because else None
-        table = table_of(type, rows.time, rows.columns, schema, kind, rows.labels if label else None, reasons)
+        table = self._rows(type, rows, label, because)
         by = _in_order(table, schema)
         times = self._times(type, rows, first, final)[by]
         at = np.repeat(np.arange(len(by)), times)
@@ -153,9 +180,26 @@ class WindowRows(TypeRows):
         table = table.take(pa.array(by[at[order]]))
         return self._with_queries(table, self._queries[number[order]], schema)
 
+    def once(self, type: str, *, label: bool = False, because: bool = False) -> pa.Table:
+        """Every row that stands in an answer once, in no order: with the tick of the first query that gives it
+        (``query``), and how many queries do, one after the other (``times``)."""
+        rows, first, final = self._all(type)
+        assert rows is not None
+        times = self._times(type, rows, first, final)
+        table = self._rows(type, rows, label, because)
+        table = table.append_column("query", pa.array(self._queries[first])).append_column("times", pa.array(times))
+        return table.filter(pa.array(times > 0))
+
+    def _rows(self, type: str, rows: Rows, label: bool, because: bool) -> pa.Table:
+        """All rows of a type, as they were given, without queries."""
+        kind = self.stage.kind
+        reasons = self._reasons(type, kind) if because else None
+        labels = rows.labels if label else None
+        return table_of(type, rows.time, rows.columns, self.stage.schemas[type], kind, labels, reasons)
+
     @cached_property
     def _queries(self) -> np.ndarray:
-        return np.array(self.queries, np.int64)
+        return np.array(self.asked.at, np.int64)
 
     def _with_queries(self, table: pa.Table, queries: np.ndarray, schema: Schema) -> pa.Table:
         place = 2 + schema.lasting + len(schema.names)
@@ -178,7 +222,7 @@ class WindowRows(TypeRows):
 
     def _times(self, type: str, rows: Rows, first: np.ndarray, final: np.ndarray) -> np.ndarray:
         """In how many answers each row stands."""
-        length, step, last = self.window.length, self.window.step, len(self.queries) - 1
+        length, step, last = self.asked.window.length, self.asked.window.step, len(self._queries) - 1
         end, known = rows.time, np.ones(len(rows), np.bool_)
         if self.stage.schemas[type].lasting:
             column = rows.columns["end"]

@@ -20,6 +20,7 @@ from occurs.hosts.spark.counts import counts
 from occurs.hosts.spark.read import SparkSource, read
 from occurs.hosts.spark.result import Result, side_by_side
 from occurs.hosts.spark.run import run_group
+from occurs.hosts.windows import Asked, Window
 from occurs.model.source import InputOptions, Instant
 from occurs.model.time import TIMESTAMP
 from occurs.plan.spread import Group, groups
@@ -46,10 +47,12 @@ def detect(
     only: list[str] | None = None,
     partitions: int = PARTITIONS,
     ended: bool = True,
+    started: bool | None = None,
 ) -> SparkDetections:
     """Everything that ``program`` finds in a DataFrame, or in a mapping from types to DataFrames.
 
-    ``ended``: nothing comes any more, so what still holds is given, too.
+    ``ended``: nothing comes any more, so what still holds is given, too.  ``started``: the start of the clock in the
+    options was given on purpose, which window mode asks (None: if there is one, it was).
     """
     if partitions < 1:
         raise UsageProblem.of("bad-option", f"partitions: {partitions}", hint="at least 1")
@@ -57,7 +60,11 @@ def detect(
     stage = program.plan(source.schemas, source.kind)
     wanted = chosen(stage.found, only)
     asked = {*wanted, *stage.sides}
-    owners, kept, tallied = _run(stage, asked, source, partitions, with_label, because, ended)
+    queries = None
+    if program.window is not None:
+        started = options.start is not None if started is None else started
+        queries = Asked.over(Window.of(*program.window, source.kind), source.clock, started)
+    owners, kept, tallied = _run(stage, asked, source, partitions, with_label, because, ended, queries)
     costs = [w for d in stage.definitions for w in d.warnings]
     notices = [*program.warnings(source.schemas, source.kind), *costs, *source.notices]
     look = partial(counts, stage, source, tallied)
@@ -69,7 +76,8 @@ def detect(
 
 
 def _run(
-    stage: Stage, asked: set[str], source: SparkSource, partitions: int, label: bool, because: bool, ended: bool
+    stage: Stage, asked: set[str], source: SparkSource, partitions: int, label: bool, because: bool, ended: bool,
+    queries: Asked | None = None,
 ) -> tuple[dict[str, Result], list[DataFrame], list[Result]]:
     """What finds every type that is asked for, what is cached, and all results."""
     results: list[Result] = []
@@ -77,7 +85,7 @@ def _run(
     kept: list[DataFrame] = []
     run = needed(groups(stage.definitions, stage), asked)
     for number, group in enumerate(run):
-        result = run_group(group, source, results, partitions, label, because, ended)
+        result = run_group(group, source, results, partitions, label, because, ended, queries)
         mine = [t for t in group.stage.reported if t in asked]
         readers = sum(1 for later in run[number + 1 :] if later.takes & group.hands)
         if len(mine) + readers > 1:

@@ -129,7 +129,23 @@ def _times(wide: Wide, lasting: bool) -> list[Column]:
 
 
 def _added(wide: Wide) -> list[Column]:
-    """Label and constituents, if they are asked for."""
+    """The query in window mode: a row for each that gives it; label and constituents, if they are asked for."""
     from pyspark.sql import functions as F
 
-    return [F.col(f"__{n}").alias(n) for n, asked in (("label", wide.label), ("because", wide.because)) if asked]
+    own = [F.col(f"__{n}").alias(n) for n, asked in (("label", wide.label), ("because", wide.because)) if asked]
+    return own if wide.step is None else [_queries(wide, wide.step).alias("query"), *own]
+
+
+def _queries(wide: Wide, step: int) -> Column:
+    """The queries that give a row, each in a row of its own."""
+    from pyspark.sql import functions as F
+
+    ticks = F.lit(min(step, 2**63 - 1)).cast("long")  # a longer one is that of a single query
+
+    def at(number: Column) -> Column:
+        # in two halves: from the first query to the last there may be more ticks than a long has room for
+        half = F.shiftright(number, 1)
+        tick = F.col("__query") + half * ticks + (number - half) * ticks
+        return F.timestamp_micros(tick) if wide.kind.timestamp else tick
+
+    return F.explode(F.transform(F.sequence(F.lit(0).cast("long"), F.col("__times") - 1), at))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from occurs.errors import InputProblem
@@ -12,8 +13,11 @@ from occurs.hosts.spark.read import SparkSource, WideSource
 from occurs.hosts.spark.result import Result
 from occurs.hosts.spark.task import Share, Tally, make_engine_task
 from occurs.hosts.spark.wide import MOST_NUMBERED, Inlet, Wide, type_numbers
+from occurs.hosts.windows import Asked
 from occurs.model.types import Schema, Type
+from occurs.operators.lasting.ticks import Ticks
 from occurs.plan.spread import Group
+from occurs.plan.stage import Stage
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -30,14 +34,16 @@ def run_group(
     label: bool,
     because: bool,
     ended: bool = True,
+    asked: Asked | None = None,
 ) -> Result:
-    """The detections of definitions that run together: one job for all their types."""
+    """The detections of definitions that run together: one job for all their types.  ``asked``: in window mode the
+    queries; then all definitions are nets, so that they are in one group with all that they read."""
     stage, clock, labelled = group.stage, source.clock, label or because
     inlets = inlets_of(group, source, earlier, labelled)
     frame = _input(group, source, earlier, inlets, labelled)
     shares: list[Share] = []
     if clock is not None:
-        shares = [Share(stage, clock, clock[0])]
+        shares = [Share(stage, clock, clock[0], asked)]
     if group.mode == "keyed":
         # where all rows are of one type, nobody has to be told
         alone = len(inlets) == 1 and not inlets[0].derived
@@ -59,8 +65,8 @@ def run_group(
         if group.mode == "slices":
             frame, shares = _sliced(frame, group, clock, partitions)
         elif group.mode == "rules":
-            frame, shares = _shared(frame, group, clock, partitions)
-        marks = [(n, s.clock[0]) for n, s in enumerate(shares) if s.stage.timed]
+            frame, shares = _shared(frame, group, shares[0], partitions)
+        marks = [(n, s.clock[0]) for n, s in enumerate(shares) if s.stage.timed or _ticks(s.stage)]
         if marks:
             frame = _with_marks(frame, marks)
         frame = _numbered(frame, inlets)
@@ -68,7 +74,7 @@ def run_group(
             frame = frame.repartitionById(len(shares), "__share").sortWithinPartitions("__share", "__time")
         else:
             frame = frame.repartition(1).sortWithinPartitions("__time")
-    wide = Wide.of(stage, label, because)
+    wide = Wide.of(stage, label, because, step=None if asked is None else asked.window.step)
     task = make_engine_task(shares, wide, inlets, labelled, ended)
 
     def tally() -> DataFrame:
@@ -270,12 +276,12 @@ def _sliced(
 
 
 def _shared(
-    frame: DataFrame, group: Group, clock: tuple[int, int], partitions: int
+    frame: DataFrame, group: Group, whole: Share, partitions: int
 ) -> tuple[DataFrame, list[Share]]:
     """Every row in each share (``__share``) of the rules that reads its type."""
     from pyspark.sql import functions as F
 
-    shares = [Share(stage, clock, clock[0]) for stage in group.spread(partitions)]
+    shares = [replace(whole, stage=stage) for stage in group.spread(partitions)]
     if len(shares) == 1:
         return frame, shares
     readers = {t: [F.lit(n) for n, s in enumerate(shares) if t in s.stage.inputs] for t in group.stage.inputs}
@@ -285,8 +291,13 @@ def _shared(
     return frame.withColumn("__share", F.explode(_case(cases))), shares
 
 
+def _ticks(stage: Stage) -> bool:
+    """Are there definitions that are true at ticks without any row?"""
+    return any(isinstance(node, Ticks) for d in stage.nets.values() for node in d.net.nodes)
+
+
 def _with_marks(frame: DataFrame, marks: list[tuple[int, int]]) -> DataFrame:
-    """Rows of no type, one per (share, time), so that timers fire where there are no events at all."""
+    """Rows of no type, one per (share, time), so that something happens where there are no events at all."""
     from pyspark.sql import functions as F
 
     session = frame.sparkSession

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from occurs.engine.engine import Engine
 from occurs.engine.results import TypeRows
 from occurs.errors import OccursError
 from occurs.hosts.spark.wide import Inlet, Wide, problems_to_json, wide_rows
+from occurs.hosts.windows import Asked, answers
 from occurs.plan.stage import Stage
 
 #: rows that an engine gets per call
@@ -25,11 +26,12 @@ MARK = "occurs-" + "problems:"
 @dataclass(frozen=True)
 class Share:
     """What one engine does: ``stage`` over the rows within ``clock``, of which those before ``emit_from`` only fill the
-    past."""
+    past.  ``asked``: in window mode the queries."""
 
     stage: Stage
     clock: tuple[int, int]
     emit_from: int
+    asked: Asked | None = None
 
 
 class Tally:
@@ -107,9 +109,21 @@ def _stream(
 ) -> Iterator[pa.RecordBatch]:
     """Rows in time order through an engine: it holds the retention and the rows of one call."""
     engine = Engine(share.stage, labelled=labelled)
+    if share.asked is not None:
+        calls = ((at, wide_rows(share.stage, inlets, table, labelled)) for at, table in _some(batches, share.asked))
+        for found in answers(engine, calls, share.asked, share.clock[0], BUDGET):
+            yield from wide.batches(found, share.stage)
+        return
     until = share.clock[1]
     for frontier, table in in_calls(batches, until):
         yield from _call(share, wide, inlets, labelled, engine, table, frontier, ended and frontier == until)
+
+
+def _some(batches: Iterator[pa.RecordBatch], asked: Asked) -> Iterator[tuple[int, pa.Table | None]]:
+    """The calls up to the last query; none where there are no rows, so that nobody asks there again and again."""
+    first = next((batch for batch in batches if batch.num_rows), None)
+    if first is not None:
+        yield from in_calls(chain([first], batches), asked.at[-1])
 
 
 def in_calls(batches: Iterator[pa.RecordBatch], until: int) -> Iterator[tuple[int, pa.Table | None]]:

@@ -16,6 +16,7 @@ from occurs.engine.engine import concat_rows
 from occurs.engine.order import input_rows
 from occurs.engine.results import TypeRows
 from occurs.errors import CheckpointProblem, InputProblem, LimitProblem, OccursError, Problem, Span
+from occurs.hosts.windows import WindowRows
 from occurs.model.lists import fit_lists
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, from_arrow, widen
@@ -104,7 +105,8 @@ def type_numbers(inlets: Sequence[Inlet]) -> dict[str, int]:
 class Wide:
     """The columns of all reported types side by side: ``physical`` says which one an attribute of a type is in; types
     are numbered as in ``reported``.  ``lasting``: some of them last, so there is a column ``__end``.  ``final``: some
-    rows are told before they are, so there is a column ``__final``."""
+    rows are told before they are, so there is a column ``__final``.  ``step``: in window mode the ticks from query to
+    query; a row comes once, with its first query (``__query``) and how many queries give it (``__times``)."""
 
     reported: tuple[str, ...]
     fields: tuple[tuple[str, Kind], ...]
@@ -114,9 +116,10 @@ class Wide:
     because: bool
     lasting: bool = False
     final: bool = False
+    step: int | None = None
 
     @classmethod
-    def of(cls, stage: Stage, label: bool, because: bool, final: bool = False) -> Wide:
+    def of(cls, stage: Stage, label: bool, because: bool, final: bool = False, step: int | None = None) -> Wide:
         columns: dict[tuple[str, Kind], str] = {}
         physical = {}
         for t in stage.reported:
@@ -124,12 +127,13 @@ class Wide:
                 physical[(t, name)] = columns.setdefault((name, at), f"o{len(columns)}")
         fields = tuple((c, at) for (_, at), c in columns.items())
         lasting = any(stage.schemas[t].lasting for t in stage.reported)
-        return cls(stage.reported, fields, physical, stage.kind, label, because, lasting, final)
+        return cls(stage.reported, fields, physical, stage.kind, label, because, lasting, final, step)
 
     @property
     def ddl(self) -> str:
         parts = ["__type int", "__time bigint", *(["__end bigint"] if self.lasting else [])]
         parts += [f"{c} {ddl_of(t)}" for c, t in self.fields]
+        parts += ["__query bigint", "__times bigint"] if self.step is not None else []
         parts += ["__final boolean"] if self.final else []
         parts += ["__label string"] if self.label else []
         parts += [f"__because {because_ddl(self.kind)}"] if self.because else []
@@ -142,7 +146,10 @@ class Wide:
         for t in stage.reported:
             if found.count(t) == 0:
                 continue
-            table = found.table(t, label=self.label, because=self.because, final=self.final)
+            if isinstance(found, WindowRows):
+                table = found.once(t, label=self.label, because=self.because)
+            else:
+                table = found.table(t, label=self.label, because=self.because, final=self.final)
             n = len(table)
             mine = {self.physical[(t, name)]: name for name, _ in schemas[t]}
             arrays = [pa.array(np.full(n, numbers[t], np.int32)), table.column("time").cast(pa.int64())]
@@ -159,6 +166,9 @@ class Wide:
                     arrays.append(column if column.type == arrow_of(at) else column.cast(arrow_of(at)))
                 else:
                     arrays.append(pa.nulls(n, arrow_of(at)))
+            if self.step is not None:
+                names += ["__query", "__times"]
+                arrays += [table.column("query"), table.column("times")]
             if self.final:
                 names.append("__final")
                 arrays.append(table.column("final"))

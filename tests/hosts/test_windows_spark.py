@@ -1,0 +1,242 @@
+"""Window mode on Spark in batch: what this process finds, query by query, labels included."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from lastingcases import found_on_spark
+from test_spark_phenesthe import SEA, modes, voyages
+from test_windows import WINDOWS, by_query, input_of, lengths, program_of
+from test_windows import same as agree
+
+import occurs
+from occurs.connect.writers import in_order
+from occurs.errors import OccursError
+from occurs.hosts.spark.task import Share, make_engine_task
+from occurs.hosts.spark.wide import Inlet, Wide
+from occurs.hosts.windows import Asked, Window
+from occurs.model.source import InputOptions, Source
+from occurs.program import Program
+from occurs.testing import ais
+from occurs.testing.lasting import LastingCase
+from occurs.testing.phenesthe import Loaded
+
+pytestmark = pytest.mark.spark
+#: seconds: (window, step)
+PAIRS = [(3600, 600), (7200, 7200), (14400, 7200), (28800, 7200), (86400, 86400), (259200, 259200)]
+
+
+def same(spark: Any, program: Program, tables: Any, partitions: int = 3, **options: Any) -> dict[str, pa.Table]:
+    """What both hosts find: the same rows in the same order once they are sorted, with columns of the same types."""
+    local = program.detect(tables, **{"with_label": True, **options})
+    here = {t: local.arrow(t) for t in local}
+    if isinstance(tables, dict):
+        frames: Any = {t: spark.createDataFrame(table) for t, table in tables.items()}
+    else:
+        frames = spark.createDataFrame(tables)
+    found = program.detect(frames, partitions=partitions, **{"with_label": True, **options})
+    assert list(found) == list(here)
+    assert found.counts == local.counts
+    assert [(p.kind, p.message) for p in found.notices] == [(p.kind, p.message) for p in local.notices]
+    there = found_on_spark(found, here)
+    for t, table in here.items():
+        if not options.get("because"):
+            assert there[t].schema.types == table.schema.types
+        assert in_order(there[t]).to_pylist() == table.to_pylist(), t
+    return here
+
+
+# -- the text cases ----------------------------------------------------------------------------------------------------
+def tables_of(case: LastingCase) -> tuple[dict[str, pa.Table], dict[str, Any]]:
+    """One table per type: Spark is not given several."""
+    given, options = input_of(case)
+    tables: dict[str, pa.Table] = {}
+    for source in given:
+        assert isinstance(source, Source)
+        assert source.type is not None
+        before = [tables[source.type]] if source.type in tables else []
+        tables[source.type] = pa.concat_tables([*before, source.table], promote_options="permissive")
+    return tables, options | lengths(case, case.times["window"], case.times["step"])
+
+
+@pytest.mark.parametrize(
+    ("number", "partitions"),
+    [
+        pytest.param(n, p, id=f"{case.name}-{p}", marks=[] if p == (1, 3, 8)[n % 3] else pytest.mark.long)
+        for n, case in enumerate(WINDOWS)
+        for p in (1, 3, 8)
+    ],
+)
+def test_every_query_gives_what_is_written(quick: Any, number: int, partitions: int) -> None:
+    case = WINDOWS[number]
+    assert case.expected is not None
+    tables, options = tables_of(case)
+    loaded = Loaded(case)
+    here = same(quick, program_of(case), tables, partitions, facts=loaded.fact_tables(), **options)
+    wanted = {int(at or 0): loaded.lines(rows) for at, rows in case.expected.items()}
+    agree(by_query({t: table.drop_columns("label") for t, table in here.items()}), wanted, case.name)
+
+
+# -- keys --------------------------------------------------------------------------------------------------------------
+def test_many_ships_are_split_by_ship(quick: Any) -> None:
+    """Open rows stand in one query after the other, in whatever partition they are."""
+    program, tables = occurs.parse(SEA, "phenesthe"), voyages(60, 4000)
+    options = {"time_unit": "s", "window": 150, "step": 40}
+    assert modes(program, tables, time_unit="s") == ["keyed"]
+    here = same(quick, program, tables, 6, **options)
+    assert all(len(set(t["query"].to_pylist())) > 20 for t in here.values())
+    stopped = here["stopped"].filter(here["stopped"]["end"].is_null())
+    assert len(stopped) > 2 * len(set(zip(stopped["Ship"].to_pylist(), stopped["time"].to_pylist())))
+
+
+def test_a_head_without_the_key(quick: Any) -> None:
+    """Of what has no common key all is in one partition, and what is not connected with it is split all the same."""
+    text = SEA + "event busy(Port) : start(moored(_, Port)). state any(Port) : enters(_, Port) ~> leaves(_, Port)."
+    program, tables = occurs.parse(text + "state still : stops(_) ~> goes(_).", "phenesthe"), voyages(9, 600)
+    assert sorted(modes(program, tables, time_unit="s")) == ["keyed", "rules"]
+    here = same(quick, program, tables, 3, time_unit="s", window="90 s", step="30 s", start=5, until=700)
+    assert all(len(t) > 5 for t in here.values())
+
+
+def test_of_what_rows_are_made(quick: Any) -> None:
+    here = same(quick, occurs.parse(SEA, "phenesthe"), voyages(5, 300), time_unit="s", window=90, step=45, because=True)
+    assert all(here["trip"]["because"].to_pylist())
+
+
+# -- what there is none of ---------------------------------------------------------------------------------------------
+RANGE = "input event a, b, c. state s : a ~> b. event n : a."
+QUIET = RANGE + "event quiet : ¬c. event calm : ¬(a ∨ b). event late : ¬b ∧ ¬c."
+
+
+def times(**of: list[int]) -> dict[str, pa.Table]:
+    return {t: pa.table({"time": pa.array(values, pa.int64())}) for t, values in of.items()}
+
+
+@pytest.mark.parametrize(("options", "expected"), [({}, 0), ({"start": 3}, 9), ({"start": 3, "until": 12}, 19)])
+def test_an_empty_history(quick: Any, options: dict[str, Any], expected: int) -> None:
+    """Without a clock there are no queries; an instant is a clock."""
+    program = occurs.parse(QUIET, "phenesthe")
+    here = same(quick, program, times(a=[]), time_unit="s", window=10, step=5, **options)
+    assert here["s"].column_names == ["type", "time", "end", "query", "label"]
+    assert len(here["quiet"]) == expected
+
+
+@pytest.mark.parametrize("partitions", [1, 3])
+def test_a_type_without_rows(quick: Any, partitions: int) -> None:
+    """What is true almost always is so where no row comes, too."""
+    given = times(a=[7, 20], b=[12])
+    here = same(quick, occurs.parse(QUIET, "phenesthe"), given, partitions, time_unit="s", window=10, step=5)
+    assert [len(here[t]) for t in ("quiet", "calm", "late")] == [30, 25, 28]
+
+
+def test_bad_rows_and_what_binds_nothing(quick: Any) -> None:
+    program = occurs.parse("input state p(K). state s(K) : p(K). event e(K) : end(p(K)).", "phenesthe")
+    rows = {"time": [1, 4, 5, None, 9, 11], "end": [4, 9, 2, 3, None, 11], "K": ["x", "x", "y", "y", None, "x"]}
+    table = {"p": pa.table({n: pa.array(v, pa.string() if n == "K" else pa.int64()) for n, v in rows.items()})}
+    here = same(quick, program, table, bad_rows="skip", time_unit="s", window=6, step=3)
+    assert [tuple(r.values())[1:5] for r in here["s"].to_pylist()] == [
+        (1, None, "x", 3), (1, None, "x", 6), (1, 9, "x", 9), (1, 9, "x", 12),
+    ]  # fmt: skip
+
+
+# -- time --------------------------------------------------------------------------------------------------------------
+def test_at_the_limits_of_time(quick: Any) -> None:
+    far = 2**62
+    program, given = occurs.parse(RANGE, "phenesthe"), times(a=[-far, far], b=[-far + 1])
+    here = same(quick, program, given, time_unit="s", window=2**62, step=2**62)
+    assert here["s"]["query"].to_pylist() == [-far, 0, far]
+    same(quick, program, given, time_unit="s", window=2**64, step=2**62)
+    here = same(quick, program, times(a=[-7, -3], b=[-5]), time_unit="s", window=2**64, step=2**63)
+    assert here["s"]["query"].to_pylist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "kind"),
+    [
+        (RANGE, {"window": 10, "step": 1}, "too-many-queries"),
+        (RANGE, {"window": 5, "step": 10}, "bad-option"),
+        (RANGE, {"window": "10 s", "step": "1.5 s"}, "bad-duration"),
+        (RANGE + " event quiet : ¬c.", {"window": 2_000_000, "step": 2_000_000}, "too-many-instants"),
+    ],
+)
+def test_what_is_refused(quick: Any, text: str, options: dict[str, Any], kind: str) -> None:
+    program, given = occurs.parse(text, "phenesthe"), times(a=[0, 10**7])
+    raised = []
+    for tables in (given, {t: quick.createDataFrame(table) for t, table in given.items()}):
+        with pytest.raises(OccursError) as caught:
+            program.detect(tables, time_unit="s", **options).arrow("quiet")
+        raised.append((type(caught.value), caught.value.kind, caught.value.problems[0].message))
+    assert raised[0] == raised[1]
+    assert raised[0][1] == kind
+
+
+def test_a_task_keeps_no_more_than_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows go into the engine before their query, and out of the task before the last one."""
+    monkeypatch.setattr("occurs.hosts.spark.task.BUDGET", 5)
+    program, given = occurs.parse(RANGE, "phenesthe"), times(a=list(range(0, 400, 10)), b=list(range(5, 400, 10)))
+    history = program.history(given, InputOptions(time_unit="s"))
+    stage = program.plan(history.schemas, history.kind)
+    assert history.clock is not None
+    asked = Asked.over(Window(200, 100), history.clock, False)
+    inlets = tuple(Inlet(t, False, False, ()) for t in ("a", "b"))
+    wide = Wide.of(stage, False, False, step=100)
+    run = make_engine_task([Share(stage, history.clock, history.clock[0], asked)], wide, inlets, False)
+    rows = sorted((time, type) for type, name in enumerate("ab") for time in given[name]["time"].to_pylist())
+    columns = {"__type": pa.array([t for _, t in rows], pa.int16()), "__time": pa.array([t for t, _ in rows])}
+    taken = 0
+
+    def batches() -> Any:
+        nonlocal taken
+        for batch in pa.table(columns).to_batches(max_chunksize=4):
+            taken += 1
+            yield batch
+
+    out, seen = [], []
+    for batch in run(batches()):
+        seen.append(taken)
+        out += [(r["__time"], r["__end"], r["__query"], r["__times"]) for r in batch.to_pylist() if r["__type"] == 0]
+    assert seen[0] < 12 < seen[-1] == 20
+    assert sorted(out, key=repr) == sorted(
+        [(t, t + 5, -(-(t + 5) // 100) * 100, min(2, 5 - -(-(t + 5) // 100))) for t in range(0, 400, 10)]
+        + [(t, None, t, 1) for t in range(0, 400, 100)], key=repr
+    )  # fmt: skip
+
+
+# -- ships -------------------------------------------------------------------------------------------------------------
+SHIPS = """
+input event stop_start(vessel), stop_end(vessel), entersPort(vessel, area), leavesPort(vessel, area),
+            entersFishingArea(vessel, area), leavesFishingArea(vessel, area), fast(vessel), slow(vessel).
+state stopped(Vessel)               : stop_start(Vessel) ~> stop_end(Vessel).
+state underway(Vessel)              : fast(Vessel) ~> slow(Vessel).
+state in_port(Vessel, Port)         : entersPort(Vessel, Port) ~> leavesPort(Vessel, Port).
+state in_fishing_area(Vessel, Area) : entersFishingArea(Vessel, Area) ~> leavesFishingArea(Vessel, Area).
+state moored(Vessel, Port)          : stopped(Vessel) ⊓ in_port(Vessel, Port).
+dynamic trip(Vessel, PortA, PortB)  :
+    end(moored(Vessel, PortA)) before (underway(Vessel) before start(moored(Vessel, PortB))).
+dynamic fishing_trip(Vessel, PortA, Area, PortB) :
+    end(moored(Vessel, PortA)) before
+    ((underway(Vessel) contains in_fishing_area(Vessel, Area)) before start(moored(Vessel, PortB))).
+dynamic trip_f(Vessel, PortA, Area, PortB) : trip(Vessel, PortA, PortB) contains in_fishing_area(Vessel, Area).
+"""
+
+
+def check(spark: Any, tables: dict[str, pa.Table], window: int, step: int, partitions: int) -> None:
+    program = occurs.parse(SHIPS, "phenesthe")
+    here = same(spark, program, tables, partitions, window=f"{window} s", step=f"{step} s", with_label=False)
+    whole = program.detect(tables)
+    for type in whole:  # every row that has ended is there at some query, and no other
+        ended = whole.arrow(type)
+        ended = {tuple(r.values()) for r in ended.filter(ended["end"].is_valid()).to_pylist()}
+        rows = here[type].drop_columns("query")
+        rows = rows.filter(rows["end"].is_valid()).to_pylist()
+        assert {tuple(r.values()) for r in rows} == ended, type
+        assert ended, type
+
+
+@pytest.mark.parametrize(
+    ("window", "step"), [pytest.param(*p, marks=[] if n == 3 else pytest.mark.long) for n, p in enumerate(PAIRS)]
+)
+def test_ships(quick: Any, window: int, step: int) -> None:
+    check(quick, ais.maritime(10, 2.0, seed=3, every=300), window, step, 4)
