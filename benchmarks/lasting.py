@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 import occurs
 from benchmarks.report import Report
 from benchmarks.timing import Job, alternate, stopwatch
+from occurs.engine.calls import Calls
 from occurs.engine.engine import Engine
 from occurs.engine.results import TypeRows
 from occurs.hosts.local import calls, history_rows
@@ -118,8 +119,9 @@ class Ready:
         return [engine.advance(rows, frontier, start, closing=frontier == until) for frontier, rows in cut]
 
     def columns(self, done: list[TypeRows]) -> list[pa.Table]:
-        """What was found, a table per type and call."""
-        return [found.table(t) for found in done for t in self.stage.reported]
+        """What was found, a table per type."""
+        calls = Calls(self.stage, done)
+        return [calls.table(t) for t in self.stage.reported]
 
     def found(self) -> dict[str, int]:
         """How many rows every definition gives."""

@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.connect.tables import like
-from occurs.engine.results import Parts, TypeRows
+from occurs.engine.calls import Calls
+from occurs.engine.results import TypeRows
 from occurs.errors import UsageProblem, did_you_mean
 from occurs.hosts.counts import counts as input_counts
 from occurs.model.history import History
 from occurs.model.source import Instant
 from occurs.model.time import TimeKind
-from occurs.model.types import Schema
 from occurs.plan.stage import Stage
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Detections(Mapping[str, Any]):
     ):
         self._stage = stage
         self._kind = history.kind
-        self._done = done
+        self._calls = Calls(stage, done)
         self._sample = sample
         self._label = label
         self._because = because
@@ -79,18 +79,11 @@ class Detections(Mapping[str, Any]):
 
     def arrow(self, type: str) -> pa.Table:
         """The detections of a type as an Arrow table."""
-        parts = [d.table(type, label=self._label, because=self._because) for d in self._done]
-        parts = [p for p in parts if len(p)] or parts[:1]
-        if not parts:
-            nothing = TypeRows(self._stage, Parts(self._stage, [], self._types), {})
-            return nothing.table(type, label=self._label, because=self._because)
-        if len(parts) > 1 and type in self._stage.nets:  # what lasts is known when it has ended
-            return _in_order(pa.concat_tables(parts), self._stage.schemas[type])
-        return parts[0] if len(parts) == 1 else pa.concat_tables(parts)
+        return self._calls.table(type, label=self._label, because=self._because)
 
     def count(self, type: str) -> int:
         """How many detections of a type there are."""
-        return sum(d.count(type) for d in self._done)
+        return self._calls.count(type)
 
     def timeline(
         self,
@@ -176,17 +169,6 @@ def notices(tables: Mapping[str, pa.Table]) -> pa.Table:
 def called(table: pa.Table, name: str) -> pa.Table:
     """Rows of the type ``name``."""
     return table.set_column(0, "type", pa.repeat(pa.scalar(name), len(table)))
-
-
-def _in_order(table: pa.Table, schema: Schema) -> pa.Table:
-    """In the order of time, end (what has none is last) and attributes (nulls first)."""
-    keys: dict[str, pa.ChunkedArray] = {"time": table.column("time")}
-    if schema.lasting:
-        keys["open"], keys["end"] = table.column("end").is_null(), table.column("end")
-    for number, name in enumerate(schema.names):
-        keys[f"valid {number}"], keys[f"value {number}"] = table.column(name).is_valid(), table.column(name)
-    by = pc.sort_indices(pa.table(keys), sort_keys=[(name, "ascending") for name in keys])
-    return table.take(by)
 
 
 def chosen(reported: tuple[str, ...], only: list[str] | None) -> tuple[str, ...]:

@@ -67,6 +67,7 @@ class Engine:
         #: types that may come in, and those that come from nowhere but the definitions
         self._types = sorted(stage.inputs | set(stage.defined))
         self._made = set(stage.defined) - self._takes
+        self._outside = stage.inputs - self._made
         self._empties: dict[str, Rows] = {}
         units = [u for level in stage.levels for u in level]
         nets = [u for u in units if isinstance(u, NetDefinition)]
@@ -222,10 +223,10 @@ class Engine:
     def _all_nets(self, new: Mapping[str, Rows], frontier: int, closing: bool) -> TypeRows:
         """A call of definitions that are nets, all of them, and look at no row of the past."""
         nets = self._nets.call(self.state, frontier, closing)
-        tables = {t: rows for t, rows in new.items() if t in self.stage.inputs and t not in self._made}
-        lasting = {}
-        for unit in self._nets_alone:
-            lasting[unit.output] = with_begun(*nets.run(unit, tables, self.labelled))
+        tables = {t: rows for t, rows in new.items() if t in self._outside}
+        lasting = None if self.labelled else nets.all(self._nets_alone, tables)
+        if lasting is None:
+            lasting = {u.output: with_begun(*nets.run(u, tables, self.labelled)) for u in self._nets_alone}
         self.state.frontier = frontier
         return TypeRows(self.stage, self._no_parts, {}, lasting)
 

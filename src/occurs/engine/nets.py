@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -121,15 +121,23 @@ class NetCall:
     def _together(self, program: Joined, tables: Mapping[str, Rows], labelled: bool) -> None:
         """All definitions of a program."""
         found = program.advance(self._state(program), tables, self.call)
-        for definition, rows in zip(program.definitions, found, strict=True):
+        for definition in program.definitions:
+            rows = found[definition.output]
             if labelled:
                 rows.labels = labels_of(definition, rows)
             self.done[definition.output] = rows
 
+    def all(self, definitions: Sequence[NetDefinition], tables: Mapping[str, Rows]) -> Mapping[str, Rows] | None:
+        """The rows of these definitions by their types, without labels; None if they are not all of one program."""
+        program = self.joined.get(definitions[0].output)
+        if program is None or len(program.definitions) < len(definitions):
+            return None
+        return program.advance(self._state(program), tables, self.call)
+
     def _state(self, program: Joined) -> JoinedState:
         """What the definitions of a program have kept."""
         nets = self.state.nets
-        state = program.state_of([kept.held for d in program.definitions if (kept := nets.get(d.identity)) is not None])
+        state = program.state_of([kept.held for i in program.identities if (kept := nets.get(i)) is not None])
         if state is None:
             state = program.loaded([self._kept(d).tables for d in program.definitions])
             for d, held in zip(program.definitions, state.shares, strict=True):

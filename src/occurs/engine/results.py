@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
@@ -247,6 +247,13 @@ class Parts(Mapping[str, "list[Part]"]):
         return len(self._types)
 
 
+@runtime_checkable
+class Counted(Protocol):
+    """Rows by type that are made when they are asked for, and counted before."""
+
+    def count(self, type: str, /) -> int: ...
+
+
 @dataclass
 class TypeRows:
     """The reported rows of one call: per defined type its parts, in evaluation order, or the ``rows`` of its net, and
@@ -261,7 +268,7 @@ class TypeRows:
 
     def count(self, type: str) -> int:
         if type in self.rows:
-            return len(self.rows[type])
+            return self.rows.count(type) if isinstance(self.rows, Counted) else len(self.rows[type])
         given = len(self.outside[type]) if type in self.outside else 0
         return given + sum(len(f) for f in self.parts.get(type, ()))
 

@@ -19,7 +19,7 @@ from numba.typed import List
 from occurs.operators.kernels import relations
 from occurs.operators.kernels.blocks import _BLOCK, behind_another, copy, keys, taken
 from occurs.operators.kernels.giving import once
-from occurs.operators.kernels.intervals import _OUT, ascending
+from occurs.operators.kernels.intervals import _INTS, _OUT, ascending
 from occurs.operators.kernels.keeping import _BLOCKS, _MARKS, drawn, opened, replace
 from occurs.operators.kernels.reading import read_all
 from occurs.operators.kernels.relations import _on
@@ -305,33 +305,30 @@ def _widths(program: np.ndarray) -> np.ndarray:
 
 @njit(
     types.Tuple((_OUT, _SHORT, _STORE, _OUT))(
-        _BLOCK, _BLOCKS, _OUT, _BLOCKS, *[_OUT] * 6, types.int64, types.int64, _BLOCK, _OUT, types.boolean, *[_OUT] * 5,
-        _STORE, _OUT,
+        _BLOCK, _BLOCKS, _OUT, _BLOCKS, _OUT, _OUT, _INTS, _OUT, types.int64, types.int64, _BLOCK, _OUT, types.boolean,
+        *[_OUT] * 5, _STORE, _OUT,
     ),
     cache=True,
     nogil=True,
 )  # fmt: skip
 def advance(
     program: np.ndarray, places: List, columns: np.ndarray, tables: List, sizes: np.ndarray, versions: np.ndarray,
-    firsts: np.ndarray, counts: np.ndarray, sources: np.ndarray, outputs: np.ndarray, since: int, frontier: int,
+    sources: np.ndarray, outputs: np.ndarray, since: int, frontier: int,
     heads: np.ndarray, lasting: np.ndarray, whole: bool, keys: np.ndarray, codes: np.ndarray, numbers: np.ndarray,
     slots: np.ndarray, ends: np.ndarray, store: np.ndarray, used: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """One call that is not the last one.
 
-    ``places``: per node, as relations have them.  ``columns``: of the key, per table.  ``firsts``, ``counts``: for
-    every node of instants of rows which they are; ``sources``: their columns and then their times, as
-    :func:`read_all` has them, with the dictionaries of numbers and texts.  Tables, their ``sizes`` and their
-    ``versions``, which tell whether they have changed, are changed in place.
+    ``places``: per node, as relations have them.  ``columns``: of the key, per table.  ``sources``: the columns and
+    times of every node of instants of rows, as :func:`read_all` has them, with the dictionaries of numbers and texts.
+    Tables, their ``sizes`` and their ``versions``, which tell whether they have changed, are changed in place.
 
     Returns what has ended (or is true) of the nodes ``outputs``: if ``whole`` as :func:`reported` does, with texts as
     Arrow has them, else block after block; and the rows of each.  If values are not in their dictionaries:
     these, as :func:`read_all` says them, there are no rows of anything then.
     """
     no_offsets, no_bytes = np.empty(0, np.int32), np.empty(0, np.uint8)
-    marks, unknown = read_all(
-        _widths(program), firsts, counts, sources, keys, codes, numbers, slots, ends, store, used
-    )
+    marks, counts, unknown = read_all(_widths(program), sources, keys, codes, numbers, slots, ends, store, used)
     if len(unknown):
         return unknown, no_offsets, no_bytes, np.empty(0, np.int64)
     closed, began = List.empty_list(_BLOCK), List.empty_list(_BLOCK)

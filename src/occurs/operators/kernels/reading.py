@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from occurs.operators.kernels.intervals import _OUT
+from occurs.operators.kernels.intervals import _INTS, _OUT
 from occurs.operators.kernels.texts import _STORE
 from occurs.operators.keycodes import _slot
 
@@ -59,9 +59,9 @@ def _text(slots: np.ndarray, ends: np.ndarray, store: np.ndarray, data: int, beg
             while i < end - begin and store[first + i] == _byte(data, begin + i):
                 i += 1
             if i == end - begin:
-                return s
+                return int(s)
         s = (s + 1) & (size - 1)
-    return s
+    return int(s)
 
 
 @njit(
@@ -104,19 +104,21 @@ def _number_code(keys: np.ndarray, codes: np.ndarray, numbers: np.ndarray, used:
 
 @njit(
     types.Tuple((_OUT, types.int64))(
-        _OUT, types.int64, _OUT, types.int64, types.int64, types.int64, *[_OUT] * 5, _STORE, _OUT, _OUT, types.int64
+        _OUT, types.int64, _INTS, types.int64, types.int64, types.int64, types.int64, *[_OUT] * 5, _STORE, _OUT, _OUT,
+        types.int64,
     ),
     cache=True,
     nogil=True,
 )
 def _read(
-    marks: np.ndarray, at: int, sources: np.ndarray, source: int, first: int, n: int, keys: np.ndarray,
+    marks: np.ndarray, at: int, sources: np.ndarray, place: int, source: int, first: int, n: int, keys: np.ndarray,
     codes: np.ndarray, numbers: np.ndarray, slots: np.ndarray, ends: np.ndarray, store: np.ndarray, used: np.ndarray,
     unknown: np.ndarray, count: int,
 ) -> tuple[np.ndarray, int]:  # fmt: skip
     """Writes the codes of ``n`` values of a column, from ``first`` on, into ``marks``, from ``at`` on; what has none
-    and for which there is no room is added to what is ``unknown``, see :func:`read_all`."""
-    kind, values, data = sources[3 * source + KIND], sources[3 * source + VALUES], sources[3 * source + BYTES]
+    and for which there is no room is added to what is ``unknown``, see :func:`read_all`.  ``place``, ``source``: where
+    the source is, and its number."""
+    kind, values, data = sources[place + KIND], sources[place + VALUES], sources[place + BYTES]
     if kind == PLAIN:
         for i in range(n):
             marks[at + i] = _int64(values, first + i)
@@ -137,33 +139,38 @@ def _read(
     return unknown, count
 
 
-@njit(types.Tuple((_OUT, _OUT))(*[_OUT] * 9, _STORE, _OUT), cache=True, nogil=True)
+@njit(types.UniTuple(_OUT, 3)(_OUT, _INTS, *[_OUT] * 5, _STORE, _OUT), cache=True, nogil=True)
 def read_all(
-    widths: np.ndarray, firsts: np.ndarray, counts: np.ndarray, sources: np.ndarray,
-    keys: np.ndarray, codes: np.ndarray, numbers: np.ndarray, slots: np.ndarray, ends: np.ndarray, store: np.ndarray,
-    used: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """The marks of several tables: of each as many columns as its width says, and then times, ``counts`` from
-    ``firsts`` on; tables without rows have no sources.
+    widths: np.ndarray, sources: np.ndarray, keys: np.ndarray, codes: np.ndarray, numbers: np.ndarray,
+    slots: np.ndarray, ends: np.ndarray, store: np.ndarray, used: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    """The marks of several tables: of each as many columns as its width says, and then times; and how many each has.
 
-    And three numbers for every value that has no code and for which there is no room: its kind, the number of its
-    source; and the number that it is, or the row of the text.  ``keys``, ``codes``: of numbers (see
-    :class:`occurs.operators.keycodes.IntTable`); ``numbers``: by code, no place if there are others than ints;
-    ``slots``, ``ends``, ``store``: of texts; ``used``: how many there are of either.  New values are added.
+    ``sources``: of each table its first row and how many from there on, and if there are any the sources.  ``keys``,
+    ``codes``: of numbers (see :class:`occurs.operators.keycodes.IntTable`); ``numbers``: by code, no place if there are
+    others than ints; ``slots``, ``ends``, ``store``: of texts; ``used``: how many there are of either.  New values are
+    added.  Last come three numbers for every value that has no code and for which there is no room: its kind, the
+    number of its source; and the number that it is, or the row of the text.
     """
-    size = 0
-    for k in range(len(counts)):
+    counts = np.empty(len(widths), np.int64)
+    size = place = 0
+    for k in range(len(widths)):
+        counts[k] = sources[place + 1]
         size += (widths[k] + 1) * counts[k]
+        place += 2 + (3 * (widths[k] + 1) if counts[k] else 0)
     marks, unknown = np.empty(size, np.int64), np.empty(0, np.int64)
-    at = source = count = 0
-    for k in range(len(counts)):
+    at = place = source = count = 0
+    for k in range(len(widths)):
+        first = sources[place]
+        place += 2
         if counts[k] == 0:
             continue
         for _ in range(widths[k] + 1):
             unknown, count = _read(
-                marks, at, sources, source, firsts[k], counts[k], keys, codes, numbers, slots, ends, store, used,
+                marks, at, sources, place, source, first, counts[k], keys, codes, numbers, slots, ends, store, used,
                 unknown, count,
             )  # fmt: skip
             at += counts[k]
+            place += 3
             source += 1
-    return marks, unknown[: 3 * count].copy()
+    return marks, counts, unknown[: 3 * count].copy()

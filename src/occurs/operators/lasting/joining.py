@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +22,7 @@ from occurs.operators.lasting.picking import Picked
 from occurs.operators.lasting.points import Ends, Starts
 from occurs.operators.lasting.ranges import MaximalRange
 from occurs.operators.lasting.relations import Related
+from occurs.operators.lasting.reported import Reported
 from occurs.operators.lasting.reporting import Reports
 from occurs.operators.lasting.scan import Scan
 from occurs.operators.lasting.segments import places
@@ -136,40 +138,43 @@ class Joined:
             Reports.of([d.answer for d in definitions]),
         )
 
+    @cached_property
+    def identities(self) -> tuple[str, ...]:
+        """Of the definitions."""
+        return tuple(d.identity for d in self.definitions)
+
     def loaded(self, tables: Sequence[State]) -> JoinedState:
         """A state of these tables, which are as the net of each definition has them."""
         return JoinedState(self, tables)
 
     def state_of(self, held: Sequence[object]) -> JoinedState | None:
         """The state of which the definitions have shares; None if these are not all of one."""
-        shares = [h for h in held if isinstance(h, Share)]
-        if len(shares) < len(self.definitions) or any(s.state is not shares[0].state for s in shares):
-            return None
-        return shares[0].state if shares[0].state.joined is self else None
+        state = held[0].state if held and isinstance(held[0], Share) else None
+        return state if state is not None and state.joined is self and held == state.shares else None
 
-    def advance(self, state: JoinedState, tables: Mapping[str, Rows], call: Call) -> list[Rows]:
+    def advance(self, state: JoinedState, tables: Mapping[str, Rows], call: Call) -> Mapping[str, Rows]:
         """One call that is not the last one: per definition the rows that became final; the state is changed in place.
         ``tables``: the rows of every type, the new ones behind the others."""
         sources = Sources.of(self.scans, tables, call)
-        if not sources.flat:
-            return [answer.nothing() for answer in self.reports.answers]
-        found, offsets, data, sizes = self._run(state, sources, call)
-        if not len(sizes):  # some values are new
+        if not sources:
+            return self.reports.nothing()
+        whole = self.reports.able and call.values.all_ints()
+        found, offsets, data, sizes = self._run(state, sources, call, whole)
+        if not len(sizes):  # values are new, and there was no room for them
             sources.learn(found, call)
-            found, offsets, data, sizes = self._run(state, sources, call)
-        if self.reports.whole(call.values):
-            return self.reports.rows(found, offsets, data, sizes)
+            found, offsets, data, sizes = self._run(state, sources, call, whole)
+        if whole:
+            return Reported(self.reports.layout, sizes, found, offsets, data)
         return self.reports.of_blocks(found, sizes, call)
 
     def _run(
-        self, state: JoinedState, sources: Sources, call: Call
+        self, state: JoinedState, sources: Sources, call: Call, whole: bool
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """The kernel."""
-        reports, values = self.reports, call.values
+        reports = self.reports
         return kernel.advance(
-            self.program, self.places, self.columns, state.blocks, state.sizes, state.versions, *sources.arrays(),
-            self.outputs, call.since, call.frontier, reports.heads, reports.lasting, reports.whole(values),
-            *values.dictionaries(),
+            self.program, self.places, self.columns, state.blocks, state.sizes, state.versions, sources.array(),
+            self.outputs, call.since, call.frontier, reports.heads, reports.lasting, whole, *call.values.dictionaries(),
         )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -14,16 +15,17 @@ from occurs.operators.lasting.scan import Scan
 from occurs.operators.lasting.signals import Call
 from occurs.operators.rows import Rows, Window
 
+#: what a scan finds in rows of which nothing comes
+_NOTHING = (0, 0)
+
 
 @dataclass
 class Sources:
-    """The instants of some atoms in a call: per atom the rows ``firsts`` and how many from there on, ``counts``; one
-    behind the other the sources of their columns and times.  ``held``: what must last while they are read.
+    """The instants of some atoms in a call: per atom the first row and how many from there on, and behind these, if
+    there are any, the sources of its columns and times, ``numbers``.  ``held``: what must last while they are read.
     ``columns``: of each source, None of what is not looked up."""
 
-    firsts: list[int] = field(default_factory=list)
-    counts: list[int] = field(default_factory=list)
-    flat: list[int] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
     held: list[object] = field(default_factory=list)
     columns: list[Column | None] = field(default_factory=list)
 
@@ -31,38 +33,41 @@ class Sources:
     def of(scans: Sequence[tuple[str, Scan]], tables: Mapping[str, Rows], call: Call) -> Sources:
         """``tables``: the rows of every type, the new ones behind the others."""
         out = Sources()
-        for type, scan in scans:
-            rows = tables.get(type)
-            if rows is None or len(rows.time) == rows.new:
-                out._add(0, 0, ())
+        numbers = out.numbers
+        for name, scan in scans:
+            rows = tables.get(name)
+            count = 0 if rows is None else len(rows.time) - rows.new
+            if rows is None or not count:
+                numbers += _NOTHING
                 continue
             if not scan.conditions:
                 window = rows.columns
-                whole, first = (window.of, window.start) if isinstance(window, Window) else (rows, 0)
-                found, columns = _found(whole, scan.arguments)
-                if found is not None:
-                    out._add(first + rows.new, len(rows.time) - rows.new, found)
+                whole, first = (window.of, window.start) if type(window) is Window else (rows, 0)
+                found = whole.cache.get(scan.arguments)
+                if found is None:
+                    found = whole.cache[scan.arguments] = _found(whole, scan.arguments)
+                if found[0]:
+                    numbers += (first + rows.new, count, *found[0])
                     out.held.append(whole)
-                    out.columns += columns
+                    out.columns += found[1]
                     continue
             codes, time = scan.instants(rows, call)
             if len(time):
                 arrays = [np.ascontiguousarray(c, np.int64) for c in (*codes, time)]
-                out._add(0, len(time), [n for c in arrays for n in (PLAIN, c.ctypes.data, 0)])
+                numbers += (0, len(time), *(n for c in arrays for n in (PLAIN, c.ctypes.data, 0)))
                 out.held.append(arrays)
                 out.columns += [None] * len(arrays)
             else:
-                out._add(0, 0, ())
+                numbers += _NOTHING
         return out
 
-    def _add(self, first: int, count: int, sources: Sequence[int]) -> None:
-        self.firsts.append(first)
-        self.counts.append(count)
-        self.flat += sources
+    def __bool__(self) -> bool:
+        """Whether there are rows."""
+        return bool(self.held)
 
-    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def array(self) -> np.ndarray:
         """As the kernel takes them."""
-        return np.array(self.firsts, np.int64), np.array(self.counts, np.int64), np.array(self.flat, np.int64)
+        return np.frombuffer(array("q", self.numbers), np.int64)
 
     def learn(self, unknown: np.ndarray, call: Call) -> None:
         """Gives codes to values that have none, see :func:`occurs.operators.kernels.reading.read_all`."""
@@ -76,33 +81,29 @@ class Sources:
             call.values.encode(column.take(value[source == number]))
 
 
-def _found(rows: Rows, attributes: tuple[str, ...]) -> tuple[tuple[int, ...] | None, list[Column | None]]:
-    """The sources of attributes and of the time, and their columns; None if some are neither ints nor texts, or have
+def _found(rows: Rows, attributes: tuple[str, ...]) -> tuple[tuple[int, ...], list[Column | None]]:
+    """The sources of attributes and of the time, and their columns; none if some are neither ints nor texts, or have
     nulls."""
-    key = ("sources", attributes)
-    if key not in rows.cache:
-        columns = [rows.column(name) for name in attributes]
-        rows.cache[key] = (_sources(columns, rows.time), [*columns, None])
-    found: tuple[tuple[int, ...] | None, list[Column | None]] = rows.cache[key]
-    return found
+    columns = [rows.column(name) for name in attributes]
+    return _sources(columns, rows.time), [*columns, None]
 
 
-def _sources(columns: Sequence[Column], time: np.ndarray) -> tuple[int, ...] | None:
+def _sources(columns: Sequence[Column], time: np.ndarray) -> tuple[int, ...]:
     if not _plain(time):
-        return None
+        return ()
     out: list[int] = []
     for column in columns:
         if column.type is Type.INT:
             if column.valid is not None or not _plain(column.values):
-                return None
+                return ()
             out += NUMBERS, column.values.ctypes.data, 0
         elif column.type is Type.STRING and not column.arrow.null_count:
             _, offsets, text = column.arrow.buffers()
             if offsets is None:
-                return None
+                return ()
             out += TEXTS, offsets.address + 4 * column.arrow.offset, 0 if text is None else text.address
         else:
-            return None
+            return ()
     return (*out, PLAIN, time.ctypes.data, 0)
 
 

@@ -1,0 +1,87 @@
+"""What all calls of a run found, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from occurs.engine.outputs import table_of_arrays
+from occurs.engine.results import Parts, TypeRows
+from occurs.model.types import Schema
+from occurs.plan.stage import Stage
+
+if TYPE_CHECKING:
+    from occurs.operators.lasting.reported import Gathered
+
+_LAST = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class Calls:
+    """The calls ``done`` of an engine for ``stage``, in order."""
+
+    stage: Stage
+    done: Sequence[TypeRows]
+
+    def count(self, type: str) -> int:
+        """How many rows of a type were found."""
+        return sum(d.count(type) for d in self.done)
+
+    def table(self, type: str, *, label: bool = False, because: bool = False) -> pa.Table:
+        """All reported rows of a type in key order, with the columns of :meth:`TypeRows.table`."""
+        gathered, others = (None, self.done) if label or because else self._gathered
+        parts = [d.table(type, label=label, because=because) for d in others]
+        if gathered is not None:
+            parts.append(table_of_arrays(type, gathered.arrays(type), self.stage.schemas[type], self.stage.kind))
+        parts = [p for p in parts if len(p)] or parts[:1]
+        if not parts:
+            nothing = TypeRows(self.stage, Parts(self.stage, [], (type,)), {})
+            return nothing.table(type, label=label, because=because)
+        if len(self.done) > 1 and type in self.stage.nets:  # what lasts is known when it has ended
+            return _in_order(pa.concat_tables(parts), self.stage.schemas[type])
+        return parts[0] if len(parts) == 1 else pa.concat_tables(parts)
+
+    @cached_property
+    def _gathered(self) -> tuple[Gathered | None, Sequence[TypeRows]]:
+        """The rows of calls in which all definitions ran together, and all other calls."""
+        if len(self.done) < 3 or not self.stage.nets:
+            return None, self.done
+        # kernels take a third of a second to load: programs in which nothing lasts do without
+        from occurs.operators.lasting.reported import Gathered, Reported
+
+        given = [d.rows for d in self.done if isinstance(d.rows, Reported)]
+        gathered = Gathered.of(given)
+        if gathered is None:
+            return None, self.done
+        return gathered, [d for d in self.done if not isinstance(d.rows, Reported)]
+
+
+def _in_order(table: pa.Table, schema: Schema) -> pa.Table:
+    """In the order of time, end (what has none is last) and attributes (nulls first)."""
+    time = table.column("time").cast(pa.int64()).to_numpy()
+    keys = [time]
+    if schema.lasting:
+        keys.append(pc.fill_null(table.column("end").cast(pa.int64()), _LAST).to_numpy())
+    by = np.lexsort(keys[::-1])
+    same = np.ones(max(0, len(by) - 1), np.bool_)
+    for key in keys:
+        same &= key[by[1:]] == key[by[:-1]]
+    if same.any():
+        by = pc.sort_indices(*_sorting(table, schema))
+    return table.take(by)
+
+
+def _sorting(table: pa.Table, schema: Schema) -> tuple[pa.Table, list[tuple[str, str]]]:
+    """What Arrow is to sort, and by which columns."""
+    keys: dict[str, pa.ChunkedArray] = {"time": table.column("time")}
+    if schema.lasting:
+        keys["open"], keys["end"] = table.column("end").is_null(), table.column("end")
+    for number, name in enumerate(schema.names):
+        keys[f"valid {number}"], keys[f"value {number}"] = table.column(name).is_valid(), table.column(name)
+    return pa.table(keys), [(name, "ascending") for name in keys]
