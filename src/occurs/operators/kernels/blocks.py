@@ -31,8 +31,11 @@ def earlier(tick: int) -> int:
 )
 def copy(out: np.ndarray, to: int, at: int, block: np.ndarray, column: int, first: int, last: int) -> None:
     """Writes a piece of a column into the column ``to``, from ``at`` on."""
-    for i in range(first, last):
-        out[to, at + i - first] = block[column, i]
+    # places that cannot be negative are not looked at one by one
+    there, here = out[np.uint64(to)], block[np.uint64(column)]
+    begin, source = np.uint64(at), np.uint64(first)
+    for i in range(np.uint64(max(0, last - first))):
+        there[begin + i] = here[source + i]
 
 
 @njit(_BLOCK(_BLOCK, _BLOCK, types.int64), cache=True, nogil=True)
@@ -52,8 +55,9 @@ def taken(block: np.ndarray, rows: np.ndarray) -> np.ndarray:
     width = block.shape[0]
     out = np.empty((width, len(rows)), np.int64)
     for k in range(width):
-        for i in range(len(rows)):
-            out[k, i] = block[k, rows[i]]
+        here, there = block[k], out[k]
+        for i in range(np.uint64(len(rows))):
+            there[i] = here[np.uint64(rows[i])]
     return out
 
 

@@ -43,7 +43,7 @@ def _loading(bits: int) -> Any:
 _int64, _int32, _byte = _loading(64), _loading(32), _loading(8)
 
 
-@njit(types.int64(_OUT, _OUT, _STORE, types.int64, types.int64, types.int64), cache=True, nogil=True)
+@njit(inline="always")
 def _text(slots: np.ndarray, ends: np.ndarray, store: np.ndarray, data: int, begin: int, end: int) -> int:
     """The slot of a text of which the bytes are at ``data``, or the empty one for it: as in
     :mod:`occurs.operators.kernels.texts`."""
@@ -59,45 +59,41 @@ def _text(slots: np.ndarray, ends: np.ndarray, store: np.ndarray, data: int, beg
             while i < end - begin and store[first + i] == _byte(data, begin + i):
                 i += 1
             if i == end - begin:
-                return int(s)
+                break
         s = (s + 1) & (size - 1)
-    return int(s)
+    return s
 
 
-@njit(
-    types.int64(_OUT, _OUT, _STORE, _OUT, types.int64, types.int64, types.int64),
-    cache=True,
-    nogil=True,
-)
+# What is called for every value is put into its caller before that is compiled: a call counts references to all arrays.
+
+
+@njit(inline="always")
 def _text_code(
     slots: np.ndarray, ends: np.ndarray, store: np.ndarray, used: np.ndarray, data: int, begin: int, end: int
 ) -> int:
     """The number of a text, which may be new; -1 if there is no room for it."""
     s = _text(slots, ends, store, data, begin, end)
     if slots[s] < 0:
-        code, first = used[TEXTS - NUMBERS], ends[used[TEXTS - NUMBERS]]
+        code = used[TEXTS - NUMBERS]
+        first = ends[code]
         last = first + end - begin
-        if 2 * (code + 1) > len(slots) or code + 2 > len(ends) or last > len(store):
-            return -1
-        for i in range(begin, end):
-            store[first + i - begin] = _byte(data, i)
-        slots[s], ends[code + 1] = code, last
-        used[TEXTS - NUMBERS] += 1
+        if 2 * (code + 1) <= len(slots) and code + 2 <= len(ends) and last <= len(store):
+            for i in range(begin, end):
+                store[first + i - begin] = _byte(data, i)
+            slots[s], ends[code + 1] = code, last
+            used[TEXTS - NUMBERS] += 1
     return slots[s]
 
 
-@njit(types.int64(_OUT, _OUT, _OUT, _OUT, types.int64), cache=True, nogil=True)
+@njit(inline="always")
 def _number_code(keys: np.ndarray, codes: np.ndarray, numbers: np.ndarray, used: np.ndarray, value: int) -> int:
     """The code of a number, which may be new; -1 if there is no room for it."""
     size = len(keys)
     s = _slot(value, size)
     while codes[s] >= 0 and keys[s] != value:
         s = (s + 1) & (size - 1)
-    if codes[s] < 0:
-        code = used[0]
-        if 2 * (code + 1) > size or code >= len(numbers):
-            return -1
-        keys[s], codes[s], numbers[code] = value, code, value
+    if codes[s] < 0 and 2 * (used[0] + 1) <= size and used[0] < len(numbers):
+        keys[s], codes[s], numbers[used[0]] = value, used[0], value
         used[0] += 1
     return codes[s]
 

@@ -9,24 +9,29 @@ from occurs.operators.kernels.blocks import _BLOCK, copy
 from occurs.operators.kernels.intervals import _OPEN, _OUT, _table_size
 from occurs.operators.keycodes import _slot
 
+# What is called for every mark is put into its caller before that is compiled: a call counts references to all arrays.
 
-@njit(types.int64(_OUT, _BLOCK, _OUT, types.int64, types.int64, types.int64), cache=True, nogil=True)
-def _place(slots: np.ndarray, rows: np.ndarray, marks: np.ndarray, at: int, step: int, width: int) -> int:
-    """The slot of the binding of a mark, or the empty one for it; its codes are ``step`` apart in ``marks``."""
-    if width == 1:  # codes are few
-        return marks[at]
+
+@njit(inline="always")
+def _place(
+    slots: np.ndarray, direct: bool, rows: np.ndarray, codes: np.ndarray, at: int, step: int, width: int
+) -> int:
+    """The slot of a binding, or the empty one for it; its codes are ``step`` apart in ``codes``.  ``direct``: it is the
+    code itself."""
+    if direct:
+        return codes[at]
     size = len(slots)
     code = 0
     for k in range(width):
-        code = code * 1_000_003 + marks[at + k * step]
+        code = code * 1_000_003 + codes[at + k * step]
     s = _slot(code, size)
     while slots[s] >= 0:
         same = True
         for k in range(width):
-            if rows[k, slots[s]] != marks[at + k * step]:
+            if rows[k, slots[s]] != codes[at + k * step]:
                 same = False
         if same:
-            return s
+            break
         s = (s + 1) & (size - 1)
     return s
 
@@ -37,6 +42,49 @@ def _greatest(codes: np.ndarray, first: int, n: int) -> int:
     for i in range(first, first + n):
         out = max(out, codes[i])
     return out
+
+
+@njit(
+    types.Tuple((types.int64, types.boolean, _OUT, _OUT, _BLOCK))(
+        _BLOCK, types.int64, _OUT, *[types.int64] * 4, types.int64
+    ),
+    cache=True,
+    nogil=True,
+)
+def _bindings(
+    table: np.ndarray, size: int, marks: np.ndarray, phi: int, n: int, psi: int, m: int, width: int
+) -> tuple[int, bool, np.ndarray, np.ndarray, np.ndarray]:
+    """Numbers of the bindings of marks, and per number the row in the table or -1: how many there are, whether some
+    are in the table; number per mark, row per number, bindings."""
+    most = n + m
+    rows = np.empty((width, most), np.int64)
+    of_mark, of_row = np.empty(most, np.int64), np.empty(most, np.int64)
+    places, direct = _table_size(most), False
+    if width == 1:
+        codes = 1 + max(_greatest(marks, phi, n), _greatest(marks, psi, m))
+        if codes <= 2 * places:
+            places, direct = codes, True
+    slots = np.full(places, -1, np.int64)
+    known = 0
+    for i in range(most):
+        at, step = (phi + i, n) if i < n else (psi + i - n, m)
+        s = _place(slots, direct, rows, marks, at, step, width)
+        if slots[s] < 0:
+            slots[s], of_row[known] = known, -1
+            for k in range(width):
+                rows[k, known] = marks[at + k * step]
+            known += 1
+        of_mark[i] = slots[s]
+    some = False
+    held, step = table.ravel(), table.shape[1]
+    for i in range(size):
+        if direct and held[i] >= places:
+            continue
+        s = _place(slots, direct, rows, held, i, step, width)
+        if slots[s] >= 0:
+            of_row[slots[s]] = i
+            some = True
+    return known, some, of_mark, of_row, rows
 
 
 @njit(
@@ -57,81 +105,79 @@ def ranged(
     that it has, and whether the table has changed.
     """
     width = table.shape[0] - 1
-    # the bindings of what was open, and behind them those of other marks of φ
-    rows = np.empty((width, size + n), np.int64)
-    start, last = np.empty(size + n, np.int64), np.empty(size + n, np.int64)
-    places = _table_size(size + n)
-    if width == 1:
-        places = 1 + max(_greatest(table[0], 0, size), _greatest(marks, phi, n), _greatest(marks, psi, m))
-    slots = np.full(places, -1, np.int64)
-    for k in range(width):
-        copy(rows, k, 0, table, k, 0, size)
-    column = rows.ravel()
-    for i in range(size):
-        slots[_place(slots, rows, column, i, size + n, width)] = i
-        start[i] = last[i] = table[width, i]
-    known = size
-    ended = np.empty((width + 2, size + n), np.int64)
-    began = np.empty((width + 2, size + n), np.int64)
-    holds, fresh = np.zeros(size + n, np.bool_), np.zeros(size + n, np.bool_)
-    holds[:size] = True
+    known, some, of_mark, of_row, rows = _bindings(table, size, marks, phi, n, psi, m, width)
+    start, last = np.empty(known, np.int64), np.empty(known, np.int64)
+    holds, fresh = np.zeros(known, np.bool_), np.zeros(known, np.bool_)
+    if some:
+        for b in range(known):
+            if of_row[b] >= 0:
+                start[b] = last[b] = table[width, of_row[b]]
+                holds[b] = True
+    ended = np.empty((width + 2, min(n, m) + known), np.int64)
+    began = np.empty((width + 2, min(n, m) + known), np.int64)
     ends = begins = i = j = 0
     phi_time, psi_time = phi + width * n, psi + width * m
     while i < n or j < m:
         if i < n and (j >= m or marks[phi_time + i] <= marks[psi_time + j]):
-            s = _place(slots, rows, marks, phi + i, n, width)
-            row = slots[s]
-            if row < 0:
-                row = slots[s] = known
-                for k in range(width):
-                    rows[k, row] = marks[phi + i + k * n]
-                known += 1
-            if not holds[row]:
-                start[row] = marks[phi_time + i]
-                holds[row] = fresh[row] = True
-            last[row] = marks[phi_time + i]
+            b = of_mark[i]
+            if not holds[b]:
+                start[b] = marks[phi_time + i]
+                holds[b] = fresh[b] = True
+            last[b] = marks[phi_time + i]
             i += 1
         else:
-            row = slots[_place(slots, rows, marks, psi + j, m, width)]
-            time = marks[psi_time + j]
-            if row >= 0 and holds[row] and last[row] < time:
+            b, time = of_mark[n + j], marks[psi_time + j]
+            if holds[b] and last[b] < time:
                 for k in range(width):
-                    ended[k, ends] = rows[k, row]
-                ended[width, ends], ended[width + 1, ends] = start[row], time
-                ends += 1
-                if fresh[row]:
+                    ended[k, ends] = rows[k, b]
+                ended[width, ends], ended[width + 1, ends] = start[b], time
+                if fresh[b]:
                     for k in range(width + 2):
-                        began[k, begins] = ended[k, ends - 1]
+                        began[k, begins] = ended[k, ends]
                     begins += 1
-                holds[row] = False
+                ends += 1
+                holds[b] = False
             j += 1
-    # --- the table: what stays is where it was, the last rows move to where there are none
+    # --- the table: rows that go, and rows that come, which take the places of those
+    free, come = np.empty(known, np.int64), np.empty(known, np.int64)
+    gone = more = 0
     changed = False
-    left = size
-    for row in range(size - 1, -1, -1):
-        if not holds[row]:
-            left -= 1
-            for k in range(width + 1):
-                table[k, row] = table[k, left]
-            changed = True
-        elif fresh[row]:
-            table[width, row] = start[row]
-            changed = True
-    for row in range(known):
-        if fresh[row] and holds[row]:
+    for b in range(known):
+        row = of_row[b]
+        if row >= 0 and not holds[b]:
+            free[gone] = row
+            gone += 1
+        elif holds[b] and fresh[b]:
             for k in range(width):
-                began[k, begins] = rows[k, row]
-            began[width, begins], began[width + 1, begins] = start[row], _OPEN
+                began[k, begins] = rows[k, b]
+            began[width, begins], began[width + 1, begins] = start[b], _OPEN
             begins += 1
-            if row >= size:
-                if left == table.shape[1]:
-                    larger = np.empty((width + 1, 2 * left + 16), np.int64)
-                    for k in range(width + 1):
-                        copy(larger, k, 0, table, k, 0, left)
-                    table = larger
-                for k in range(width):
-                    table[k, left] = rows[k, row]
-                table[width, left] = start[row]
-                left += 1
-                changed = True
-    return table, left, ended[:, :ends].copy(), began[:, :begins].copy(), changed
+            changed = True
+            if row >= 0:
+                table[width, row] = start[b]
+            else:
+                come[more] = b
+                more += 1
+    changed = changed or gone > 0
+    if size + more - gone > table.shape[1]:
+        larger = np.empty((width + 1, 2 * (size + more - gone) + 16), np.int64)
+        for k in range(width + 1):
+            copy(larger, k, 0, table, k, 0, size)
+        table = larger
+    for c in range(more):
+        if c < gone:
+            row = free[c]
+        else:
+            row = size
+            size += 1
+        for k in range(width):
+            table[k, row] = rows[k, come[c]]
+        table[width, row] = start[come[c]]
+    if gone > more:
+        holes = np.sort(free[more:gone])
+        for left in range(len(holes) - 1, -1, -1):  # the last rows move to where there are none
+            size -= 1
+            if holes[left] != size:
+                for k in range(width + 1):
+                    table[k, holes[left]] = table[k, size]
+    return table, size, ended[:, :ends].copy(), began[:, :begins].copy(), changed
