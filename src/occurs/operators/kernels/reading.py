@@ -64,75 +64,90 @@ def _text(slots: np.ndarray, ends: np.ndarray, store: np.ndarray, data: int, beg
     return s
 
 
-# What is called for every value is put into its caller before that is compiled: a call counts references to all arrays.
+# A function that is called for every value would cost more than it does: references to all arrays are counted.
 
 
-@njit(inline="always")
-def _text_code(
-    slots: np.ndarray, ends: np.ndarray, store: np.ndarray, used: np.ndarray, data: int, begin: int, end: int
-) -> int:
-    """The number of a text, which may be new; -1 if there is no room for it."""
-    s = _text(slots, ends, store, data, begin, end)
-    if slots[s] < 0:
-        code = used[TEXTS - NUMBERS]
-        first = ends[code]
-        last = first + end - begin
-        if 2 * (code + 1) <= len(slots) and code + 2 <= len(ends) and last <= len(store):
-            for i in range(begin, end):
-                store[first + i - begin] = _byte(data, i)
-            slots[s], ends[code + 1] = code, last
-            used[TEXTS - NUMBERS] += 1
-    return slots[s]
-
-
-@njit(inline="always")
-def _number_code(keys: np.ndarray, codes: np.ndarray, numbers: np.ndarray, used: np.ndarray, value: int) -> int:
-    """The code of a number, which may be new; -1 if there is no room for it."""
-    size = len(keys)
-    s = _slot(value, size)
-    while codes[s] >= 0 and keys[s] != value:
-        s = (s + 1) & (size - 1)
-    if codes[s] < 0 and 2 * (used[0] + 1) <= size and used[0] < len(numbers):
-        keys[s], codes[s], numbers[used[0]] = value, used[0], value
-        used[0] += 1
-    return codes[s]
-
-
-@njit(
-    types.Tuple((_OUT, types.int64))(
-        _OUT, types.int64, _INTS, types.int64, types.int64, types.int64, types.int64, *[_OUT] * 5, _STORE, _OUT, _OUT,
-        types.int64,
-    ),
-    cache=True,
-    nogil=True,
-)
-def _read(
-    marks: np.ndarray, at: int, sources: np.ndarray, place: int, source: int, first: int, n: int, keys: np.ndarray,
-    codes: np.ndarray, numbers: np.ndarray, slots: np.ndarray, ends: np.ndarray, store: np.ndarray, used: np.ndarray,
-    unknown: np.ndarray, count: int,
-) -> tuple[np.ndarray, int]:  # fmt: skip
-    """Writes the codes of ``n`` values of a column, from ``first`` on, into ``marks``, from ``at`` on; what has none
-    and for which there is no room is added to what is ``unknown``, see :func:`read_all`.  ``place``, ``source``: where
-    the source is, and its number."""
-    kind, values, data = sources[place + KIND], sources[place + VALUES], sources[place + BYTES]
-    if kind == PLAIN:
-        for i in range(n):
-            marks[at + i] = _int64(values, first + i)
-        return unknown, count
+@njit(types.void(_OUT, types.int64, types.int64, types.int64, types.int64), cache=True, nogil=True)
+def _plain(marks: np.ndarray, at: int, values: int, first: int, n: int) -> None:
+    """``n`` values as they are, from ``first`` on, into ``marks``, from ``at`` on."""
     for i in range(n):
-        if kind == NUMBERS:
-            value = _int64(values, first + i)
-            code = _number_code(keys, codes, numbers, used, value)
-        else:
-            value = first + i
-            code = _text_code(slots, ends, store, used, data, _int32(values, value), _int32(values, value + 1))
-        if code < 0:
-            if 3 * (count + 1) > len(unknown):
-                unknown = np.concatenate((unknown, np.empty(len(unknown) + 48, np.int64)))
-            unknown[3 * count], unknown[3 * count + 1], unknown[3 * count + 2] = kind, source, value
-            count += 1
-        marks[at + i] = code
-    return unknown, count
+        marks[at + i] = _int64(values, first + i)
+
+
+@njit(types.int64(_OUT, *[types.int64] * 4, *[_OUT] * 4), cache=True, nogil=True)
+def _numbers(
+    marks: np.ndarray, at: int, values: int, first: int, n: int, keys: np.ndarray, codes: np.ndarray,
+    numbers: np.ndarray, used: np.ndarray,
+) -> int:  # fmt: skip
+    """The codes of numbers; -1 where there is no room for a new one: how many these are."""
+    size = len(keys)
+    missing = 0
+    for i in range(n):
+        value = _int64(values, first + i)
+        s = _slot(value, size)
+        while codes[s] >= 0 and keys[s] != value:
+            s = (s + 1) & (size - 1)
+        if codes[s] < 0:
+            code = used[0]
+            if 2 * (code + 1) <= size and code < len(numbers):
+                keys[s], codes[s], numbers[code] = value, code, value
+                used[0] = code + 1
+            else:
+                missing += 1
+        marks[at + i] = codes[s]
+    return missing
+
+
+@njit(types.int64(_OUT, *[types.int64] * 5, _OUT, _OUT, _STORE, _OUT), cache=True, nogil=True)
+def _texts(
+    marks: np.ndarray, at: int, offsets: int, data: int, first: int, n: int, slots: np.ndarray, ends: np.ndarray,
+    store: np.ndarray, used: np.ndarray,
+) -> int:  # fmt: skip
+    """The numbers of texts (see :mod:`occurs.operators.kernels.texts`); -1 where there is no room for a new one: how
+    many these are."""
+    size = len(slots)
+    missing = 0
+    for i in range(n):
+        begin = _int32(offsets, first + i)
+        length = _int32(offsets, first + i + 1) - begin
+        h = np.uint64(0xCBF29CE484222325)
+        for k in range(length):
+            h = (h ^ np.uint64(_byte(data, begin + k))) * np.uint64(0x100000001B3)
+        s = np.int64((h ^ (h >> np.uint64(32))) & np.uint64(0x7FFFFFFFFFFFFFFF)) & (size - 1)
+        while slots[s] >= 0:
+            there = ends[slots[s]]
+            if ends[slots[s] + 1] - there == length:
+                k = 0
+                while k < length and store[there + k] == _byte(data, begin + k):
+                    k += 1
+                if k == length:
+                    break
+            s = (s + 1) & (size - 1)
+        if slots[s] < 0:
+            code = used[1]
+            there = ends[code]
+            if 2 * (code + 1) <= size and code + 2 <= len(ends) and there + length <= len(store):
+                for k in range(length):
+                    store[there + k] = _byte(data, begin + k)
+                slots[s], ends[code + 1] = code, there + length
+                used[1] = code + 1
+            else:
+                missing += 1
+        marks[at + i] = slots[s]
+    return missing
+
+
+@njit(_OUT(_OUT, *[types.int64] * 6), cache=True, nogil=True)
+def _unknown(marks: np.ndarray, at: int, kind: int, source: int, values: int, first: int, n: int) -> np.ndarray:
+    """What :func:`read_all` says of the values that have no code."""
+    out = np.empty(3 * n, np.int64)
+    count = 0
+    for i in range(n):
+        if marks[at + i] < 0:
+            out[count], out[count + 1] = kind, source
+            out[count + 2] = _int64(values, first + i) if kind == NUMBERS else first + i
+            count += 3
+    return out[:count].copy()
 
 
 @njit(types.UniTuple(_OUT, 3)(_OUT, _INTS, *[_OUT] * 5, _STORE, _OUT), cache=True, nogil=True)
@@ -155,18 +170,24 @@ def read_all(
         size += (widths[k] + 1) * counts[k]
         place += 2 + (3 * (widths[k] + 1) if counts[k] else 0)
     marks, unknown = np.empty(size, np.int64), np.empty(0, np.int64)
-    at = place = source = count = 0
+    at = place = source = 0
     for k in range(len(widths)):
-        first = sources[place]
+        first, n = sources[place], counts[k]
         place += 2
-        if counts[k] == 0:
+        if n == 0:
             continue
         for _ in range(widths[k] + 1):
-            unknown, count = _read(
-                marks, at, sources, place, source, first, counts[k], keys, codes, numbers, slots, ends, store, used,
-                unknown, count,
-            )  # fmt: skip
-            at += counts[k]
+            kind, values, data = sources[place + KIND], sources[place + VALUES], sources[place + BYTES]
+            missing = 0
+            if kind == PLAIN:
+                _plain(marks, at, values, first, n)
+            elif kind == NUMBERS:
+                missing = _numbers(marks, at, values, first, n, keys, codes, numbers, used)
+            else:
+                missing = _texts(marks, at, values, data, first, n, slots, ends, store, used)
+            if missing:
+                unknown = np.concatenate((unknown, _unknown(marks, at, kind, source, values, first, n)))
+            at += n
             place += 3
             source += 1
-    return marks, counts, unknown[: 3 * count].copy()
+    return marks, counts, unknown

@@ -9,32 +9,6 @@ from occurs.operators.kernels.blocks import _BLOCK, copy
 from occurs.operators.kernels.intervals import _OPEN, _OUT, _table_size
 from occurs.operators.keycodes import _slot
 
-# What is called for every mark is put into its caller before that is compiled: a call counts references to all arrays.
-
-
-@njit(inline="always")
-def _place(
-    slots: np.ndarray, direct: bool, rows: np.ndarray, codes: np.ndarray, at: int, step: int, width: int
-) -> int:
-    """The slot of a binding, or the empty one for it; its codes are ``step`` apart in ``codes``.  ``direct``: it is the
-    code itself."""
-    if direct:
-        return codes[at]
-    size = len(slots)
-    code = 0
-    for k in range(width):
-        code = code * 1_000_003 + codes[at + k * step]
-    s = _slot(code, size)
-    while slots[s] >= 0:
-        same = True
-        for k in range(width):
-            if rows[k, slots[s]] != codes[at + k * step]:
-                same = False
-        if same:
-            break
-        s = (s + 1) & (size - 1)
-    return s
-
 
 @njit(types.int64(_OUT, types.int64, types.int64), cache=True, nogil=True)
 def _greatest(codes: np.ndarray, first: int, n: int) -> int:
@@ -45,46 +19,73 @@ def _greatest(codes: np.ndarray, first: int, n: int) -> int:
 
 
 @njit(
-    types.Tuple((types.int64, types.boolean, _OUT, _OUT, _BLOCK))(
-        _BLOCK, types.int64, _OUT, *[types.int64] * 4, types.int64
-    ),
-    cache=True,
-    nogil=True,
+    types.int64(_OUT, types.boolean, _BLOCK, _OUT, *[types.int64] * 5, _OUT, types.int64), cache=True, nogil=True
+)
+def _numbered(
+    slots: np.ndarray, direct: bool, rows: np.ndarray, codes: np.ndarray, first: int, step: int, n: int, width: int,
+    known: int, out: np.ndarray, to: int,
+) -> int:  # fmt: skip
+    """Writes the numbers of ``n`` bindings, of which the codes are ``step`` apart in ``codes``, to ``out``, from ``to``
+    on; how many there are afterwards.
+
+    ``slots``: of numbers or -1; ``direct``: the code of the one variable is the slot.  ``rows``: bindings by number;
+    ``known``: so many there are.  Others get the next numbers if there are columns for them, else -1.
+    """
+    size = len(slots)
+    for i in range(first, first + n):
+        if direct:
+            s = codes[i]
+            if s >= size:
+                out[to + i - first] = -1
+                continue
+        else:
+            code = 0
+            for k in range(width):
+                code = code * 1_000_003 + codes[i + k * step]
+            s = _slot(code, size)
+            while slots[s] >= 0:
+                same = True
+                for k in range(width):
+                    if rows[k, slots[s]] != codes[i + k * step]:
+                        same = False
+                if same:
+                    break
+                s = (s + 1) & (size - 1)
+        if slots[s] < 0 and known < rows.shape[1]:
+            slots[s] = known
+            for k in range(width):
+                rows[k, known] = codes[i + k * step]
+            known += 1
+        out[to + i - first] = slots[s]
+    return known
+
+
+@njit(
+    types.Tuple((_OUT, _OUT, _BLOCK))(_BLOCK, types.int64, _OUT, *[types.int64] * 4), cache=True, nogil=True
 )
 def _bindings(
-    table: np.ndarray, size: int, marks: np.ndarray, phi: int, n: int, psi: int, m: int, width: int
-) -> tuple[int, bool, np.ndarray, np.ndarray, np.ndarray]:
-    """Numbers of the bindings of marks, and per number the row in the table or -1: how many there are, whether some
-    are in the table; number per mark, row per number, bindings."""
-    most = n + m
-    rows = np.empty((width, most), np.int64)
-    of_mark, of_row = np.empty(most, np.int64), np.empty(most, np.int64)
-    places, direct = _table_size(most), False
+    table: np.ndarray, size: int, marks: np.ndarray, phi: int, n: int, psi: int, m: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Numbers for the bindings of marks: the number of every mark; per number the row in the table, -1 if there is
+    none; the bindings by their numbers."""
+    width = table.shape[0] - 1
+    places, direct = _table_size(n + m), False
     if width == 1:
         codes = 1 + max(_greatest(marks, phi, n), _greatest(marks, psi, m))
         if codes <= 2 * places:
             places, direct = codes, True
     slots = np.full(places, -1, np.int64)
-    known = 0
-    for i in range(most):
-        at, step = (phi + i, n) if i < n else (psi + i - n, m)
-        s = _place(slots, direct, rows, marks, at, step, width)
-        if slots[s] < 0:
-            slots[s], of_row[known] = known, -1
-            for k in range(width):
-                rows[k, known] = marks[at + k * step]
-            known += 1
-        of_mark[i] = slots[s]
-    some = False
-    held, step = table.ravel(), table.shape[1]
+    rows, of_mark = np.empty((width, n + m), np.int64), np.empty(n + m, np.int64)
+    known = _numbered(slots, direct, rows, marks, phi, n, n, width, 0, of_mark, 0)
+    known = _numbered(slots, direct, rows, marks, psi, m, m, width, known, of_mark, n)
+    rows = rows[:, :known].copy()
+    held = np.empty(size, np.int64)
+    _numbered(slots, direct, rows, table.ravel(), 0, table.shape[1], size, width, known, held, 0)
+    of_row = np.full(known, -1, np.int64)
     for i in range(size):
-        if direct and held[i] >= places:
-            continue
-        s = _place(slots, direct, rows, held, i, step, width)
-        if slots[s] >= 0:
-            of_row[slots[s]] = i
-            some = True
-    return known, some, of_mark, of_row, rows
+        if held[i] >= 0:
+            of_row[held[i]] = i
+    return of_mark, of_row, rows
 
 
 @njit(
@@ -105,14 +106,14 @@ def ranged(
     that it has, and whether the table has changed.
     """
     width = table.shape[0] - 1
-    known, some, of_mark, of_row, rows = _bindings(table, size, marks, phi, n, psi, m, width)
+    of_mark, of_row, rows = _bindings(table, size, marks, phi, n, psi, m)
+    known = len(of_row)
     start, last = np.empty(known, np.int64), np.empty(known, np.int64)
     holds, fresh = np.zeros(known, np.bool_), np.zeros(known, np.bool_)
-    if some:
-        for b in range(known):
-            if of_row[b] >= 0:
-                start[b] = last[b] = table[width, of_row[b]]
-                holds[b] = True
+    for b in range(known):
+        if of_row[b] >= 0:
+            start[b] = last[b] = table[width, of_row[b]]
+            holds[b] = True
     ended = np.empty((width + 2, min(n, m) + known), np.int64)
     began = np.empty((width + 2, min(n, m) + known), np.int64)
     ends = begins = i = j = 0
