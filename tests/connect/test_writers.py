@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from occurs.connect.files import read_sources
-from occurs.connect.writers import check_target, write, write_rows
+from occurs.connect.writers import check_target, in_order, write, write_rows
 from occurs.errors import ResourceProblem, UsageProblem
 from occurs.model.history import normalise
 
@@ -19,6 +19,15 @@ TABLES = {
     "Empty": pa.table({"time": pa.array([], UTC), "q": pa.array([], pa.int64())}),
     "Y": pa.table({"time": pa.array([1, 1_500_000], UTC), "v": [1, 7], "because": [[{"role": "A", "n": 3}], None]}),
 }
+
+
+def test_what_comes_in_no_order():
+    """By query, then by time, what still holds behind what has ended, nulls first."""
+    rows = [(5, 9, "a", 10), (5, None, "a", 10), (5, 9, None, 10), (7, 8, "a", 10), (2, 3, "b", 20)]
+    mixed = pa.table(dict(zip(("time", "end", "s", "query"), map(list, zip(*rows[::-1])))))
+    assert [tuple(r.values()) for r in in_order(mixed).to_pylist()] == [rows[2], rows[0], rows[1], rows[3], rows[4]]
+    plain = mixed.drop_columns(["query", "end"])
+    assert in_order(plain).column("s").to_pylist() == ["b", None, "a", "a", "a"]
 
 
 def test_json_lines(tmp_path):

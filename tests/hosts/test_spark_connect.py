@@ -14,6 +14,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from hostcases import bare, here, labelled, on_spark
 from test_spark_edges import ALONE, FREE, KEYED, LAST, many, modes
+from test_windows_spark import QUIET, same, times
 import occurs
 from occurs.connect.spark import local_session
 from occurs.testing.compare import difference
@@ -42,6 +43,7 @@ except occurs.OccursError as error:
     assert error.kind == "overflow", error
 else:
     raise AssertionError("an overflow was not noticed")
+same(spark, occurs.parse(QUIET, "phenesthe"), times(a=[7, 20], b=[12]), time_unit="s", window=10, step=5)
 print("all equal")
 """
 

@@ -26,19 +26,28 @@ from occurs.testing.phenesthe import Loaded
 pytestmark = pytest.mark.spark
 #: seconds: (window, step)
 PAIRS = [(3600, 600), (7200, 7200), (14400, 7200), (28800, 7200), (86400, 86400), (259200, 259200)]
+RANGE = "input event a, b, c. state s : a ~> b. event n : a."
+QUIET = RANGE + "event quiet : ¬c. event calm : ¬(a ∨ b). event late : ¬b ∧ ¬c."
 
 
-def same(spark: Any, program: Program, tables: Any, partitions: int = 3, **options: Any) -> dict[str, pa.Table]:
-    """What both hosts find: the same rows in the same order once they are sorted, with columns of the same types."""
+def times(**of: list[int]) -> dict[str, pa.Table]:
+    return {t: pa.table({"time": pa.array(values, pa.int64())}) for t, values in of.items()}
+
+
+def same(
+    spark: Any, program: Program, tables: dict[str, pa.Table], partitions: int = 3, *, counted: bool = True,
+    **options: Any,
+) -> dict[str, pa.Table]:  # fmt: skip
+    """What both hosts find: the same rows in the same order once they are sorted, with columns of the same types.
+
+    ``counted``: what is counted is looked at, too, which takes jobs of its own."""
     local = program.detect(tables, **{"with_label": True, **options})
     here = {t: local.arrow(t) for t in local}
-    if isinstance(tables, dict):
-        frames: Any = {t: spark.createDataFrame(table) for t, table in tables.items()}
-    else:
-        frames = spark.createDataFrame(tables)
+    frames = {t: spark.createDataFrame(table) for t, table in tables.items()}
     found = program.detect(frames, partitions=partitions, **{"with_label": True, **options})
     assert list(found) == list(here)
-    assert found.counts == local.counts
+    if counted:
+        assert found.counts == local.counts
     assert [(p.kind, p.message) for p in found.notices] == [(p.kind, p.message) for p in local.notices]
     there = found_on_spark(found, here)
     for t, table in here.items():
@@ -74,7 +83,7 @@ def test_every_query_gives_what_is_written(quick: Any, number: int, partitions: 
     assert case.expected is not None
     tables, options = tables_of(case)
     loaded = Loaded(case)
-    here = same(quick, program_of(case), tables, partitions, facts=loaded.fact_tables(), **options)
+    here = same(quick, program_of(case), tables, partitions, counted=False, facts=loaded.fact_tables(), **options)
     wanted = {int(at or 0): loaded.lines(rows) for at, rows in case.expected.items()}
     agree(by_query({t: table.drop_columns("label") for t, table in here.items()}), wanted, case.name)
 
@@ -105,15 +114,18 @@ def test_of_what_rows_are_made(quick: Any) -> None:
     assert all(here["trip"]["because"].to_pylist())
 
 
+def test_a_picture(quick: Any) -> None:
+    """Every row is drawn at every query, as in this process."""
+    program, given = occurs.parse(RANGE, "phenesthe"), times(a=[7, 20], b=[12])
+    options = {"time_unit": "s", "window": 10, "step": 5}
+    local = program.detect(given, **options).timeline(only=["s"])
+    there = program.detect({t: quick.createDataFrame(table) for t, table in given.items()}, **options)
+    rows = [sorted(map(repr, drawn.tables["s"].to_pylist())) for drawn in (local, there.timeline(only=["s"]))]
+    assert len(rows[0]) == 4
+    assert rows[0] == rows[1]
+
+
 # -- what there is none of ---------------------------------------------------------------------------------------------
-RANGE = "input event a, b, c. state s : a ~> b. event n : a."
-QUIET = RANGE + "event quiet : ¬c. event calm : ¬(a ∨ b). event late : ¬b ∧ ¬c."
-
-
-def times(**of: list[int]) -> dict[str, pa.Table]:
-    return {t: pa.table({"time": pa.array(values, pa.int64())}) for t, values in of.items()}
-
-
 @pytest.mark.parametrize(("options", "expected"), [({}, 0), ({"start": 3}, 9), ({"start": 3, "until": 12}, 19)])
 def test_an_empty_history(quick: Any, options: dict[str, Any], expected: int) -> None:
     """Without a clock there are no queries; an instant is a clock."""
