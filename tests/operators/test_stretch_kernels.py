@@ -9,7 +9,6 @@ import pytest
 
 from occurs.operators.kernels import stretches as kernels
 from occurs.operators.kernels.preceding import concerned, in_groups
-from occurs.operators.keycodes import IntTable
 from occurs.operators.lasting.signals import NEVER, OPEN
 
 SCALES = ([0, 1, 2, 3], [-2, 0, 7, 1 << 40], [NEVER, -1, 0, OPEN], [OPEN - 2, OPEN - 1, OPEN])
@@ -31,12 +30,6 @@ def test_numbers_of_keys(seed: int) -> None:
     assert found[3] == len(known)
     for key in (*keys.tolist(), *others.tolist(), NEVER, OPEN):
         assert kernels.number(found, key) == known.get(key, -1)
-    table = IntTable()
-    codes, _ = table.encode(keys, None, 0)
-    again, all_known = kernels.looked_up(keys, table.keys, table.codes)
-    assert all_known
-    assert again.tolist() == codes.tolist()
-    assert kernels.looked_up(others, table.keys, table.codes)[1] == (set(others.tolist()) <= set(known))
     assert kernels.some_null(keys) == any(k < 0 for k in keys.tolist())
 
 

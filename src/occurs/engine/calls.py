@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 
 from occurs.engine.outputs import table_of_arrays
 from occurs.engine.results import Parts, TypeRows
-from occurs.model.types import Schema
+from occurs.model.types import Schema, Type
+from occurs.operators.ordering import ordered
 from occurs.plan.stage import Stage
 
 if TYPE_CHECKING:
@@ -38,7 +39,10 @@ class Calls:
         gathered, others = (None, self.done) if label or because else self._gathered
         parts = [d.table(type, label=label, because=because) for d in others]
         if gathered is not None:
-            parts.append(table_of_arrays(type, gathered.arrays(type), self.stage.schemas[type], self.stage.kind))
+            whole = table_of_arrays(type, gathered.arrays(type), self.stage.schemas[type], self.stage.kind)
+            if not any(map(len, parts)):
+                return whole
+            parts.append(whole)
         parts = [p for p in parts if len(p)] or parts[:1]
         if not parts:
             nothing = TypeRows(self.stage, Parts(self.stage, [], (type,)), {})
@@ -49,31 +53,31 @@ class Calls:
 
     @cached_property
     def _gathered(self) -> tuple[Gathered | None, Sequence[TypeRows]]:
-        """The rows of calls in which all definitions ran together, and all other calls."""
+        """The rows of calls in which all definitions ran together (and of others like them), and all other calls."""
         if len(self.done) < 3 or not self.stage.nets:
             return None, self.done
         # kernels take a third of a second to load: programs in which nothing lasts do without
-        from occurs.operators.lasting.reported import Gathered, Reported
+        from occurs.operators.lasting.reported import Gathered
 
-        given = [d.rows for d in self.done if isinstance(d.rows, Reported)]
-        gathered = Gathered.of(given)
-        if gathered is None:
+        found = Gathered.of([d.rows for d in self.done])
+        if found is None:
             return None, self.done
-        return gathered, [d for d in self.done if not isinstance(d.rows, Reported)]
+        return found[0], [d for d, taken in zip(self.done, found[1], strict=True) if not taken]
 
 
 def _in_order(table: pa.Table, schema: Schema) -> pa.Table:
     """In the order of time, end (what has none is last) and attributes (nulls first)."""
-    time = table.column("time").cast(pa.int64()).to_numpy()
-    keys = [time]
+    keys = [table.column("time").cast(pa.int64()).to_numpy()]
     if schema.lasting:
         keys.append(pc.fill_null(table.column("end").cast(pa.int64()), _LAST).to_numpy())
-    by = np.lexsort(keys[::-1])
-    same = np.ones(max(0, len(by) - 1), np.bool_)
-    for key in keys:
-        same &= key[by[1:]] == key[by[:-1]]
-    if same.any():
-        by = pc.sort_indices(*_sorting(table, schema))
+    # mostly these and whole numbers behind them tell all rows apart
+    for name, type in schema:
+        if type is not Type.INT or table.column(name).null_count:
+            break
+        keys.append(table.column(name).to_numpy())
+    by, tied = ordered(keys)
+    if tied.any():
+        by[tied] = by[tied][pc.sort_indices(*_sorting(table.take(by[tied]), schema)).to_numpy()]
     return table.take(by)
 
 

@@ -62,7 +62,7 @@ class Rows:
 
     def view(self, start: int, stop: int) -> Rows:
         """Rows ``start`` to before ``stop``; columns are cut when they are asked for."""
-        if self.new or any(a is not None for a in (self.serial, self.labels, self.derived, self.at)):
+        if self.new or not (self.serial is self.labels is self.derived is self.at is None):
             return self.slice(start, stop)
         return Rows(self.type, self.time[start:stop], Window(self, start, stop))
 

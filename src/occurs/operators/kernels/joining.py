@@ -19,7 +19,7 @@ from numba.typed import List
 from occurs.operators.kernels import relations
 from occurs.operators.kernels.blocks import _BLOCK, behind_another, copy, keys, taken
 from occurs.operators.kernels.giving import once
-from occurs.operators.kernels.intervals import _INTS, _OUT, ascending
+from occurs.operators.kernels.intervals import _OUT, ascending
 from occurs.operators.kernels.keeping import _BLOCKS, _MARKS, drawn, opened, replace
 from occurs.operators.kernels.reading import read_all
 from occurs.operators.kernels.relations import _on
@@ -108,9 +108,14 @@ def _related(
     node: np.ndarray, places: np.ndarray, tables: List, sizes: np.ndarray, versions: np.ndarray, columns: np.ndarray,
     touched: np.ndarray, left: np.ndarray, left_open: np.ndarray, right: np.ndarray, right_open: np.ndarray,
     left_lags: np.ndarray, left_cuts: np.ndarray, right_lags: np.ndarray, right_cuts: np.ndarray, frontier: int,
+    told: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-    """The results of a relation that are final, and what lags, over the rows of the keys in question."""
+    """The results of a relation that are final, and what lags if it is asked for, over the rows of the keys in
+    question."""
     t, last = node[TABLE], 3 if node[OP] == BEFORE else 2
+    asked = relations.ALWAYS if told else relations.NEVER
+    if node[REPEATS] and not told:
+        asked = relations.ALWAYS if sizes[t + last] else relations.FOUND
     at_left = drawn(tables[t], sizes[t], columns[t], touched)
     at_right = drawn(tables[t + 1], sizes[t + 1], columns[t + 1], touched)
     kept, others = taken(tables[t], at_left), taken(tables[t + 1], at_right)
@@ -119,13 +124,13 @@ def _related(
         begun = taken(tables[t + 2], at_begun)
         found, kept_after, others_after, begun_after, lags, cuts, _ = relations.before(
             kept, left, left_open, others, right, right_open, begun, left_lags, left_cuts, right_lags, right_cuts,
-            places, frontier, frontier, _FEW,
+            places, frontier, frontier, _FEW, asked,
         )  # fmt: skip
         replace(tables, sizes, versions, t + 2, at_begun, begun, begun_after)
     else:
         found, kept_after, others_after, lags, cuts, _ = relations.beside(
             node[REL], node[RESULT], kept, left, left_open, others, right, right_open, left_lags, left_cuts,
-            right_lags, right_cuts, places, frontier, frontier, _FEW,
+            right_lags, right_cuts, places, frontier, frontier, _FEW, asked,
         )  # fmt: skip
     replace(tables, sizes, versions, t, at_left, kept, kept_after)
     replace(tables, sizes, versions, t + 1, at_right, others, others_after)
@@ -248,25 +253,63 @@ def _states(
             replace(tables, sizes, versions, t, some, held, now)
 
 
+@njit(
+    types.Tuple((_MARKS, types.boolean))(_BLOCK, types.int64, _BLOCKS, _OUT, _OUT, _MARKS, _BLOCKS),
+    cache=True,
+    nogil=True,
+)
+def _wanted(
+    program: np.ndarray, node: int, tables: List, sizes: np.ndarray, columns: np.ndarray, touched: np.ndarray,
+    closed: List,
+) -> tuple[np.ndarray, bool]:  # fmt: skip
+    """The keys, of those in question, of which a relation may have results: of new rows, and of such on the right side
+    as are not decided; and whether there are any."""
+    out = np.zeros(len(touched), np.bool_)
+    some = False
+    for side in (LEFT, RIGHT):
+        block, key = closed[program[node, side]], program[program[node, side], KEY]
+        some = some or block.shape[1] > 0
+        if key >= 0:
+            for i in range(block.shape[1]):
+                out[block[key, i]] = True
+    if program[node, OP] == BEFORE:
+        t = program[node, TABLE] + 1
+        for i in range(sizes[t]):
+            if columns[t] < 0:
+                some = True
+                break
+            key = tables[t][columns[t], i]
+            if key < len(out) and touched[key]:
+                some = out[key] = True
+    return out, some
+
+
 @njit(inline="always")
 def _relations(
     program: np.ndarray, places: List, columns: np.ndarray, tables: List, sizes: np.ndarray, versions: np.ndarray,
     touched: np.ndarray, closed: List, frontier: int,
 ) -> None:  # fmt: skip
-    """All relations."""
+    """All relations.
+
+    Those that others are made of go over all keys in question, as what lags behind them can change for each; the
+    others over those of which they may have results, as it does not matter when they forget what they keep.
+    """
     lags, cuts = List.empty_list(_BLOCK), List.empty_list(_OUT)
     no_cuts = np.zeros(1, np.int64)
     for i in range(len(program)):
-        left, right = program[i, LEFT], program[i, RIGHT]
-        if program[i, PHASE] < 2:
+        left, right, read, asked = program[i, LEFT], program[i, RIGHT], program[i, READ] >> 2 & 1, touched
+        some = program[i, PHASE] == 2
+        if some and not read:
+            asked, some = _wanted(program, i, tables, sizes, columns, touched, closed)
+        if not some:
             lags.append(closed[i][:, :0].copy())
             cuts.append(no_cuts)
             continue
         closed[i], behind, begin = _related(
-            program[i], places[i], tables, sizes, versions, columns, touched,
-            closed[left], _open(program, left, tables, sizes, columns, touched),
-            closed[right], _open(program, right, tables, sizes, columns, touched),
-            lags[left], cuts[left], lags[right], cuts[right], frontier,
+            program[i], places[i], tables, sizes, versions, columns, asked,
+            closed[left], _open(program, left, tables, sizes, columns, asked),
+            closed[right], _open(program, right, tables, sizes, columns, asked),
+            lags[left], cuts[left], lags[right], cuts[right], frontier, read,
         )  # fmt: skip
         lags.append(behind)
         cuts.append(begin)
@@ -305,7 +348,7 @@ def _widths(program: np.ndarray) -> np.ndarray:
 
 @njit(
     types.Tuple((_OUT, _SHORT, _STORE, _OUT))(
-        _BLOCK, _BLOCKS, _OUT, _BLOCKS, _OUT, _OUT, _INTS, _OUT, types.int64, types.int64, _BLOCK, _OUT, types.boolean,
+        _BLOCK, _BLOCKS, _OUT, _BLOCKS, *[_OUT] * 5, types.int64, types.int64, _BLOCK, _OUT, types.boolean,
         *[_OUT] * 5, _STORE, _OUT,
     ),
     cache=True,
@@ -313,14 +356,15 @@ def _widths(program: np.ndarray) -> np.ndarray:
 )  # fmt: skip
 def advance(
     program: np.ndarray, places: List, columns: np.ndarray, tables: List, sizes: np.ndarray, versions: np.ndarray,
-    sources: np.ndarray, outputs: np.ndarray, since: int, frontier: int,
+    spans: np.ndarray, sources: np.ndarray, outputs: np.ndarray, since: int, frontier: int,
     heads: np.ndarray, lasting: np.ndarray, whole: bool, keys: np.ndarray, codes: np.ndarray, numbers: np.ndarray,
     slots: np.ndarray, ends: np.ndarray, store: np.ndarray, used: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """One call that is not the last one.
 
-    ``places``: per node, as relations have them.  ``columns``: of the key, per table.  ``sources``: the columns and
-    times of every node of instants of rows, as :func:`read_all` has them, with the dictionaries of numbers and texts.
+    ``places``: per node, as relations have them.  ``columns``: of the key, per table.  ``spans``, ``sources``: rows,
+    columns and times of every node of instants of rows, as :func:`read_all` has them, with the dictionaries of numbers
+    and texts.
     Tables, their ``sizes`` and their ``versions``, which tell whether they have changed, are changed in place.
 
     Returns what has ended (or is true) of the nodes ``outputs``: if ``whole`` as :func:`reported` does, with texts as
@@ -328,7 +372,7 @@ def advance(
     these, as :func:`read_all` says them, there are no rows of anything then.
     """
     no_offsets, no_bytes = np.empty(0, np.int32), np.empty(0, np.uint8)
-    marks, counts, unknown = read_all(_widths(program), sources, keys, codes, numbers, slots, ends, store, used)
+    marks, counts, unknown = read_all(_widths(program), spans, sources, keys, codes, numbers, slots, ends, store, used)
     if len(unknown):
         return unknown, no_offsets, no_bytes, np.empty(0, np.int64)
     closed, began = List.empty_list(_BLOCK), List.empty_list(_BLOCK)

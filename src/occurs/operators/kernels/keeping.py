@@ -31,14 +31,13 @@ def drawn(table: np.ndarray, size: int, column: int, touched: np.ndarray) -> np.
     """The rows of the keys in question."""
     if column < 0:
         return np.arange(size)
-    out = np.empty(size, np.int64)
-    n = 0
+    out, keys, n = np.empty(size, np.int64), table[column], 0
+    most = np.uint64(len(touched))
     for i in range(size):
-        key = table[column, i]
-        if key < len(touched) and touched[key]:
-            out[n] = i
-            n += 1
-    return out[:n]
+        out[n] = i
+        key = np.uint64(keys[i])
+        n += int(key < most and touched[key])
+    return out[:n].copy()
 
 
 @njit(types.void(_BLOCKS, _OUT, _OUT, types.int64, _OUT, _BLOCK, _BLOCK), cache=True, nogil=True)

@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from occurs.operators.kernels.intervals import _INTS, _OUT
+from occurs.operators.kernels.intervals import _OUT
 from occurs.operators.kernels.texts import _STORE
 from occurs.operators.keycodes import _slot
 
@@ -41,27 +41,6 @@ def _loading(bits: int) -> Any:
 
 
 _int64, _int32, _byte = _loading(64), _loading(32), _loading(8)
-
-
-@njit(inline="always")
-def _text(slots: np.ndarray, ends: np.ndarray, store: np.ndarray, data: int, begin: int, end: int) -> int:
-    """The slot of a text of which the bytes are at ``data``, or the empty one for it: as in
-    :mod:`occurs.operators.kernels.texts`."""
-    h = np.uint64(0xCBF29CE484222325)
-    for i in range(begin, end):
-        h = (h ^ np.uint64(_byte(data, i))) * np.uint64(0x100000001B3)
-    size = len(slots)
-    s = np.int64((h ^ (h >> np.uint64(32))) & np.uint64(0x7FFFFFFFFFFFFFFF)) & (size - 1)
-    while slots[s] >= 0:
-        first = ends[slots[s]]
-        if ends[slots[s] + 1] - first == end - begin:
-            i = 0
-            while i < end - begin and store[first + i] == _byte(data, begin + i):
-                i += 1
-            if i == end - begin:
-                break
-        s = (s + 1) & (size - 1)
-    return s
 
 
 # A function that is called for every value would cost more than it does: references to all arrays are counted.
@@ -150,34 +129,26 @@ def _unknown(marks: np.ndarray, at: int, kind: int, source: int, values: int, fi
     return out[:count].copy()
 
 
-@njit(types.UniTuple(_OUT, 3)(_OUT, _INTS, *[_OUT] * 5, _STORE, _OUT), cache=True, nogil=True)
+@njit(types.UniTuple(_OUT, 3)(*[_OUT] * 8, _STORE, _OUT), cache=True, nogil=True)
 def read_all(
-    widths: np.ndarray, sources: np.ndarray, keys: np.ndarray, codes: np.ndarray, numbers: np.ndarray,
-    slots: np.ndarray, ends: np.ndarray, store: np.ndarray, used: np.ndarray,
+    widths: np.ndarray, spans: np.ndarray, sources: np.ndarray, keys: np.ndarray, codes: np.ndarray,
+    numbers: np.ndarray, slots: np.ndarray, ends: np.ndarray, store: np.ndarray, used: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """The marks of several tables: of each as many columns as its width says, and then times; and how many each has.
 
-    ``sources``: of each table its first row and how many from there on, and if there are any the sources.  ``keys``,
-    ``codes``: of numbers (see :class:`occurs.operators.keycodes.IntTable`); ``numbers``: by code, no place if there are
-    others than ints; ``slots``, ``ends``, ``store``: of texts; ``used``: how many there are of either.  New values are
-    added.  Last come three numbers for every value that has no code and for which there is no room: its kind, the
-    number of its source; and the number that it is, or the row of the text.
+    ``spans``: of each table its first row and how many from there on; ``sources``: of each one its columns and times.
+    ``keys``, ``codes``: of numbers (see :class:`occurs.operators.keycodes.IntTable`); ``numbers``: by code, no place if
+    there are others than ints; ``slots``, ``ends``, ``store``: of texts; ``used``: how many there are of either.  New
+    values are added.  Last come three numbers for every value that has no code and for which there is no room: its
+    kind, the number of its source; and the number that it is, or the row of the text.
     """
-    counts = np.empty(len(widths), np.int64)
-    size = place = 0
+    counts = spans[1::2].copy()
+    marks, unknown = np.empty(((widths + 1) * counts).sum(), np.int64), np.empty(0, np.int64)
+    at = source = 0
     for k in range(len(widths)):
-        counts[k] = sources[place + 1]
-        size += (widths[k] + 1) * counts[k]
-        place += 2 + (3 * (widths[k] + 1) if counts[k] else 0)
-    marks, unknown = np.empty(size, np.int64), np.empty(0, np.int64)
-    at = place = source = 0
-    for k in range(len(widths)):
-        first, n = sources[place], counts[k]
-        place += 2
-        if n == 0:
-            continue
+        first, n = spans[2 * k], counts[k]
         for _ in range(widths[k] + 1):
-            kind, values, data = sources[place + KIND], sources[place + VALUES], sources[place + BYTES]
+            kind, values, data = sources[source + KIND], sources[source + VALUES], sources[source + BYTES]
             missing = 0
             if kind == PLAIN:
                 _plain(marks, at, values, first, n)
@@ -186,8 +157,7 @@ def read_all(
             else:
                 missing = _texts(marks, at, values, data, first, n, slots, ends, store, used)
             if missing:
-                unknown = np.concatenate((unknown, _unknown(marks, at, kind, source, values, first, n)))
+                unknown = np.concatenate((unknown, _unknown(marks, at, kind, source // 3, values, first, n)))
             at += n
-            place += 3
-            source += 1
+            source += 3
     return marks, counts, unknown

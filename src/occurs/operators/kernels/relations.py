@@ -32,6 +32,8 @@ from occurs.operators.kernels.relating import CONTAINS, awaiting, preferable, re
 
 #: which interval comes of a pair: from the start of the left one to the end of the right one, or one of the two
 HULL, LEFT, RIGHT = range(3)
+#: when the lags of what is left are asked for: never, if there are results, always
+NEVER, FOUND, ALWAYS = range(3)
 
 
 @njit(_OUT(_BLOCK, _BLOCK, types.int64, _BLOCK), cache=True, nogil=True)
@@ -168,7 +170,7 @@ _LAGS = (_BLOCK, _OUT)
 
 @njit(
     types.Tuple((*[_BLOCK] * 5, _OUT, types.int64))(
-        *_TABLES, *_TABLES, _BLOCK, *_LAGS, *_LAGS, _BLOCK, types.int64, types.int64, types.int64
+        *_TABLES, *_TABLES, _BLOCK, *_LAGS, *_LAGS, _BLOCK, types.int64, types.int64, types.int64, types.int64
     ),
     cache=True,
     nogil=True,
@@ -177,12 +179,13 @@ def before(
     left_kept: np.ndarray, left_new: np.ndarray, left_open: np.ndarray,
     right_kept: np.ndarray, right_new: np.ndarray, right_open: np.ndarray, begun: np.ndarray,
     left_lags: np.ndarray, left_cuts: np.ndarray, right_lags: np.ndarray, right_cuts: np.ndarray,
-    places: np.ndarray, left_complete: int, right_complete: int, few: int,
+    places: np.ndarray, left_complete: int, right_complete: int, few: int, told: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:  # fmt: skip
     """One call of ``x before y``, see :mod:`occurs.operators.lasting.before`.
 
     Returns the results that are final; ``left``, ``right`` and ``begun`` after the call; the lags of what is left and
     their cuts; and which of the three tables are not as they were (1, 2 and 4).  ``right_kept`` has no rows that wait.
+    ``told``: whether lags are asked for, see ``NEVER`` ..
     """
     wl, wr, width = left_new.shape[0] - 2, right_new.shape[0] - 2, places.shape[1]
     old_x, old_y, no, nb = left_kept.shape[1], right_kept.shape[1], right_open.shape[1], begun.shape[1]
@@ -225,6 +228,9 @@ def before(
     begun_after = _kept(begun, among, taken(firsts, first), first_waits)
     changed = (not alike(left_kept, left_after)) + 2 * (not alike(right_kept, right_after))
     changed += 4 * (not alike(begun, begun_after))
+    if told == NEVER or (told == FOUND and found.shape[1] == 0):
+        nothing, no_cuts = np.empty((width + 2, 0), np.int64), np.zeros(1, np.int64)
+        return found, left_after, right_after, begun_after, nothing, no_cuts, changed
     # --- where results that are known are not final: under the whole binding of a y before which another may start,
     #     else where the x that lag agree with it
     pending, limit = right_after.shape[1], np.empty(right_after.shape[1], np.int64)
@@ -300,7 +306,7 @@ def _awaiting(
 
 @njit(
     types.Tuple((*[_BLOCK] * 4, _OUT, types.int64))(
-        types.int64, types.int64, *_TABLES, *_TABLES, *_LAGS, *_LAGS, _BLOCK, types.int64, types.int64, types.int64
+        types.int64, types.int64, *_TABLES, *_TABLES, *_LAGS, *_LAGS, _BLOCK, *[types.int64] * 4
     ),
     cache=True,
     nogil=True,
@@ -310,12 +316,12 @@ def beside(
     left_kept: np.ndarray, left_new: np.ndarray, left_open: np.ndarray,
     right_kept: np.ndarray, right_new: np.ndarray, right_open: np.ndarray,
     left_lags: np.ndarray, left_cuts: np.ndarray, right_lags: np.ndarray, right_cuts: np.ndarray,
-    places: np.ndarray, left_complete: int, right_complete: int, few: int,
+    places: np.ndarray, left_complete: int, right_complete: int, few: int, told: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:  # fmt: skip
     """One call of a relation that needs pairs alone, see :class:`occurs.operators.lasting.relations.Related`.
 
     Returns the results that are final; ``left`` and ``right`` after the call; the lags of what is left and their cuts;
-    and which of the two tables are not as they were (1 and 2).
+    and which of the two tables are not as they were (1 and 2).  ``told``: whether lags are asked for, see ``NEVER`` ..
     """
     wl, wr, width = left_new.shape[0] - 2, right_new.shape[0] - 2, places.shape[1]
     x, y = behind_another(left_kept, left_new, wl + 2), behind_another(right_kept, right_new, wr + 2)
@@ -338,6 +344,8 @@ def beside(
         left_lags, left_cuts, to_right, left_complete, few,
     )  # fmt: skip
     changed = (not alike(left_kept, left_after)) + 2 * (not alike(right_kept, right_after))
+    if told == NEVER or (told == FOUND and found.shape[1] == 0):
+        return found, left_after, right_after, np.empty((width + 2, 0), np.int64), np.zeros(1, np.int64), changed
     # --- frontiers: of the side that gives the start, S and the starts of what may still gain a partner; of the side
     #     that gives the end, N and the ends of these
     total = left_lags.shape[1] + right_lags.shape[1] + left_open.shape[1] + right_open.shape[1]

@@ -78,6 +78,7 @@ def _judged(
         state["right"].block, right.new.block, right.open.block, state["begun"].block,
         of_left.block, of_left.cuts, of_right.block, of_right.cuts,
         places(left.variables, right.variables, variables), left.known.complete, right.known.complete, sides.FEW,
+        kernels.ALWAYS,
     )  # fmt: skip
 
 

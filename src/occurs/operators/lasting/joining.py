@@ -139,6 +139,11 @@ class Joined:
         )
 
     @cached_property
+    def _sources(self) -> Sources:
+        """Of what comes in, in the call that is being made."""
+        return Sources(self.scans)
+
+    @cached_property
     def identities(self) -> tuple[str, ...]:
         """Of the definitions."""
         return tuple(d.identity for d in self.definitions)
@@ -155,26 +160,26 @@ class Joined:
     def advance(self, state: JoinedState, tables: Mapping[str, Rows], call: Call) -> Mapping[str, Rows]:
         """One call that is not the last one: per definition the rows that became final; the state is changed in place.
         ``tables``: the rows of every type, the new ones behind the others."""
-        sources = Sources.of(self.scans, tables, call)
-        if not sources:
+        if not self._sources.take(tables, call):
             return self.reports.nothing()
         whole = self.reports.able and call.values.all_ints()
-        found, offsets, data, sizes = self._run(state, sources, call, whole)
+        found, offsets, data, sizes = self._run(state, call, whole)
         if not len(sizes):  # values are new, and there was no room for them
-            sources.learn(found, call)
-            found, offsets, data, sizes = self._run(state, sources, call, whole)
+            self._sources.learn(found, call)
+            found, offsets, data, sizes = self._run(state, call, whole)
         if whole:
             return Reported(self.reports.layout, sizes, found, offsets, data)
         return self.reports.of_blocks(found, sizes, call)
 
     def _run(
-        self, state: JoinedState, sources: Sources, call: Call, whole: bool
+        self, state: JoinedState, call: Call, whole: bool
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """The kernel."""
-        reports = self.reports
+        reports, sources = self.reports, self._sources
         return kernel.advance(
-            self.program, self.places, self.columns, state.blocks, state.sizes, state.versions, sources.array(),
-            self.outputs, call.since, call.frontier, reports.heads, reports.lasting, whole, *call.values.dictionaries(),
+            self.program, self.places, self.columns, state.blocks, state.sizes, state.versions, sources.spans,
+            sources.flat, self.outputs, call.since, call.frontier, reports.heads, reports.lasting, whole,
+            *call.values.dictionaries(),
         )  # fmt: skip
 
 

@@ -102,7 +102,7 @@ class Related:
             state["left"].block, left.new.block, left.open.block,
             state["right"].block, right.new.block, right.open.block,
             of_left.block, of_left.cuts, of_right.block, of_right.cuts,
-            self.places, left.known.complete, right.known.complete, sides.FEW,
+            self.places, left.known.complete, right.known.complete, sides.FEW, kernels.ALWAYS,
         )  # fmt: skip
         rows, given = Intervals.of(found), state["given"]
         if call.closing:

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from occurs.model.types import Type
 from occurs.operators.columns import Column
+from occurs.operators.lasting.signals import OPEN
+from occurs.operators.ordering import ordered
 from occurs.operators.rows import Rows
 
 if TYPE_CHECKING:
@@ -101,41 +104,103 @@ class Reported(Mapping[str, Rows]):
 class Gathered:
     """The rows of many calls."""
 
-    def __init__(self, calls: Sequence[Reported]) -> None:
-        """``calls``: of the same definitions, at least one."""
+    def __init__(self, calls: Sequence[Reported], others: Sequence[Mapping[str, Rows]]) -> None:
+        """``calls``: of the same definitions, at least one; ``others``: calls that have the same types of rows."""
         self.layout = calls[0].layout
+        self._others = others
         self._counts = np.array([c.counts for c in calls])
         self._numbers = np.concatenate([c.numbers for c in calls])
-        self._texts = _joined([c.texts for c in calls])
         self._places = [_begins(self._counts * width) for width in self.layout.widths]
+        texts = [_joined([c.texts for c in calls])]
+        #: where the texts of a column begin that are not in the calls
+        self._begins: dict[tuple[str, str], int] = {}
+        count = len(texts[0])
+        for answer in self.layout.answers:
+            for attribute in answer.head:
+                if attribute.type is Type.STRING:
+                    self._begins[answer.name, attribute.name] = count
+                    texts += [o[answer.name].columns[attribute.name].arrow for o in others]
+                    count += sum(len(o[answer.name]) for o in others)
+        self._texts = pa.concat_arrays(texts)
 
     @staticmethod
-    def of(calls: Sequence[Reported]) -> Gathered | None:
-        """None if there are none, or such of others, or more texts than one array can have."""
-        if not calls or any(c.layout is not calls[0].layout for c in calls):
+    def of(calls: Sequence[Mapping[str, Rows]]) -> tuple[Gathered, list[bool]] | None:
+        """The rows by type of calls in which definitions ran together, and of others that have those types, too; and
+        which calls these are.  None if there are none, or more texts than one array can have."""
+        made = [c for c in calls if isinstance(c, Reported)]
+        if not made or any(c.layout is not made[0].layout for c in made):
             return None
-        return Gathered(calls) if sum(len(c.texts[1]) for c in calls) < 1 << 31 else None
+        layout = made[0].layout
+        others = [c for c in calls if not isinstance(c, Reported) and layout.at.keys() <= c.keys()]
+        if sum(len(c.texts[1]) for c in made) + sum(_bytes(layout, c) for c in others) >= 1 << 31:
+            return None
+        return Gathered(made, others), [isinstance(c, Reported) or layout.at.keys() <= c.keys() for c in calls]
 
     def arrays(self, type: str) -> dict[str, pa.Array]:
-        """Time and columns of a definition, call after call."""
+        """Time and columns of a definition, in the order of (time, end, values); what has no end is later."""
         number = self.layout.at[type]
         answer, n = self.layout.answers[number], self._counts[:, number]
-        total = int(n.sum())
+        others = [o[type] for o in self._others]
+        total, more = int(n.sum()), sum(map(len, others))
         within = np.arange(total) - np.repeat(np.cumsum(n) - n, n)
         at, step = np.repeat(self._places[0][:, number], n) + within, np.repeat(n, n)
-        out = {}
-        for name in ("time", "end") if answer.lasting else ("time",):
-            out[name] = pa.array(self._numbers[at])
+        numbers = {"time": np.concatenate([self._numbers[at], *(o.time for o in others)])}
+        if answer.lasting:
             at += step
+            numbers["end"] = np.concatenate([self._numbers[at], *map(_ends, others)])
+        texts = {}
         text = np.repeat(self._places[1][:, number], n) + within
         for attribute in answer.head:
             if attribute.type is Type.STRING:
-                out[attribute.name] = self._texts.take(pa.array(text))
-                text += step
+                begin = self._begins[type, attribute.name]
+                texts[attribute.name] = np.concatenate([text, np.arange(begin, begin + more)])
+                text = text + step
             else:
-                out[attribute.name] = pa.array(self._numbers[at])
                 at += step
+                values = [o.columns[attribute.name].values for o in others]
+                numbers[attribute.name] = np.concatenate([self._numbers[at], *values])
+        order = self._order(answer, numbers, texts)
+        out = {}
+        for name, column in numbers.items():
+            taken = column[order]
+            out[name] = pa.array(taken, mask=taken == OPEN) if name == "end" and more else pa.array(taken)
+        for name, at in texts.items():
+            out[name] = self._texts.take(pa.array(at[order]))
         return out
+
+    def _order(self, answer: Answer, numbers: dict[str, np.ndarray], texts: dict[str, np.ndarray]) -> np.ndarray:
+        """Row numbers in the order of (time, end, values)."""
+        # mostly time, end and numbers before all texts tell all rows apart
+        keys = [numbers["time"], *([numbers["end"]] if answer.lasting else [])]
+        for attribute in answer.head:
+            if attribute.name in texts:
+                break
+            keys.append(numbers[attribute.name])
+        by, tied = ordered(keys)
+        if tied.any():
+            rows = by[tied]
+            columns = [pa.array(key[rows]) for key in keys]
+            for name in [a.name for a in answer.head][len(keys) - 1 - answer.lasting :]:
+                if name in texts:
+                    columns.append(self._texts.take(pa.array(texts[name][rows])))
+                else:
+                    columns.append(pa.array(numbers[name][rows]))
+            table = pa.table(columns, names=[str(i) for i in range(len(columns))])
+            again = pc.sort_indices(table, sort_keys=[(name, "ascending") for name in table.column_names])
+            by[tied] = rows[again.to_numpy()]
+        return by
+
+
+def _ends(rows: Rows) -> np.ndarray:
+    """When rows end, ``OPEN`` if they do not."""
+    column = rows.columns["end"]
+    return column.values if column.valid is None else np.where(column.valid, column.values, OPEN)
+
+
+def _bytes(layout: Layout, call: Mapping[str, Rows]) -> int:
+    """So many bytes, or fewer, texts have in a call."""
+    heads = [(answer.name, a.name) for answer in layout.answers for a in answer.head if a.type is Type.STRING]
+    return sum(int(call[type].columns[name].arrow.nbytes) for type, name in heads)
 
 
 def _strings(offsets: np.ndarray, data: np.ndarray) -> pa.StringArray:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from array import array
+import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,59 +14,63 @@ from occurs.operators.lasting.scan import Scan
 from occurs.operators.lasting.signals import Call
 from occurs.operators.rows import Rows, Window
 
-#: what a scan finds in rows of which nothing comes
+#: the rows of an atom of which nothing comes
 _NOTHING = (0, 0)
 
 
-@dataclass
 class Sources:
-    """The instants of some atoms in a call: per atom the first row and how many from there on, and behind these, if
-    there are any, the sources of its columns and times, ``numbers``.  ``held``: what must last while they are read.
-    ``columns``: of each source, None of what is not looked up."""
+    """The instants of some atoms, call by call.
 
-    numbers: list[int] = field(default_factory=list)
-    held: list[object] = field(default_factory=list)
-    columns: list[Column | None] = field(default_factory=list)
+    ``flat``: int64, per atom the sources of its columns and of its times, those of the last call with rows; ``spans``:
+    int64, per atom its first row and how many there are from there on.
+    """
 
-    @staticmethod
-    def of(scans: Sequence[tuple[str, Scan]], tables: Mapping[str, Rows], call: Call) -> Sources:
-        """``tables``: the rows of every type, the new ones behind the others."""
-        out = Sources()
-        numbers = out.numbers
-        for name, scan in scans:
+    def __init__(self, scans: Sequence[tuple[str, Scan]]) -> None:
+        """``scans``: the types of which the rows come, and the atoms over them."""
+        self._scans = scans
+        ends = np.cumsum([0, *(3 * (len(scan.arguments) + 1) for _, scan in scans)]).tolist()
+        self._places = [slice(i, j) for i, j in itertools.pairwise(ends)]
+        self.flat = np.zeros(ends[-1], np.int64)
+        self.spans = np.zeros(2 * len(scans), np.int64)
+        #: per atom whose columns these are: what must last while they are read
+        self._of: list[object] = [None] * len(scans)
+        self._columns: list[Sequence[Column | None]] = [()] * len(scans)
+
+    def take(self, tables: Mapping[str, Rows], call: Call) -> bool:
+        """The rows of a call, by type, the new ones behind the others.  Whether there are any."""
+        spans: list[int] = []
+        some = False
+        for number, (name, scan) in enumerate(self._scans):
             rows = tables.get(name)
             count = 0 if rows is None else len(rows.time) - rows.new
             if rows is None or not count:
-                numbers += _NOTHING
+                spans += _NOTHING
                 continue
             if not scan.conditions:
                 window = rows.columns
                 whole, first = (window.of, window.start) if type(window) is Window else (rows, 0)
-                found = whole.cache.get(scan.arguments)
-                if found is None:
-                    found = whole.cache[scan.arguments] = _found(whole, scan.arguments)
-                if found[0]:
-                    numbers += (first + rows.new, count, *found[0])
-                    out.held.append(whole)
-                    out.columns += found[1]
+                if self._of[number] is whole or self._known(number, whole, scan.arguments):
+                    spans += (first + rows.new, count)
+                    some = True
                     continue
             codes, time = scan.instants(rows, call)
-            if len(time):
-                arrays = [np.ascontiguousarray(c, np.int64) for c in (*codes, time)]
-                numbers += (0, len(time), *(n for c in arrays for n in (PLAIN, c.ctypes.data, 0)))
-                out.held.append(arrays)
-                out.columns += [None] * len(arrays)
-            else:
-                numbers += _NOTHING
-        return out
+            arrays = [np.ascontiguousarray(c, np.int64) for c in (*codes, time)]
+            self.flat[self._places[number]] = [n for c in arrays for n in (PLAIN, c.ctypes.data, 0)]
+            self._of[number], self._columns[number] = arrays, [None] * len(arrays)
+            spans += (0, len(time))
+            some = some or len(time) > 0
+        self.spans[:] = spans
+        return some
 
-    def __bool__(self) -> bool:
-        """Whether there are rows."""
-        return bool(self.held)
-
-    def array(self) -> np.ndarray:
-        """As the kernel takes them."""
-        return np.frombuffer(array("q", self.numbers), np.int64)
+    def _known(self, number: int, rows: Rows, attributes: tuple[str, ...]) -> bool:
+        """Takes the sources of an atom from rows, if they can be read in place."""
+        found = rows.cache.get(attributes)
+        if found is None:
+            found = rows.cache[attributes] = _found(rows, attributes)
+        if found[0]:
+            self.flat[self._places[number]] = found[0]
+            self._of[number], self._columns[number] = rows, found[1]
+        return bool(found[0])
 
     def learn(self, unknown: np.ndarray, call: Call) -> None:
         """Gives codes to values that have none, see :func:`occurs.operators.kernels.reading.read_all`."""
@@ -75,10 +78,15 @@ class Sources:
         numbers = value[kind == NUMBERS]
         if len(numbers):
             call.values.encode(Column(Type.INT, numbers, None))
+        columns = [c for number, place in enumerate(self._places) for c in self._of_atom(number, place)]
         for number in np.unique(source[kind == TEXTS]).tolist():
-            column = self.columns[number]
+            column = columns[number]
             assert column is not None
             call.values.encode(column.take(value[source == number]))
+
+    def _of_atom(self, number: int, place: slice) -> Sequence[Column | None]:
+        """A column for every source of an atom."""
+        return self._columns[number] or [None] * ((place.stop - place.start) // 3)
 
 
 def _found(rows: Rows, attributes: tuple[str, ...]) -> tuple[tuple[int, ...], list[Column | None]]:

@@ -35,6 +35,8 @@ class Values:
 
     def __init__(self) -> None:
         self._kinds: dict[Type, _Kind | Texts] = {}
+        self._numbers: _Kind | None = None
+        self._texts: Texts | None = None
         #: how many whole numbers there are (while they are all ints), and how many texts
         self._used = np.zeros(2, np.int64)
 
@@ -52,17 +54,18 @@ class Values:
 
     def all_ints(self) -> bool:
         """Whether all numbers are ints."""
-        kind = self._kinds.get(Type.FLOAT)
-        return kind is None or (isinstance(kind, _Kind) and kind.ints is not None)
+        return self._numbers is None or self._numbers.ints is not None
 
     def dictionaries(self) -> tuple[np.ndarray, ...]:
         """For kernels: keys and codes of numbers (see :class:`occurs.operators.keycodes.IntTable`), the numbers by
         their codes (no place if they are not all ints); slots, ends and bytes of texts (see
         :mod:`occurs.operators.kernels.texts`); and how many there are of either.  Kernels may add some where there is
         room."""
-        numbers, texts = self._kind(Type.FLOAT), self._kind(Type.STRING)
-        assert isinstance(numbers, _Kind)
-        assert not isinstance(texts, _Kind)
+        numbers, texts = self._numbers, self._texts
+        if numbers is None or texts is None:
+            self._kind(Type.FLOAT)
+            self._kind(Type.STRING)
+            return self.dictionaries()
         return *numbers.table(), texts.slots, texts.ends, texts.store, self._used
 
     def _kind(self, type: Type) -> _Kind | Texts:
@@ -74,9 +77,11 @@ class Values:
             from occurs.operators.lasting.texts import Texts
 
             if kind is Type.STRING:
-                found = Texts(self._used[1:])
+                found = self._texts = Texts(self._used[1:])
+            elif kind is Type.FLOAT:
+                found = self._numbers = _Kind(Ints(self._used[:1]))
             else:
-                found = _Kind(Ints(self._used[:1]) if kind is Type.FLOAT else None)
+                found = _Kind(None)
             self._kinds[kind] = found
         return found
 
