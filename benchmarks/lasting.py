@@ -26,7 +26,7 @@ from benchmarks.timing import Job, alternate, stopwatch
 from occurs.engine.calls import Calls
 from occurs.engine.engine import Engine
 from occurs.engine.results import TypeRows
-from occurs.hosts.local import calls, history_rows
+from occurs.hosts.local import BUDGET, calls, history_rows, run_history
 from occurs.model.history import History, InputOptions
 from occurs.operators.rows import Rows
 from occurs.plan.stage import Stage
@@ -145,8 +145,7 @@ class Ready:
 
         def run() -> list[pa.Table]:
             history = self.program.history(self.tables, InputOptions(time_unit="s"))
-            rows = history_rows(self.stage, history, labelled=False)
-            return self.columns(self.advance([(self.clock[1], rows)] if budget is None else self.cut(rows, budget)))
+            return self.columns(run_history(self.stage, history, budget=BUDGET if budget is None else budget))
 
         return stopwatch(run)
 

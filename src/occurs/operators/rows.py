@@ -13,7 +13,7 @@ from occurs.model.types import Type
 from occurs.operators.columns import Column
 
 
-@dataclass
+@dataclass(slots=True)
 class Rows:
     """``n`` rows of one type in the total order; those from ``new`` on belong to this call, those before to the past.
 
@@ -86,9 +86,11 @@ class Window(Mapping[str, Column]):
 
     def __init__(self, of: Rows, start: int, stop: int) -> None:
         self.of, self.start, self.stop = of, start, stop
-        self._cut: dict[str, Column] = {}
+        self._cut: dict[str, Column] | None = None
 
     def __getitem__(self, name: str) -> Column:
+        if self._cut is None:
+            self._cut = {}
         found = self._cut.get(name)
         if found is None:
             found = self._cut[name] = self.of.columns[name].slice(self.start, self.stop)

@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, types
 
-from occurs.operators.kernels.intervals import _INTS, _OPEN, _OUT, combined, lower
+from occurs.operators.kernels.intervals import _INTS, _OPEN, _OUT, combined
 from occurs.operators.kernels.preceding import _first_from, in_groups
-from occurs.operators.kernels.stretches import index, number
+from occurs.operators.kernels.stretches import index, lower, numbers_of
 
 #: before everything, and the code that stands for all
 ANY = -_OPEN - 1
@@ -76,11 +76,7 @@ def alike(one: np.ndarray, other: np.ndarray) -> bool:
 @njit(_OUT(_INTS), cache=True, nogil=True)
 def _dense(values: np.ndarray) -> np.ndarray:
     """The same numbers in few bits."""
-    known = index(values)
-    out = np.empty(len(values), np.int64)
-    for i in range(len(values)):
-        out[i] = number(known, values[i])
-    return out
+    return numbers_of(index(values), values)
 
 
 @njit(_OUT(_BLOCK, types.int64), cache=True, nogil=True)
@@ -89,7 +85,7 @@ def keys(block: np.ndarray, width: int) -> np.ndarray:
     n = block.shape[1]
     if width == 0:
         return np.zeros(n, np.int64)
-    out = block[0].copy()
+    out = block[0]
     for k in range(1, width):
         both = combined(out, block[k])
         if len(both) < n:
@@ -209,8 +205,9 @@ def late_for(
             known = index(key[n:])
             ends = lags[width + 1, first:last]
             order, begin = in_groups(key[n:], ends, known)
+            numbers = numbers_of(known, key[:n])
             for row in range(n):
-                k = number(known, key[row])
+                k = numbers[row]
                 if k < 0:
                     continue
                 stop = _first_from(order, ends, begin[k], begin[k + 1], limit[row])

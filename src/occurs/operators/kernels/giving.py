@@ -7,7 +7,7 @@ from numba import njit, types
 
 from occurs.operators.kernels.blocks import _BLOCK, behind_another, copy, keys, least, taken
 from occurs.operators.kernels.intervals import _OUT
-from occurs.operators.kernels.stretches import index, number
+from occurs.operators.kernels.stretches import index, numbers_of
 
 
 @njit(_OUT(_BLOCK, _BLOCK, _BLOCK, types.int64), cache=True, nogil=True)
@@ -23,9 +23,9 @@ def _of_pending(rows: np.ndarray, pending: np.ndarray, places: np.ndarray, side:
     copy(both, own, n, pending, own + 1, 0, m)
     key = keys(both, own + 1)
     known = index(key[n:])
-    out = np.zeros(n, np.int64)
+    out = numbers_of(known, key[:n])
     for i in range(n):
-        out[i] = number(known, key[i]) >= 0
+        out[i] = out[i] >= 0
     return out
 
 
@@ -49,10 +49,10 @@ def once(
     key = keys(every, width + 2)
     known = index(key)
     seen = np.zeros(known[3], np.bool_)
-    some = np.empty(every.shape[1], np.int64)
+    some, numbers = np.empty(every.shape[1], np.int64), numbers_of(known, key)
     count = fresh = 0
     for i in range(every.shape[1]):
-        k = number(known, key[i])
+        k = numbers[i]
         if not seen[k]:
             seen[k] = True
             some[count] = i

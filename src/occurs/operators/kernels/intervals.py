@@ -64,32 +64,6 @@ def member(values: np.ndarray, among: np.ndarray) -> np.ndarray:
     return out
 
 
-@njit(types.void(_OUT, _INTS, _INTS, _INTS), cache=True, nogil=True)
-def lower(out: np.ndarray, group: np.ndarray, others: np.ndarray, ticks: np.ndarray) -> None:
-    """Lowers ``out`` (per row of ``group``) to the least of the ``ticks`` (per row of ``others``) of its group."""
-    n = len(group)
-    size = _table_size(n)
-    first = np.full(size, -1, np.int64)  # the first row of the group that has the place
-    for i in range(n):
-        s = _slot(group[i], size)
-        while first[s] >= 0 and group[first[s]] != group[i]:
-            s = (s + 1) & (size - 1)
-        if first[s] < 0:
-            first[s] = i
-    least = np.full(size, _OPEN, np.int64)
-    for i in range(len(others)):
-        s = _slot(others[i], size)
-        while first[s] >= 0 and group[first[s]] != others[i]:
-            s = (s + 1) & (size - 1)
-        if first[s] >= 0:
-            least[s] = min(least[s], ticks[i])
-    for i in range(n):
-        s = _slot(group[i], size)
-        while group[first[s]] != group[i]:
-            s = (s + 1) & (size - 1)
-        out[i] = min(out[i], least[s])
-
-
 @njit(_FLAGS(_INTS, _INTS, _INTS), cache=True, nogil=True)
 def dominated(group: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
     """Of rows in the order of (group, start): which have another one in their group that starts no earlier and ends no

@@ -284,35 +284,46 @@ def _wanted(
     return out, some
 
 
+@njit(_BLOCKS(_BLOCK), cache=True, nogil=True)
+def _nothing(program: np.ndarray) -> List:
+    """No rows of any node; those of nodes with as many variables are one and the same block."""
+    made = List.empty_list(_BLOCK)
+    for i in range(len(program)):
+        while len(made) <= program[i, WIDTH]:
+            made.append(np.empty((len(made) + 2, 0), np.int64))
+    out = List.empty_list(_BLOCK, len(program))
+    for i in range(len(program)):
+        out.append(made[program[i, WIDTH]])
+    return out
+
+
 @njit(inline="always")
 def _relations(
     program: np.ndarray, places: List, columns: np.ndarray, tables: List, sizes: np.ndarray, versions: np.ndarray,
-    touched: np.ndarray, closed: List, frontier: int,
+    touched: np.ndarray, closed: List, lags: List, frontier: int,
 ) -> None:  # fmt: skip
-    """All relations.
+    """All relations; what lags behind each is put into ``lags``.
 
     Those that others are made of go over all keys in question, as what lags behind them can change for each; the
     others over those of which they may have results, as it does not matter when they forget what they keep.
     """
-    lags, cuts = List.empty_list(_BLOCK), List.empty_list(_OUT)
     no_cuts = np.zeros(1, np.int64)
+    cuts = List.empty_list(_OUT, len(program))
+    for _ in range(len(program)):
+        cuts.append(no_cuts)
     for i in range(len(program)):
         left, right, read, asked = program[i, LEFT], program[i, RIGHT], program[i, READ] >> 2 & 1, touched
         some = program[i, PHASE] == 2
         if some and not read:
             asked, some = _wanted(program, i, tables, sizes, columns, touched, closed)
         if not some:
-            lags.append(closed[i][:, :0].copy())
-            cuts.append(no_cuts)
             continue
-        closed[i], behind, begin = _related(
+        closed[i], lags[i], cuts[i] = _related(
             program[i], places[i], tables, sizes, versions, columns, asked,
             closed[left], _open(program, left, tables, sizes, columns, asked),
             closed[right], _open(program, right, tables, sizes, columns, asked),
             lags[left], cuts[left], lags[right], cuts[right], frontier, read,
         )  # fmt: skip
-        lags.append(behind)
-        cuts.append(begin)
 
 
 @njit(types.Tuple((_OUT, _OUT))(_BLOCKS, _OUT), cache=True, nogil=True)
@@ -375,18 +386,14 @@ def advance(
     marks, counts, unknown = read_all(_widths(program), spans, sources, keys, codes, numbers, slots, ends, store, used)
     if len(unknown):
         return unknown, no_offsets, no_bytes, np.empty(0, np.int64)
-    closed, began = List.empty_list(_BLOCK), List.empty_list(_BLOCK)
-    for i in range(len(program)):
-        nothing = np.empty((program[i, WIDTH] + 2, 0), np.int64)
-        closed.append(nothing)
-        began.append(nothing)
+    closed, began, lags = _nothing(program), _nothing(program), _nothing(program)
     _rows(program, places, tables, sizes, versions, marks, counts, closed, began)
     touched, count = _touched(program, 1, closed, began)
     if count:
         _states(program, places, columns, tables, sizes, versions, touched, closed, began, since)
     touched, count = _touched(program, 2, closed, began)
     if count:
-        _relations(program, places, columns, tables, sizes, versions, touched, closed, frontier)
+        _relations(program, places, columns, tables, sizes, versions, touched, closed, lags, frontier)
     if whole:
         out, texts, rows = reported(closed, outputs, heads, lasting, numbers, ends, store)
         offsets, data = written(ends, store, texts)

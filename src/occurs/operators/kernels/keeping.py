@@ -37,7 +37,7 @@ def drawn(table: np.ndarray, size: int, column: int, touched: np.ndarray) -> np.
         out[n] = i
         key = np.uint64(keys[i])
         n += int(key < most and touched[key])
-    return out[:n].copy()
+    return out[:n]
 
 
 @njit(types.void(_BLOCKS, _OUT, _OUT, types.int64, _OUT, _BLOCK, _BLOCK), cache=True, nogil=True)

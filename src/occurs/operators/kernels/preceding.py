@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit, types
 
 from occurs.operators.kernels.intervals import _INTS, _OPEN, _OUT
-from occurs.operators.kernels.stretches import _INDEX, index, number
+from occurs.operators.kernels.stretches import _INDEX, index, numbers_of
 
 _INSERTED = 24
 
@@ -26,11 +26,11 @@ def concerned(group: np.ndarray, key: np.ndarray, kept: int, waits: np.ndarray, 
         if i >= kept or waits[i] != 0:
             moved[count] = group[i]
             count += 1
-    groups = index(moved)
+    of_group, of_key = numbers_of(index(moved), group[:kept]), numbers_of(wanted, key[:kept])
     out = np.empty(n, np.int64)
     count = 0
     for i in range(n):
-        if i >= kept or number(groups, group[i]) >= 0 or number(wanted, key[i]) >= 0:
+        if i >= kept or of_group[i] >= 0 or of_key[i] >= 0:
             out[count] = i
             count += 1
     return out[:count]
@@ -42,20 +42,20 @@ def in_groups(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The rows of numbered groups in the order of (number, tick), and where each group begins (and the last ends)."""
     n = len(group)
-    start = np.zeros(groups[3] + 1, np.int64)
-    numbers = np.empty(n, np.int64)
+    # a place further on, so that where a group is filled is where the next one begins when all is done
+    start = np.zeros(groups[3] + 2, np.int64)
+    numbers = numbers_of(groups, group)
     for i in range(n):
-        numbers[i] = number(groups, group[i])
         if numbers[i] >= 0:
-            start[numbers[i] + 1] += 1
+            start[numbers[i] + 2] += 1
     for g in range(groups[3]):
-        start[g + 1] += start[g]
+        start[g + 2] += start[g + 1]
     order = np.empty(start[-1], np.int64)
-    put = start[:-1].copy()
     for i in range(n):
         if numbers[i] >= 0:
-            order[put[numbers[i]]] = i
-            put[numbers[i]] += 1
+            order[start[numbers[i] + 1]] = i
+            start[numbers[i] + 1] += 1
+    start = start[:-1]
     # rows mostly come in the order of time
     for g in range(groups[3]):
         first, last = start[g], start[g + 1]
@@ -142,10 +142,11 @@ def preceding(
     # --- x: ends of a group; the groups of a key
     bindings, keys = index(x_group), index(x_key)
     by_end, x_first = in_groups(x_group, x_end, bindings)
+    x_number, y_number = numbers_of(keys, x_key), numbers_of(keys, y_key)
     of_key = np.full(keys[3], -1, np.int64)
     link = np.full(bindings[3], -1, np.int64)
     for g in range(bindings[3]):
-        k = number(keys, x_key[by_end[x_first[g]]])
+        k = x_number[by_end[x_first[g]]]
         link[g] = of_key[k]
         of_key[k] = g
     # --- results
@@ -162,7 +163,7 @@ def preceding(
         if n[nx + j if len(n) > 1 else 0] < before:
             pending[waiting] = j
             waiting += 1
-        k = number(keys, y_key[j])
+        k = y_number[j]
         g = of_key[k] if k >= 0 else -1
         while g >= 0:
             lo, hi = x_first[g], x_first[g + 1]
@@ -199,7 +200,7 @@ def preceding(
             known = s_x[i if len(s_x) > 1 else 0]
             keep = following > known
             if not keep:
-                k = number(keys, x_key[i])
+                k = x_number[i]
                 q = _first_from(wanted, wanted_start, w_first[k], w_first[k + 1], min(x_end[i], _OPEN - 1) + 1)
                 keep = q < w_first[k + 1] and wanted_start[wanted[q]] <= following
             if keep:

@@ -7,7 +7,7 @@ from numba import njit, types
 
 from occurs.operators.kernels.intervals import _INTS, _OPEN, _OUT, dominated
 from occurs.operators.kernels.preceding import _first_from, in_groups
-from occurs.operators.kernels.stretches import _INDEX, index, number
+from occurs.operators.kernels.stretches import _INDEX, index, number, numbers_of
 
 NAMES = ("meets", "overlaps", "finishes", "starts", "equals", "contains")
 MEETS, OVERLAPS, FINISHES, STARTS, EQUALS, CONTAINS = range(6)
@@ -130,11 +130,11 @@ def _found(
 @njit(_OUT(_INTS, _INDEX, types.int64), cache=True, nogil=True)
 def _of_keys(key: np.ndarray, keys: tuple[int, np.ndarray, np.ndarray, int], first: int) -> np.ndarray:
     """The rows from ``first`` on that are of one of the keys."""
-    out = np.empty(len(key) - first, np.int64)
+    out, numbers = np.empty(len(key) - first, np.int64), numbers_of(keys, key[first:])
     n = 0
-    for i in range(first, len(key)):
-        if number(keys, key[i]) >= 0:
-            out[n] = i
+    for i in range(len(numbers)):
+        if numbers[i] >= 0:
+            out[n] = first + i
             n += 1
     return out[:n]
 
@@ -216,6 +216,7 @@ def awaiting(
     """
     keys = index(key)
     order, first = in_groups(open_key, open_start, keys)
+    numbers = numbers_of(keys, key)
     rows, waits = np.empty(len(key), np.int64), np.empty(len(key), np.int64)
     count = 0
     for i in range(len(key)):
@@ -224,7 +225,7 @@ def awaiting(
             continue
         unknown = s[i if len(s) > 1 else 0] < last_start
         if not unknown:
-            k = number(keys, key[i])
+            k = numbers[i]
             p = _first_from(order, open_start, first[k], first[k + 1], low)
             if p == first[k + 1] or open_start[order[p]] > high:
                 continue

@@ -17,7 +17,8 @@ def index(keys: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, int]:
     """Numbers 0, 1, ... for keys, in the order in which they first come; to be asked with :func:`number`."""
     n = len(keys)
     if n == 0:
-        return 0, np.empty(0, np.int64), np.empty(0, np.int64), 0
+        nothing = np.empty(0, np.int64)
+        return 0, nothing, nothing, 0
     least = greatest = keys[0]
     for i in range(n):
         least, greatest = min(least, keys[i]), max(greatest, keys[i])
@@ -29,7 +30,7 @@ def index(keys: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, int]:
             if numbers[keys[i] - least] < 0:
                 numbers[keys[i] - least] = count
                 count += 1
-        return least, np.empty(0, np.int64), numbers, count
+        return least, numbers[:0], numbers, count
     size = _table_size(n)
     table = np.zeros(size, np.int64)
     numbers = np.full(size, -1, np.int64)
@@ -58,6 +59,43 @@ def number(index: tuple[int, np.ndarray, np.ndarray, int], key: int) -> int:
     return numbers[s]
 
 
+@njit(_OUT(_INDEX, _INTS), cache=True, nogil=True)
+def numbers_of(index: tuple[int, np.ndarray, np.ndarray, int], keys: np.ndarray) -> np.ndarray:
+    """The numbers of many keys, -1 of those that have none.
+
+    In a loop this is to be taken rather than :func:`number`, which counts references to the arrays for every key.
+    """
+    least, table, numbers, _ = index
+    out = np.empty(len(keys), np.int64)
+    if len(table) == 0:
+        most = np.uint64(len(numbers))
+        for i in range(len(keys)):
+            at = np.uint64(keys[i]) - np.uint64(least)
+            out[i] = numbers[np.int64(at)] if at < most else -1
+        return out
+    size = len(table)
+    for i in range(len(keys)):
+        s = _slot(keys[i], size)
+        while numbers[s] >= 0 and table[s] != keys[i]:
+            s = (s + 1) & (size - 1)
+        out[i] = numbers[s]
+    return out
+
+
+@njit(types.void(_OUT, _INTS, _INTS, _INTS), cache=True, nogil=True)
+def lower(out: np.ndarray, group: np.ndarray, others: np.ndarray, ticks: np.ndarray) -> None:
+    """Lowers ``out`` (per row of ``group``) to the least of the ``ticks`` (per row of ``others``) of its group."""
+    known = index(others)
+    numbers = numbers_of(known, others)
+    least = np.full(known[3], _OPEN, np.int64)
+    for i in range(len(others)):
+        least[numbers[i]] = min(least[numbers[i]], ticks[i])
+    numbers = numbers_of(known, group)
+    for i in range(len(group)):
+        if numbers[i] >= 0:
+            out[i] = min(out[i], least[numbers[i]])
+
+
 @njit(types.boolean(_INTS), cache=True, nogil=True)
 def some_null(codes: np.ndarray) -> bool:
     """Whether there is a code -1."""
@@ -71,11 +109,12 @@ def some_null(codes: np.ndarray) -> bool:
 def first_marks(key: np.ndarray, time: np.ndarray) -> tuple[np.ndarray, int]:
     """Of marks in the order of time: which are the first of their key at their time, and how many are not."""
     numbers = index(key)
+    of_row = numbers_of(numbers, key)
     last = np.full(numbers[3], -1, np.int64)  # the row of a key before
     out = np.ones(len(key), np.bool_)
     again = 0
     for i in range(len(key)):
-        k = number(numbers, key[i])
+        k = of_row[i]
         if last[k] >= 0 and time[last[k]] == time[i]:
             out[i] = False
             again += 1

@@ -30,7 +30,7 @@ ANY = NEVER
 Codes = tuple[np.ndarray, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Call:
     """One call of a network of formulas.
 
