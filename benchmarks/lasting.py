@@ -109,11 +109,11 @@ class Ready:
         """The rows of every type in the total order; fresh ones, as columns remember what was computed."""
         return history_rows(self.stage, self.history, labelled=False)
 
-    def cut(self, rows: Mapping[str, Rows], budget: int) -> list[tuple[int, dict[str, Rows]]]:
+    def cut(self, rows: Mapping[str, Rows], budget: int) -> list[tuple[int, Mapping[str, Rows]]]:
         """(frontier, rows up to it) of calls with about ``budget`` events."""
         return list(calls(rows, self.clock[1], budget))
 
-    def advance(self, cut: Sequence[tuple[int, dict[str, Rows]]]) -> list[TypeRows]:
+    def advance(self, cut: Sequence[tuple[int, Mapping[str, Rows]]]) -> list[TypeRows]:
         """All calls of a new engine."""
         engine, (start, until) = Engine(self.stage), self.clock
         return [engine.advance(rows, frontier, start, closing=frontier == until) for frontier, rows in cut]

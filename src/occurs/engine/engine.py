@@ -223,9 +223,10 @@ class Engine:
     def _all_nets(self, new: Mapping[str, Rows], frontier: int, closing: bool) -> TypeRows:
         """A call of definitions that are nets, all of them, and look at no row of the past."""
         nets = self._nets.call(self.state, frontier, closing)
-        tables = {t: rows for t, rows in new.items() if t in self._outside}
-        lasting = None if self.labelled else nets.all(self._nets_alone, tables)
+        # what is derived here is not read as it comes in by those that run together
+        lasting = None if self.labelled else nets.all(self._nets_alone, new)
         if lasting is None:
+            tables = {t: rows for t, rows in new.items() if t in self._outside}
             lasting = {u.output: with_begun(*nets.run(u, tables, self.labelled)) for u in self._nets_alone}
         self.state.frontier = frontier
         return TypeRows(self.stage, self._no_parts, {}, lasting)

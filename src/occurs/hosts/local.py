@@ -12,7 +12,7 @@ from occurs.engine.results import TypeRows
 from occurs.hosts.live import Live
 from occurs.hosts.windows import Asked, Window, WindowRows, answers
 from occurs.model.history import History
-from occurs.operators.rows import Rows
+from occurs.operators.rows import Part, Rows
 from occurs.plan.stage import Stage
 
 #: rows per call of the engine
@@ -68,7 +68,7 @@ def history_rows(stage: Stage, history: History, labelled: bool) -> dict[str, Ro
     }
 
 
-def calls(rows: Mapping[str, Rows], until: int, budget: int) -> Iterator[tuple[int, dict[str, Rows]]]:
+def calls(rows: Mapping[str, Rows], until: int, budget: int) -> Iterator[tuple[int, Mapping[str, Rows]]]:
     """(frontier, rows up to it): cut where an instant ends, the last call at ``until``; where there are several, each
     has the types alone of which it has rows."""
     total = sum(len(r) for r in rows.values())
@@ -85,7 +85,7 @@ def calls(rows: Mapping[str, Rows], until: int, budget: int) -> Iterator[tuple[i
     ends = [np.searchsorted(r.time, frontiers, side="right").tolist() for r in rows.values()]
     begins = [[0, *found] for found in ends]
     for frontier, first, last in zip(frontiers, zip(*begins), zip(*ends)):
-        yield frontier, {t: rows[t].view(i, j) for t, i, j in zip(rows, first, last) if i < j}
+        yield frontier, Part(rows, {t: (i, j) for t, i, j in zip(rows, first, last) if i < j})
 
 
 __all__ = ["BUDGET", "Live", "calls", "concat_rows", "history_rows", "run_history", "run_windows"]

@@ -101,3 +101,33 @@ class Window(Mapping[str, Column]):
 
     def __len__(self) -> int:
         return len(self.of.columns)
+
+
+class Part(Mapping[str, Rows]):
+    """Some rows of several types, made when they are asked for.
+
+    ``of``: all rows of every type; ``spans``: per type that has rows here, the first of these and the one behind them.
+    """
+
+    __slots__ = ("_made", "of", "spans")
+
+    def __init__(self, of: Mapping[str, Rows], spans: Mapping[str, tuple[int, int]]) -> None:
+        self.of, self.spans = of, spans
+        self._made: dict[str, Rows] | None = None
+
+    def __getitem__(self, type: str) -> Rows:
+        if self._made is None:
+            self._made = {}
+        found = self._made.get(type)
+        if found is None:
+            found = self._made[type] = self.of[type].view(*self.spans[type])
+        return found
+
+    def __contains__(self, type: object) -> bool:
+        return type in self.spans
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.spans)
+
+    def __len__(self) -> int:
+        return len(self.spans)

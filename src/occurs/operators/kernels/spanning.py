@@ -34,23 +34,22 @@ def _numbered(
     size = len(slots)
     for i in range(first, first + n):
         if direct:
-            s = codes[i]
-            if s >= size:
+            s = np.uint64(codes[i])
+            if s >= np.uint64(size):
                 out[to + i - first] = -1
                 continue
         else:
             code = 0
             for k in range(width):
                 code = code * 1_000_003 + codes[i + k * step]
-            s = _slot(code, size)
+            s = np.uint64(_slot(code, size))
             while slots[s] >= 0:
-                same = True
-                for k in range(width):
-                    if rows[k, slots[s]] != codes[i + k * step]:
-                        same = False
-                if same:
+                there, k = np.uint64(slots[s]), 0
+                while k < width and rows[k, there] == codes[i + k * step]:
+                    k += 1
+                if k == width:
                     break
-                s = (s + 1) & (size - 1)
+                s = (s + np.uint64(1)) & np.uint64(size - 1)
         if slots[s] < 0 and known < rows.shape[1]:
             slots[s] = known
             for k in range(width):

@@ -27,8 +27,9 @@ def index(keys: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, int]:
     if width <= np.uint64(8 * n + 64):
         numbers = np.full(np.int64(width) + 1, -1, np.int64)
         for i in range(n):
-            if numbers[keys[i] - least] < 0:
-                numbers[keys[i] - least] = count
+            at = np.uint64(keys[i]) - np.uint64(least)
+            if numbers[at] < 0:
+                numbers[at] = count
                 count += 1
         return least, numbers[:0], numbers, count
     size = _table_size(n)
@@ -71,7 +72,7 @@ def numbers_of(index: tuple[int, np.ndarray, np.ndarray, int], keys: np.ndarray)
         most = np.uint64(len(numbers))
         for i in range(len(keys)):
             at = np.uint64(keys[i]) - np.uint64(least)
-            out[i] = numbers[np.int64(at)] if at < most else -1
+            out[i] = numbers[at] if at < most else -1
         return out
     size = len(table)
     for i in range(len(keys)):

@@ -12,7 +12,7 @@ from occurs.operators.columns import Column
 from occurs.operators.kernels.reading import NUMBERS, PLAIN, TEXTS
 from occurs.operators.lasting.scan import Scan
 from occurs.operators.lasting.signals import Call
-from occurs.operators.rows import Rows, Window
+from occurs.operators.rows import Part, Rows, Window
 
 #: the rows of an atom of which nothing comes
 _NOTHING = (0, 0)
@@ -40,7 +40,18 @@ class Sources:
         """The rows of a call, by type, the new ones behind the others.  Whether there are any."""
         spans: list[int] = []
         some = False
+        part = tables if type(tables) is Part else None
         for number, (name, scan) in enumerate(self._scans):
+            if part is not None and not scan.conditions:
+                span = part.spans.get(name)
+                if span is None:
+                    spans += _NOTHING
+                    continue
+                whole, first, count = part.of[name], span[0], span[1] - span[0]
+                if self._of[number] is whole or (not whole.new and self._known(number, whole, scan.arguments)):
+                    spans += (first, count)
+                    some = True
+                    continue
             rows = tables.get(name)
             count = 0 if rows is None else len(rows.time) - rows.new
             if rows is None or not count:
