@@ -17,7 +17,7 @@ from numba import njit, types
 from numba.typed import List
 
 from occurs.operators.kernels import relations
-from occurs.operators.kernels.blocks import _BLOCK, behind_another, copy, keys, taken
+from occurs.operators.kernels.blocks import _BLOCK, alike, behind_another, copy, keys, taken
 from occurs.operators.kernels.giving import once
 from occurs.operators.kernels.intervals import _OUT, ascending
 from occurs.operators.kernels.keeping import _BLOCKS, _MARKS, drawn, opened, replace
@@ -40,7 +40,17 @@ POINTS, RANGE, STARTS, ENDS, COMMON, BESIDE, BEFORE = range(7)
 _FEW = 32
 # Relations are put into :func:`advance` before it is compiled: what is compiled of its own is optimised once more with
 # all that it calls.
-_ROWS = types.ListType(_OUT)
+_PLACES = types.Array(types.int64, 3, "C")
+
+
+@njit(_BLOCK(_PLACES, types.int64, _BLOCK), cache=True, nogil=True)
+def _of(places: np.ndarray, node: int, program: np.ndarray) -> np.ndarray:
+    """Where the operands of a node have its variables."""
+    out = np.empty((2, program[node, WIDTH]), np.int64)
+    for side in range(2):
+        for k in range(out.shape[1]):
+            out[side, k] = places[node, side, k]
+    return out
 
 
 @njit(_BLOCK(_OUT, types.int64, types.int64, types.int64), cache=True, nogil=True)
@@ -122,25 +132,29 @@ def _related(
     if node[OP] == BEFORE:
         at_begun = drawn(tables[t + 2], sizes[t + 2], columns[t + 2], touched)
         begun = taken(tables[t + 2], at_begun)
-        found, kept_after, others_after, begun_after, lags, cuts, _ = relations.before(
+        found, kept_after, others_after, begun_after, lags, cuts, changed = relations.before(
             kept, left, left_open, others, right, right_open, begun, left_lags, left_cuts, right_lags, right_cuts,
             places, frontier, frontier, _FEW, asked,
         )  # fmt: skip
-        replace(tables, sizes, versions, t + 2, at_begun, begun, begun_after)
+        if changed & 4:
+            replace(tables, sizes, versions, t + 2, at_begun, begun_after)
     else:
-        found, kept_after, others_after, lags, cuts, _ = relations.beside(
+        found, kept_after, others_after, lags, cuts, changed = relations.beside(
             node[REL], node[RESULT], kept, left, left_open, others, right, right_open, left_lags, left_cuts,
             right_lags, right_cuts, places, frontier, frontier, _FEW, asked,
         )  # fmt: skip
-    replace(tables, sizes, versions, t, at_left, kept, kept_after)
-    replace(tables, sizes, versions, t + 1, at_right, others, others_after)
+    if changed & 1:
+        replace(tables, sizes, versions, t, at_left, kept_after)
+    if changed & 2:
+        replace(tables, sizes, versions, t + 1, at_right, others_after)
     t += last
     if node[REPEATS] and (sizes[t] or found.shape[1]):
         at_given = drawn(tables[t], sizes[t], columns[t], touched)
         given = taken(tables[t], at_given)
         pending = others_after if node[OP] == BEFORE else np.empty((2, 0), np.int64)
         found, given_after = once(given, found, frontier, lags, cuts, pending, places)
-        replace(tables, sizes, versions, t, at_given, given, given_after)
+        if not alike(given, given_after):
+            replace(tables, sizes, versions, t, at_given, given_after)
     return found, lags, cuts
 
 
@@ -181,12 +195,12 @@ def _in_order(rows: np.ndarray) -> np.ndarray:
 
 
 @njit(
-    types.void(_BLOCK, _BLOCKS, _BLOCKS, _OUT, _OUT, _OUT, _OUT, _BLOCKS, _BLOCKS),
+    types.void(_BLOCK, _PLACES, _BLOCKS, _OUT, _OUT, _OUT, _OUT, _BLOCKS, _BLOCKS),
     cache=True,
     nogil=True,
 )
 def _rows(
-    program: np.ndarray, places: List, tables: List, sizes: np.ndarray, versions: np.ndarray, marks: np.ndarray,
+    program: np.ndarray, places: np.ndarray, tables: List, sizes: np.ndarray, versions: np.ndarray, marks: np.ndarray,
     counts: np.ndarray, closed: List, began: List,
 ) -> None:  # fmt: skip
     """The nodes that read rows alone."""
@@ -217,18 +231,20 @@ def _rows(
                 held = taken(tables[t], some)
                 closed[i], began[i], now = _ranged(
                     held, _points(marks, begin[phi], width, count[phi]),
-                    _points(marks, begin[psi], program[psi, WIDTH], count[psi]), places[i],
+                    _points(marks, begin[psi], program[psi, WIDTH], count[psi]),
+                    _of(places, i, program),
                 )  # fmt: skip
-                replace(tables, sizes, versions, t, some, held, now)
+                if not alike(held, now):
+                    replace(tables, sizes, versions, t, some, now)
 
 
 @njit(
-    types.void(_BLOCK, _BLOCKS, _OUT, _BLOCKS, _OUT, _OUT, _MARKS, _BLOCKS, _BLOCKS, types.int64),
+    types.void(_BLOCK, _PLACES, _OUT, _BLOCKS, _OUT, _OUT, _MARKS, _BLOCKS, _BLOCKS, types.int64),
     cache=True,
     nogil=True,
 )
 def _states(
-    program: np.ndarray, places: List, columns: np.ndarray, tables: List, sizes: np.ndarray, versions: np.ndarray,
+    program: np.ndarray, places: np.ndarray, columns: np.ndarray, tables: List, sizes: np.ndarray, versions: np.ndarray,
     touched: np.ndarray, closed: List, began: List, since: int,
 ) -> None:  # fmt: skip
     """Instants and states that are made of others."""
@@ -244,13 +260,16 @@ def _states(
             some = drawn(tables[t], sizes[t], columns[t], touched)
             held = taken(tables[t], some)
             if op == RANGE:
-                closed[i], began[i], now = _ranged(held, _in_order(closed[left]), _in_order(closed[right]), places[i])
+                phi, psi = _in_order(closed[left]), _in_order(closed[right])
+                closed[i], began[i], now = _ranged(held, phi, psi, _of(places, i, program))
             else:
                 closed[i], began[i], now = common(
                     closed[left], _open(program, left, tables, sizes, columns, touched),
-                    closed[right], _open(program, right, tables, sizes, columns, touched), held, places[i], since,
+                    closed[right], _open(program, right, tables, sizes, columns, touched), held,
+                    _of(places, i, program), since,
                 )  # fmt: skip
-            replace(tables, sizes, versions, t, some, held, now)
+            if not alike(held, now):
+                replace(tables, sizes, versions, t, some, now)
 
 
 @njit(
@@ -299,7 +318,7 @@ def _nothing(program: np.ndarray) -> List:
 
 @njit(inline="always")
 def _relations(
-    program: np.ndarray, places: List, columns: np.ndarray, tables: List, sizes: np.ndarray, versions: np.ndarray,
+    program: np.ndarray, places: np.ndarray, columns: np.ndarray, tables: List, sizes: np.ndarray, versions: np.ndarray,
     touched: np.ndarray, closed: List, lags: List, frontier: int,
 ) -> None:  # fmt: skip
     """All relations; what lags behind each is put into ``lags``.
@@ -319,7 +338,7 @@ def _relations(
         if not some:
             continue
         closed[i], lags[i], cuts[i] = _related(
-            program[i], places[i], tables, sizes, versions, columns, asked,
+            program[i], _of(places, i, program), tables, sizes, versions, columns, asked,
             closed[left], _open(program, left, tables, sizes, columns, asked),
             closed[right], _open(program, right, tables, sizes, columns, asked),
             lags[left], cuts[left], lags[right], cuts[right], frontier, read,
@@ -359,14 +378,14 @@ def _widths(program: np.ndarray) -> np.ndarray:
 
 @njit(
     types.Tuple((_OUT, _SHORT, _STORE, _OUT))(
-        _BLOCK, _BLOCKS, _OUT, _BLOCKS, *[_OUT] * 5, types.int64, types.int64, _BLOCK, _OUT, types.boolean,
+        _BLOCK, _PLACES, _OUT, _BLOCKS, *[_OUT] * 5, types.int64, types.int64, _BLOCK, _OUT, types.boolean,
         *[_OUT] * 5, _STORE, _OUT,
     ),
     cache=True,
     nogil=True,
 )  # fmt: skip
 def advance(
-    program: np.ndarray, places: List, columns: np.ndarray, tables: List, sizes: np.ndarray, versions: np.ndarray,
+    program: np.ndarray, places: np.ndarray, columns: np.ndarray, tables: List, sizes: np.ndarray, versions: np.ndarray,
     spans: np.ndarray, sources: np.ndarray, outputs: np.ndarray, since: int, frontier: int,
     heads: np.ndarray, lasting: np.ndarray, whole: bool, keys: np.ndarray, codes: np.ndarray, numbers: np.ndarray,
     slots: np.ndarray, ends: np.ndarray, store: np.ndarray, used: np.ndarray,

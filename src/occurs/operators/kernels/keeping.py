@@ -7,7 +7,7 @@ import numpy as np
 from numba import njit, types
 from numba.typed import List
 
-from occurs.operators.kernels.blocks import _BLOCK, alike, copy
+from occurs.operators.kernels.blocks import _BLOCK, copy
 from occurs.operators.kernels.intervals import _OPEN, _OUT
 
 _BLOCKS = types.ListType(_BLOCK)
@@ -40,14 +40,11 @@ def drawn(table: np.ndarray, size: int, column: int, touched: np.ndarray) -> np.
     return out[:n]
 
 
-@njit(types.void(_BLOCKS, _OUT, _OUT, types.int64, _OUT, _BLOCK, _BLOCK), cache=True, nogil=True)
+@njit(types.void(_BLOCKS, _OUT, _OUT, types.int64, _OUT, _BLOCK), cache=True, nogil=True)
 def replace(
-    tables: List, sizes: np.ndarray, versions: np.ndarray, number: int, rows: np.ndarray, before: np.ndarray,
-    after: np.ndarray,
-) -> None:  # fmt: skip
-    """Puts ``after`` in the place of some rows of a table, which are ``before``."""
-    if alike(before, after):
-        return
+    tables: List, sizes: np.ndarray, versions: np.ndarray, number: int, rows: np.ndarray, after: np.ndarray
+) -> None:
+    """Puts ``after`` in the place of some rows of a table."""
     versions[number] += 1
     table, size, old, new = tables[number], sizes[number], len(rows), after.shape[1]
     width = table.shape[0]

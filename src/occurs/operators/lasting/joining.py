@@ -117,7 +117,7 @@ class Joined:
     tables: tuple[Table, ...]
     scans: tuple[tuple[str, Scan], ...]
     program: np.ndarray
-    places: typed.List
+    places: np.ndarray
     #: of the key, per table
     columns: np.ndarray
     outputs: np.ndarray
@@ -132,7 +132,7 @@ class Joined:
             tuple(made.tables),
             tuple(made.scans),
             np.array(made.rows, np.int64),
-            _blocks(made.places),
+            _padded(made.places),
             np.array(made.columns(), np.int64),
             np.array(made.outputs, np.int64),
             Reports.of([d.answer for d in definitions]),
@@ -290,6 +290,14 @@ class _Building:
     def columns(self) -> list[int]:
         """Of the key, per table."""
         return [self._column(variables) for variables in self._held]
+
+
+def _padded(places: Sequence[np.ndarray]) -> np.ndarray:
+    """int64 (nodes, 2, variables): as kernels take them."""
+    out = np.full((len(places), 2, max(p.shape[1] for p in places)), -1, np.int64)
+    for node, both in enumerate(places):
+        out[node, :, : both.shape[1]] = both
+    return out
 
 
 def _blocks(blocks: Sequence[np.ndarray]) -> typed.List:
