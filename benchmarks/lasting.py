@@ -281,7 +281,7 @@ def by_call(tables: Tables, budgets: Sequence[int], repetitions: int) -> Report:
         [("", ""), ("calls", ",d"), ("engine: ms a call", ",.2f"), ("engine", ",.0f"), ("to one call", ".2f"),
          ("from tables", ",.0f"), ("all to one call", ".2f"), ("spread", ".2f")],
         notes=[
-            "engine: rows in order beforehand; each call, and its output columns. from tables: the same and the "
+            "engine: rows in order beforehand; each call, and the output columns of all. from tables: the same and the "
             "intake, of all events at once, and the cut into calls.",
             f"Wanted: calls of 1,000 events from tables take {SMALL:.0f} times one call or less (the last ratio); a "
             "call with nothing to do 1 ms or less.",

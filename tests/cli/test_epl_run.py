@@ -131,7 +131,7 @@ def test_more_partial_matches_than_allowed(occurs, fire, many):
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 def test_follow_gives_what_run_gives_over_a_restart(occurs, fire, spark):
     """Guards, absence by a timer, a chain; the checkpoint is taken up again in the middle, while all of them wait."""
     (fire / "in").mkdir()

@@ -131,7 +131,7 @@ def test_the_reference_on_a_blizzard_and_a_summer_day(
             same_rows(pd.DataFrame(found[name]), expected)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_engine_on_the_whole_year(tables: dict[str, pa.Table]) -> None:
     found = occurs.load(RULES).detect(tables)
     e = frames(tables)

@@ -36,7 +36,9 @@ class Calls:
 
     def table(self, type: str, *, label: bool = False, because: bool = False) -> pa.Table:
         """All reported rows of a type in key order, with the columns of :meth:`TypeRows.table`."""
-        gathered, others = (None, self.done) if label or because else self._gathered
+        gathered, others = self._gathered
+        if gathered is None or label or because or type not in gathered.layout.at:
+            gathered, others = None, self.done
         parts = [d.table(type, label=label, because=because) for d in others]
         if gathered is not None:
             whole = table_of_arrays(type, gathered.arrays(type), self.stage.schemas[type], self.stage.kind)

@@ -17,16 +17,15 @@ from numba import njit, types
 from numba.typed import List
 
 from occurs.operators.kernels import relations
-from occurs.operators.kernels.blocks import _BLOCK, alike, behind_another, copy, keys, taken
+from occurs.operators.kernels.blocks import _BLOCK, alike, copy, keys, taken
 from occurs.operators.kernels.giving import once
 from occurs.operators.kernels.intervals import _OUT, ascending
 from occurs.operators.kernels.keeping import _BLOCKS, _MARKS, drawn, opened, replace
 from occurs.operators.kernels.reading import read_all
-from occurs.operators.kernels.relations import _on
 from occurs.operators.kernels.reporting import reported
-from occurs.operators.kernels.spanning import ranged
+from occurs.operators.kernels.spanning import ranged, ranged_apart
 from occurs.operators.kernels.spans import common
-from occurs.operators.kernels.stretches import first_marks, stretches
+from occurs.operators.kernels.stretches import first_marks
 from occurs.operators.kernels.texts import _SHORT, _STORE, written
 
 #: ``PHASE``: 0 if it reads rows alone, 2 for relations, else 1.  ``READ``: bits for the phases of those that read it.
@@ -74,35 +73,6 @@ def _instants(rows: np.ndarray, column: int) -> np.ndarray:
     copy(out, width, 0, rows, width + column, 0, n)
     copy(out, width + 1, 0, rows, width + column, 0, n)
     return out
-
-
-@njit(_BLOCK(_BLOCK, _OUT, _OUT), cache=True, nogil=True)
-def _until(rows: np.ndarray, at: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """These rows, with ends."""
-    width, n = rows.shape[0], len(at)
-    out = np.empty((width + 1, n), np.int64)
-    for i in range(n):
-        for k in range(width):
-            out[k, i] = rows[k, at[i]]
-        out[width, i] = ends[i]
-    return out
-
-
-@njit(types.UniTuple(_BLOCK, 3)(_BLOCK, _BLOCK, _BLOCK, _BLOCK), cache=True, nogil=True)
-def _ranged(
-    held: np.ndarray, phi: np.ndarray, psi: np.ndarray, places: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What of a maximal range has ended, what began, and the rows that are open now, of which ``held`` were before."""
-    width, before, m = held.shape[0] - 1, held.shape[1], psi.shape[1]
-    both = behind_another(held, phi, width + 1)
-    n = both.shape[1]
-    head = _on(places, both, m, psi)
-    key = head if psi.shape[0] == phi.shape[0] else keys(both, width)
-    ended, ends, begins, began_ends, now = stretches(
-        key[:before], head[:before], both[width, :before], key[before:n], head[before:n], both[width, before:],
-        head[n:], psi[psi.shape[0] - 2], False,
-    )  # fmt: skip
-    return _until(both, ended, ends), _until(both, begins, began_ends), taken(both, now)
 
 
 @njit(types.int64(_BLOCK, types.int64), cache=True, nogil=True)
@@ -229,7 +199,7 @@ def _rows(
             else:
                 some = np.arange(sizes[t])
                 held = taken(tables[t], some)
-                closed[i], began[i], now = _ranged(
+                closed[i], began[i], now = ranged_apart(
                     held, _points(marks, begin[phi], width, count[phi]),
                     _points(marks, begin[psi], program[psi, WIDTH], count[psi]),
                     _of(places, i, program),
@@ -261,7 +231,7 @@ def _states(
             held = taken(tables[t], some)
             if op == RANGE:
                 phi, psi = _in_order(closed[left]), _in_order(closed[right])
-                closed[i], began[i], now = _ranged(held, phi, psi, _of(places, i, program))
+                closed[i], began[i], now = ranged_apart(held, phi, psi, _of(places, i, program))
             else:
                 closed[i], began[i], now = common(
                     closed[left], _open(program, left, tables, sizes, columns, touched),

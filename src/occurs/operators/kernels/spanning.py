@@ -1,12 +1,14 @@
-"""Maximal ranges over the marks of rows, in place (phenesthe.md, section 4.4)."""
+"""Maximal ranges over marks, in one call each (phenesthe.md, section 4.4)."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit, types
 
-from occurs.operators.kernels.blocks import _BLOCK, copy
+from occurs.operators.kernels.blocks import _BLOCK, behind_another, copy, keys, taken
 from occurs.operators.kernels.intervals import _OPEN, _OUT, _table_size
+from occurs.operators.kernels.relations import _on
+from occurs.operators.kernels.stretches import stretches
 from occurs.operators.keycodes import _slot
 
 
@@ -175,9 +177,39 @@ def ranged(
         table[width, row] = start[come[c]]
     if gone > more:
         holes = np.sort(free[more:gone])
-        for left in range(len(holes) - 1, -1, -1):  # the last rows move to where there are none
+        for hole in holes[::-1]:  # the last rows move to where there are none
             size -= 1
-            if holes[left] != size:
+            if hole != size:
                 for k in range(width + 1):
-                    table[k, holes[left]] = table[k, size]
+                    table[k, hole] = table[k, size]
     return table, size, ended[:, :ends].copy(), began[:, :begins].copy(), changed
+
+
+@njit(_BLOCK(_BLOCK, _OUT, _OUT), cache=True, nogil=True)
+def _until(rows: np.ndarray, at: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """These rows, with ends."""
+    width, n = rows.shape[0], len(at)
+    out = np.empty((width + 1, n), np.int64)
+    for i in range(n):
+        for k in range(width):
+            out[k, i] = rows[k, at[i]]
+        out[width, i] = ends[i]
+    return out
+
+
+@njit(types.UniTuple(_BLOCK, 3)(_BLOCK, _BLOCK, _BLOCK, _BLOCK), cache=True, nogil=True)
+def ranged_apart(
+    held: np.ndarray, phi: np.ndarray, psi: np.ndarray, places: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """One call of ``φ ~> ψ`` of any variables, marks in the order of time: what has ended, what began, and the rows
+    that are open now, of which ``held`` were before.  ``places``: as relations have them."""
+    width, before, m = held.shape[0] - 1, held.shape[1], psi.shape[1]
+    both = behind_another(held, phi, width + 1)
+    n = both.shape[1]
+    head = _on(places, both, m, psi)
+    key = head if psi.shape[0] == phi.shape[0] else keys(both, width)
+    ended, ends, begins, began_ends, now = stretches(
+        key[:before], head[:before], both[width, :before], key[before:n], head[before:n], both[width, before:],
+        head[n:], psi[psi.shape[0] - 2], False,
+    )  # fmt: skip
+    return _until(both, ended, ends), _until(both, begins, began_ends), taken(both, now)
