@@ -7,20 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from occurs.engine.outputs import table_of_arrays
+from occurs.engine.outputs import in_order, table_of_arrays
 from occurs.engine.results import Parts, TypeRows
-from occurs.model.types import Schema, Type
-from occurs.operators.ordering import ordered
 from occurs.plan.stage import Stage
 
 if TYPE_CHECKING:
     from occurs.operators.lasting.reported import Gathered
-
-_LAST = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
@@ -50,7 +44,8 @@ class Calls:
             nothing = TypeRows(self.stage, Parts(self.stage, [], (type,)), {})
             return nothing.table(type, label=label, because=because)
         if len(self.done) > 1 and type in self.stage.nets:  # what lasts is known when it has ended
-            return _in_order(pa.concat_tables(parts), self.stage.schemas[type])
+            table = pa.concat_tables(parts)
+            return table.take(in_order(table, self.stage.schemas[type]))
         return parts[0] if len(parts) == 1 else pa.concat_tables(parts)
 
     @cached_property
@@ -65,29 +60,3 @@ class Calls:
         if found is None:
             return None, self.done
         return found[0], [d for d, taken in zip(self.done, found[1], strict=True) if not taken]
-
-
-def _in_order(table: pa.Table, schema: Schema) -> pa.Table:
-    """In the order of time, end (what has none is last) and attributes (nulls first)."""
-    keys = [table.column("time").cast(pa.int64()).to_numpy()]
-    if schema.lasting:
-        keys.append(pc.fill_null(table.column("end").cast(pa.int64()), _LAST).to_numpy())
-    # mostly these and whole numbers behind them tell all rows apart
-    for name, type in schema:
-        if type is not Type.INT or table.column(name).null_count:
-            break
-        keys.append(table.column(name).to_numpy())
-    by, tied = ordered(keys)
-    if tied.any():
-        by[tied] = by[tied][pc.sort_indices(*_sorting(table.take(by[tied]), schema)).to_numpy()]
-    return table.take(by)
-
-
-def _sorting(table: pa.Table, schema: Schema) -> tuple[pa.Table, list[tuple[str, str]]]:
-    """What Arrow is to sort, and by which columns."""
-    keys: dict[str, pa.ChunkedArray] = {"time": table.column("time")}
-    if schema.lasting:
-        keys["open"], keys["end"] = table.column("end").is_null(), table.column("end")
-    for number, name in enumerate(schema.names):
-        keys[f"valid {number}"], keys[f"value {number}"] = table.column(name).is_valid(), table.column(name)
-    return pa.table(keys), [(name, "ascending") for name in keys]

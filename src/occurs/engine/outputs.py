@@ -7,12 +7,14 @@ from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from occurs.model.labels import Labels
 from occurs.model.time import TimeKind
-from occurs.model.types import Schema
+from occurs.model.types import Schema, Type
 from occurs.operators.columns import Column
 from occurs.operators.kernels.repeating import repeated
+from occurs.operators.ordering import ordered
 
 
 def type_column(text: np.ndarray, lengths: np.ndarray, counts: np.ndarray) -> pa.Array | None:
@@ -103,3 +105,33 @@ _OFTEN = 256
 @lru_cache(256)
 def _often(text: str) -> pa.Array:
     return pa.repeat(text, _OFTEN)
+
+
+#: later than every tick
+_LAST = np.iinfo(np.int64).max
+
+
+def in_order(table: pa.Table, schema: Schema) -> np.ndarray:
+    """Row numbers of an output in the order of time, end (what has none is last) and attributes (nulls first)."""
+    keys = [table.column("time").cast(pa.int64()).to_numpy()]
+    if schema.lasting:
+        keys.append(pc.fill_null(table.column("end").cast(pa.int64()), _LAST).to_numpy())
+    # mostly these and whole numbers behind them tell all rows apart
+    for name, type in schema:
+        if type is not Type.INT or table.column(name).null_count:
+            break
+        keys.append(table.column(name).to_numpy())
+    by, tied = ordered(keys)
+    if tied.any():
+        by[tied] = by[tied][pc.sort_indices(*_sorting(table.take(by[tied]), schema)).to_numpy()]
+    return by
+
+
+def _sorting(table: pa.Table, schema: Schema) -> tuple[pa.Table, list[tuple[str, str]]]:
+    """What Arrow is to sort, and by which columns."""
+    keys: dict[str, pa.ChunkedArray] = {"time": table.column("time")}
+    if schema.lasting:
+        keys["open"], keys["end"] = table.column("end").is_null(), table.column("end")
+    for number, name in enumerate(schema.names):
+        keys[f"valid {number}"], keys[f"value {number}"] = table.column(name).is_valid(), table.column(name)
+    return pa.table(keys), [(name, "ascending") for name in keys]

@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from occurs.engine.engine import Engine
-from occurs.engine.outputs import no_reasons, table_of, time_array
+from occurs.engine.outputs import in_order, no_reasons, table_of, time_array
 from occurs.engine.results import Parts, TypeRows
 from occurs.engine.tables import concat_rows
 from occurs.errors import LimitProblem, OccursError, UsageProblem
@@ -172,7 +171,7 @@ class WindowRows(TypeRows):
             table = TypeRows(self.stage, Parts(self.stage, [], ()), {}).table(type, label=label, because=because)
             return self._with_queries(table, np.zeros(0, np.int64), schema)
         table = self._rows(type, rows, label, because)
-        by = _in_order(table, schema)
+        by = in_order(table, schema)
         times = self._times(type, rows, first, final)[by]
         at = np.repeat(np.arange(len(by)), times)
         number = np.repeat(first[by], times) + np.arange(len(at)) - np.repeat(np.cumsum(times) - times, times)
@@ -233,14 +232,3 @@ class WindowRows(TypeRows):
         more = np.minimum((left - np.minimum(ago, left)) // np.uint64(min(step, _LONGEST)), np.uint64(last))
         latest = np.where(final, np.minimum(first + more.astype(np.int64), last), first)
         return np.where(ago <= left, latest - first + 1, 0)
-
-
-def _in_order(table: pa.Table, schema: Schema) -> np.ndarray:
-    """Row numbers in the order of time, end (what has none is last) and attributes (nulls first)."""
-    keys: dict[str, pa.ChunkedArray] = {"time": table.column("time")}
-    if schema.lasting:
-        keys["open"], keys["end"] = table.column("end").is_null(), table.column("end")
-    for number, name in enumerate(schema.names):
-        keys[f"valid {number}"], keys[f"value {number}"] = table.column(name).is_valid(), table.column(name)
-    by = pc.sort_indices(pa.table(keys), sort_keys=[(name, "ascending") for name in keys])
-    return by.to_numpy().astype(np.int64)
