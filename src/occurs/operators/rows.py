@@ -106,7 +106,8 @@ class Window(Mapping[str, Column]):
 class Part(Mapping[str, Rows]):
     """Some rows of several types, made when they are asked for.
 
-    ``of``: all rows of every type; ``spans``: per type that has rows here, the first of these and the one behind them.
+    ``of``: all rows of every type, none of the past; ``spans``: per type that has rows here, the first of these and the
+    one behind them.
     """
 
     __slots__ = ("_made", "of", "spans")

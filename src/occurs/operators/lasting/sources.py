@@ -12,7 +12,7 @@ from occurs.operators.columns import Column
 from occurs.operators.kernels.reading import NUMBERS, PLAIN, TEXTS
 from occurs.operators.lasting.scan import Scan
 from occurs.operators.lasting.signals import Call
-from occurs.operators.rows import Part, Rows, Window
+from occurs.operators.rows import Part, Rows
 
 #: the rows of an atom of which nothing comes
 _NOTHING = (0, 0)
@@ -42,29 +42,20 @@ class Sources:
         some = False
         part = tables if type(tables) is Part else None
         for number, (name, scan) in enumerate(self._scans):
-            if part is not None and not scan.conditions:
-                span = part.spans.get(name)
-                if span is None:
-                    spans += _NOTHING
-                    continue
-                whole, first, count = part.of[name], span[0], span[1] - span[0]
-                if self._of[number] is whole or (not whole.new and self._known(number, whole, scan.arguments)):
-                    spans += (first, count)
-                    some = True
-                    continue
-            rows = tables.get(name)
-            count = 0 if rows is None else len(rows.time) - rows.new
-            if rows is None or not count:
+            if part is None:
+                whole = tables.get(name)
+                span = _NOTHING if whole is None else (whole.new, len(whole.time))
+            else:
+                whole, span = part.of.get(name), part.spans.get(name, _NOTHING)
+            first, stop = span
+            if whole is None or first == stop:
                 spans += _NOTHING
                 continue
-            if not scan.conditions:
-                window = rows.columns
-                whole, first = (window.of, window.start) if type(window) is Window else (rows, 0)
-                if self._of[number] is whole or self._known(number, whole, scan.arguments):
-                    spans += (first + rows.new, count)
-                    some = True
-                    continue
-            codes, time = scan.instants(rows, call)
+            if not scan.conditions and (self._of[number] is whole or self._known(number, whole, scan.arguments)):
+                spans += (first, stop - first)
+                some = True
+                continue
+            codes, time = scan.instants(tables[name], call)
             arrays = [np.ascontiguousarray(c, np.int64) for c in (*codes, time)]
             self.flat[self._places[number]] = [n for c in arrays for n in (PLAIN, c.ctypes.data, 0)]
             self._of[number], self._columns[number] = arrays, [None] * len(arrays)
