@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -26,6 +27,17 @@ FOLDER = Path(__file__).parents[1] / "cases" / "tesla"
 @lru_cache(maxsize=1)
 def all_cases() -> tuple[Case, ...]:
     return tuple(c for path in sorted(FOLDER.glob("*.md")) for c in load_cases(path))
+
+
+@contextmanager
+def configured(spark: Any, settings: Mapping[str, str]) -> Iterator[None]:
+    """Spark with these settings; afterwards with those that it had."""
+    before = {name: spark.conf.get(name) for name in settings}
+    for name, value in settings.items():
+        spark.conf.set(name, value)
+    yield
+    for name, value in before.items():
+        spark.conf.set(name, value)
 
 
 def keywords(case: Case) -> dict[str, Any]:

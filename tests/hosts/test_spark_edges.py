@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hostcases import bare, here, labelled, on_spark
+from hostcases import bare, configured, here, labelled, on_spark
 
 import occurs
 from occurs.errors import InputProblem, UsageProblem
@@ -101,10 +101,8 @@ def test_keys_of_text_times_and_truth_values(quick: Any) -> None:
 # -- times -------------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def elsewhere(quick: Any) -> Iterator[Any]:
-    before = quick.conf.get("spark.sql.session.timeZone")
-    quick.conf.set("spark.sql.session.timeZone", "America/New_York")
-    yield quick
-    quick.conf.set("spark.sql.session.timeZone", before)
+    with configured(quick, {"spark.sql.session.timeZone": "America/New_York"}):
+        yield quick
 
 
 STAMPED = "define CE(W) from A(W > timestamp '2024-03-10T01:00:00Z') and each B() within 2 h from A where W = A.W"

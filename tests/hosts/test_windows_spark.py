@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -217,25 +218,11 @@ def test_a_task_keeps_no_more_than_a_call(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 # -- ships -------------------------------------------------------------------------------------------------------------
-SHIPS = """
-input event stop_start(vessel), stop_end(vessel), entersPort(vessel, area), leavesPort(vessel, area),
-            entersFishingArea(vessel, area), leavesFishingArea(vessel, area), fast(vessel), slow(vessel).
-state stopped(Vessel)               : stop_start(Vessel) ~> stop_end(Vessel).
-state underway(Vessel)              : fast(Vessel) ~> slow(Vessel).
-state in_port(Vessel, Port)         : entersPort(Vessel, Port) ~> leavesPort(Vessel, Port).
-state in_fishing_area(Vessel, Area) : entersFishingArea(Vessel, Area) ~> leavesFishingArea(Vessel, Area).
-state moored(Vessel, Port)          : stopped(Vessel) ⊓ in_port(Vessel, Port).
-dynamic trip(Vessel, PortA, PortB)  :
-    end(moored(Vessel, PortA)) before (underway(Vessel) before start(moored(Vessel, PortB))).
-dynamic fishing_trip(Vessel, PortA, Area, PortB) :
-    end(moored(Vessel, PortA)) before
-    ((underway(Vessel) contains in_fishing_area(Vessel, Area)) before start(moored(Vessel, PortB))).
-dynamic trip_f(Vessel, PortA, Area, PortB) : trip(Vessel, PortA, PortB) contains in_fishing_area(Vessel, Area).
-"""
+SHIPS = Path(__file__).parents[2] / "examples" / "maritime" / "maritime.phen"
 
 
 def check(spark: Any, tables: dict[str, pa.Table], window: int, step: int, partitions: int) -> None:
-    program = occurs.parse(SHIPS, "phenesthe")
+    program = occurs.load(SHIPS)
     here = same(spark, program, tables, partitions, window=f"{window} s", step=f"{step} s", with_label=False)
     whole = program.detect(tables)
     for type in whole:  # every row that has ended is there at some query, and no other
