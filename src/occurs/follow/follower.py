@@ -110,6 +110,7 @@ class Follower:
             checkpoint.settle(entry)
 
             def take(number: int, seconds: float, done: MicroBatch) -> None:
+                self._told(done.warnings)
                 given = self._given(done)
                 sinks.write(number, given)
                 if self._acts is not None:

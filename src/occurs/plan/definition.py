@@ -6,9 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from occurs.errors import Problem
+from occurs.model.types import Schema
 from occurs.operators.pattern import Pattern
 from occurs.operators.timer import TimerSource
 from occurs.plan.graph import Node
@@ -89,6 +90,11 @@ class Definition(ABC):
     def warnings(self) -> Sequence[Problem]:
         """What its execution costs."""
         return ()
+
+    def form(self, schemas: Mapping[str, Schema]) -> Any:
+        """What its saved tables mean, as a value for :func:`occurs.model.canonical.canonical`: tables saved under one
+        form must not be read under another.  ``schemas``: of the types that it reads.  None: it keeps rows only."""
+        return None
 
     @abstractmethod
     def after(self, born: int) -> Definition:
@@ -210,6 +216,10 @@ class Named(Definition):
     def after(self, born: int) -> Self:
         return replace(self, since=born)
 
+    def read_types(self, schemas: Mapping[str, Schema]) -> dict[str, list[tuple[str, str]]]:
+        """The attributes of the types it reads."""
+        return {t: [(n, at.value) for n, at in schemas.get(t, Schema())] for t in sorted(self.reads)}
+
 
 @dataclass(frozen=True)
 class NetDefinition(Named):
@@ -239,6 +249,10 @@ class NetDefinition(Named):
     @property
     def delay(self) -> int | None:
         return self.delays
+
+    def form(self, schemas: Mapping[str, Schema]) -> Any:
+        nodes = [(type(node).__name__, node.variables) for node in self.net.nodes]
+        return nodes, self.net.inputs, self.net.sources, self.net.types
 
     def telling(self) -> NetDefinition:
         return replace(self, net=self.net.telling()) if self.lasting else self

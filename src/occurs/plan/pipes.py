@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from occurs.errors import Span
+from occurs.model.types import Schema
 from occurs.pipes.graph import Pipe
 from occurs.pipes.kinds import Kind
 from occurs.plan.definition import Named
@@ -33,6 +36,9 @@ class PipesDefinition(Named):
     @property
     def endless(self) -> str:
         return "" if self.single else f"{self.ordered} needs all items in their order"
+
+    def form(self, schemas: Mapping[str, Schema]) -> Any:
+        return self.identity, self.read_types(schemas)
 
     @property
     def row_by_row(self) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from occurs.errors import Span
 from occurs.model.types import Schema
@@ -40,6 +41,9 @@ class SequenceDefinition(Named):
     @property
     def row_by_row(self) -> bool:
         return self.single
+
+    def form(self, schemas: Mapping[str, Schema]) -> Any:
+        return self.pattern, self.read_types(schemas)
 
     @cached_property
     def timed(self) -> bool:

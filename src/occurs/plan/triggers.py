@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from occurs.errors import Span
 from occurs.model.types import Schema, Type
@@ -17,7 +19,7 @@ class TriggerDefinition(Named):
     ``trigger``: its own name; ``generics``: its generic variables.  ``placed``: types whose rows have to say where they
     come from.  ``sequenced``: types whose rows have to bring their sequence numbers.  ``tables``: types whose rows are
     changes of tables.  ``size``: how much it keeps;
-    ``timed``: there may be states without rows; ``text``: what it says.
+    ``timed``: there may be states without rows; ``text``: what it says, and what is known of the types it reads.
 
     ``future``: it looks ahead, so that there may be instances that can fire no more.  ``never``: if it is not empty,
     the notices of these are a side output of this type, with the columns ``notices``: the generic variables.
@@ -71,6 +73,9 @@ class TriggerDefinition(Named):
     @property
     def row_by_row(self) -> bool:
         return False
+
+    def form(self, schemas: Mapping[str, Schema]) -> Any:
+        return type(self.operator).__name__, self.text, self.read_types(schemas)
 
     def reasoning(self) -> TriggerDefinition:
         return replace(self, operator=self.thorough or self.operator, thorough=None, reasons=True)

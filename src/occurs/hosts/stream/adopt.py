@@ -10,10 +10,8 @@ A definition over instants and intervals that reads another one follows what hol
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any
 
 import pyarrow as pa
@@ -23,14 +21,12 @@ from occurs.engine.ledger import pieces
 from occurs.engine.state import State
 from occurs.errors import CheckpointProblem, Problem
 from occurs.hosts.stream.layout import Layout, Path
+from occurs.model.canonical import fingerprint
 from occurs.model.types import Schema
 from occurs.operators.columns import Column
 from occurs.operators.rows import Rows
-from occurs.plan.definition import Definition, NetDefinition
 from occurs.plan.segments import segments
-from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Stage
-from occurs.plan.triggers import TriggerDefinition
 
 _HINT = "start with a new checkpoint (--replay-from fills its past), or go back to the rules of this one"
 
@@ -38,11 +34,13 @@ _HINT = "start with a new checkpoint (--replay-from fills its past), or go back 
 @dataclass(frozen=True)
 class Heir:
     """What a lane takes over: the state called ``name``, written by the lane ``old`` describes (None: nothing).
-    ``new``: the definitions that have no state there."""
+    ``new``: the definitions that have no state there; ``anew``: those of them that had one, which means something else
+    now."""
 
     name: str
     old: Mapping[str, Any] | None
     new: tuple[str, ...]
+    anew: tuple[str, ...]
 
 
 def describe(layout: Layout, depth: int) -> dict[str, Any]:
@@ -58,25 +56,15 @@ def describe(layout: Layout, depth: int) -> dict[str, Any]:
     }
 
 
-def fingerprint(description: Mapping[str, Any]) -> str:
-    """Equal for equal descriptions."""
-    return blake2b(json.dumps(description, sort_keys=True).encode(), digest_size=16).hexdigest()
-
-
 def _lane(path: Path) -> dict[str, Any]:
     lane = path.lane
     inlets = [[i.type, i.derived, [[n, t.value, c] for n, t, c in i.columns]] for i in path.inlets]
     key = {t: list(names) for t, names in sorted(lane.group.stage.key.items())}
     mode = lane.group.mode if lane.split else "fixed"
     out: dict[str, Any] = {"mode": mode, "key": key, "places": dict(sorted(lane.places.items())), "inlets": inlets}
-    nets = lane.group.stage.nets
-    if nets:
-        read = {t: sorted(nets[r].identity for r in d.reads if r in nets) for t, d in nets.items()}
-        out["nets"] = {d.identity: [_shape(d), read[t]] for t, d in sorted(nets.items())}
-    if lane.group.stage.sequences:
-        out["sequences"] = {d.identity: [_pattern(d, lane.group.stage), []] for d in lane.group.stage.sequences}
-    if lane.group.stage.triggers:
-        out["triggers"] = {d.identity: [_trigger(d, lane.group.stage), []] for d in lane.group.stage.triggers}
+    forms = _forms(lane.group.stage)
+    if forms:
+        out["forms"] = forms
     found = [segments(stage) for stage in lane.stages.values()]
     if any(len(parts) > 1 for parts in found):
         behind: dict[str, list[int]] = {}
@@ -88,31 +76,16 @@ def _lane(path: Path) -> dict[str, Any]:
     return out
 
 
-def _shape(definition: NetDefinition) -> str:
-    """Equal for nets whose saved tables mean the same."""
-    net = definition.net
-    nodes = [[type(node).__name__, list(node.variables)] for node in net.nodes]
-    types = {v: t.value for v, t in net.types.items()}
-    text = json.dumps([nodes, net.inputs, sorted(net.sources.items()), types], sort_keys=True)
-    return blake2b(text.encode(), digest_size=8).hexdigest()
-
-
-def _pattern(definition: SequenceDefinition, stage: Stage) -> str:
-    """Equal for patterns whose saved tables mean the same."""
-    text = json.dumps([repr(definition.pattern), _types(definition, stage)])
-    return blake2b(text.encode(), digest_size=8).hexdigest()
-
-
-def _trigger(definition: TriggerDefinition, stage: Stage) -> str:
-    """Equal for temporal triggers whose saved tables mean the same."""
-    operator = type(definition.operator).__name__
-    text = json.dumps([operator, definition.text, _types(definition, stage)])
-    return blake2b(text.encode(), digest_size=8).hexdigest()
-
-
-def _types(definition: Definition, stage: Stage) -> dict[str, list[list[str]]]:
-    """The attributes of what a definition reads."""
-    return {t: [[n, at.value] for n, at in stage.schemas.get(t, Schema())] for t in sorted(definition.reads)}
+def _forms(stage: Stage) -> dict[str, list[Any]]:
+    """Of every definition that keeps tables of its own: a digest, equal where the saved tables mean the same, and the
+    definitions that it follows."""
+    out: dict[str, list[Any]] = {}
+    for d in stage.definitions:
+        form = d.form(stage.schemas)
+        if form is not None:
+            follows = sorted(stage.nets[t].identity for t in d.reads if t in stage.nets and d.output in stage.nets)
+            out[d.identity] = [fingerprint(form, 8), follows]
+    return dict(sorted(out.items()))
 
 
 def heirs(old: Mapping[str, Any], names: Mapping[str, str], layout: Layout, depth: int) -> dict[int, Heir]:
@@ -130,9 +103,10 @@ def heirs(old: Mapping[str, Any], names: Mapping[str, str], layout: Layout, dept
     for number, lane in new["lanes"].items():
         known = {d: where[d] for d in lane["places"] if d in where and d not in anew}
         added = tuple(d for d in lane["places"] if d not in known)
+        again = tuple(d for d in added if d in where)
         sources = sorted(set(known.values()))
         if not sources:
-            out[int(number)] = Heir(str(following), None, added)
+            out[int(number)] = Heir(str(following), None, added, again)
             following += 1
             continue
         if len(sources) > 1 or sources[0] in taken:
@@ -146,7 +120,7 @@ def heirs(old: Mapping[str, Any], names: Mapping[str, str], layout: Layout, dept
         taken.add(sources[0])
         before = old["lanes"][sources[0]]
         problems += [_problem(text) for text in _moved(before, lane, known)]
-        out[int(number)] = Heir(names[sources[0]], before, added)
+        out[int(number)] = Heir(names[sources[0]], before, added, again)
     if problems:
         raise CheckpointProblem(problems)
     return out
@@ -156,13 +130,7 @@ def _anew(old: Mapping[str, Any], new: Mapping[str, Any]) -> set[str]:
     """The definitions with the same text that begin anew: with another one that they read, or as what they keep has
     another form."""
     before, now = (
-        {
-            d: entry
-            for lane in one["lanes"].values()
-            for kept in ("nets", "sequences", "triggers")
-            for d, entry in lane.get(kept, {}).items()
-        }
-        for one in (old, new)
+        {d: entry for lane in one["lanes"].values() for d, entry in lane.get("forms", {}).items()} for one in (old, new)
     )
     found = {d for d, entry in now.items() if entry != before.get(d)}
     while more := {d for d, (_, read) in now.items() if found & set(read)} - found:
@@ -170,12 +138,25 @@ def _anew(old: Mapping[str, Any], new: Mapping[str, Any]) -> set[str]:
     return found
 
 
+def begun_anew(definitions: Collection[str]) -> Problem:
+    """What is told of definitions that lose their partial matches, though their text is what it was."""
+    text = f"{_shown(sorted(definitions))}: the state in this checkpoint means something else now"
+    hint = "what was open there is lost, and they see later events only; --replay-from gives them their past"
+    return Problem("changed-program", text, severity="warning", hint=hint)
+
+
 def _problem(text: str) -> Problem:
     return Problem("changed-program", f"the state of this checkpoint cannot be kept: {text}", hint=_HINT)
 
 
+#: what lanes had instead of ``forms``: made of ``repr``, and so not to be compared
+_BEFORE_FORMS = ("nets", "sequences", "triggers")
+
+
 def _headers(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     out = []
+    if any(kept in lane for lane in old["lanes"].values() for kept in _BEFORE_FORMS):
+        out.append("an earlier version of Occurs wrote it, and did not note what its partial matches mean")
     if old["buckets"] != new["buckets"]:
         out.append(f"it has {old['buckets']} buckets, not {new['buckets']}: their number is fixed")
     if old["stages"] != new["stages"]:

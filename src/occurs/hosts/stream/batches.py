@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from occurs.errors import Problem
 from occurs.found import called
 from occurs.hosts.spark.wide import Kind, kinds_of
+from occurs.hosts.stream.adopt import begun_anew
 from occurs.hosts.stream.layout import Layout
 from occurs.hosts.stream.records import BAD, FIGURES, FOUND, LATE, from_blob, records
 from occurs.hosts.stream.unpack import Shown
@@ -32,7 +34,7 @@ class MicroBatch:
     asked for).
 
     ``figures``: rows, bad, outside, empty (end = time), late, found; waiting, kept (rows held at the end), size (bytes
-    of state written), frontier and newest (ticks).
+    of state written), frontier and newest (ticks).  ``warnings``: definitions that could not take over their state.
     """
 
     found: dict[str, pa.Table]
@@ -41,6 +43,7 @@ class MicroBatch:
     figures: dict[str, int | None] = field(default_factory=dict)
     timeouts: dict[str, pa.Table] = field(default_factory=dict)
     never: dict[str, pa.Table] = field(default_factory=dict)
+    warnings: list[Problem] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,7 @@ class StreamQuery:
         figures |= {"frontier": None, "newest": None}
         late: list[str] = []
         bad: list[pa.Table] = []
+        anew: set[str] = set()
         for r in records(rows):
             if r.kind == FOUND and r.blob is not None:
                 for t, table in self._found(shown, r.lane, r.blob).items():
@@ -77,12 +81,14 @@ class StreamQuery:
                     figures[name] = (figures[name] or 0) + getattr(r, name)
                 figures["frontier"] = _least(figures["frontier"], r.lo)
                 figures["newest"] = r.hi if figures["newest"] is None else max(figures["newest"], r.hi or 0)
+                anew |= set(json.loads(r.blob)) if r.blob is not None else set()
         found = {t: self._table(t, parts[t]) for t in self.types}
         ended = {name: called(self._table(t, parts[t]), name) for t, name in self.sides.items()}
         never = {name: self._notice(called(self._table(t, parts[t]), name)) for t, name in self.notices.items()}
         for table in (*ended.values(), *never.values()):
             figures["found"] = (figures["found"] or 0) - len(table)
-        return MicroBatch(found, late, pa.concat_tables(bad) if bad else _BAD.empty_table(), figures, ended, never)
+        whole = pa.concat_tables(bad) if bad else _BAD.empty_table()
+        return MicroBatch(found, late, whole, figures, ended, never, [begun_anew(anew)] if anew else [])
 
     def _notice(self, table: pa.Table) -> pa.Table:
         """Without label and constituents, as other hosts give notices: nothing has made them but time."""

@@ -22,7 +22,7 @@ from occurs.engine.state import State, from_ipc, meta_from_ipc, meta_to_ipc, to_
 from occurs.hosts.local import calls
 from occurs.hosts.spark.task import BUDGET
 from occurs.hosts.spark.wide import wide_rows
-from occurs.hosts.stream.adopt import describe, fingerprint, heirs, pieces_of, renamed, take_over
+from occurs.hosts.stream.adopt import describe, heirs, pieces_of, renamed, take_over
 from occurs.hosts.stream.clock import Clock
 from occurs.hosts.stream.ends import last_end
 from occurs.hosts.stream.layout import Layout, Path
@@ -42,6 +42,7 @@ from occurs.hosts.stream.records import (
 )
 from occurs.hosts.stream.replay import joined, replayed
 from occurs.hosts.stream.waiting import Waiting
+from occurs.model.canonical import fingerprint
 from occurs.operators.lasting.signals import OPEN
 from occurs.plan.stage import with_births
 
@@ -92,6 +93,8 @@ class Memory:
     gone: list[str] = field(default_factory=list)
     #: is the program described in the state?
     described: bool = False
+    #: definitions whose state of before was of another form, until that is told
+    anew: list[str] = field(default_factory=list)
 
 
 _memories: OrderedDict[tuple[str, int, int], Memory] = OrderedDict()
@@ -176,7 +179,9 @@ class Bucket:
             waiting=sum(s.waiting.rows for s in memory.seats.values()),
             kept=sum(s.engine.state.rows() for s in memory.seats.values()),
             size=self.size,
+            blob=json.dumps(memory.anew).encode() if memory.anew else None,
         )
+        memory.anew = []
         if self.depth + 1 < self.layout.depth and self.number == self.layout.ids[0]:
             for other in self.layout.ids:
                 yield Record(CLOCK, other, lo=clock.least, hi=clock.newest, last=clock.last, closing=clock.closed)
@@ -304,6 +309,7 @@ class Bucket:
         memory = self._memory({str(n): h.name for n, h in found.items()}, births)
         memory.clock.load(meta["clock"])
         memory.version = meta["version_of_state"]
+        memory.anew = sorted({d for n in memory.seats for d in found[n].anew})
         kept = set()
         for number, seat in memory.seats.items():
             before = found[number].old

@@ -110,7 +110,8 @@ class StreamDetections(Mapping[str, "DataFrame"]):
     (:meth:`together`) they share them.
 
     ``late``: the rows that come too late, with the columns of the input; ``bad``: the rows left out, with reasons (None
-    if they refuse the run).  Spark's query progress has under ``observedMetrics`` the figures ``occurs``.
+    if they refuse the run).  Spark's query progress has under ``observedMetrics`` the figures ``occurs``.  Among them
+    ``begun_anew`` names definitions whose state in the checkpoint could not be taken over; it is null otherwise.
     """
 
     def __init__(
@@ -252,4 +253,5 @@ def observed(frame: DataFrame) -> DataFrame:
     sums = [F.sum(F.when(figures, F.col(c))).alias(c) for c in ("rows", "bad", "outside", "empty", "late", "found")]
     sums += [F.sum(F.when(figures, F.col(c))).alias(c) for c in ("waiting", "kept", "size")]
     ends = [F.min(F.when(figures, F.col("lo"))).alias("frontier"), F.max(F.when(figures, F.col("hi"))).alias("newest")]
+    ends.append(F.max(F.when(figures, F.col("blob").cast("string"))).alias("begun_anew"))
     return frame.observe("occurs", *sums, *ends)

@@ -25,7 +25,7 @@ class Record:
     bucket: where it goes.  lane: of ROWS and FOUND.  lo, hi: least and greatest time (CLOCK), frontier and newest time
     (FIGURES).  last: the greatest time or end (to a later stage, of history; else the blob has the ends).  rows, bad,
     outside, empty (end = time): of the input (CLOCK, FIGURES); late, found, waiting, kept, size (bytes written):
-    FIGURES.  closing: nothing comes any more (CLOCK).
+    FIGURES.  closing: nothing comes any more (CLOCK).  blob: of FIGURES the definitions that began anew, as JSON.
     """
 
     kind: int

@@ -29,6 +29,7 @@ from occurs.languages.logic.parser import parse
 from occurs.languages.logic.running.general import General
 from occurs.languages.logic.semantics.evaluation import evaluate
 from occurs.languages.logic.sliced import overlap
+from occurs.model.canonical import canonical
 from occurs.model.history import History
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
@@ -190,7 +191,7 @@ class Logic:
                     begins=begins_of(trigger, operator),
                     overlap=back,
                     whole=whole,
-                    text=f"{resolved.text} {known}",
+                    text=f"{resolved.text} {canonical(known)}",
                     file=resolved.file,
                     span=resolved.trigger.span,
                 )
