@@ -1,9 +1,9 @@
 """The text cases of one language as streams, half of each in a process of its own.
 
 ``python halves.py LANGUAGE begin|end FOLDER``: ``begin`` runs every case as a whole and again to some point in the
-middle, and writes what the buckets keep; ``end`` reads that and goes on to the end of the history.  Both write what they
-have found to ``FOLDER/begin.json`` and ``FOLDER/end.json``: per case ``whole``, the ``part`` that this process found, the
-``program`` as a checkpoint describes it, and the ``warnings`` of its buckets.
+middle, and writes what the buckets keep; ``end`` reads that and goes on to the end of the history.  Both write
+``FOLDER/begin.json`` or ``FOLDER/end.json``: per case the rows of the ``whole``, the rows of the ``part`` that this
+process ran, the ``program`` as a checkpoint describes it, and the ``warnings`` of its buckets.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.ipc
 from instream import How, InStream, Store
 
 from occurs.hosts.stream.adopt import describe

@@ -1,8 +1,8 @@
 """The directory of ``--checkpoint``: Spark's own below it, and what must not change while it lives.
 
-``occurs.json``: what the stream was started with; ``lock``: who follows it now; ``spark/``: offsets and state;
-``control/``: whether the stream was told that nothing comes any more; ``history/``: for new rules; ``spool/``: of a
-replay; ``closed``: all is done.
+``occurs.json``: its identity, and what the stream was started with; ``lock``: who follows it now; ``spark/``: offsets
+and state; ``control/``: whether the stream was told that nothing comes any more; ``history/``: for new rules;
+``spool/``: of a replay; ``closed``: all is done.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from typing import IO, Any
 
 from occurs.connect.whole import durable
 from occurs.errors import CheckpointProblem, OccursError, Problem, ResourceProblem, UsageProblem
+from occurs.hosts.stream.adopt import quoted
 
 #: of the files here; Spark's and the state's have versions of their own
-VERSION = 1
+VERSION = 2
 #: what of the entry must be the same after a restart -> how a message calls it
 _FIXED = {
     "source": "the kind of source (--events)",
@@ -54,20 +55,27 @@ class Checkpoint:
             if not self.path.parent.is_dir():
                 text = f"--checkpoint {path}: there is no directory {self.path.parent}"
                 raise UsageProblem.of("missing-file", text)
-            strange = self.path.is_dir() and any(self.path.iterdir()) and not self._file.exists()
-            if strange and {p.name for p in self.path.iterdir()} != {"lock"}:
+            if self.path.is_dir() and not self._file.exists() and any(not self._early(p) for p in self.path.iterdir()):
                 text = f"--checkpoint {path}: this directory holds something else"
                 hint = "name a new directory, or one that a follower has made"
                 raise CheckpointProblem.of("bad-checkpoint", text, hint=hint)
             self.path.mkdir(exist_ok=True)
             self._take()
-        self.entry: dict[str, Any] | None = self._read()
-        #: of this directory and no other
-        self.id: str = uuid.uuid4().hex if self.entry is None else str(self.entry["id"])
+        found = self._read()
+        #: of this directory and no other: it is on the disk before anything is claimed with it
+        self.id: str = uuid.uuid4().hex if found is None else str(found["id"])
+        if found is None:
+            self._write(self._file, json.dumps({"version": VERSION, "id": self.id}))
+        #: what the latest start was settled with; None: no start has come so far
+        self.entry: dict[str, Any] | None = found if found and "rules" in found else None
 
     @property
     def _file(self) -> Path:
         return self.path / "occurs.json"
+
+    def _early(self, path: Path) -> bool:
+        """May it be there before ``occurs.json`` is: the lock, or a part of ``occurs.json`` that a kill has left?"""
+        return path.name == "lock" or path.name.startswith(f".{self._file.name}.")
 
     @property
     def spark(self) -> Path:
@@ -141,18 +149,13 @@ class Checkpoint:
                 before, now = _shown(self.entry.get(name)), _shown(entry.get(name))
                 text = f"{self.path}: {called} must stay what it was: {before}, not {now}"
                 problems.append(Problem("other-options", text))
-        old, new = set(self.entry["rules"]), set(entry["rules"])
+        old, new = self.entry["rules"], entry["rules"]
         if old != new and entry["source"] == "record":
             text = f"{self.path}: rules cannot change while a record is replayed"
             problems.append(Problem("other-program", text))
         if problems:  # the way out is the same for all: it is told once
             raise CheckpointProblem([*problems[:-1], replace(problems[-1], hint=_FRESH)])
-        sees = "learn from the history given" if learns else "see later events only"
-        parts = [f"{len(new - old)} new, which {sees}"] * bool(new - old)
-        parts += [f"{len(old - new)} gone"] * bool(old - new)
-        parts += [f"{len(old & new)} go on"] * bool(old & new)
-        text = f"the rules have changed since the last start: {'; '.join(parts)}"
-        return [Problem("changed-program", text, severity="notice")] if old != new else []
+        return [Problem("changed-program", _changes(old, new, learns), severity="notice")] if old != new else []
 
     def settle(self, entry: Mapping[str, Any]) -> None:
         """Remember ``entry`` as that of the latest start."""
@@ -193,6 +196,22 @@ class _disk:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, OSError) and not isinstance(error, OccursError):
             raise ResourceProblem.of("disk", f"{self._path}: {error.strerror or error}") from error
+
+
+def _changes(old: Mapping[str, str], new: Mapping[str, str], learns: bool) -> str:
+    """What has become of every rule."""
+    sees = "learn from the history given" if learns else "see later events only"
+    added = [d for d in new if d not in old]
+    changed = [d for d in new if d in old and old[d] != new[d]]
+    gone = [d for d in old if d not in new]
+    kept = len(new) - len(added) - len(changed)
+    parts = [f"{len(added)} new, which {sees}"] * bool(added)
+    parts += [f"{len(changed)} changed, which lose their partial matches and {sees}"] * bool(changed)
+    parts += [f"{len(gone)} gone"] * bool(gone)
+    parts += [f"{kept} go on"] * bool(kept)
+    named = (("new", added), ("changed", changed), ("gone", gone))
+    which = "; ".join(f"{word}: {quoted(found)}" for word, found in named if found)
+    return f"the rules have changed since the last start: {'; '.join(parts)} ({which})"
 
 
 def _shown(value: Any) -> str:

@@ -21,6 +21,7 @@ from occurs.follow.past import history, write_history
 from occurs.follow.sources import Source
 from occurs.found import chosen
 from occurs.hosts.spark.batch import needed
+from occurs.hosts.stream.adopt import form_of
 from occurs.hosts.stream.batches import MicroBatch
 from occurs.hosts.stream.detect import StreamDetections, found_in
 from occurs.hosts.stream.layout import depth_of
@@ -192,14 +193,14 @@ class Follower:
             "facts": facts_of(self.program) or None,
             "special": [text or "" for text in special],
             "stages": depth_of(run),
-            "rules": [d.identity for d in stage.definitions],
+            "rules": {d.identity: form_of(d, stage) for d in stage.definitions},
         }
 
     def _learn(self, checkpoint: Checkpoint, entry: Mapping[str, Any], expected: Expected) -> None:
         """Lay history out for the rules that are new.  Raises UsageProblem where it cannot be taken."""
         paths = self.asked.replay_from
-        known = [] if checkpoint.entry is None else checkpoint.entry["rules"]
-        if not paths or not set(entry["rules"]) - set(known):
+        known = {} if checkpoint.entry is None else checkpoint.entry["rules"]
+        if not paths or entry["rules"].items() <= known.items():
             return
         if entry["stages"] > 1:
             text = "--replay-from: these rules need several stages with different keys, which cannot take history"

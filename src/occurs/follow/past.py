@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +17,7 @@ from occurs.follow.expected import Expected
 from occurs.follow.folders import literal
 from occurs.follow.wide import GOOD, wide
 from occurs.hosts.stream.source import StreamSource
+from occurs.model.canonical import fingerprint
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 HISTORY = 4
 
 
-def write_history(paths: Sequence[str], expected: Expected, folder: Path, rules: Sequence[str]) -> int:
+def write_history(paths: Sequence[str], expected: Expected, folder: Path, rules: Mapping[str, str]) -> int:
     """Read recorded events (``PATH`` or ``TYPE=PATH``) and leave them where :func:`history` finds them, once for these
     ``rules``; returns how many.  Raises InputProblem for what cannot be read; nothing is written then."""
     options = expected.options
@@ -38,7 +37,7 @@ def write_history(paths: Sequence[str], expected: Expected, folder: Path, rules:
     at = rows.schema.get_field_index("__state")
     rows = rows.set_column(at, rows.schema.field(at), pa.array([HISTORY] * len(rows), pa.int32()))
     folder.mkdir(exist_ok=True)
-    name = hashlib.blake2b(json.dumps(sorted(rules)).encode(), digest_size=8).hexdigest()
+    name = fingerprint(rules, 8)
     with durable(folder / f"history-{name}.parquet") as out:
         pq.write_table(rows, out)
     return len(rows)

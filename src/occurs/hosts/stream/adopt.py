@@ -10,7 +10,7 @@ A definition over instants and intervals that reads another one follows what hol
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ from occurs.model.canonical import fingerprint
 from occurs.model.types import Schema
 from occurs.operators.columns import Column
 from occurs.operators.rows import Rows
+from occurs.plan.definition import Definition
 from occurs.plan.segments import segments
 from occurs.plan.stage import Stage
 
@@ -77,15 +78,20 @@ def _lane(path: Path) -> dict[str, Any]:
 
 
 def _forms(stage: Stage) -> dict[str, list[Any]]:
-    """Of every definition that keeps tables of its own: a digest, equal where the saved tables mean the same, and the
-    definitions that it follows."""
+    """Of every definition that keeps tables of its own: their form, and the definitions that it follows."""
     out: dict[str, list[Any]] = {}
     for d in stage.definitions:
-        form = d.form(stage.schemas)
-        if form is not None:
+        form = form_of(d, stage)
+        if form:
             follows = sorted(stage.nets[t].identity for t in d.reads if t in stage.nets and d.output in stage.nets)
-            out[d.identity] = [fingerprint(form, 8), follows]
+            out[d.identity] = [form, follows]
     return dict(sorted(out.items()))
+
+
+def form_of(definition: Definition, stage: Stage) -> str:
+    """A digest that is equal where saved tables of a definition mean the same; empty if it keeps rows only."""
+    form = definition.form(stage.schemas)
+    return "" if form is None else fingerprint(form, 8)
 
 
 def heirs(old: Mapping[str, Any], names: Mapping[str, str], layout: Layout, depth: int) -> dict[int, Heir]:
@@ -111,9 +117,9 @@ def heirs(old: Mapping[str, Any], names: Mapping[str, str], layout: Layout, dept
             continue
         if len(sources) > 1 or sources[0] in taken:
             text = (
-                f"{_shown(known)} ran apart, and would now have to run together"
+                f"{quoted(known)} ran apart, and would now have to run together"
                 if len(sources) > 1
-                else (f"{_shown(known)} ran together with others, and would now have to run apart")
+                else (f"{quoted(known)} ran together with others, and would now have to run apart")
             )
             problems.append(_problem(text))
             continue
@@ -140,8 +146,9 @@ def _anew(old: Mapping[str, Any], new: Mapping[str, Any]) -> set[str]:
 
 def begun_anew(definitions: Collection[str]) -> Problem:
     """What is told of definitions that lose their partial matches, though their text is what it was."""
-    text = f"{_shown(sorted(definitions))}: the state in this checkpoint means something else now"
-    hint = "what was open there is lost, and they see later events only; --replay-from gives them their past"
+    which = quoted(sorted(definitions))
+    text = f"{which}: this checkpoint holds partial matches of another form of it: they are dropped"
+    hint = "it sees later events only; a new checkpoint with --replay-from gives it its past"
     return Problem("changed-program", text, severity="warning", hint=hint)
 
 
@@ -176,16 +183,16 @@ def _time(kind: Sequence[Any]) -> str:
 def _moved(old: Mapping[str, Any], new: Mapping[str, Any], known: Mapping[str, str]) -> list[str]:
     if old["mode"] != new["mode"]:
         words = {"keyed": "split by a key", "free": "row by row", "fixed": "in one bucket"}
-        return [f"{_shown(known)} ran {words[old['mode']]}, and would now run {words[new['mode']]}"]
+        return [f"{quoted(known)} ran {words[old['mode']]}, and would now run {words[new['mode']]}"]
     out = []
     for t, names in old["key"].items():
         if t in new["key"] and new["key"][t] != names:
             out.append(f"`{t}` was split by {', '.join(names)}, and would now be split by {', '.join(new['key'][t])}")
     for d in known:
         if old["places"][d] != new["places"][d]:
-            out.append(f"{_shown([d])} would run in another bucket, with other definitions")
+            out.append(f"{quoted([d])} would run in another bucket, with other definitions")
         if _segments(old, d) != _segments(new, d):
-            out.append(f"{_shown([d])} would run at another time, as what it reads, or what reads it, is delayed")
+            out.append(f"{quoted([d])} would run at another time, as what it reads, or what reads it, is delayed")
     return out
 
 
@@ -194,8 +201,9 @@ def _segments(lane: Mapping[str, Any], definition: str) -> list[int]:
     return found
 
 
-def _shown(definitions: Mapping[str, Any] | Sequence[str]) -> str:
-    texts = [" ".join(d.split()) for d in definitions]
+def quoted(definitions: Iterable[str]) -> str:
+    """The first of some definitions, and how many more."""
+    texts = [" ".join(d.split()) for d in definitions]  # of several lines
     first = texts[0] if len(texts[0]) <= 60 else texts[0][:57] + "..."
     more = f" and {len(texts) - 1} more" if len(texts) > 1 else ""
     return f"`{first}`{more}"
@@ -279,7 +287,7 @@ def _take_over(stage: Stage, state: State, path: Path, new: Collection[str]) -> 
         born = {p.born for p in component.patterns}
         names = [p.rules[0].definition for p in component.patterns]
         if len(born) > 1:
-            text = f"{_shown(names)} feed one another or consume, and some of them are new"
+            text = f"{quoted(names)} feed one another or consume, and some of them are new"
             raise CheckpointProblem([_problem(text)])
         readers = {t for d in stage.definitions if d.born is None for t in d.reads}
         for t in component.types if born != {None} else ():
