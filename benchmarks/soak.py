@@ -1,24 +1,31 @@
-"""``python -m benchmarks.soak SECONDS``: a keyed rule follows a steady stream; what it holds must not grow.
+"""``python -m benchmarks.soak SECONDS [KEYS]``: ``occurs follow`` of a program in five languages, over a steady stream
+of keys that come and never return; what it holds must not grow.
 
-Prints, every half minute: rows, state, and the memory of Spark's Java and of its Python workers.
+Prints a row every ten seconds, and of the second half the slope of every figure: a line fitted by least squares, as its
+change over ten minutes relative to the mean.
 """
 
 from __future__ import annotations
 
-import shutil
+import json
+import os
+import signal
+import subprocess
 import sys
 import tempfile
-import threading
 import time as clock
 from pathlib import Path
-from statistics import median
 
+import numpy as np
 from rich.console import Console
 
-from benchmarks import streaming
+from benchmarks import five
 from benchmarks.report import Report
 
-PACE, SIZE, TICKS, EVERY = 1.0, 5_000, 1_000_000, 30.0
+#: seconds between two rows; seconds after which files of events are long read
+EVERY, OLD = 10.0, 120
+#: figures whose slope is told
+FIGURES = ("driver MB", "Java MB", "workers MB", "state MB", "checkpoint MB", "checkpoint files", "rows kept")
 
 
 def descendants(root: int) -> list[int]:
@@ -37,7 +44,7 @@ def descendants(root: int) -> list[int]:
     return out
 
 
-def memory(pids: list[int]) -> tuple[float, float]:
+def resident(pids: list[int]) -> tuple[float, float]:
     """Resident megabytes of (Java, Python) among these processes."""
     java = python = 0.0
     for pid in pids:
@@ -53,81 +60,98 @@ def memory(pids: list[int]) -> tuple[float, float]:
     return java, python
 
 
-def soak(seconds: float) -> Report:
-    """Run and look; the last third against the second."""
-    import os
-
-    out = Report(
-        f"A steady stream for {seconds:.0f} s: {SIZE / PACE:,.0f} events/s of 1,000 keys, last within 20 s",
-        [
-            ("s", ",.0f"),
-            ("rows", ",d"),
-            ("kept", ",d"),
-            ("waiting", ",d"),
-            ("written B", ",d"),
-            ("s/batch", ".2f"),
-            ("Java MB", ",.0f"),
-            ("Python MB", ",.0f"),
-        ],
-    )
-    spark = streaming.session()
-    folder = Path(tempfile.mkdtemp())
-    (folder / "in").mkdir()
-    job = streaming.ours(streaming.stream(spark, folder / "in", 1000))
-    query = job.writeStream.format("noop").option("checkpointLocation", str(folder / "checkpoint"))
-    running = query.trigger(processingTime="1 second").start()
-    over = threading.Event()
-
-    def feed() -> None:
-        number = 0
-        while not over.wait(PACE):
-            streaming.put(folder / "in", number, streaming.rows(number, 1_000, SIZE, TICKS))
-            for old in folder.glob(f"in/{number - 100:06}.parquet"):
-                old.unlink()  # long done
-            number += 1
-
-    feeder = threading.Thread(target=feed)
-    feeder.start()
-    began, rows, seen = clock.monotonic(), 0, -1
-    try:
-        while clock.monotonic() - began < seconds:
-            clock.sleep(EVERY)
-            if running.exception() is not None:
-                raise RuntimeError("the query has failed") from running.exception()
-            recent = [p for p in running.recentProgress if p["batchId"] > seen and p["numInputRows"]]
-            if not recent:
+def held(folder: Path) -> tuple[float, int]:
+    """(megabytes, files) below a directory that another process writes."""
+    size = files = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            try:
+                size += os.stat(os.path.join(place, name)).st_size
+            except FileNotFoundError:
                 continue
-            seen = recent[-1]["batchId"]
-            figures = recent[-1]["observedMetrics"]["occurs"]
-            rows += sum(p["numInputRows"] for p in recent)
-            java, python = memory(descendants(os.getpid()))
-            took = median(p["durationMs"]["triggerExecution"] for p in recent) / 1000
-            out.add(
-                clock.monotonic() - began,
-                rows,
-                figures["kept"],
-                figures["waiting"],
-                figures["size"],
-                took,
-                java,
-                python,
-            )
-    finally:
-        over.set()
-        feeder.join()
-        running.stop()
-        spark.stop()
-        shutil.rmtree(folder)
-    third = len(out.rows) // 3
-    if third:
-        names = [name for name, _ in out.columns]
-        for name in ("kept", "written B", "Java MB", "Python MB"):
-            values = [float(str(row[names.index(name)])) for row in out.rows]
-            out.notes.append(
-                f"{name}: last third / second third {median(values[-third:]) / median(values[third:-third]):.2f}"
-            )
+            files += 1
+    return size / 1e6, files
+
+
+def slope(seconds: np.ndarray, values: np.ndarray) -> float:
+    """The change over ten minutes of a line fitted by least squares, relative to the mean of ``values``."""
+    mean = float(values.mean())
+    return float(np.polyfit(seconds, values, 1)[0]) * 600 / mean if mean else 0.0
+
+
+def soak(seconds: float, keys: int = 40) -> Report:
+    """Follow, feed and look.  RuntimeError if the follower ends."""
+    columns = [("s", ",.0f"), ("rows", ",d"), ("found", ",d"), ("rows kept", ",d"), ("s/batch", ".2f")]
+    columns += [("driver MB", ",.0f"), ("Java MB", ",.0f"), ("workers MB", ",.0f"), ("state MB", ".2f")]
+    columns += [("checkpoint MB", ".2f"), ("checkpoint files", ",d")]
+    out = Report(f"A steady stream for {seconds:.0f} s: {6 * keys} events/s, {keys} new keys a second", columns)
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        five.write_rules(place)
+        (place / "in").mkdir()
+        _come(place, 0, keys)
+        command = [sys.executable, "-m", "occurs.cli", "follow", *five.RULES, "--events", "in", "--out", "out"]
+        command += ["--checkpoint", "cp", "--time-unit", "ms", "--metrics", "m.jsonl", "--label"]
+        with open(place / "log", "ab") as log:
+            follower = subprocess.Popen(command, cwd=place, stdout=log, stderr=log, start_new_session=True)
+        try:
+            _look(out, place, follower, seconds, keys)
+            follower.send_signal(signal.SIGTERM)
+            follower.wait(120)
+        finally:
+            if follower.poll() is None:
+                os.killpg(follower.pid, signal.SIGKILL)
+                follower.wait()
+    rows = out.rows[len(out.rows) // 2 :]
+    for figure in FIGURES:
+        at = [n for n, _ in columns].index(figure)
+        x, y = (np.array([float(str(row[n])) for row in rows]) for n in (0, at))
+        out.notes.append(f"{figure}: {slope(x, y):+.1%} in ten minutes, by the second half (mean {y.mean():,.1f})")
     return out
 
 
+def _come(place: Path, second: int, keys: int) -> None:
+    """Move the events of a second in, and remove those that are long read."""
+    (place / "coming.csv").write_text(five.text(five.passing(second, keys)))
+    os.replace(place / "coming.csv", place / "in" / f"{second:06}.csv")
+    (place / "in" / f"{second - OLD:06}.csv").unlink(missing_ok=True)
+
+
+def _look(out: Report, place: Path, follower: subprocess.Popen[bytes], seconds: float, keys: int) -> None:
+    began, second, looked = clock.monotonic(), 1, 0.0
+    while (now := clock.monotonic() - began) < seconds:
+        if follower.poll() is not None:
+            raise RuntimeError(f"the follower has ended: {(place / 'log').read_text()[-2000:]}")
+        if second < now:
+            _come(place, second, keys)
+            second += 1
+        if now - looked >= EVERY:
+            looked = now
+            text = (place / "m.jsonl").read_text() if (place / "m.jsonl").exists() else ""
+            told = [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
+            if told:
+                _row(out, place, follower.pid, now, told)
+        clock.sleep(0.05)
+
+
+def _row(out: Report, place: Path, pid: int, now: float, told: list[dict[str, object]]) -> None:
+    recent = told[-5:]
+    java, workers = resident(descendants(pid))
+    size, files = held(place / "cp")
+    out.add(
+        now,
+        sum(int(str(f["rows"])) for f in told),
+        sum(sum(f["found"].values()) for f in told),  # type: ignore[attr-defined]
+        int(str(recent[-1]["kept"])),
+        sum(float(str(f["seconds"])) for f in recent) / len(recent),
+        resident([pid])[1],
+        java,
+        workers,
+        held(place / "cp" / "spark" / "state")[0],
+        size,
+        files,
+    )
+
+
 if __name__ == "__main__":
-    soak(float(sys.argv[1])).show(Console(width=160))
+    soak(*map(int, sys.argv[1:])).show(Console(width=180))

@@ -1,7 +1,7 @@
 """``occurs follow`` of a program in five languages, killed with -9 at any instant and started again under any seed,
 writes what ``occurs run`` finds: nothing lost, nothing twice, every label the same.
 
-By hand, with a log: ``PYTHONPATH=tests python tests/follow/test_follow_killed.py ROUNDS [KILLS]``.
+By hand, with a log: ``PYTHONPATH=tests:. python tests/follow/test_follow_killed.py ROUNDS [KILLS]``.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import five
 import pytest
+from benchmarks import five
 
 from processes import below
 
@@ -53,8 +53,7 @@ class Round:
 
     def __post_init__(self) -> None:
         self.rng = random.Random(self.seed)
-        for name, text in five.RULES.items():
-            (self.place / name).write_text(text)
+        five.write_rules(self.place)
         lines = five.lines(self.seed, 400)
         size = -(-len(lines) // FILES)
         self.coming = [five.text(lines[at : at + size]) for at in range(0, len(lines), size)]

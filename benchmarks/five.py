@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
+from pathlib import Path
 
 #: file to text; the other languages read what TESLA declares
 RULES = {
@@ -36,9 +37,14 @@ RULES = {
     """,
     "e.esql": """
         DEFINE Mean AS GET (THE AVERAGE OF *) FROM A.V ON A WINDOW OF 5.
-        DEFINE Total AS SLICE EACH C WITH (THE SUM OF *.V) ON K.
+        DEFINE Total AS SLICE EACH C WITH (THE SUM OF *.V) ON V.
     """,
 }
+
+
+def write_rules(folder: Path) -> None:
+    for name, text in RULES.items():
+        (folder / name).write_text(text)
 
 
 def lines(seed: int, n: int, keys: int = 4) -> list[str]:
@@ -49,6 +55,18 @@ def lines(seed: int, n: int, keys: int = 4) -> list[str]:
         time += rng.choice((0, 0, 1, 2, 3, 5, 8, 20))
         out.append(f"{rng.choice('AABBCT')},{time},{rng.randrange(keys)},{rng.randrange(10)}")
     return out
+
+
+def passing(second: int, keys: int) -> list[str]:
+    """The rows of one second, for keys that come in it and never again: A, B, A, B, then C, which ends what is open.
+    The table T has always the same 50 keys."""
+    rng = random.Random(second)
+    out = []
+    for n in range(keys):
+        key, at = second * keys + n, second * 1000 + n * 900 // keys
+        out += [(at + 20 * i, f"{t},{at + 20 * i},{key},{rng.randrange(10)}") for i, t in enumerate("ABABC")]
+        out.append((at, f"T,{at},{key % 50},{rng.randrange(10)}"))
+    return [row for _, row in sorted(out)]
 
 
 def text(rows: Iterable[str]) -> str:
