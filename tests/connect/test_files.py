@@ -125,6 +125,30 @@ def test_json_lines_that_are_no_text_are_torn(put):
     assert [(r["reason"], r["row"]) for r in found.bad.to_pylist()] == [("torn line", 2), ("torn line", 3)]
 
 
+@pytest.mark.parametrize("depth", [101, 2_000, 100_000])
+@pytest.mark.parametrize("key", ["v", "unread"])
+@pytest.mark.parametrize(("opening", "closing"), ["[]", ('{"a":', "}")])
+def test_json_values_that_nest_too_deep_are_bad_rows(put, depth, key, opening, closing):
+    deep = opening * depth + "1" + closing * depth
+    rows = ['{"type":"A","time":1,"v":1}', f'{{"type":"A","time":2,"{key}":{deep}}}', '{"type":"A","time":3,"v":3}']
+    torn = f'{{"type":"A","time":4,"v":{opening * depth}'
+    schemas = {"A": Schema((("v", Type.INT),))}
+    for name, text in (("a.jsonl", "\n".join([*rows, torn])), ("a.json", "[" + ",\n".join([*rows, torn]))):
+        for declared in (None, schemas):
+            found = history(put(name, text), schemas=declared, bad_rows="skip")
+            assert found.tables["A"].to_pylist() == [{"time": 1, "v": 1}, {"time": 3, "v": 3}]
+            assert [(r["reason"], r["row"]) for r in found.bad.to_pylist()] == [("torn line", 2), ("torn line", 4)]
+            assert (found.counts["rows"], found.counts["bad"]) == (4, 2)
+        with pytest.raises(InputProblem, match="row 2: this line cannot be read"):
+            history(put(name, text), schemas=schemas)
+
+
+def test_json_values_nest_as_deep_as_the_bound(put):
+    deep = "[" * 98 + "]" * 98
+    found = history(put("a.jsonl", f'{{"type":"A","time":1,"v":1,"d":{deep}}}\n'), bad_rows="skip")
+    assert found.tables["A"].to_pylist() == [{"time": 1, "v": 1}]
+
+
 def test_json_lines_are_typed_per_event_type(put):
     path = put("a.jsonl", '{"type":"A","time":1,"v":1}\n\n{"type":"B","time":2,"v":"x"}\n{"type":"B","time":3}\n')
     found = history(path)

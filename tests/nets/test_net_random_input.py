@@ -339,3 +339,13 @@ def test_intervals_hold_as_often_as_they_say() -> None:
         assert interval is not None
         held += interval[0] <= 6 <= interval[1]
     assert 0.86 < held / 600 < 0.94
+
+
+@pytest.mark.parametrize("depth", [2_000, 100_000])
+@pytest.mark.parametrize("name", ["s.json", "s.toml"])
+def test_values_that_nest_too_deep(tmp_path: Path, depth: int, name: str) -> None:
+    deep = "[" * depth + "]" * depth
+    (tmp_path / name).write_text(f'{{"gap": {deep}}}' if name == "s.json" else f"gap = {deep}\n")
+    with pytest.raises(InputProblem) as caught:
+        read(tmp_path / name)
+    assert caught.value.kind == "syntax"

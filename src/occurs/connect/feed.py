@@ -11,6 +11,7 @@ import pyarrow as pa
 from occurs.connect.tables import kind_of, like, to_arrow
 from occurs.errors import InputProblem, UsageProblem, did_you_mean
 from occurs.model.natural import fit
+from occurs.model.nesting import read_json
 from occurs.model.types import Schema, Type
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def _object(value: Any, column: str, number: int) -> dict[str, Any] | None:
     """A row: a struct, a map or JSON."""
     if isinstance(value, str | bytes):
         try:
-            value = json.loads(value)
+            value = read_json(value)
         except ValueError:
             raise InputProblem.of("bad-value", f"row {number}: `{column}` is no JSON: {value!r}", row=number) from None
     if value is None or isinstance(value, dict):

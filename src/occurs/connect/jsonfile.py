@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,15 @@ import pyarrow.json as pj
 
 from occurs.errors import InputProblem
 from occurs.model.lists import fit_lists, list_type, one_by_one, times_as
+from occurs.model.nesting import DEEPEST, depths, too_deep
+from occurs.model.nesting import read_json as loads
 from occurs.model.source import Source
 from occurs.model.types import Schema, Type, arrow_type
+
+#: lines whose nesting is measured at once
+MEASURED = 2_000
+#: what a JSON text is made of, for one that is cut and not parsed; of a text in quotes only the whole
+_MARKS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{},]', re.DOTALL)
 
 
 def read_json(path: Path, name: str | None, type_column: str | None, schemas: Mapping[str, Schema]) -> list[Source]:
@@ -32,9 +40,11 @@ def read_json(path: Path, name: str | None, type_column: str | None, schemas: Ma
     if data[:64].lstrip()[:1] == b"[":
         data = _items(data, path)
     lines, rows = _lines(data)
-    strange: list[tuple[int, str]] = []
+    good = ~_deep(lines)
     if not _is_utf8(data):  # Arrow's reader would not mind
-        good = np.array([_is_utf8(line) for line in lines.to_pylist()], bool)
+        good &= np.array([_is_utf8(line) for line in lines.to_pylist()], bool)
+    strange: list[tuple[int, str]] = []
+    if not good.all():
         strange = [(int(rows[i]), _shown(lines[int(i)].as_py())) for i in np.flatnonzero(~good)]
         lines, rows = lines.filter(pa.array(good)), rows[good]
     if not len(lines):
@@ -67,12 +77,45 @@ def read_json(path: Path, name: str | None, type_column: str | None, schemas: Ma
 
 
 def _items(data: bytes, path: Path) -> bytes:
-    """The items of a JSON array, one a line."""
+    """The items of a JSON array, one a line; those that nest too deep as they are written."""
+    if too_deep(data):
+        return b"\n".join(_cut(data))
     try:
-        return b"\n".join(json.dumps(item).encode() for item in json.loads(data))
-    except (json.JSONDecodeError, RecursionError) as error:
+        return b"\n".join(json.dumps(item).encode() for item in loads(data))
+    except ValueError as error:
         text = f"{path} cannot be read: it begins as a JSON array, but {error}"
         raise InputProblem.of("bad-value", text, file=str(path)) from error
+
+
+def _cut(data: bytes) -> Iterator[bytes]:
+    """The texts between the commas of a JSON array, each on one line, without a look at what is in them."""
+    level, begin, parts = 0, data.index(b"[") + 1, []
+    for mark in _MARKS.finditer(data):
+        if mark[0] in b"[{":
+            level += 1
+        elif mark[0] in b"]}":
+            level -= 1
+        if level == (0 if mark[0] == b"]" else 1) and mark[0] in b",]":
+            parts.append(data[begin : mark.start()])
+            begin = mark.end()
+    if data[begin:].strip():  # text behind the array, or the end of one that is not closed
+        parts.append(data[begin:])
+    for part in parts:  # a blank line would not count as a row
+        yield part.replace(b"\n", b" ") if part.strip() else b","
+
+
+def _deep(lines: pa.LargeBinaryArray) -> np.ndarray:
+    """Which lines nest deeper than any parser should go, bool (len(lines))."""
+    deep = np.zeros(len(lines), bool)
+    # a line that opens few lists and objects cannot be one of them
+    long = pc.greater(pc.binary_length(lines), DEEPEST).to_numpy(zero_copy_only=False)
+    some = lines if long.all() else lines.filter(pa.array(long))
+    opened = pc.add(pc.count_substring(some, "["), pc.count_substring(some, "{"))
+    suspect = np.flatnonzero(long)[pc.greater(opened, DEEPEST).to_numpy(zero_copy_only=False)]
+    for at in range(0, len(suspect), MEASURED):
+        part = suspect[at : at + MEASURED]
+        deep[part] = depths(_join(lines.take(pa.array(part))).to_pybytes()) > DEEPEST
+    return deep
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -167,7 +210,7 @@ def _check(
 def _object(line: bytes) -> dict[str, Any] | None:
     try:
         item = json.loads(line)
-    except (ValueError, RecursionError):
+    except ValueError:
         return None
     return item if isinstance(item, dict) else None
 

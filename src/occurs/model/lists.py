@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from occurs.model.nesting import DEEPEST
 from occurs.model.types import Type, arrow_type, from_arrow, widen
 
 
@@ -18,17 +19,19 @@ def is_list(t: pa.DataType) -> bool:
 
 def list_type(t: pa.DataType) -> pa.DataType | None:
     """The type in which a column of lists is read: ``list`` of int64, double, string, bool, timestamp[us, UTC], null,
-    of such lists, or of structs of all these.  None if it is no list, or of anything else (maps, bytes, ..): such a
-    column is left out, as all that Occurs has no type for."""
-    return _part(t) if is_list(t) else None
+    of such lists, or of structs of all these.  None if it is no list, nested deeper than ``DEEPEST``, or of anything
+    else (maps, bytes, ..): such a column is left out, as all that Occurs has no type for."""
+    return _part(t, DEEPEST) if is_list(t) else None
 
 
-def _part(t: pa.DataType) -> pa.DataType | None:
+def _part(t: pa.DataType, depth: int) -> pa.DataType | None:
+    if depth == 0:
+        return None
     if is_list(t):
-        inner = _part(t.value_type)
+        inner = _part(t.value_type, depth - 1)
         return None if inner is None else pa.list_(inner)
     if pa.types.is_struct(t):
-        fields = [(f.name, _part(f.type)) for f in t]
+        fields = [(f.name, _part(f.type, depth - 1)) for f in t]
         return None if any(k is None for _, k in fields) else pa.struct(fields)
     found = from_arrow(t)
     return None if found is None else arrow_type(found)
@@ -83,6 +86,8 @@ def named_list(name: str) -> pa.DataType | None:
     if not (name.startswith("list<") and name.endswith(">")):
         return None
     inner = name[len("list<") : -1].strip()
+    if name.count("<") > DEEPEST:
+        return None
     plain = {str(t): t for t in (Type.INT, Type.FLOAT, Type.STRING, Type.BOOL, Type.TIMESTAMP)}
     of = arrow_type(plain[inner]) if inner in plain else named_list(inner)
     return None if of is None else pa.list_(of)

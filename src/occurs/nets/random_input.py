@@ -23,7 +23,6 @@ for attributes that are whole, and so are gaps; a gap of less than 0 counts as 0
 
 from __future__ import annotations
 
-import json
 import random
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -32,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from occurs.errors import InputProblem, LimitProblem, ResourceProblem, did_you_mean
+from occurs.model.nesting import read_json
 from occurs.model.occurrence import Occurrence
 from occurs.model.types import Schema
 from occurs.nets.random_input_draw import Draw, draw_of, is_number, weights_of
@@ -114,8 +114,8 @@ def read(path: str | Path) -> Stream:
         raise ResourceProblem.of("missing-file", f"{path}: {problem.strerror}", file=str(path)) from None
     try:
         text = data.decode("utf-8")
-        given = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
-    except ValueError as problem:  # also what JSON, TOML and UTF-8 find wrong
+        given = read_json(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
+    except (ValueError, RecursionError) as problem:  # also what JSON, TOML and UTF-8 find wrong
         raise InputProblem.of("syntax", f"{path}: {problem}", file=str(path)) from None
     try:
         return stream_of(given)

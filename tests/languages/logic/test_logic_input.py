@@ -76,6 +76,18 @@ def test_bounds_can_be_required() -> None:
 OVERLOAD = TABLE + "trigger t for each y in (select k from T): eventually ([x <- T(y)] nexttime T(y) > x)"
 
 
+@pytest.mark.parametrize("depth", [101, 2_000, 100_000])
+def test_rows_of_a_feed_that_nest_too_deep(depth: int) -> None:
+    deep = '{"k": ' + "[" * depth + "]" * depth + "}"
+    feed = {"time": [1, 2], "table": ["T", "T"], "op": ["c", "u"]}
+    with pytest.raises(occurs.InputProblem, match="row 2: `row` is no JSON"):
+        occurs.changes(pa.table({**feed, "row": ['{"k": "a"}', deep]}))
+    program = occurs.parse(TABLE + "trigger t: eventually T(a) > 5", language="ftl")
+    rows = pa.table({"time": [1], "k": ["a"], "v": [9], "op": ["u"], "old": [deep]})
+    with pytest.raises(occurs.InputProblem, match="`old` is no JSON object"):
+        program.detect({"T": rows}, time_unit="s")
+
+
 @pytest.mark.parametrize("form", ["json", "struct", "map"])
 def test_a_feed_of_changes(form: str) -> None:
     given = [("c", {"k": "a", "v": 1}), ("c", {"k": "b", "v": 5}), ("u", {"k": "a", "v": 3}), ("d", {"k": "b"})]

@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from occurs.errors import CheckpointProblem, ResourceProblem
+from occurs.model.nesting import read_json
 
 #: batches remembered; a checkpoint set back by more is read back from the start of the topic
 KEPT = 100
@@ -45,7 +46,7 @@ class Notes:
         except OSError as error:
             raise ResourceProblem.of("disk", f"{self.path} cannot be read: {error.strerror}") from error
         try:
-            found = json.loads(text)
+            found = read_json(text)
             if found["version"] == _VERSION:
                 return {int(batch): int(time) for batch, time in found["started"].items()}
             why = f"it is of version {found['version']}, and this is version {_VERSION}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from occurs.errors import OccursError, UsageProblem, did_you_mean
+from occurs.model.nesting import read_json
 
 #: the connector's options for reading that a place may set; their meaning is Spark's
 READING = (
@@ -159,7 +159,7 @@ def _check_value(place: KafkaPlace, name: str, value: str) -> None:
     if name == "startingOffsets" and value not in ("earliest", "latest"):
         hint = '`earliest`, `latest`, or for every partition of every topic {"topic": {"0": 23, "1": -2}}'
         try:
-            offsets = json.loads(value)
+            offsets = read_json(value)
         except ValueError:
             offsets = None
         whole = isinstance(offsets, dict) and set(offsets) == set(place.topics)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import pyarrow as pa
 from occurs.connect.kafka.place import KafkaPlace
 from occurs.connect.kafka.session import kafka_errors, reach
 from occurs.errors import InputProblem
+from occurs.model.nesting import read_json
 from occurs.model.types import Type, widen
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ def sample_schema(session: SparkSession, place: KafkaPlace, limit: int = SAMPLE)
 
 def _object(value: bytes | bytearray | None) -> dict[str, Any] | None:
     try:
-        item = json.loads(bytes(value or b""))
-    except (ValueError, RecursionError):
+        item = read_json(bytes(value or b""))
+    except ValueError:
         return None
     return item if isinstance(item, dict) else None
 

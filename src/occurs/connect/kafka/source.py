@@ -9,6 +9,7 @@ from occurs.connect.kafka.place import KafkaPlace
 from occurs.connect.kafka.session import reach
 from occurs.errors import UsageProblem
 from occurs.hosts.spark.columns import PLACE, convert
+from occurs.model.nesting import DEEPEST
 from occurs.model.types import Type
 
 if TYPE_CHECKING:
@@ -68,7 +69,8 @@ def typed(messages: DataFrame, place: KafkaPlace, fields: Mapping[str, Type]) ->
     # Spark's parser stops behind the first value, whatever follows: as the item of a list it has to end there
     wrapped = F.concat(F.lit("["), text, F.lit(f',"{_MARK}"]'))
     alone = F.coalesce(F.try_variant_get(F.col("list"), "$[1]", "string") == _MARK, F.lit(False))
-    lists = messages.withColumn("list", F.when(F.is_valid_utf8(text), F.try_parse_json(wrapped)))
+    measured = messages.withColumn("deep", F.is_valid_utf8(text) & _deep(text))
+    lists = measured.withColumn("list", F.when(F.is_valid_utf8(text) & ~F.col("deep"), F.try_parse_json(wrapped)))
     parts = lists.select("*", *(_part(name).alias(v) for name, v in inside.items()))
     told = {v: F.coalesce(F.schema_of_variant(v), F.lit("VOID")) for v in inside.values()}
     kinds = parts.select("*", *(kind.alias(f"k{v}") for v, kind in told.items()))
@@ -85,6 +87,7 @@ def typed(messages: DataFrame, place: KafkaPlace, fields: Mapping[str, Type]) ->
     reason = (
         F.when(F.col("value").isNull(), "the message has no value")
         .when(~F.is_valid_utf8(text), "the value is not UTF-8")
+        .when(F.col("deep"), f"the value is nested more than {DEEPEST} levels deep")
         .when(~alone, "the value is not JSON")
         .when(~text.rlike(r"^\s*\{"), "the value is not a JSON object")
         .otherwise(F.coalesce(*wrong, F.lit(None).cast("string")))
@@ -99,6 +102,23 @@ def typed(messages: DataFrame, place: KafkaPlace, fields: Mapping[str, Type]) ->
         broken.alias(BROKEN),
         F.col("reason").alias(REASON),
     )
+
+
+def _deep(text: Column) -> Column:
+    """Does a JSON text nest lists and objects deeper than ``DEEPEST``?  As :func:`occurs.model.nesting.too_deep`."""
+    from pyspark.sql import functions as F
+
+    plain = F.replace(F.replace(text, F.lit("\\\\"), F.lit("")), F.lit('\\"'), F.lit(""))
+    marks = F.regexp_replace(F.regexp_replace(plain, '"[^"]*+"?', ""), r"[^\[\]{}]++", "")
+    nothing = F.struct(F.lit(0).alias("level"), F.lit(0).alias("most"))
+
+    def step(before: Column, mark: Column) -> Column:
+        level = before["level"] + F.when(mark.isin("[", "{"), 1).when(mark.isin("]", "}"), -1).otherwise(0)
+        return F.struct(level.alias("level"), F.greatest(before["most"], level).alias("most"))
+
+    most = F.aggregate(F.split(marks, ""), nothing, step)["most"]
+    opened = F.length(text) - F.length(F.translate(text, "[{", ""))
+    return F.when(opened > DEEPEST, most > DEEPEST).otherwise(F.lit(False))  # few texts need the second look
 
 
 def _part(name: str) -> Column:

@@ -16,6 +16,9 @@ from occurs.languages.esql.semantics_arithmetic import GREATEST, LEAST, Fault
 from occurs.languages.esql.semantics_values import Map, Record, Troolean, elements, number
 from occurs.pipes.tree import Plot
 
+#: lists and objects of JSON, and elements of XML, inside one another
+DEEPEST = 100
+
 # --- XML ------------------------------------------------------------------------------------------------------------
 
 
@@ -32,9 +35,21 @@ def read_xml(text: Any) -> Document:
     if not isinstance(text, str):
         raise Fault("bad-value", "is no text, so no XML", text)
     try:
-        return Document(text, ElementTree.fromstring(text, forbid_dtd=True))
+        root = ElementTree.fromstring(text, forbid_dtd=True)
+        if _height([root]) > DEEPEST:
+            raise ValueError(f"elements are nested more than {DEEPEST} deep")
+        return Document(text, root)
     except (ElementTree.ParseError, DefusedXmlException, ValueError) as problem:
         raise Fault("bad-value", f"is no XML that is taken: {problem}", text) from problem
+
+
+def _height(level: list[Any]) -> int:
+    """How many levels of elements there are from ``level`` on."""
+    height = 0
+    while level:
+        height += 1
+        level = [child for element in level for child in element]
+    return height
 
 
 def xpath(path: Any, document: Any, context: Mapping[str, Any]) -> tuple[str, ...]:
@@ -44,7 +59,7 @@ def xpath(path: Any, document: Any, context: Mapping[str, Any]) -> tuple[str, ..
     variables = {n: _variable(v) for n, v in context.items()}
     try:
         found = elementpath.select(document.root, path, parser=elementpath.XPath1Parser, variables=variables)
-    except (elementpath.ElementPathError, TypeError, ValueError) as problem:
+    except (elementpath.ElementPathError, TypeError, ValueError, RecursionError) as problem:
         raise Fault("bad-value", f"is no XPath that is understood: {problem}", path) from problem
     return tuple(map(_text, found if isinstance(found, list) else [found]))
 
@@ -97,10 +112,21 @@ def read_json(text: Any) -> Json:
     """The document that a text is; Fault if it is malformed."""
     if not isinstance(text, str):
         raise Fault("bad-value", "is no text, so no JSON", text)
+    if _nesting(text) > DEEPEST:
+        raise Fault("bad-value", f"is no JSON that is taken: lists and objects nest more than {DEEPEST} deep", text)
     try:
         return _document(json.loads(text, parse_constant=_no_constant))
     except ValueError as problem:
         raise Fault("bad-value", f"is no JSON: {problem}", text) from problem
+
+
+def _nesting(text: str) -> int:
+    """How deep lists and objects are nested; brackets inside of texts do not count."""
+    depth = deepest = 0
+    for mark in re.findall(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', text, re.DOTALL):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(mark, 0)
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def _no_constant(name: str) -> Any:

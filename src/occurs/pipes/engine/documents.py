@@ -8,22 +8,44 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
+from xml.etree.ElementTree import ParseError, TreeBuilder
 
+from occurs.model.nesting import DEEPEST, TooDeep
+from occurs.model.nesting import read_json as loads
 from occurs.pipes.engine.faults import Fault
 from occurs.pipes.engine.values import Document, Json, Map, Record, Troolean, elements, number
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 
 
+class _Shallow(TreeBuilder):
+    """The tree of a document; raises TooDeep for elements that are nested too deep."""
+
+    _depth = 0
+
+    def start(self, tag: str, attributes: Any, /) -> Any:
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise TooDeep
+        return super().start(tag, attributes)
+
+    def end(self, tag: str, /) -> Any:
+        self._depth -= 1
+        return super().end(tag)
+
+
 def read_xml(text: Any) -> Document:
     """The document that a text is.  Raises Fault if it is malformed, or has a document type."""
-    from defusedxml import DefusedXmlException, ElementTree
+    from defusedxml import DefusedXmlException
+    from defusedxml.ElementTree import DefusedXMLParser
 
     if not isinstance(text, str):
         raise Fault("bad-value", "is no text, so no XML", text)
+    parser = DefusedXMLParser(target=_Shallow(), forbid_dtd=True)
     try:
-        return Document(text, ElementTree.fromstring(text, forbid_dtd=True))
-    except (ElementTree.ParseError, DefusedXmlException, ValueError) as problem:
+        parser.feed(text)
+        return Document(text, parser.close())
+    except (ParseError, DefusedXmlException, ValueError) as problem:
         raise Fault("bad-value", f"is no XML that is taken: {problem}", text) from problem
 
 
@@ -36,7 +58,7 @@ def xpath(path: Any, document: Any, context: Mapping[str, Any]) -> tuple[str, ..
     variables = {n: _variable(v) for n, v in context.items()}
     try:
         found = elementpath.select(document.root, path, parser=elementpath.XPath1Parser, variables=variables)
-    except (elementpath.ElementPathError, TypeError, ValueError) as problem:
+    except (elementpath.ElementPathError, TypeError, ValueError, RecursionError) as problem:
         raise Fault("bad-value", f"is no XPath that is understood: {problem}", path) from problem
     return tuple(map(_found_text, found if isinstance(found, list) else [found]))
 
@@ -81,8 +103,8 @@ def read_json(text: Any) -> Json:
     if not isinstance(text, str):
         raise Fault("bad-value", "is no text, so no JSON", text)
     try:
-        return as_json(json.loads(text, parse_constant=_no_constant))
-    except (ValueError, RecursionError) as problem:
+        return as_json(loads(text, parse_constant=_no_constant))
+    except ValueError as problem:
         raise Fault("bad-value", f"is no JSON: {problem}", text) from problem
 
 

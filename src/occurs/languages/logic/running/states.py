@@ -5,7 +5,6 @@ Rows are tuples in the order of the declared columns.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
@@ -14,6 +13,7 @@ import numpy as np
 
 from occurs.errors import InputProblem
 from occurs.languages.logic.running.values import Relation
+from occurs.model.nesting import read_json
 from occurs.operators.columns import Column
 from occurs.operators.rows import Rows
 
@@ -227,7 +227,7 @@ class Table:
 def old_row(shape: Shape, text: str, time: int) -> Row:
     """The old row, given as JSON."""
     try:
-        found = json.loads(text)
+        found = read_json(text)
     except ValueError:
         found = None
     if not isinstance(found, Mapping):
