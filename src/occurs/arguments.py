@@ -14,6 +14,7 @@ from occurs.model.facts import fact_table
 from occurs.model.lists import named_list
 from occurs.model.source import InputOptions, Source
 from occurs.model.types import Schema, Type
+from occurs.model.values import is_text, short
 
 
 def split_options(options: Mapping[str, Any]) -> tuple[InputOptions, dict[str, Any]]:
@@ -29,9 +30,12 @@ def split_options(options: Mapping[str, Any]) -> tuple[InputOptions, dict[str, A
 
 
 def schema_of(type: str, given: Schema | Mapping[str, str]) -> Schema:
-    """A schema, or attributes to the names of their types, ``list<int>`` among them."""
+    """A schema, or attributes to the names of their types, ``list<int>`` among them.  Raises UsageProblem."""
     if isinstance(given, Schema):
         return given
+    if not isinstance(given, Mapping) or not all(isinstance(n, str) for n in given):
+        text = f"the schema of `{type}` is not a mapping from attributes to types: {short(given)}"
+        raise UsageProblem.of("bad-option", text, hint='such as {"v": "int"}')
     names = {str(t): t for t in (Type.INT, Type.FLOAT, Type.STRING, Type.BOOL, Type.TIMESTAMP)}
     lists = {n: named_list(str(t)) for n, t in given.items()}
     for name, t in given.items():
@@ -51,8 +55,13 @@ def without_lists(schema: Schema) -> Schema:
 def named(events: Any, names: Mapping[int, str]) -> Any:
     """Tables by type, and sources of files, under the names of their types where these are numbers.
 
-    Raises UsageProblem for two tables of one type.
+    Raises UsageProblem for two tables of one type, and for names that are not text.
     """
+    if isinstance(events, Mapping):
+        for name in events:
+            if not (isinstance(name, str) and is_text(name)) and name is not None and name not in names:
+                hint = "a mapping goes from the names of event types to their tables"
+                raise UsageProblem.of("bad-table", f"a table has the name {short(name)}, which is not text", hint=hint)
     texts = {str(number): name for number, name in names.items()}
     if isinstance(events, list | tuple):
         return [replace(s, type=texts.get(s.type or "", s.type)) if isinstance(s, Source) else s for s in events]
@@ -82,6 +91,8 @@ def sources_of(events: Any) -> Any:
 
 def fact_tables(given: Mapping[str, Any], declared: Mapping[str, Schema]) -> dict[str, pa.Table]:
     """Facts as their declarations say.  Raises UsageProblem for one that is not declared, and InputProblem."""
+    if not isinstance(given, Mapping) or not all(isinstance(n, str) for n in given):
+        raise UsageProblem.of("bad-option", f"facts: a mapping from names to tables was expected, not {short(given)}")
     unread = [n for n in given if n not in declared]
     if unread:
         text = f"no definition of this program reads facts: {', '.join(f'`{n}`' for n in unread)}"

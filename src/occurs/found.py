@@ -173,8 +173,10 @@ def called(table: pa.Table, name: str) -> pa.Table:
 
 def chosen(reported: tuple[str, ...], only: list[str] | None) -> tuple[str, ...]:
     """The reported types, or those of them that ``only`` names; UsageProblem for one that is not reported."""
+    if only is not None and (isinstance(only, str) or not isinstance(only, Iterable)):
+        raise UsageProblem.of("bad-option", f"only: a list of types was expected, not {only!r}")
     for name in only or ():
         if name not in reported:
-            hint = did_you_mean(name, reported, "types")
+            hint = did_you_mean(str(name), reported, "types")
             raise UsageProblem.of("unknown-name", f"`{name}` is not reported", hint=hint)
     return reported if only is None else tuple(t for t in reported if t in only)

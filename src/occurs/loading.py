@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from occurs.connect.places import user_path
 from occurs.errors import InputProblem, UsageProblem, did_you_mean
 from occurs.languages.language import names, suffixes
 from occurs.program import Program
@@ -25,6 +26,7 @@ def load(*paths: str | Path, language: str | None = None, max_formula: int | Non
 
 def text_of(path: Path) -> str:
     """The text of a file.  Raises InputProblem (``missing-file``, with the nearest names)."""
+    path = user_path(path)
     try:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
@@ -35,9 +37,7 @@ def text_of(path: Path) -> str:
         raise InputProblem.of("missing-file", f"{path} cannot be read as text: {error}", file=str(path)) from error
 
 
-def parse(
-    text: str, language: str = "tesla", *, name: str | None = None, max_formula: int | None = None
-) -> Program:
+def parse(text: str, language: str = "tesla", *, name: str | None = None, max_formula: int | None = None) -> Program:
     """A program from a string; ``name`` stands for the file in messages, ``max_formula`` as for :func:`load`."""
     return Program([(text, name, _language(language, name or "<text>"))], max_formula=max_formula)
 

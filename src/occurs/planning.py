@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from occurs.bound import Bound
 from occurs.errors import DefinitionProblem, Problem, UsageProblem, hardened
+from occurs.model.values import short
 from occurs.plan.definition import Definition
 
 
@@ -34,11 +35,12 @@ class PlanOptions:
         options = replace(self, **changed)
         try:
             ZoneInfo(options.zone)
-        except (ZoneInfoNotFoundError, ValueError, OSError):
+        except (ZoneInfoNotFoundError, ValueError, OSError, TypeError):
             hint = 'zones have names such as "Europe/Rome" or "UTC"'
             raise UsageProblem.of("bad-option", f"`{options.zone}` is no time zone", hint=hint) from None
-        if options.max_instances is not None and options.max_instances < 1:
-            raise UsageProblem.of("bad-option", f"max_instances: {options.max_instances}", hint="at least 1")
+        most = options.max_instances
+        if most is not None and not (isinstance(most, int) and 1 <= most < 2**63):
+            raise UsageProblem.of("bad-option", f"max_instances: {short(most)}", hint="a whole number, at least 1")
         return options
 
     def judge(self, problems: list[Problem]) -> None:

@@ -36,6 +36,7 @@ from occurs.model.ticks import instant
 from occurs.model.ticks import time_unit as unit_of
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
+from occurs.model.values import short
 from occurs.plan.definition import Definition
 from occurs.plan.notes import notes
 from occurs.plan.sequences import SequenceDefinition
@@ -85,7 +86,7 @@ class Program(Intake):
 
         Raises UsageProblem, and DefinitionProblem for warnings that ``strict`` makes errors.
         """
-        tables = fact_tables(facts or {}, self._unbound.facts)
+        tables = fact_tables({} if facts is None else facts, self._unbound.facts)
         others = [n for n, part in self._unbound.parts.items() if (part.nodes or part.subscribed) and not part.windows]
         out = self._with(
             zone=zone, strict=strict, require_bounds=require_bounds, window=windows_of(window, step, others),
@@ -315,6 +316,9 @@ class Program(Intake):
         """
         self.refuse_files("events one by one")
         kind = TimeKind() if time_unit is None else TimeKind(False, unit_of(time_unit))
+        if schemas is not None and not isinstance(schemas, Mapping):
+            text = f"schemas: a mapping from event types to their attributes was expected, not {short(schemas)}"
+            raise UsageProblem.of("bad-option", text)
         given = {t: schema_of(t, s) for t, s in (schemas or {}).items()}
         if not self.reads_lists:
             given = {t: without_lists(s) for t, s in given.items()}

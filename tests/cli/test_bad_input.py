@@ -232,3 +232,44 @@ def test_ctrl_c_is_status_130(here):
         os.close(writer)
         out, err = running.communicate()
     assert (running.returncode, out, err) == (130, "", "interrupted\n")
+
+
+#: names that no file can have
+NO_PATHS = [
+    "loop.csv",
+    "self/x.csv",
+    "nul\0.csv",
+    "\ud800.csv",
+    "x" * 300 + ".csv",
+    "x" * 5_000 + ".csv",
+    "~nobody-is/x.csv",
+]
+
+
+@pytest.mark.parametrize("path", NO_PATHS, ids=lambda p: ascii(p)[:20])
+def test_names_that_no_file_can_have(occurs, here, path):
+    (here / "loop.csv").symlink_to("loop.csv")
+    (here / "self").symlink_to("self")
+    put(here / "e.csv", EVENTS)
+    rules = path.replace(".csv", ".tesla")
+    (here / "loop.tesla").symlink_to("loop.tesla")
+    for arguments in (
+        ("run", "fire.tesla", "--host", "local", "--events", path),
+        ("run", "fire.tesla", "--host", "local", "--events", f"Smoke={path}"),
+        ("run", "fire.tesla", "--host", "local", "--events", "e.csv", "--facts", f"f={path}"),
+        ("run", "fire.tesla", "--host", "local", "--events", "e.csv", "--out", path),
+        ("run", "fire.tesla", "--host", "local", "--events", "e.csv", "--bad", path),
+        ("run", rules, "--host", "local", "--events", "e.csv"),
+        ("check", rules),
+        ("explain", rules),
+        ("follow", "fire.tesla", "--events", path, "--checkpoint", "ck", "--out", "out"),
+        ("follow", "fire.tesla", "--events", "e.csv", "--checkpoint", path, "--out", "out"),
+        ("net", rules.replace(".tesla", ".epl")),
+        ("epl", rules.replace(".tesla", ".epl")),
+        ("plot", path, "-o", "x.png"),
+        ("simulate", "fire.tesla", "--events", path),
+    ):
+        done = occurs(*arguments)
+        assert done.status == 2, arguments
+        assert "error[" in done.err, arguments
+        assert "error[internal]" not in done.err, (arguments, done.err)

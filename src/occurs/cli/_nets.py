@@ -12,6 +12,7 @@ import pyarrow as pa
 
 import occurs
 from occurs.cli import _input, _options
+from occurs.connect.places import user_path
 from occurs.errors import DefinitionProblem, LimitProblem, SyntaxProblem, UsageProblem
 from occurs.languages.epl.nets import Translation, translate
 from occurs.model.history import History
@@ -149,7 +150,7 @@ def in_order(history: History, most: int | None) -> list[Any]:
 
 
 def _read(path: str, runs: bool) -> Net:
-    file = Path(path).expanduser()
+    file = user_path(path)
     try:
         data = file.read_bytes()
     except OSError as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
 import click
 import pyarrow as pa
@@ -15,7 +14,7 @@ from rich.text import Text
 
 from occurs.cli._group import hush_stdout
 from occurs.connect.astext import plain_text
-from occurs.connect.places import split_type
+from occurs.connect.places import split_type, user_path
 from occurs.connect.writers import check_target, json_blocks, write
 from occurs.errors import ResourceProblem, UsageProblem
 
@@ -28,14 +27,14 @@ def check_targets(targets: Mapping[str, str | None], events: Iterable[str]) -> N
 
     ``targets``: option to path.  Raises UsageProblem and ResourceProblem.
     """
-    taken = {Path(split_type(text)[1]).expanduser().resolve(): f"--events {text}" for text in events}
+    taken = {user_path(split_type(text)[1]).resolve(): f"--events {text}" for text in events}
     for option, target in targets.items():
         if target is None:
             continue
         if target == "-":
             raise UsageProblem.of("bad-option", f"{option} -: stdout is for detections", hint="give it a file")
         check_target(target, option)
-        path = Path(target).expanduser().resolve()
+        path = user_path(target, option).resolve()
         if path in taken:
             raise UsageProblem.of("bad-option", f"{option} {target} would overwrite what {taken[path]} names")
         taken[path] = f"{option} {target}"

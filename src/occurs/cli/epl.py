@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from occurs.connect.places import user_path
 from occurs.connect.whole import Whole
 from occurs.errors import ResourceProblem, UsageProblem, raise_problems
 
@@ -25,7 +26,7 @@ def command(rules: str, out: str | None) -> None:
     """
     from occurs.loading import text_of
 
-    target = Path(out).expanduser() if out is not None and out != "-" else None
+    target = user_path(out, "--out") if out is not None and out != "-" else None
     if target is not None and not target.parent.is_dir():
         raise UsageProblem.of("missing-file", f"--out {out}: there is no directory {target.parent}")
     text = _made(text_of(Path(rules)), rules, target is not None and target.name.endswith(MODEL))

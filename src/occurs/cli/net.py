@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from occurs.cli import _nets, _options
+from occurs.connect.places import user_path
 from occurs.connect.whole import Whole
 from occurs.errors import ResourceProblem, UsageProblem
 from occurs.nets.net import Net
@@ -46,17 +45,18 @@ def command(
         raise UsageProblem.of("unknown-format", f"--out {out}: the suffix is none of {' '.join(_FORMATS)}")
     if out is not None and black and out.endswith(".cpn"):
         raise UsageProblem.of("bad-option", "--black: CPN Tools has no black transitions", hint="--encoded, .net.json")
-    if out is not None and not Path(out).expanduser().parent.is_dir():
-        raise UsageProblem.of("missing-file", f"--out {out}: there is no directory {Path(out).expanduser().parent}")
+    target = None if out is None else user_path(out, "--out")
+    if target is not None and not target.parent.is_dir():
+        raise UsageProblem.of("missing-file", f"--out {out}: there is no directory {target.parent}")
     loaded = _nets.load(sources, given, language, first=first, sink_exits=sink_exits, max_events=max_events)
     encoded = out is not None and out.endswith(".cpn") if black is None else not black
     net = loaded.with_encoding(encoded)
-    if out is None:
+    if out is None or target is None:
         click.echo(summary(net))
         return
     data = _bytes(net, out)
     try:
-        with Whole(Path(out).expanduser()) as file:
+        with Whole(target) as file:
             file.write(data)
     except OSError as error:
         raise ResourceProblem.of("cannot-write", f"{out}: {error.strerror or error}") from error

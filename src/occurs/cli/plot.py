@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 import pyarrow as pa
 
 from occurs.cli import _input
 from occurs.connect.files import read_sources
+from occurs.connect.places import user_path
 from occurs.errors import UsageProblem, did_you_mean
 from occurs.model.history import History, normalise
 from occurs.model.source import InputOptions
@@ -41,7 +40,7 @@ def command(
     """
     from occurs.plot.timeline import Timeline, check
 
-    target = Path(out).expanduser()
+    target = user_path(out, "--out")
     check(target)
     with _input.doing("reading"):
         history = normalise(read_sources(detections), options=InputOptions(time_unit=time_unit))

@@ -15,6 +15,7 @@ from occurs.connect.astext import dumps
 from occurs.connect.changes.model import Watched
 from occurs.connect.changes.place import open_feed
 from occurs.connect.changes.store import Store
+from occurs.connect.places import user_path
 from occurs.errors import ResourceProblem, UsageProblem
 from occurs.follow.figures import Line
 from occurs.follow.loop import stopped_by_signals
@@ -188,7 +189,7 @@ class _Out:
         self._option = f"--out {path}"
         if path is not None and path != "-":
             try:
-                self._file = open(Path(path).expanduser(), "a", encoding="utf-8")  # noqa: SIM115  it stays open
+                self._file = open(user_path(path, "--out"), "a", encoding="utf-8")  # noqa: SIM115  it stays open
             except OSError as error:
                 raise ResourceProblem.of("cannot-write", f"{self._option}: {error.strerror or error}") from error
 

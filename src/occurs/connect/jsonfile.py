@@ -21,6 +21,7 @@ from occurs.model.nesting import DEEPEST, depths, too_deep
 from occurs.model.nesting import read_json as loads
 from occurs.model.source import Source
 from occurs.model.types import Schema, Type, arrow_type
+from occurs.model.values import is_text
 
 #: lines whose nesting is measured at once
 MEASURED = 2_000
@@ -295,14 +296,9 @@ def _fits(value: object, wanted: Type) -> bool:
         return exact and (wanted is Type.INT or (wanted is Type.FLOAT and int(float(value)) == value))
     if kind is Type.FLOAT and wanted is Type.INT and isinstance(value, float):
         return value.is_integer() and abs(value) < 2**63
-    return kind is wanted and not (isinstance(value, str) and _unpaired(value))
-
-
-def _unpaired(text: str) -> bool:
-    """Whether there is half of a surrogate pair in it, which no text can have."""
-    return any("\ud800" <= c <= "\udfff" for c in text)
+    return kind is wanted and not (isinstance(value, str) and not is_text(value))
 
 
 def _written(value: object) -> str:
     """As JSON, which can be written wherever it is told."""
-    return json.dumps(value, ensure_ascii=isinstance(value, str) and _unpaired(value))
+    return json.dumps(value, ensure_ascii=isinstance(value, str) and not is_text(value))

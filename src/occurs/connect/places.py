@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from occurs.errors import InputProblem, Problem, UsageProblem, did_you_mean
+from occurs.model.values import short
 
 #: suffix -> format; also with .gz behind it, except Parquet
 FORMATS = {
@@ -47,10 +49,30 @@ def places(texts: Iterable[str]) -> list[Place]:
     return out
 
 
+def user_path(text: str | Path, option: str | None = None) -> Path:
+    """The path that a user names, with ``~`` expanded.  Nothing needs to be there.
+
+    Raises InputProblem (``missing-file``) if no file can have that name (a loop of links, a NUL, a name that is too
+    long, the home of nobody); UsageProblem if the value of an ``option`` is such a name.
+    """
+    try:
+        path = Path(text).expanduser()
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return path
+    except (OSError, RuntimeError, ValueError) as error:
+        why = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        message = f"{short(str(text))} cannot be the path of a file: {why}"
+        if option is not None:
+            raise UsageProblem.of("missing-file", f"{option} {message}") from error
+        raise InputProblem.of("missing-file", message) from error
+    return path
+
+
 def split_type(text: str) -> tuple[str | None, str]:
     """``TYPE=PATH`` or ``PATH``.  A path that exists as written, or has a ``/`` before its ``=``, is a path."""
     name, equals, path = text.partition("=")
-    if not equals or "/" in name or "\\" in name or Path(text).exists():
+    if not equals or "/" in name or "\\" in name or os.path.exists(text):
         return None, text
     if not name or not path:
         raise UsageProblem.of("bad-option", f"events `{text}`", hint="PATH, or TYPE=PATH for one type per file")
@@ -71,7 +93,7 @@ def _place(text: str) -> list[Place]:
         scheme = text.split("=", 1)[-1].split("://")[0]
         raise UsageProblem.of("unsupported", f"events from `{scheme}://` cannot be read as a history: `{text}`")
     name, spelled = split_type(text)
-    path = Path(spelled).expanduser()
+    path = user_path(spelled)
     if path.is_dir():  # also one called x.parquet: so Spark writes
         return [Place(p, f, name) for p, f in _inside(path)]
     if not path.exists():

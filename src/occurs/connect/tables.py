@@ -8,6 +8,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from occurs.errors import InputProblem, UsageProblem
+from occurs.model.values import is_text
 
 Kind = Literal["arrow", "pandas", "polars", "spark"]
 
@@ -86,11 +87,16 @@ def _from_pandas(frame: Any, name: str | None) -> pa.Table:
     columns: dict[str, pa.Array] = {}
     names = [str(c) for c in frame.columns]
     for column in frame.columns:
+        if not is_text(str(column)):
+            raise InputProblem.of("bad-value", f"the name of the column {column!r} is not text", file=file)
         if names.count(str(column)) > 1:
             raise InputProblem.of("duplicate-name", f"two columns are called `{column}`", file=file)
         try:
             columns[str(column)] = pa.array(frame[column], from_pandas=True)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        except UnicodeEncodeError as error:
+            text = f"column `{column}` has a value that is not text: {error}"
+            raise InputProblem.of("bad-value", text, file=file) from error
+        except (pa.ArrowException, OverflowError) as error:
             kinds = sorted({type(v).__name__ for v in frame[column].dropna().head(100_000)})
             raise InputProblem.of(
                 "bad-value",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import IO
 from urllib.parse import quote
 
@@ -13,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from occurs.connect.astext import json_text, plain_text
-from occurs.connect.places import format_of
+from occurs.connect.places import format_of, user_path
 from occurs.connect.whole import Whole
 from occurs.errors import ResourceProblem, UsageProblem
 from occurs.model.types import arrow_type, from_arrow, widen
@@ -41,7 +40,7 @@ def check_target(path: str, option: str = "--out") -> None:
 
     Raises UsageProblem (an unknown suffix, or no such directory) and ResourceProblem (no right to write).
     """
-    target = Path(path).expanduser()
+    target = user_path(path, option)
     if target.suffix and not target.is_dir() and format_of(target) is None:
         raise UsageProblem.of("unknown-format", f"{option} {path}: the suffix is none of .jsonl .csv .parquet")
     if not target.parent.is_dir():
@@ -62,7 +61,7 @@ def write(path: str, tables: Tables, option: str = "--out") -> None:
     if it cannot be written, UsageProblem (``schema-conflict``) if two types' columns cannot be in one Parquet file.
     """
     check_target(path, option)
-    target = Path(path).expanduser()
+    target = user_path(path, option)
     kind = format_of(target)
     try:
         if kind is None:
@@ -89,7 +88,7 @@ def write_to(out: IO[bytes], kind: str, tables: Tables) -> None:
 def write_rows(path: str, table: pa.Table | None, option: str = "--bad") -> None:
     """Rows that are no events, such as bad ones: their columns and nothing else; None: an empty table."""
     check_target(path, option)
-    target = Path(path).expanduser()
+    target = user_path(path, option)
     table = pa.table({"reason": pa.array([], pa.string())}) if table is None else table
     kind = format_of(target)
     try:

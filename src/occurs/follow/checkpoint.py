@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
+from occurs.connect.places import user_path
 from occurs.connect.whole import durable
 from occurs.errors import CheckpointProblem, OccursError, Problem, ResourceProblem, UsageProblem
 from occurs.hosts.stream.adopt import quoted
@@ -47,7 +48,7 @@ class Checkpoint:
     """
 
     def __init__(self, path: str):
-        self.path = Path(path).expanduser().absolute()
+        self.path = user_path(path, "--checkpoint").absolute()
         self._lock: IO[str] | None = None
         with _disk(self.path):
             if self.path.exists() and not self.path.is_dir():

@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from rich.console import Console
 from rich.text import Text
 
+from occurs.connect.places import user_path
 from occurs.errors import ResourceProblem
 from occurs.hosts.stream.batches import MicroBatch
 from occurs.model.time import TimeKind
@@ -111,7 +111,7 @@ class Metrics:
     def __init__(self, path: str):
         self._path = path
         try:
-            self._file = open(Path(path).expanduser(), "a", encoding="utf-8")  # noqa: SIM115  it stays open
+            self._file = open(user_path(path, "--metrics"), "a", encoding="utf-8")  # noqa: SIM115  it stays open
         except OSError as error:
             raise ResourceProblem.of("cannot-write", f"--metrics {path}: {error.strerror or error}") from error
 

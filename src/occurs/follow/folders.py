@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from occurs.connect.files import read_place, unreadable
-from occurs.connect.places import FORMATS, Place, format_of, split_type
+from occurs.connect.places import FORMATS, Place, format_of, split_type, user_path
 from occurs.errors import InputProblem, OccursError, UsageProblem, did_you_mean
 from occurs.follow.expected import Expected
 from occurs.follow.wide import wide
@@ -50,7 +50,7 @@ class Folder:
     def parse(cls, text: str) -> Folder:
         """``DIR`` or ``TYPE=DIR``.  Raises InputProblem (``missing-file``)."""
         name, spelled = split_type(text)
-        path = Path(spelled).expanduser()
+        path = user_path(spelled)
         if not path.is_dir():
             near = [p.name for p in path.parent.iterdir() if p.is_dir()] if path.parent.is_dir() else []
             hint = did_you_mean(path.name, near, "directories beside it") if near else None

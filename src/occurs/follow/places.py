@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from occurs.connect.places import split_type
+from occurs.connect.places import split_type, user_path
 from occurs.errors import UsageProblem
 from occurs.follow.sources import Folders, Replay, Source
 
@@ -20,9 +20,9 @@ def source_of(texts: Sequence[str], speed: float | None) -> Source:
         if not all(topics) or speed is not None:
             raise UsageProblem.of("bad-option", "--events: topics of Kafka go with no files, and have their own speed")
         return Topics(texts)
-    directories = [Path(text).expanduser().is_dir() for text in spelled]
+    directories = [user_path(text).is_dir() for text in spelled]
     if speed is not None or not any(directories):
-        missing = [t for t in spelled if not Path(t).expanduser().exists()]
+        missing = [t for t in spelled if not user_path(t).exists()]
         if missing and speed is None and not Path(missing[0]).suffix:
             return Folders(texts)  # says that there is no such directory
         return Replay(texts, speed)

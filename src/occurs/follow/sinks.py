@@ -17,6 +17,7 @@ import click
 import pyarrow as pa
 from rich.console import Console, RenderableType
 
+from occurs.connect.places import user_path
 from occurs.connect.whole import durable
 from occurs.connect.writers import check_target, json_blocks, json_rows, write_rows_to, write_to
 from occurs.errors import ResourceProblem, UsageProblem
@@ -57,7 +58,7 @@ class Files:
 
         Raises UsageProblem and ResourceProblem if nothing can be written there.
         """
-        self.path, self._suffix, self._option = Path(path).expanduser(), suffix, option
+        self.path, self._suffix, self._option = user_path(path, option), suffix, option
         if self.path.suffix and not self.path.is_dir():
             text = f"{option} {path}: a stream is written to a directory, one file per micro-batch"
             raise UsageProblem.of("bad-option", text, hint="a name without suffix; --out-format chooses jsonl, csv, ..")

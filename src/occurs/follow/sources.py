@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from occurs.connect.files import read_sources
+from occurs.connect.places import user_path
 from occurs.errors import UsageProblem
 from occurs.follow import folders, replay
 from occurs.follow.checkpoint import Checkpoint
@@ -100,7 +100,7 @@ class Folders(Passive):
         self._folders = folders.parse_folders(texts)
 
     def refuse_inside(self, option: str, target: str) -> None:
-        path = Path(target).expanduser().resolve()
+        path = user_path(target, option).resolve()
         for folder in self._folders:
             if path.is_relative_to(folder.path.resolve()):
                 text = f"{option} {target} is inside the directory {folder.path}, and would be read as events"

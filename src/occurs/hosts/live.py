@@ -15,6 +15,7 @@ from occurs.errors import InputProblem, UsageProblem, did_you_mean
 from occurs.model.lists import is_list
 from occurs.model.ticks import instant
 from occurs.model.types import Schema, Type, from_arrow
+from occurs.model.values import is_text, short
 from occurs.operators.rows import Rows
 from occurs.plan.stage import Stage
 
@@ -135,11 +136,14 @@ class Live:
         ``sequence`` and ``label``.  An event is taken when the next detection is asked for."""
         special = ("type", "time", "sequence", "label")
         for number, event in enumerate(events, 1):
+            if not isinstance(event, Mapping):
+                text = f"event {number} is not a mapping: {short(event)}"
+                raise InputProblem.of("bad-value", text, row=number, value=event, hint='with "type", "time", ..')
             missing = next((n for n in ("type", "time") if n not in event), None)
             if missing is not None:
                 hint = did_you_mean(missing, [str(n) for n in event], "keys")
                 raise InputProblem.of("missing-column", f"event {number} has no `{missing}`", row=number, hint=hint)
-            attributes = {n: v for n, v in event.items() if n not in special}
+            attributes = {n: v for n, v in event.items() if isinstance(n, str) and n not in special}
             yield from self.on_event(
                 event["type"], event["time"], attributes, event.get("sequence"), event.get("label")
             )
@@ -207,12 +211,13 @@ def _fit(type: str, name: str, value: Any, want: Type) -> Any:
     """The value if it is of its type; NaN is null.  An integer is a float if nothing is lost."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
-    if hasattr(value, "item") and not isinstance(value, int | float | str):  # a NumPy scalar
+    if hasattr(value, "item") and not isinstance(value, int | float | str) and getattr(value, "ndim", 0) == 0:
+        # a NumPy scalar
         value = value.item()
     good = (
         (want is Type.INT and isinstance(value, int) and not isinstance(value, bool) and value in _INT64)
         or (want is Type.FLOAT and isinstance(value, float))
-        or (want is Type.STRING and isinstance(value, str))
+        or (want is Type.STRING and isinstance(value, str) and is_text(value))
         or (want is Type.BOOL and isinstance(value, bool))
         or (want is Type.TIMESTAMP and isinstance(value, dt.datetime))
         or (want is Type.NULL)
@@ -222,5 +227,5 @@ def _fit(type: str, name: str, value: Any, want: Type) -> Any:
     if want is Type.FLOAT and isinstance(value, int) and not isinstance(value, bool) and abs(value) <= 2**53:
         return float(value)
     what = value.__class__.__name__
-    text = f"`{name}` of `{type}` is {want}, and {value!r} ({what}) is not"
+    text = f"`{name}` of `{type}` is {want}, and {short(value)} ({what}) is not"
     raise InputProblem.of("bad-value", text, value=value)

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from occurs.errors import InputProblem, Problem
+from occurs.model.values import python_rows, python_value, short
 
 if TYPE_CHECKING:
     from occurs.model.source import Source
@@ -80,13 +81,13 @@ class BadRows:
             first = int(found.at.min())
             value = _value(source, found.column, first)
             told = value is None or (found.text or "").startswith(str(value))
-            shown = "" if told else f": {_short(value)}"
+            shown = "" if told else f": {short(value)}"
             what = found.text or f"{found.reason} in column `{found.column}`"
             out.append(_problem(source, found.kind, _row(source, first), what + shown, value, len(found.at)))
         for source in self._sources:
             if source.torn:
                 row, text = source.torn[0]
-                what = f"this line cannot be read: {_short(text)}"
+                what = f"this line cannot be read: {short(text)}"
                 out.append(_problem(source, "bad-value", row, what, text, len(source.torn)))
         # the way out is the same for all: it is told once
         out.sort(key=lambda p: (p.file or "", p.row or 0))
@@ -97,7 +98,7 @@ class BadRows:
         rows: list[dict[str, Any]] = []
         for found in self._found:
             source = self._sources[found.source]
-            data = source.table.take(pa.array(found.at)).to_pylist()
+            data = python_rows(source.table.take(pa.array(found.at)))
             for at, row in zip(found.at.tolist(), data, strict=True):
                 value = _value(source, found.column, at)
                 place = {"file": source.file, "row": _row(source, at), "column": found.column}
@@ -124,13 +125,8 @@ def _value(source: Source, column: str | None, at: int) -> Any:
     if column is None:
         return None
     misfits = source.misfits.get(column, {})
-    return misfits[at] if at in misfits else source.table.column(column)[at].as_py()
+    return misfits[at] if at in misfits else python_value(source.table.column(column), at)
 
 
 def _text(value: Any) -> str | None:
     return None if value is None else str(value)
-
-
-def _short(value: Any) -> str:
-    text = repr(value) if isinstance(value, str) else str(value)
-    return text if len(text) <= 80 else text[:77] + "..."

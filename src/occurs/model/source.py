@@ -10,8 +10,9 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from occurs.errors import Problem
+from occurs.errors import Problem, UsageProblem
 from occurs.model.types import Schema
+from occurs.model.values import plain_layout
 
 Instant = int | str | dt.datetime | dt.date
 
@@ -22,6 +23,7 @@ class InputOptions:
 
     ``time_unit``: what an integer time counts (us, ms, s, min, h, d).  ``type_names``: names for the values of the type
     column (TESLA's ``Assign``).  ``lists``: columns of lists are read, as records; else they are left out.
+    Raises UsageProblem for names that are not text.
     """
 
     type: str | None = "type"
@@ -36,6 +38,12 @@ class InputOptions:
     type_names: Mapping[str, str] = field(default_factory=dict)
     lists: bool = False
 
+    def __post_init__(self) -> None:
+        for name in ("type", "time", "end", "sequence", "label", "time_unit", "bad_rows"):
+            value = getattr(self, name)
+            if not isinstance(value, str) and (value is not None or name in ("time", "bad_rows")):
+                raise UsageProblem.of("bad-option", f"{name}: a text was expected, not {value!r}")
+
     @property
     def special(self) -> tuple[str | None, ...]:
         return (self.type, self.time, self.end, self.sequence, self.label)
@@ -43,7 +51,7 @@ class InputOptions:
 
 @dataclass(frozen=True)
 class Source:
-    """A table with its origin.
+    """A table with its origin.  Its columns are in plain layouts: no views of text or bytes, no run-end encoding.
 
     ``type``: all its rows are of this type.  ``file`` names it in messages.  ``rows``: the place of each row in the
     file, counted from 1 (None: 1, 2, ..).  ``text``: values were written as text, so a declared type decides how they
@@ -59,6 +67,9 @@ class Source:
     as_text: Mapping[str, pa.ChunkedArray] = field(default_factory=dict)
     torn: Sequence[tuple[int, str]] = ()
     misfits: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "table", plain_layout(self.table))
 
 
 @dataclass

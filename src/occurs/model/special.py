@@ -14,9 +14,10 @@ from occurs.model.badrows import MISFIT, BadRows
 from occurs.model.lists import list_type
 from occurs.model.natural import clean
 from occurs.model.source import InputOptions, Intake, Source, input_problem, ints, listed
-from occurs.model.ticks import to_ticks
+from occurs.model.ticks import cast_what_fits, to_ticks
 from occurs.model.time import TIMESTAMP, TimeKind
 from occurs.model.types import RESERVED_INPUT, Schema, Type, from_arrow
+from occurs.model.values import short
 
 
 def take_in(
@@ -52,6 +53,9 @@ def take_in(
             reads = "" if choice is None else f", and the program reads {listed(choice)}"
             column = f" `{options.type}`" if options.type else ""
             problems.append(input_problem("missing-column", f"there is no type column{column}{reads}", source, hint))
+    if typed and not names_types(kind := table.schema.field(options.type).type):
+        text = f"the type column `{options.type}` is of type {short(kind)}, which names no event types"
+        problems.append(input_problem("bad-value", text, source, "text, or the integers that rules give to types"))
     if len(problems) > before:
         return None
     if typed:
@@ -99,12 +103,14 @@ def take_in(
 
 
 def _codes(column: pa.ChunkedArray, options: InputOptions, bad: BadRows, number: int) -> tuple[np.ndarray, list[str]]:
-    """The type column as small integers, and their names; -1 where it is null (a bad row)."""
-    t = column.type
-    if not pa.types.is_dictionary(t):
-        if not (pa.types.is_string(t) or pa.types.is_large_string(t)):
-            column = column.cast(pa.string())
-        column = column.dictionary_encode()
+    """The type column as small integers, and their names; -1 where it is null or unreadable (a bad row)."""
+    if not (pa.types.is_dictionary(column.type) and from_arrow(column.type) is Type.STRING):
+        text = _names(column)
+        lost = np.flatnonzero(text.is_null().to_numpy() & column.is_valid().to_numpy())
+        bad.add(number, "unreadable type", "bad-value", options.type, lost)
+        column = text.dictionary_encode()
+    else:
+        lost = np.zeros(0, np.int64)
     array = column.unify_dictionaries().combine_chunks()
     if isinstance(array, pa.ChunkedArray):  # an empty column has no chunk, a huge one several
         array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], pa.string()).dictionary_encode()
@@ -117,8 +123,30 @@ def _codes(column: pa.ChunkedArray, options: InputOptions, bad: BadRows, number:
     if None in names or "" in names:
         empty = [i for i, v in enumerate(names) if not v]
         codes = np.where(np.isin(codes, empty), -1, codes).astype(small)
-    bad.add(number, "null type", "bad-value", options.type, np.flatnonzero(codes < 0))
+    bad.add(number, "null type", "bad-value", options.type, np.setdiff1d(np.flatnonzero(codes < 0), lost))
     return codes, [options.type_names.get(v or "", v or "") for v in names]
+
+
+def names_types(t: pa.DataType) -> bool:
+    """May a column of this Arrow type be the type column?  Numbers are ids of types; bytes are UTF-8."""
+    if pa.types.is_dictionary(t):
+        return names_types(t.value_type)
+    return (
+        from_arrow(t) is not None
+        or pa.types.is_binary(t)
+        or pa.types.is_large_binary(t)
+        or (pa.types.is_fixed_size_binary(t))
+    )
+
+
+def _names(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A type column as text, null where it cannot be read."""
+    t = column.type
+    if pa.types.is_dictionary(t):
+        return _names(column.cast(t.value_type))
+    if pa.types.is_string(t) or pa.types.is_large_string(t):
+        return column
+    return cast_what_fits(column.cast(pa.binary()) if pa.types.is_fixed_size_binary(t) else column, pa.string())
 
 
 def time_kind(intakes: list[Intake], options: InputOptions) -> TimeKind:

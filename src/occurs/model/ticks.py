@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from occurs.errors import UsageProblem, did_you_mean
 from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration, TimeKind
+from occurs.model.values import is_text, short
 
 #: ISO 8601 as people and tools write it; Arrow's parser is the judge, this only keeps it from failing on whole columns
 _ISO = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d{1,9})?)?)?\s?(Z|[+-]\d\d(:?\d\d)?)?$"
@@ -54,8 +55,10 @@ def timestamps(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Any timestamp or date column as timestamp[us, UTC]; null where it is not whole in microseconds."""
     utc = pa.timestamp("us", tz="UTC")
     t = column.type
-    if pa.types.is_date(t):
-        return column.cast(pa.timestamp("s")).cast(pa.timestamp("us")).cast(utc)
+    if pa.types.is_date32(t):
+        return _scaled(column.cast(pa.int32()).cast(pa.int64()), 86_400_000_000)
+    if pa.types.is_date64(t):
+        return _scaled(column.cast(pa.int64()), 1_000)
     if t.unit == "ns":
         ticks = column.cast(pa.int64())
         micro = pc.divide(ticks, 1000)  # truncates, so the product shows whether it was whole
@@ -63,11 +66,14 @@ def timestamps(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return pc.if_else(whole, micro, None).cast(utc)
     if t.unit == "us":
         return column.cast(pa.int64()).cast(utc)
-    factor = 1_000 if t.unit == "ms" else 1_000_000
-    ticks = column.cast(pa.int64())
+    return _scaled(column.cast(pa.int64()), 1_000 if t.unit == "ms" else 1_000_000)
+
+
+def _scaled(ticks: pa.ChunkedArray, factor: int) -> pa.ChunkedArray:
+    """``ticks`` of ``factor`` microseconds as timestamp[us, UTC]; null where the product does not fit int64."""
     limit = (2**63 - 1) // factor
     fits = pc.and_(pc.less_equal(ticks, limit), pc.greater_equal(ticks, -limit))
-    return pc.multiply(pc.if_else(fits, ticks, None), factor).cast(utc)
+    return pc.multiply(pc.if_else(fits, ticks, None), factor).cast(pa.timestamp("us", tz="UTC"))
 
 
 def whole_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -76,8 +82,7 @@ def whole_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_uint64(t):
         column = pc.if_else(pc.less_equal(column, pa.scalar(2**63 - 1, pa.uint64())), column, None)
     elif pa.types.is_decimal(t):
-        column = pc.if_else(pc.equal(pc.floor(column), column), column, None).cast(pa.float64())
-        t = column.type
+        return cast_what_fits(pc.if_else(pc.equal(pc.floor(column), column), column, None), pa.int64())
     if pa.types.is_floating(t):
         column = column.cast(pa.float64())
         inside = pc.and_(pc.greater_equal(column, -(2.0**63)), pc.less(column, 2.0**63))
@@ -131,16 +136,18 @@ def instant(value: int | str | dt.datetime | dt.date, kind: TimeKind, option: st
         if not isinstance(value, dt.datetime):
             value = dt.datetime(value.year, value.month, value.day)
         value = value.isoformat()
-    if isinstance(value, str) and not kind.timestamp and value.strip().lstrip("+-").isdigit():
+    if isinstance(value, str) and not kind.timestamp and re.fullmatch(_WHOLE, value, re.ASCII):
         value = int(value)
     if isinstance(value, int) and not isinstance(value, bool) and not kind.timestamp:
+        if not -(2**63) <= value < 2**63:
+            raise UsageProblem.of("bad-time", f"{option}: {short(value)} does not fit 64 bits")
         return value
-    if isinstance(value, str) and kind.timestamp:
+    if isinstance(value, str) and kind.timestamp and is_text(value):
         parsed = parse_timestamps(pa.chunked_array([pa.array([value.strip()])])).cast(pa.int64())[0].as_py()
         if parsed is not None:
             return int(parsed)
     wanted = "a timestamp such as 2024-01-05T09:00:00Z" if kind.timestamp else "a whole number, as the time column is"
-    raise UsageProblem.of("bad-time", f"{option} {value!r}: expected {wanted}")
+    raise UsageProblem.of("bad-time", f"{option} {short(value)}: expected {wanted}")
 
 
 def duration(value: Any, kind: TimeKind, option: str) -> Fraction:
@@ -177,6 +184,6 @@ def duration(value: Any, kind: TimeKind, option: str) -> Fraction:
 
 def time_unit(unit: str | None) -> str | None:
     """The checked ``--time-unit``; UsageProblem if it is none."""
-    if unit is not None and unit not in UNIT_MICROSECONDS:
+    if unit is not None and not (isinstance(unit, str) and unit in UNIT_MICROSECONDS):
         raise UsageProblem.of("unknown-unit", f"time unit `{unit}`", hint="one of us, ms, s, min, h, d")
     return unit

@@ -110,8 +110,9 @@ def read(path: str | Path) -> Stream:
     path = Path(path)
     try:
         data = path.read_bytes()
-    except OSError as problem:
-        raise ResourceProblem.of("missing-file", f"{path}: {problem.strerror}", file=str(path)) from None
+    except (OSError, ValueError) as problem:  # ValueError: a name that no file can have
+        why = problem.strerror if isinstance(problem, OSError) else problem
+        raise ResourceProblem.of("missing-file", f"{path}: {why}", file=str(path)) from None
     try:
         text = data.decode("utf-8")
         given = read_json(text) if path.suffix.lower() == ".json" else tomllib.loads(text)

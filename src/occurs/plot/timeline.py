@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from occurs.connect.places import user_path
 from occurs.connect.whole import Whole
 from occurs.errors import ResourceProblem, UsageProblem
 from occurs.model.source import Instant
@@ -75,7 +76,7 @@ class Timeline:
 
         Raises UsageProblem (another suffix, no such directory), ResourceProblem (no right to write, no matplotlib).
         """
-        target = Path(path).expanduser()
+        target = user_path(path)
         check(target)
         if target.suffix.lower() == ".html":
             from occurs.plot.page import page

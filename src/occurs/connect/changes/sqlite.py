@@ -28,6 +28,7 @@ from occurs.connect.changes.sqlite_commits import Commits
 from occurs.connect.changes.sqlite_sql import changes_of, quoted
 from occurs.connect.changes.store import Store
 from occurs.connect.changes.values import fitted
+from occurs.connect.places import user_path
 from occurs.errors import ResourceProblem
 from occurs.model.types import Type
 
@@ -60,7 +61,7 @@ class SQLiteFeed(Store):
     prefix = sqlite_sql.PREFIX
 
     def __init__(self, path: str | Path, *, keep: bool = False) -> None:
-        self.path = Path(path).expanduser()
+        self.path = user_path(path)
         self.name = f"sqlite:{self.path}"
         self.keep = keep
         if not self.path.is_file():

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
+from occurs.connect.places import user_path
 from occurs.errors import OccursError, UsageProblem, did_you_mean
 from occurs.model.nesting import read_json
 
@@ -127,7 +128,7 @@ def _with_options(place: KafkaPlace, query: str) -> KafkaPlace:
             raise UsageProblem.of("duplicate-name", f"{place}: option `{name}` is given twice")
         seen.add(name)
         if name == CONFIG:
-            client = {**_settings_file(place, Path(value).expanduser()), **client}
+            client = {**_settings_file(place, user_path(value)), **client}
         elif name.startswith("kafka."):
             client[name] = value
         elif name in EXPOSED or (name.startswith("header.") and name != "header."):

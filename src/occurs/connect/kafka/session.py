@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from occurs.connect.kafka.place import KafkaPlace
+from occurs.connect.places import user_path
 from occurs.errors import InputProblem, OccursError, ResourceProblem, UsageProblem
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def settings() -> dict[str, str]:
         return {"spark__jars__packages": packages()}
     jars: list[Path] = []
     for text in named.split(os.pathsep):
-        path = Path(text).expanduser().absolute()
+        path = user_path(text).absolute()
         found = sorted(path.glob("*.jar")) if path.is_dir() else [path] if path.is_file() else []
         if not found:
             raise UsageProblem.of("missing-file", f"{JARS}: there are no jars at {path}", file=str(path))

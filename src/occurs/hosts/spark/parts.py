@@ -14,6 +14,7 @@ from occurs.model.source import InputOptions
 from occurs.model.ticks import time_unit
 from occurs.model.time import TIMESTAMP, TimeKind
 from occurs.model.types import RESERVED_INPUT, Schema, Type
+from occurs.model.values import short
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -83,9 +84,7 @@ def kind_of(frames: Mapping[str | None, DataFrame], options: InputOptions) -> Ti
     return TimeKind(False, unit) if False in stamped or unit is not None else TIMESTAMP
 
 
-def part_of(
-    frame: DataFrame, name: str | None, external: Sequence[str], kind: TimeKind, options: InputOptions
-) -> Part:
+def part_of(frame: DataFrame, name: str | None, external: Sequence[str], kind: TimeKind, options: InputOptions) -> Part:
     """A DataFrame of the input; ``name``: of its type, None if a column says it.  ``external``: the types that are read
     and that no rule defines; a table without types belongs to the only one.  Raises InputProblem."""
     from pyspark.sql import functions as F
@@ -113,8 +112,16 @@ def part_of(
     if own is not None:
         type_column: Column = F.lit(own)
     else:
-        raw = columns[str(options.type)][0]
+        raw, t = columns[str(options.type)]
+        if type_of(t) is None and t.typeName() != "binary":
+            told = f"the type column `{options.type}` is of type {short(t.simpleString())}, which names no event types"
+            hint = "text, or the integers that rules give to types"
+            raise InputProblem.of("bad-value", told, hint=hint)
         text = raw.cast("string")
+        if t.typeName() == "binary":
+            lost = F.coalesce(~F.is_valid_utf8(text), F.lit(False))
+            bad.append(("unreadable type", str(options.type), F.hex(raw), lost))
+            text = F.make_valid_utf8(text)
         bad.append(("null type", str(options.type), raw, F.coalesce(text == "", F.lit(True))))
         type_column = text
         for number, assigned in options.type_names.items():

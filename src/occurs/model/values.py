@@ -1,0 +1,72 @@
+"""Values: columns of Arrow in plain layouts, single values as Python and as people see them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+def plain_layout(table: pa.Table) -> pa.Table:
+    """The table with views of text and bytes as text and bytes, and run-end encodings decoded.
+
+    Arrow has only a few functions for these layouts.  Other columns are not copied.
+    """
+    for at, field in enumerate(table.schema):
+        column = _plain(table.column(at))
+        if column.type != field.type:
+            table = table.set_column(at, field.name, column)
+    return table
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    t = column.type
+    if pa.types.is_string_view(t):
+        return column.cast(pa.string())
+    if pa.types.is_binary_view(t):
+        return column.cast(pa.binary())
+    if pa.types.is_run_end_encoded(t):
+        return _plain(pc.run_end_decode(column))
+    if pa.types.is_dictionary(t):
+        values = _plain(pa.chunked_array([pa.nulls(0, t.value_type)])).type
+        if values != t.value_type:
+            chunks = [pa.DictionaryArray.from_arrays(c.indices, c.dictionary.cast(values)) for c in column.chunks]
+            return pa.chunked_array(chunks, pa.dictionary(t.index_type, values, t.ordered))
+    return column
+
+
+def python_value(column: pa.ChunkedArray, at: int) -> Any:
+    """The value at an index as Python has it; as text where Python has none (a time beyond its calendar)."""
+    try:
+        return column[at].as_py()
+    except (ValueError, OverflowError, RecursionError):
+        text = column.slice(at, 1).combine_chunks().to_string(skip_new_lines=True)
+        return str(text).removeprefix("[").removesuffix("]")
+
+
+def python_rows(table: pa.Table) -> list[dict[str, Any]]:
+    """The rows as dictionaries, with such values."""
+    try:
+        return table.to_pylist()
+    except (ValueError, OverflowError, RecursionError):
+        names = table.column_names
+        return [{n: python_value(table[n], at) for n in names} for at in range(len(table))]
+
+
+def is_text(value: str) -> bool:
+    """Can the text be encoded?  One with half of a surrogate pair cannot."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def short(value: Any) -> str:
+    """A value as a message shows it, cut if it is long."""
+    try:
+        text = repr(value) if isinstance(value, str) else str(value)
+    except ValueError:  # Python writes no integers of thousands of digits
+        return f"a number of {value.bit_length():,} bits"
+    return text if len(text) <= 80 else text[:77] + "..."
