@@ -202,6 +202,12 @@ def hardened(problems: Iterable[Problem], *, strict: bool, require_bounds: bool)
     ]
 
 
+def without(problems: Iterable[Problem], known: Iterable[Problem]) -> list[Problem]:
+    """The problems that are not among ``known``, in their order.  None of them is about a value of a row."""
+    seen = set(known)
+    return [p for p in problems if p not in seen]
+
+
 def raise_problems(problems: Iterable[Problem]) -> None:
     """Raise SyntaxProblem or DefinitionProblem if there is an error among ``problems``; warnings do not raise."""
     found = list(problems)

@@ -22,7 +22,7 @@ from occurs.arguments import (
 from occurs.bound import Bound, Read
 from occurs.connect.tables import kind_of
 from occurs.engine.results import TypeRows
-from occurs.errors import DefinitionProblem, Problem, UsageProblem, did_you_mean, raise_problems
+from occurs.errors import DefinitionProblem, Problem, UsageProblem, did_you_mean, raise_problems, without
 from occurs.found import Detections
 from occurs.hosts.dataframes import on_spark
 from occurs.hosts.live import Detection, Live, Time
@@ -66,8 +66,9 @@ class Program(Intake):
         raise_problems([*self._read.problems, *self.problems])
         self._options = PlanOptions()
         self._facts: dict[str, pa.Table] = {}
-        #: the latest binding and the latest plan, behind all that they depend on; shared by copies with other options
-        self._bounds: list[tuple[Known, Bound]] = []
+        #: the latest binding with the problems that it adds to those of the texts, and the latest plan, each behind all
+        #: that it depends on; shared by copies with other options
+        self._bounds: list[tuple[Known, Bound, list[Problem]]] = []
         self._plans: list[tuple[Any, Stage]] = []
 
     # -- planning ----------------------------------------------------------------------------------------------------
@@ -175,12 +176,13 @@ class Program(Intake):
         try:
             stage = self.plan(schemas, kind) if kind is not None else self._plan_without_data()
         except DefinitionProblem as error:
-            return problems + [p for p in error.problems if p not in problems]
+            return problems + without(error.problems, problems)
         return problems + notes(stage)
 
     def warnings(self, schemas: Mapping[str, Schema], kind: TimeKind) -> list[Problem]:
         """What only the schemas of the data show, and is no error."""
-        return [p for p in self.bind(schemas, kind).problems if p not in self.problems]
+        self.bind(schemas, kind)
+        return self._bounds[0][2]
 
     def bind(self, schemas: Mapping[str, Schema] | None, kind: TimeKind) -> Bound:
         """The texts checked against the schemas and the kind of time of an input.  Raises DefinitionProblem."""
@@ -188,7 +190,7 @@ class Program(Intake):
         if not self._bounds or self._bounds[0][0] != known:
             bound = self._read.check(known)
             raise_problems(bound.problems)
-            self._bounds[:] = [(known, bound)]
+            self._bounds[:] = [(known, bound, without(bound.problems, self.problems))]
         bound = self._bounds[0][1]
         self._options.judge(bound.problems)
         return bound
