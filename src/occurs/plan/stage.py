@@ -151,7 +151,7 @@ class Stage:
         of what is split by a key."""
         return frozenset(t for d in self.triggers for t in d.tables)
 
-    @property
+    @cached_property
     def numbered(self) -> frozenset[str]:
         """Types whose rows bring sequence numbers."""
         return self.placed | self.sequenced

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,6 +15,7 @@ import pyarrow.compute as pc
 from occurs.connect.astext import plain_text
 from occurs.engine.engine import concat_rows
 from occurs.engine.order import input_rows
+from occurs.engine.outputs import because_type
 from occurs.engine.results import TypeRows
 from occurs.errors import CheckpointProblem, InputProblem, LimitProblem, OccursError, Problem, Span
 from occurs.hosts.windows import WindowRows
@@ -39,6 +41,8 @@ _BECAUSE = "array<struct<role:string,type:string,time:{t},end:{t},label:string>>
 
 #: up to so many types cross into Python as numbers
 MOST_NUMBERED = 16
+#: rows of a batch
+MOST_ROWS = 100_000
 
 
 def kinds_of(schema: Schema) -> list[tuple[str, Kind]]:
@@ -139,46 +143,93 @@ class Wide:
         parts += [f"__because {because_ddl(self.kind)}"] if self.because else []
         return ", ".join(parts)
 
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of wide rows, as ``ddl`` has them."""
+        return pa.schema(
+            [
+                ("__type", pa.int32()),
+                ("__time", pa.int64()),
+                *([("__end", pa.int64())] if self.lasting else []),
+                *((c, arrow_of(t)) for c, t in self.fields),
+                *([("__query", pa.int64()), ("__times", pa.int64())] if self.step is not None else []),
+                *([("__final", pa.bool_())] if self.final else []),
+                *([("__label", pa.string())] if self.label else []),
+                *([("__because", because_type(self.kind))] if self.because else []),
+            ]
+        )
+
     def batches(self, found: TypeRows, stage: Stage) -> Iterator[pa.RecordBatch]:
-        """Detections of one call of an engine of ``stage``, type by type."""
-        schemas = stage.schemas
+        """Detections of one call of an engine of ``stage``, those of one type behind one another.
+
+        Types share batches: with thousands of types a batch of each would have thousands of columns for few rows.
+        """
         numbers = {t: n for n, t in enumerate(self.reported)}
+        filling = Filling(self.schema)
         for t in stage.reported:
-            if found.count(t) == 0:
-                continue
-            if isinstance(found, WindowRows):
-                table = found.once(t, label=self.label, because=self.because)
-            else:
-                table = found.table(t, label=self.label, because=self.because, final=self.final)
-            n = len(table)
-            mine = {self.physical[(t, name)]: name for name, _ in schemas[t]}
-            arrays = [pa.array(np.full(n, numbers[t], np.int32)), table.column("time").cast(pa.int64())]
-            names = ["__type", "__time"]
-            if self.lasting:
-                names.append("__end")
-                ends = table.column("end").cast(pa.int64()) if schemas[t].lasting else pa.nulls(n, pa.int64())
-                arrays.append(ends)
-            for c, at in self.fields:
-                names.append(c)
-                if c in mine:
-                    column = table.column(mine[c])
-                    column = plain_text(column) if pa.types.is_union(column.type) else column
-                    arrays.append(column if column.type == arrow_of(at) else column.cast(arrow_of(at)))
-                else:
-                    arrays.append(pa.nulls(n, arrow_of(at)))
-            if self.step is not None:
-                names += ["__query", "__times"]
-                arrays += [table.column("query"), table.column("times")]
-            if self.final:
-                names.append("__final")
-                arrays.append(table.column("final"))
-            if self.label:
-                names.append("__label")
-                arrays.append(table.column("label"))
-            if self.because:
-                names.append("__because")
-                arrays.append(table.column("because"))
-            yield from pa.table(arrays, names=names).to_batches(max_chunksize=100_000)
+            if found.count(t):
+                filling.add(*self._columns(found, t, stage.schemas[t], numbers[t]))
+                if filling.rows >= MOST_ROWS:
+                    yield from filling.batches()
+                    filling = Filling(filling.schema)
+        yield from filling.batches()
+
+    def _columns(
+        self, found: TypeRows, type: str, schema: Schema, number: int
+    ) -> tuple[int, dict[str, pa.Array | pa.ChunkedArray]]:
+        """How many rows of a type there are, and those columns of them that are not null throughout."""
+        if isinstance(found, WindowRows):
+            table = found.once(type, label=self.label, because=self.because)
+        else:
+            table = found.table(type, label=self.label, because=self.because, final=self.final)
+        columns = {"__type": pa.array(np.full(len(table), number, np.int32)), "__time": table.column("time")}
+        if schema.lasting:
+            columns["__end"] = table.column("end")
+        for name in schema.names:
+            column = table.column(name)
+            columns[self.physical[(type, name)]] = plain_text(column) if pa.types.is_union(column.type) else column
+        if self.step is not None:
+            columns |= {"__query": table.column("query"), "__times": table.column("times")}
+        asked = ("final", self.final), ("label", self.label), ("because", self.because)
+        return len(table), columns | {f"__{n}": table.column(n) for n, wanted in asked if wanted}
+
+
+class Filling:
+    """A table that grows by rows that have few of its columns; the others are null."""
+
+    def __init__(self, schema: pa.Schema):
+        self.schema = schema
+        self.rows = 0
+        self._types = {f.name: f.type for f in schema}
+        self._pieces: dict[str, list[pa.Array]] = {f.name: [] for f in schema}
+        #: up to which row each column goes
+        self._filled = dict.fromkeys(self._types, 0)
+
+    def add(self, rows: int, columns: Mapping[str, pa.Array | pa.ChunkedArray]) -> None:
+        """Further rows with these columns, in the types of the schema or such that can be cast to them."""
+        for name, column in columns.items():
+            type, pieces = self._types[name], self._pieces[name]
+            self._pad(name, self.rows)
+            column = column if column.type == type else column.cast(type)
+            pieces += column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+            self._filled[name] = self.rows + rows
+        self.rows += rows
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """All rows, so many at a time."""
+        if self.rows == 0:
+            return
+        for name in self._types:
+            self._pad(name, self.rows)
+        columns = [pa.chunked_array(self._pieces[name], type) for name, type in self._types.items()]
+        table = pa.Table.from_arrays(columns, schema=self.schema).combine_chunks()
+        yield from table.to_batches(max_chunksize=MOST_ROWS)
+
+    def _pad(self, name: str, rows: int) -> None:
+        """Nulls up to the row number ``rows``."""
+        if self._filled[name] < rows:
+            self._pieces[name].append(pa.nulls(rows - self._filled[name], self._types[name]))
+            self._filled[name] = rows
 
 
 ARROW = {
@@ -209,17 +260,12 @@ def wide_rows(
         encoded = encoded.chunk(0) if isinstance(encoded, pa.ChunkedArray) else encoded
         codes, names = encoded.indices, encoded.dictionary.to_pylist()
     parts: dict[str, list[Rows]] = {}
+    of_type: dict[str, list[Inlet]] = {}
     # derived rows first: they have all columns of their type, which rows of the input may lack
-    ordered = sorted(inlets, key=lambda i: not i.derived)
-    for number, t in enumerate(names):
-        mine = [i for i in ordered if i.type == t]
-        if not mine:
-            continue
-        of_type = None if codes is None else pc.equal(codes, number)
-        # marks have none
-        whole = of_type is None or pc.all(of_type, skip_nulls=False).as_py()
-        all_rows = table if whole else table.filter(of_type)
-        for inlet in mine:
+    for inlet in sorted(inlets, key=lambda i: not i.derived):
+        of_type.setdefault(inlet.type, []).append(inlet)
+    for t, all_rows in _by_type(table, codes, names):
+        for inlet in of_type.get(t, ()):
             part = all_rows
             if "__derived" in table.column_names:
                 part = part.filter(pc.equal(part.column("__derived"), inlet.derived))
@@ -233,6 +279,27 @@ def wide_rows(
             both = concat_rows(found, 0)
             out[t] = both.take(np.argsort(both.time, kind="stable"))
     return out
+
+
+def _by_type(
+    table: pa.Table, codes: pa.Array | pa.ChunkedArray | None, names: Sequence[str]
+) -> Iterator[tuple[str, pa.Table]]:
+    """The rows of each type that there are rows of, in their order.  ``codes``: per row the number of its name, null or
+    one without a name for marks, which have no type (None: all rows are of the first one)."""
+    if codes is None:
+        yield names[0], table
+        return
+    number = pc.fill_null(codes, -1).to_numpy()
+    if number[0] >= 0 and (number == number[0]).all():
+        bounds = [0, len(number)]
+    else:
+        order = np.argsort(number, kind="stable")
+        number = number[order]
+        table = table.take(pa.array(order))
+        bounds = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(number)]
+    for first, after in pairwise(bounds):
+        if 0 <= number[first] < len(names):
+            yield names[number[first]], table.slice(first, after - first)
 
 
 def _typed(inlet: Inlet, part: pa.Table, schema: Schema, labelled: bool, numbered: bool, loose: bool) -> Rows:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from occurs.engine.outputs import because_type
 from occurs.errors import Problem
-from occurs.found import called
-from occurs.hosts.spark.wide import Kind, kinds_of
+from occurs.hosts.spark.wide import kinds_of
 from occurs.hosts.stream.adopt import begun_anew
-from occurs.hosts.stream.layout import Layout
+from occurs.hosts.stream.layout import Layout, Path
 from occurs.hosts.stream.records import BAD, FIGURES, FOUND, LATE, from_blob, records
-from occurs.hosts.stream.unpack import Shown
-from occurs.model.types import Schema, Type
+from occurs.model.types import Type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -61,8 +62,7 @@ class StreamQuery:
 
     def read(self, rows: pa.Table) -> MicroBatch:
         """The records of a micro-batch (``frame.toArrow()`` inside ``foreachBatch``)."""
-        parts: dict[str, list[pa.Table]] = {t: [] for t in self._all}
-        shown = self._shown
+        found: dict[int, list[pa.Table]] = {}
         figures: dict[str, int | None] = dict.fromkeys(_SUMS, 0)
         figures |= {"frontier": None, "newest": None}
         late: list[str] = []
@@ -70,8 +70,7 @@ class StreamQuery:
         anew: set[str] = set()
         for r in records(rows):
             if r.kind == FOUND and r.blob is not None:
-                for t, table in self._found(shown, r.lane, r.blob).items():
-                    parts[t].append(table)
+                found.setdefault(r.lane, []).append(from_blob(r.blob))
             elif r.kind == LATE and r.blob is not None:
                 late += from_blob(r.blob).column("__data").to_pylist()
             elif r.kind == BAD and r.blob is not None:
@@ -82,69 +81,87 @@ class StreamQuery:
                 figures["frontier"] = _least(figures["frontier"], r.lo)
                 figures["newest"] = r.hi if figures["newest"] is None else max(figures["newest"], r.hi or 0)
                 anew |= set(json.loads(r.blob)) if r.blob is not None else set()
-        found = {t: self._table(t, parts[t]) for t in self.types}
-        ended = {name: called(self._table(t, parts[t]), name) for t, name in self.sides.items()}
-        never = {name: self._notice(called(self._table(t, parts[t]), name)) for t, name in self.notices.items()}
-        for table in (*ended.values(), *never.values()):
+        tables = {t: shape.schema.empty_table() for shapes in self._shapes.values() for t, shape in shapes.items()}
+        for lane, parts in found.items():
+            tables |= dict(_cut(parts, self._shapes[lane]))
+        sides = {name: tables[t] for t, name in self.sides.items()}
+        never = {name: tables[t] for t, name in self.notices.items()}
+        for table in (*sides.values(), *never.values()):
             figures["found"] = (figures["found"] or 0) - len(table)
-        whole = pa.concat_tables(bad) if bad else _BAD.empty_table()
-        return MicroBatch(found, late, whole, figures, ended, never, [begun_anew(anew)] if anew else [])
+        bads = pa.concat_tables(bad) if bad else _BAD.empty_table()
+        warnings = [begun_anew(anew)] if anew else []
+        return MicroBatch({t: tables[t] for t in self.types}, late, bads, figures, sides, never, warnings)
 
-    def _notice(self, table: pa.Table) -> pa.Table:
-        """Without label and constituents, as other hosts give notices: nothing has made them but time."""
-        own = {"label"} if self.label else set()
-        own |= {"because"} if self.because else set()
-        return table.select([n for n in table.column_names if n not in own])
-
-    @property
-    def _all(self) -> tuple[str, ...]:
-        return (*self.types, *self.sides, *self.notices)
-
-    @property
-    def _shown(self) -> Mapping[str, Shown]:
-        return {t: Shown.of(self.layout.paths, (t,), self.label, self.because) for t in self._all}
-
-    def _found(self, shown: Mapping[str, Shown], lane: int, blob: bytes) -> dict[str, pa.Table]:
-        path = next(p for p in self.layout.paths if p.lane.number == lane)
-        out = {}
-        for t in self._all:
-            if t in path.wide.reported:
-                table = shown[t].table(path, blob)
-                if table is not None:
-                    out[t] = table
+    @cached_property
+    def _shapes(self) -> Mapping[int, Mapping[str, _Shape]]:
+        """Lane by lane the types that are found there, with the columns that users see."""
+        names = {**{t: t for t in self.types}, **self.sides, **self.notices}
+        out: dict[int, dict[str, _Shape]] = {}
+        for path in self.layout.paths:
+            own = out.setdefault(path.lane.number, {})
+            for number, t in enumerate(path.wide.reported):
+                if t in names:
+                    # nothing but time has made notices: they have neither labels nor constituents, as on other hosts
+                    made = t not in self.notices
+                    own[t] = _Shape.of(path, t, number, names[t], self.label and made, self.because and made)
         return out
 
-    def _table(self, type: str, parts: Sequence[pa.Table]) -> pa.Table:
-        """All rows of a type in order of time, with the columns that users see."""
-        path = next(p for p in self.layout.paths if type in p.wide.reported)
-        stage = path.lane.group.stage
-        time = pa.timestamp("us", tz="UTC") if stage.kind.timestamp else pa.int64()
-        stamp = pa.timestamp("us", tz="UTC")
+
+@dataclass(frozen=True)
+class _Shape:
+    """How users see the rows of a type.  ``number``: of the type in its lane; ``name``: what users call it;
+    ``columns``: those of wide rows that are the columns of ``schema`` behind the first, ``type``."""
+
+    number: int
+    name: str
+    schema: pa.Schema
+    columns: tuple[str, ...]
+
+    @classmethod
+    def of(cls, path: Path, type: str, number: int, name: str, label: bool, because: bool) -> _Shape:
+        stage, wide = path.lane.group.stage, path.wide
         schema = stage.schemas[type]
-        kinds = zip(schema, kinds_of(schema))  # what is of several types is text
-        attributes = [(n, stamp if t is Type.TIMESTAMP else _arrow(schema, n, t, k)) for (n, t), (_, k) in kinds]
-        lasting = schema.lasting
-        fields = [("type", pa.string()), ("time", time), *([("end", time)] if lasting else []), *attributes]
-        fields += [("final", pa.bool_())] if path.wide.final else []
-        fields += [("label", pa.string())] if self.label else []
-        if not parts:
-            return pa.schema(fields).empty_table()
-        table = pa.concat_tables(parts)
-        order = [("time", "ascending"), *([("end", "ascending")] * lasting), *([("label", "ascending")] * self.label)]
-        table = table.take(pc.sort_indices(table, sort_keys=order))
-        names = [n for n, _ in fields] + ["because"] * self.because
-        # an attribute without any value travels as text
-        arrays = [
-            pa.nulls(len(c), t) if pa.types.is_null(t) else c.cast(t) for c, (_, t) in zip(table.columns, fields)
-        ] + table.columns[len(fields) :]
-        return pa.table(arrays, names=names)
+        time = pa.timestamp("us", tz="UTC") if stage.kind.timestamp else pa.int64()
+        fields = [("time", time, "__time")]
+        fields += [("end", time, "__end")] if schema.lasting else []
+        for (n, t), (_, kind) in zip(schema, kinds_of(schema)):  # what is of several types is text
+            fields.append((n, pa.string() if kind is Type.STRING else schema.arrow_of(n, t), wide.physical[type, n]))
+        fields += [("final", pa.bool_(), "__final")] if wide.final else []
+        fields += [("label", pa.string(), "__label")] if label else []
+        fields += [("because", because_type(stage.kind), "__because")] if because else []
+        columns = pa.schema([("type", pa.string()), *((n, t) for n, t, _ in fields)])
+        return cls(number, name, columns, tuple(c for _, _, c in fields))
+
+
+def _cut(parts: Sequence[pa.Table], shapes: Mapping[str, _Shape]) -> Iterator[tuple[str, pa.Table]]:
+    """The wide rows of a lane type by type, each in order of time, with the columns that users see.
+
+    All rows are sorted at once, and a column is cast once for all types that have it: a type costs little more than
+    the cuts of its columns.
+    """
+    whole = pa.concat_tables(parts)
+    keys = [n for n in ("__type", "__time", "__end", "__label") if n in whole.column_names]
+    whole = whole.take(pc.sort_indices(whole, sort_keys=[(n, "ascending") for n in keys])).combine_chunks()
+    number = whole.column("__type").to_numpy()
+    bounds = np.searchsorted(number, np.arange(number[-1] + 2)).tolist()
+    cast: dict[tuple[str, pa.DataType], pa.ChunkedArray] = {}
+    for t, shape in shapes.items():
+        first, after = bounds[shape.number : shape.number + 2] if shape.number <= number[-1] else (0, 0)
+        if first == after:
+            continue
+        columns = [pa.repeat(pa.scalar(shape.name), after - first)]
+        for column, type in zip(shape.columns, shape.schema.types[1:], strict=True):
+            values = cast.get((column, type))
+            if values is None:
+                values = whole.column(column)
+                # an attribute without any value travels as text
+                values = pa.chunked_array([pa.nulls(len(whole))]) if pa.types.is_null(type) else values.cast(type)
+                cast[column, type] = values
+            columns.append(values.slice(first, after - first))
+        yield t, pa.Table.from_arrays(columns, schema=shape.schema)
 
 
 _SUMS = ("rows", "bad", "outside", "empty", "late", "found", "waiting", "kept", "size")
-
-
-def _arrow(schema: Schema, name: str, type: Type, kind: Kind) -> pa.DataType:
-    return pa.string() if kind is Type.STRING else schema.arrow_of(name, type)
 
 
 def _least(one: int | None, other: int | None) -> int | None:

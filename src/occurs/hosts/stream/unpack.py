@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,19 +42,14 @@ def make_unpacker(handed: Sequence[Handed], labelled: bool) -> Callable[[Batches
     fields += [pa.field("__label", pa.string())] if labelled else []
     fields += [pa.field(c, arrow_of(t)) for h in handed for _, c, t in h.columns]
     schema = pa.schema(fields)
-    by_lane = {h.path.lane.number: h for h in handed}
+    by_lane = {h.path.lane.number: (h, Chosen.of(h.path, h.types)) for h in handed}
 
-    def rows(h: Handed, blob: bytes) -> pa.Table | None:
-        table = from_blob(blob)
-        names = h.path.wide.reported
-        numbers = [n for n, t in enumerate(names) if t in h.types]
-        number = table.column("__type").to_numpy()
-        mine = np.isin(number, numbers)
-        if not mine.any():
+    def rows(h: Handed, chosen: Chosen, blob: bytes) -> pa.Table | None:
+        table = chosen.rows(from_blob(blob))
+        if table is None:
             return None
-        table = table.filter(pa.array(mine))
-        found = {"__type": pa.array(np.array(names, object)[number[mine]], pa.string())}
-        found |= {"__time": table.column("__time"), "__derived": pa.array(np.ones(len(table), np.bool_))}
+        found = {"__type": chosen.names_of(table), "__time": table.column("__time")}
+        found |= {"__derived": pa.array(np.ones(len(table), np.bool_))}
         found |= {"__label": table.column("__label")} if labelled else {}
         found |= {there: table.column(c) for c, there, _ in h.columns}
         nothing = {f.name: pa.nulls(len(table), f.type) for f in schema if f.name not in found}
@@ -68,12 +63,37 @@ def make_unpacker(handed: Sequence[Handed], labelled: bool) -> Callable[[Batches
             arrays = [b.column(f.name) if f.name in NAMES else pa.nulls(b.num_rows, f.type) for f in schema]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
             for r in records(b):
-                h = by_lane.get(r.lane) if r.kind == FOUND else None
-                table = rows(h, r.blob) if h is not None and r.blob is not None else None
+                mine = by_lane.get(r.lane) if r.kind == FOUND else None
+                table = rows(*mine, r.blob) if mine is not None and r.blob is not None else None
                 if table is not None:
                     yield from table.combine_chunks().to_batches()
 
     return unpack
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Some of the types of a lane.  ``mine``: of every type of the lane, by its number, whether it is one of them;
+    ``names``: of all."""
+
+    mine: np.ndarray
+    names: pa.Array
+
+    @classmethod
+    def of(cls, path: Path, types: Collection[str]) -> Chosen:
+        wanted = set(types)
+        return cls(np.array([t in wanted for t in path.wide.reported], np.bool_), pa.array(path.wide.reported))
+
+    def rows(self, table: pa.Table) -> pa.Table | None:
+        """The rows of these types among wide ones; None if there are none."""
+        mine = self.mine[table.column("__type").to_numpy()]
+        if not mine.any():
+            return None
+        return table if mine.all() else table.filter(pa.array(mine))
+
+    def names_of(self, table: pa.Table) -> pa.ChunkedArray:
+        """The types of wide rows by name."""
+        return pa.chunked_array([self.names]).take(table.column("__type").combine_chunks())
 
 
 @dataclass(frozen=True)
@@ -95,8 +115,8 @@ class Shown:
         kinds: dict[str, Kind] = {}
         first: dict[str, str] = {}
         lasting = False
+        schemas = {t: p.lane.group.stage.schemas[t] for p in paths for t in p.wide.reported}
         for t in types:
-            schemas = next(p.lane.group.stage.schemas for p in paths if t in p.wide.reported)
             lasting = lasting or schemas[t].lasting
             for name, kind in kinds_of(schemas[t]):
                 both = joint(kinds.get(name, kind), kind)
@@ -117,23 +137,30 @@ class Shown:
         parts += [f"because {because_ddl(self.paths[0].wide.kind)}"] if self.because else []
         return ", ".join(parts)
 
-    def table(self, path: Path, blob: bytes) -> pa.Table | None:
-        """The rows of a FOUND record; None if there are none of these types."""
-        table = from_blob(blob)
-        names, schemas = path.wide.reported, path.lane.group.stage.schemas
-        number = table.column("__type").to_numpy()
-        mine = np.isin(number, [n for n, t in enumerate(names) if t in self.types])
-        if not mine.any():
-            return None
-        if not mine.all():
-            table, number = table.filter(pa.array(mine)), number[mine]
+    def reader(self, path: Path) -> Callable[[bytes], pa.Table | None]:
+        """What makes the rows of these types out of a FOUND record of a lane; None if it has none of them."""
+        chosen = Chosen.of(path, self.types)
+        wanted = set(self.types)
+        schemas = path.lane.group.stage.schemas
+        sources: dict[str, dict[str, None]] = {}
+        for (t, name), column in path.wide.physical.items():
+            if t in wanted and name in schemas[t]:
+                sources.setdefault(name, {})[column] = None
+
+        def read(blob: bytes) -> pa.Table | None:
+            table = chosen.rows(from_blob(blob))
+            return None if table is None else self._shown(table, chosen, sources)
+
+        return read
+
+    def _shown(self, table: pa.Table, chosen: Chosen, sources: Mapping[str, Collection[str]]) -> pa.Table:
+        """Rows as users see them; ``sources``: the columns that may have an attribute."""
         n = len(table)
-        found = {"type": pa.array(np.array(names, object)[number], pa.string()), "time": table.column("__time")}
+        found = {"type": chosen.names_of(table), "time": table.column("__time")}
         if self.lasting:
-            found["end"] = table.column("__end") if path.wide.lasting else pa.nulls(n, pa.int64())
+            found["end"] = table.column("__end") if "__end" in table.column_names else pa.nulls(n, pa.int64())
         for i, (name, kind) in enumerate(self.attributes):
-            used = dict.fromkeys(path.wide.physical[(t, name)] for t in names if t in self.types and name in schemas[t])
-            values = [table.column(c).cast(arrow_of(kind)) for c in used]
+            values = [table.column(c).cast(arrow_of(kind)) for c in sources.get(name, ())]
             found[f"a{i}"] = _first(values) if values else pa.nulls(n, arrow_of(kind))
         found |= {"final": table.column("__final")} if self.final else {}
         found |= {"label": table.column("__label")} if self.label else {}
@@ -153,13 +180,13 @@ def _first(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
 
 def make_reader(shown: Shown) -> Callable[[Batches], Batches]:
     """The rows of FOUND records."""
-    by_lane = {p.lane.number: p for p in shown.paths}
+    by_lane = {p.lane.number: shown.reader(p) for p in shown.paths}
 
     def read(batches: Batches) -> Batches:
         for b in batches:
             for r in records(b):
                 if r.kind == FOUND and r.blob is not None and r.lane in by_lane:
-                    table = shown.table(by_lane[r.lane], r.blob)
+                    table = by_lane[r.lane](r.blob)
                     if table is not None:
                         yield from table.combine_chunks().to_batches()
 

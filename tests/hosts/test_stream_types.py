@@ -1,0 +1,100 @@
+"""A stream with many types of detections: a call gives one record of all of them, and a sink decodes each once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from instream import How, InStream
+
+import occurs
+from counting import instructions
+from occurs.hosts.stream import batches as sink
+from occurs.hosts.stream import unpack
+from occurs.hosts.stream.records import FOUND, SCHEMA, records
+from occurs.hosts.stream.unpack import Shown, make_reader
+from occurs.model.history import InputOptions
+
+BUCKETS = 2
+
+
+def stream(n: int) -> InStream:
+    """n rules with an output type, and an attribute, of their own."""
+    text = "".join(
+        f"define R{i}(K, V{i}) from A(k = $k, v > {i % 3}) and last B(k = $k) within 5 s from A "
+        f"where K = $k, V{i} = B.v;\n"
+        for i in range(n)
+    )
+    rows = 24
+    columns = {"time": np.arange(rows) * 100, "k": np.arange(rows) % 5, "v": np.arange(rows) % 7}
+    tables = {"A": pa.table(columns), "B": pa.table(columns)}
+    how = How(buckets=BUCKETS, size=None, because=False)
+    return InStream(occurs.parse(text, language="tesla"), tables, InputOptions(time_unit="ms"), how)
+
+
+def given(made: InStream) -> pa.Table:
+    """The records of one micro-batch with all rows."""
+    return made.micro_batch(made.rows, True)
+
+
+def test_all_types_of_a_call_are_in_one_record():
+    rows = given(stream(30))
+    assert sum(r.kind == FOUND for r in records(rows)) <= BUCKETS
+
+
+def test_a_sink_decodes_each_record_once(monkeypatch):
+    made = stream(30)
+    rows = given(made)
+    decoded = counted(monkeypatch, sink)
+    found = made.query.read(rows).found
+    assert sum(len(t) > 0 for t in found.values()) == 30
+    assert len(decoded) == sum(r.kind == FOUND for r in records(rows))
+
+
+def test_a_task_decodes_each_record_once(monkeypatch):
+    made = stream(30)
+    rows = given(made)
+    decoded = counted(monkeypatch, unpack)
+    reader = make_reader(Shown.of(made.layout.paths, made.stage.reported, False, False))
+    found = pa.Table.from_batches(list(reader(iter(rows.to_batches()))))
+    assert len(set(found.column("type").to_pylist())) == 30
+    assert len(decoded) == sum(r.kind == FOUND for r in records(rows))
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, module: object) -> list[bytes]:
+    """The blobs that ``module`` decodes."""
+    seen: list[bytes] = []
+    decode: Callable[[bytes], pa.Table] = module.from_blob
+
+    def from_blob(blob: bytes) -> pa.Table:
+        seen.append(blob)
+        return decode(blob)
+
+    monkeypatch.setattr(module, "from_blob", from_blob)
+    return seen
+
+
+def test_twice_the_types_are_twice_the_work():
+    def work(n: int) -> tuple[int, int]:
+        made = stream(n)
+        rows = given(made)
+        reader = make_reader(Shown.of(made.layout.paths, made.stage.reported, False, False))
+        return (
+            instructions(lambda: made.query.read(rows)),
+            instructions(lambda: list(reader(iter(rows.to_batches())))),
+        )
+
+    for few, many in zip(work(40), work(80), strict=True):
+        assert many <= 2.1 * few
+
+
+def test_rows_of_every_type_have_the_columns_of_their_type():
+    found = stream(3).query.read(given(stream(3))).found
+    empty = stream(3).query.read(SCHEMA.empty_table()).found
+    for t, table in found.items():
+        assert table.schema == empty[t].schema
+        assert set(table.column("type").to_pylist()) == {t}
+        assert table.column("time").to_pylist() == sorted(table.column("time").to_pylist())
+        assert len(table)
