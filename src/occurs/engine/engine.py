@@ -146,6 +146,7 @@ class Engine:
             return self._chain.advance(new, frontier, start, closing)
         if self._nets_alone:
             return self._all_nets(new, frontier, closing)
+        self.codes = self.codes.for_call(sum(len(past) for past in self.state.pasts.values()))
         tables: dict[str, Rows] = {}
         outside: dict[str, Rows] = {}
         for t in self._types:

@@ -13,6 +13,7 @@ from occurs.engine.since import Since, signal_since
 from occurs.engine.state import Kept, State
 from occurs.errors import InputProblem
 from occurs.model.labels import Labels, derived_labels
+from occurs.operators.keycodes import Renewal
 from occurs.operators.lasting.signals import NEVER, OPEN, Call, Signal
 from occurs.operators.lasting.values import Values
 from occurs.operators.rows import Rows
@@ -30,8 +31,9 @@ class Nets:
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
-        #: what codes stand for, in all calls
+        #: what codes stand for; a state that was left behind with the codes of an older one is carried over
         self.values = Values()
+        self._renewal = Renewal()
 
     @cached_property
     def _joined(self) -> dict[str, Joined]:
@@ -55,9 +57,15 @@ class Nets:
             hint = "what lasts has to end before it; leave the `end` of what still holds empty"
             raise InputProblem.of("bad-time", text, value=OPEN, hint=hint)
         since = NEVER if state.frontier is None else state.frontier
+        if self._stage.nets and self._renewal.due(self.values.size, lambda: self._cells(state)):
+            self.values = Values()
         # the last call tells what has not ended, too
         call = Call(since, frontier, self.values, closing)
         return NetCall(self._stage, state, call, {} if closing else self._joined)
+
+    def _cells(self, state: State) -> int:
+        """The number of codes that state and facts hold."""
+        return self.values.fixed + sum([kept.cells for kept in state.nets.values()])
 
 
 @dataclass
@@ -136,12 +144,13 @@ class NetCall:
 
     def _state(self, program: Joined) -> JoinedState:
         """What the definitions of a program have kept."""
-        nets = self.state.nets
-        state = program.state_of([kept.held for i in program.identities if (kept := nets.get(i)) is not None])
+        nets, values = self.state.nets, self.call.values
+        kept = [nets.get(i) for i in program.identities]
+        state = program.state_of([k.held for k in kept if k is not None and k.values is values])
         if state is None:
             state = program.loaded([self._kept(d).tables for d in program.definitions])
             for d, held in zip(program.definitions, state.shares, strict=True):
-                nets[d.identity] = Kept(d.net, self.call.values, held)
+                nets[d.identity] = Kept(d.net, values, held)
         return state
 
     def _kept(self, definition: NetDefinition) -> Kept:
@@ -150,7 +159,8 @@ class NetCall:
         if identity in self.state.saved:
             tables = net.restored(self.state.saved.pop(identity), self.call.values)
             return Kept(net, self.call.values, tables)
-        return self.state.nets.get(identity) or Kept(net, self.call.values, net.fresh())
+        kept = self.state.nets.get(identity) or Kept(net, self.call.values, net.fresh())
+        return kept if kept.values is self.call.values else kept.carried(self.call.values)
 
 
 def _since(signal: Signal, born: int | None) -> Signal:

@@ -7,9 +7,9 @@ Saved as named pieces of Arrow IPC (never pickle: a checkpoint must not be able 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -70,6 +70,15 @@ class State:
         return sum(len(r) for r in self.pasts.values()) + nets + saved + waiting + sum(s.rows() for s in self.later)
 
 
+class Shared(Protocol):
+    """The tables of a net inside of a state that several nets share: called, it returns them as they are now."""
+
+    def __call__(self) -> dict[int, dict[str, Held]]: ...
+
+    @property
+    def cells(self) -> int: ...
+
+
 @dataclass(frozen=True)
 class Kept:
     """What a net keeps: tables by the number of the node and their name (``held``: these, or where they are to be
@@ -77,12 +86,21 @@ class Kept:
 
     net: Net
     values: Values
-    held: dict[int, dict[str, Held]] | Callable[[], dict[int, dict[str, Held]]]
+    held: dict[int, dict[str, Held]] | Shared
 
     @property
     def tables(self) -> dict[int, dict[str, Held]]:
         """As they are now."""
         return self.held if isinstance(self.held, dict) else self.held()
+
+    @property
+    def cells(self) -> int:
+        """The number of codes in the tables."""
+        return self.net.cells(self.held) if isinstance(self.held, dict) else self.held.cells
+
+    def carried(self, values: Values) -> Kept:
+        """The same with the codes of ``values``."""
+        return Kept(self.net, values, self.net.carried(self.tables, self.values, values))
 
     def fixed(self) -> Kept:
         """The same, whatever later calls change."""

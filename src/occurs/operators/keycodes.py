@@ -1,8 +1,11 @@
-"""Key codes: equal values get equal int64 codes, over all types and calls (DESIGN.md, section 4: keys are codes)."""
+"""Key codes: equal values get equal int64 codes, over all types and calls (DESIGN.md, section 4: keys are codes).
+
+Codes that no row and no state holds any more are given back: see :class:`Renewal`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -66,6 +69,29 @@ def _encode(
 
 
 _ALL = np.zeros(0, np.bool_)
+
+#: a dictionary hands out this many codes before it is looked at again
+FEW = 1 << 12
+
+
+class Renewal:
+    """Decides when a dictionary of codes is replaced by an empty one, so that codes of values that are gone are freed.
+
+    A dictionary is replaced when it has more than twice as many codes as its *cells*: the values in rows and state,
+    each of which needs at most one code.  Whatever state holds codes then encodes its values again.  That frees at
+    least as many codes as are encoded again, so the work for each code that was ever handed out is bounded.
+    """
+
+    def __init__(self) -> None:
+        self._seen = 0
+
+    def due(self, codes: int, cells: Callable[[], int]) -> bool:
+        """Whether a dictionary that has so many ``codes`` is to be replaced now.  ``cells`` is rarely called."""
+        if codes < self._seen + FEW:
+            return False
+        due = codes > 2 * cells()
+        self._seen = 0 if due else codes
+        return due
 
 
 class IntTable:
@@ -135,15 +161,36 @@ class Domain:
 
 
 class KeyCodes:
-    """The domains of a stage, and the tables that join the codes of several attributes into one."""
+    """The domains of a stage, and the tables that join the codes of several attributes into one.
+
+    ``held``: the number of codes in all of these.
+    """
 
     def __init__(self) -> None:
+        self.held = 0
+        self._cells = 0
+        self._renewal = Renewal()
         self._domains: dict[str, Domain] = {}
         self._pairs: dict[tuple[str, ...], IntTable] = {}
         self._sizes: dict[tuple[str, ...], int] = {}
 
+    def for_call(self, rows: int) -> KeyCodes:
+        """The dictionary for the next call, if no code outlives a call: this one, or an empty one.
+
+        ``rows``: the number of rows of the past that the next call encodes again.
+        """
+        cells, self._cells = max(rows, self._cells), 0
+        return KeyCodes() if self._renewal.due(self.held, lambda: cells) else self
+
     def encode(self, domain: str, column: Column) -> np.ndarray:
-        return self._domains.setdefault(domain, Domain()).encode(column)
+        found = self._domains.get(domain)
+        if found is None:
+            found = self._domains[domain] = Domain()
+        before = found.size
+        codes = found.encode(column)
+        self.held += found.size - before
+        self._cells += len(codes)
+        return codes
 
     def size(self, domains: Sequence[str]) -> int:
         """How many codes there are: all are less."""
@@ -164,5 +211,8 @@ class KeyCodes:
             table = self._pairs.setdefault(name, IntTable())
             valid = (out >= 0) & (codes[k] >= 0)
             packed = (out << 32) | codes[k]
-            out, self._sizes[name] = table.encode(packed, valid, self._sizes.get(name, 0))
+            before = self._sizes.get(name, 0)
+            out, self._sizes[name] = table.encode(packed, valid, before)
+            self.held += self._sizes[name] - before
+            self._cells += n
         return out

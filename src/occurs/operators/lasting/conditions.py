@@ -171,6 +171,7 @@ class FactRows:
     def _encode(self, values: Values) -> tuple[Codes, int]:
         n = self.table.num_rows
         codes = tuple(values.encode(self._column(name)) for name in self.variables)
+        values.fixed += n * len(codes)
         keep = np.ones(n, np.bool_)
         for c in codes:
             keep &= c >= 0

@@ -148,6 +148,11 @@ class Joined:
         """Of the definitions."""
         return tuple(d.identity for d in self.definitions)
 
+    @cached_property
+    def widths(self) -> np.ndarray:
+        """int64: how many codes a row of each table has."""
+        return np.array([table.width for table in self.tables], np.int64)
+
     def loaded(self, tables: Sequence[State]) -> JoinedState:
         """A state of these tables, which are as the net of each definition has them."""
         return JoinedState(self, tables)
@@ -321,6 +326,11 @@ class JoinedState:
         self._seen = self.versions.copy()
         self.shares = [Share(self, number) for number in range(len(joined.definitions))]
 
+    @property
+    def cells(self) -> int:
+        """The number of codes in all tables."""
+        return int(self.sizes @ self.joined.widths)
+
     def tables(self, definition: int) -> State:
         """The tables of a definition, as its net has them; such as have not changed are the same as before."""
         out: State = {}
@@ -343,3 +353,8 @@ class Share:
 
     def __call__(self) -> State:
         return self.state.tables(self.number)
+
+    @property
+    def cells(self) -> int:
+        """The number of codes in the whole state, which are counted as those of its first definition."""
+        return 0 if self.number else self.state.cells

@@ -151,9 +151,20 @@ class Net:
                     held[name] = self._restored(self._variables(number, name, held[name]), table, values)
         return state
 
+    def carried(self, state: State, values: Values, to: Values) -> State:
+        """The state with the codes of another dictionary."""
+        return {
+            number: {name: self._carried(number, name, table, values, to) for name, table in tables.items()}
+            for number, tables in state.items()
+        }
+
     def rows(self, state: State) -> int:
         """The number of rows that are kept."""
         return sum(len(table) for tables in state.values() for table in tables.values())
+
+    def cells(self, state: State) -> int:
+        """The number of codes in the rows that are kept."""
+        return sum(len(t) * len(t.codes) for tables in state.values() for t in tables.values() if len(t))
 
     def _variables(self, number: int, name: str, table: Held) -> tuple[str, ...]:
         """The variables of the bindings in a table."""
@@ -161,6 +172,12 @@ class Net:
         assert node is not None
         told: Mapping[str, tuple[str, ...]] = getattr(node, "tables", {})
         return told.get(name, node.variables if table.codes else ())
+
+    def _carried(self, number: int, name: str, table: Held, values: Values, to: Values) -> Held:
+        # always a new table: what an operator has noted beside the old one may hold codes, too
+        variables = self._variables(number, name, table)
+        pairs = zip(variables, table.codes, strict=True)
+        return Held(tuple([values.carried(codes, self.types[v], to) for v, codes in pairs]), dict(table.columns))
 
     def _saved(self, variables: tuple[str, ...], table: Held, values: Values) -> pa.Table:
         columns: dict[str, pa.Array] = {}

@@ -31,6 +31,11 @@ class Texts:
         self.store = np.empty(256, np.uint8)
         self.used = np.zeros(1, np.int64) if used is None else used
 
+    @property
+    def size(self) -> int:
+        """The number of codes."""
+        return int(self.used[0])
+
     def encode(self, column: Column) -> np.ndarray:
         """int64 codes (n), -1 for null."""
         array = column.arrow
@@ -60,3 +65,7 @@ class Texts:
         return Column(
             type, None, None, pa.StringArray.from_buffers(len(codes), pa.py_buffer(offsets), pa.py_buffer(data))
         )
+
+    def columns(self, codes: np.ndarray) -> list[tuple[Column, np.ndarray]]:
+        """The texts of ``codes`` as columns, here one, and where each belongs."""
+        return [(self.decode(codes, Type.STRING), np.arange(len(codes)))]

@@ -23,7 +23,8 @@ _NUMBERS = (Type.INT, Type.FLOAT, Type.DURATION)
 class Values:
     """A dictionary of values: equal ones (int 1 and float 1.0 are) have one code, over all calls of an engine.
 
-    Codes of unlike types are not to be compared.  They are not saved: saved state holds values.
+    Codes of unlike types are not to be compared.  They are not saved: saved state holds values.  An engine replaces its
+    dictionary from time to time, and carries the codes in its state over (:meth:`carried`).
 
     >>> import pyarrow as pa
     >>> values = Values()
@@ -39,6 +40,13 @@ class Values:
         self._texts: Texts | None = None
         #: how many whole numbers there are (while they are all ints), and how many texts
         self._used = np.zeros(2, np.int64)
+        #: how many values were encoded that are needed as long as this dictionary is (those of facts)
+        self.fixed = 0
+
+    @property
+    def size(self) -> int:
+        """The number of codes that were handed out."""
+        return sum([kind.size for kind in self._kinds.values()])
 
     def encode(self, column: Column) -> np.ndarray:
         """int64 codes (n); -1 for null and NaN, which bind no variable."""
@@ -51,6 +59,24 @@ class Values:
     def decode(self, codes: np.ndarray, type: Type) -> Column:
         """The values of ``codes``, all of them of values that were encoded, as a column of ``type``."""
         return self._kind(type).decode(codes, type)
+
+    def carried(self, codes: np.ndarray, type: Type, to: Values) -> np.ndarray:
+        """The codes that another dictionary has for the values of ``codes``; -1 stays -1.
+
+        >>> old, new = Values(), Values()
+        >>> column = Column.of(pa.array(["a", "b", "c"]), Type.STRING)
+        >>> new.carried(old.carried(old.encode(column)[1:], Type.STRING, new), Type.STRING, old).tolist()
+        [1, 2]
+        """
+        there = codes >= 0
+        if not there.all():
+            out = np.full(len(codes), -1, np.int64)
+            out[there] = self.carried(codes[there], type, to)
+            return out
+        out = np.empty(len(codes), np.int64)
+        for column, at in self._kind(type).columns(codes) if len(codes) else ():
+            out[at] = to.encode(column)
+        return out
 
     def all_ints(self) -> bool:
         """Whether all numbers are ints."""
@@ -98,6 +124,11 @@ class _Kind:
         self._firsts: list[Column] = []
         self._sizes: list[int] = []
 
+    @property
+    def size(self) -> int:
+        """The number of codes."""
+        return self._domain.size if self.ints is None else int(self.ints.used[0])
+
     def encode(self, column: Column) -> np.ndarray:
         if self.ints is not None:
             if column.type is Type.INT:
@@ -141,20 +172,27 @@ class _Kind:
     def decode(self, codes: np.ndarray, type: Type) -> Column:
         if not len(codes):
             return Column.nulls(type, 0)
+        parts = self.columns(codes)
+        if len(parts) == 1:
+            return _as(parts[0][0], type)
+        back = np.empty(len(codes), np.int64)
+        back[np.concatenate([at for _, at in parts])] = np.arange(len(codes))
+        return Column.concat([_as(column, type) for column, _ in parts]).take(back)
+
+    def columns(self, codes: np.ndarray) -> list[tuple[Column, np.ndarray]]:
+        """The values of ``codes`` (at least one) as they came, in columns of one type each, and where each belongs."""
+        everywhere = np.arange(len(codes))
         if self.ints is not None:
-            return _as(Column(Type.INT, self.ints.values[codes], None), type)
+            return [(Column(Type.INT, self.ints.values[codes], None), everywhere)]
         if len(self._firsts) == 1:
-            return _as(self._firsts[0].take(codes), type)
+            return [(self._firsts[0].take(codes), everywhere)]
         part = np.searchsorted(np.array(self._sizes), codes, side="right")
-        pieces, order = [], []
+        out = []
         for number in np.unique(part):
             at = np.flatnonzero(part == number)
             begin = self._sizes[number - 1] if number else 0
-            pieces.append(_as(self._firsts[number].take(codes[at] - begin), type))
-            order.append(at)
-        back = np.empty(len(codes), np.int64)
-        back[np.concatenate(order)] = np.arange(len(codes))
-        return Column.concat(pieces).take(back)
+            out.append((self._firsts[number].take(codes[at] - begin), at))
+        return out
 
 
 def _as(column: Column, type: Type) -> Column:

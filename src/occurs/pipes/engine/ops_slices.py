@@ -65,6 +65,7 @@ class Slice(Operator):
         own.count.values[0] = base + len(x) + len(x.ends)
         found = Made.join(made) if made else None
         out = given_of(self.p.form, own, x, found, gone, flushed, before, call)
+        own.forget_newest()
         if len(x.ends):
             own.drop(x.ends.code)
         return [out.with_ends(x.ends)]

@@ -102,7 +102,6 @@ def _maps(
             own.newest.put(made.slot[kept], made.value.take(kept))
         else:
             own.newest.put(made.slot, made.value)
-    own.forget_newest()
     if not parts or (code is None and not gone):
         return Snap(changes_of([before] if made is None else [before, made], count), rows)
     every = Made.join(parts)

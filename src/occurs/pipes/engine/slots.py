@@ -77,22 +77,20 @@ class Slots(Part):
             return _NONE
         assert self.ints is not None
         low, high = int(keys.min()), int(keys.max())
-        if len(self._table):
-            low, high = min(low, self._least), max(high, self._least + len(self._table) - 1)
-        elif self.alive.any():
-            there = self.ints[self.alive]
-            low, high = min(low, int(there.min())), max(high, int(there.max()))
-        if high - low >= WIDEST:
-            return None
-        if low != self._least or high - low >= len(self._table):
+        if low < self._least or high - self._least >= len(self._table):
+            # as wide as the keys of slices that exist now, not of all that ever did
+            there = np.flatnonzero(self.alive)
+            ints = self.ints[there]
+            low, high = int(ints.min(initial=low)), int(ints.max(initial=high))
+            if high - low >= WIDEST:
+                return None
             width = high - low + 1
             self._table = np.full(width + (width >> 1 if len(self._table) else 0), -1)
             self._least = low
-            there = np.flatnonzero(self.alive)
-            self._table[self.ints[there] - low] = there
+            self._table[ints - low] = there
         out, new = np.empty(len(keys), np.int64), np.empty(len(keys), np.int64)
         free = np.array(self.free, np.int64)
-        made = kernels.slots(low, keys, self._table, free, self.instances, out, new)
+        made = kernels.slots(self._least, keys, self._table, free, self.instances, out, new)
         new = new[:made]
         del self.free[: min(made, len(free))]
         self._grow(max(self.instances, int(out.max()) + 1))

@@ -1,4 +1,4 @@
-"""Instances as codes: equal values of the generic variables have one code, over all calls."""
+"""Instances as codes: equal values of the generic variables have one code, from call to call."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ import pyarrow as pa
 
 from occurs.model.types import Type
 from occurs.operators.columns import Column
-from occurs.operators.keycodes import KeyCodes
+from occurs.operators.keycodes import KeyCodes, Renewal
 
 
 class Keys:
     """Codes count from 0.  ``values``: per generic variable its values by code.  ``codes``: None if a successor has
-    them; then they are made anew from the values."""
+    them; then they are made anew from the values.  ``renewal``: when codes that no instance has any more are freed."""
 
     def __init__(self, types: Sequence[Type]) -> None:
         self.types = tuple(types)
         self.codes: KeyCodes | None = KeyCodes()
+        self.renewal = Renewal()
         self.values = [Column.nulls(t, 0) for t in types]
         self._names = [str(i) for i in range(len(types))]
 
@@ -54,6 +55,14 @@ class Keys:
         made = Keys(self.types)
         made.values = list(self.values)
         made.codes, self.codes = self.codes, None
+        made.renewal = self.renewal
+        return made
+
+    def only(self, codes: np.ndarray) -> Keys:
+        """The values of ``codes`` alone, which are numbered anew in their order."""
+        made = Keys(self.types)
+        made.values = [v.take(codes) for v in self.values]
+        made.codes = None
         return made
 
     def saved(self) -> pa.Table:

@@ -17,7 +17,6 @@ from occurs.errors import InputProblem
 from occurs.expr.dialect import LOGIC
 from occurs.expr.evaluate import evaluate
 from occurs.expr.tree import Expr
-from occurs.languages.logic.columns.keys import Keys
 from occurs.languages.logic.columns.past import Past, step
 from occurs.languages.logic.columns.states import Batch, Chosen, Seen
 from occurs.model.time import TimeKind
@@ -130,8 +129,9 @@ class Columns:
         made = step(kept.past, self.seen, names, self.kind, call.rows, call.since, call.frontier)
         fired, since, memory = self._run(kept.memory, made.batch, made.states)
         counts = {"rows without a key": made.keyless} if made.keyless else {}
-        firings = self._firings(made.batch, made.past.keys, fired, since, counts)
-        kept.memory, kept.past = memory, made.past
+        firings = self._firings(made.batch, fired, since, counts)
+        kept.memory = memory if made.code is None else replace(memory, code=made.code[memory.code])
+        kept.past = made.past
         return firings
 
     def _run(self, memory: Memory, batch: Batch, states: Chosen) -> tuple[np.ndarray, np.ndarray, Memory]:
@@ -166,16 +166,14 @@ class Columns:
         gone = states.left[~states.active[states.left]]
         return np.concatenate(fired), np.concatenate(since), _without(self.network, memory, gone)
 
-    def _firings(
-        self, batch: Batch, keys: Keys, fired: np.ndarray, since: np.ndarray, counts: Mapping[str, int]
-    ) -> Firings:
+    def _firings(self, batch: Batch, fired: np.ndarray, since: np.ndarray, counts: Mapping[str, int]) -> Firings:
         """In the order of time and values."""
         empty = {n: Column.nulls(t, 0) for n, t in self.generics}
         if not len(fired):
             outputs = {n: Column.nulls(t, 0) for n, t in self.outputs}
             return Firings(_NONE, outputs, empty, _NONE, _NONE, empty, counts=counts)
         code, time = batch.code[fired], batch.time[fired]
-        generics = {n: keys.values[i].take(code) for i, (n, _) in enumerate(self.generics)}
+        generics = {n: batch.keys.values[i].take(code) for i, (n, _) in enumerate(self.generics)}
         if self.emit is None:
             columns = generics
         else:

@@ -47,6 +47,27 @@ class Past:
         """How many rows are kept."""
         return sum(len(c.code) for c in self.carried)
 
+    def forgetting(self, seen: Seen) -> tuple[Past, np.ndarray | None]:
+        """Without the codes of instances that are gone, if these are many; and the new code of each old one (-1: it was
+        freed; None: nothing has changed).
+
+        An instance is gone if it has left and no row of it is kept; without a query instances never leave.
+        """
+        if not self.keys.renewal.due(self.keys.size, lambda: len(self._there(seen))):
+            return self, None
+        left = self._there(seen)
+        code = np.full(self.keys.size, -1, np.int64)
+        code[left] = np.arange(len(left))
+        carried = tuple(Carried(code[c.code], c.columns) for c in self.carried)
+        return Past(self.keys.only(left), carried, self.active[left], self.started[left], object()), code
+
+    def _there(self, seen: Seen) -> np.ndarray:
+        """The codes of instances that are not gone, ascending."""
+        there = self.active | self.started if seen.query is None else self.active.copy()
+        for c in self.carried:
+            there[c.code] = True
+        return np.flatnonzero(there)
+
     def saved(self) -> dict[str, pa.Table]:
         """As tables."""
         about = {"active": pa.array(self.active), "started": pa.array(self.started)}
@@ -71,12 +92,13 @@ class Past:
 @dataclass(frozen=True, eq=False)
 class Step:
     """What the rows of a call lead to: ``past`` afterwards, the ``states`` and what they see; ``keyless``: rows that
-    belong to no instance."""
+    belong to no instance.  ``code``: per code of this call that of the next one, None if they are the same."""
 
     past: Past
     states: Chosen
     batch: Batch
     keyless: int
+    code: np.ndarray | None
 
 
 def step(
@@ -136,7 +158,8 @@ def _made(
     where = dict(seen.leaves)
     batch = Batch(seen.streams, where, kind, keys, names, readers, ordered, past.carried, states.code, states.time)
     carried = tuple(batch.kept(i, seen.columns(i)) for i in range(len(seen.streams)))
-    return Step(Past(keys, carried, states.active, started, object()), states, batch, keyless)
+    after, new = Past(keys, carried, states.active, started, object()).forgetting(seen)
+    return Step(after, states, batch, keyless, new)
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
