@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from occurs.languages.language import names
+
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SNIPPET = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -53,4 +55,10 @@ def test_snippets_run(page, code, tmp_path, monkeypatch, request):
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_links_lead_somewhere(page):
     missing = [link for link in LINK.findall(page.read_text()) if not (page.parent / link).exists()]
+    assert not missing
+
+
+def test_the_readme_names_every_language_that_is_there():
+    status = (ROOT / "README.md").read_text().split("\n## The state of things\n")[1]
+    missing = [name for name in names() if not re.search(rf"\b{name}\b", status, re.IGNORECASE)]
     assert not missing
