@@ -52,7 +52,10 @@ class Broker:
             _PROPERTIES.format(folder=folder, port=self.port, control=control, partitions=partitions)
         )
         cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        self._run("kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(self._config)).wait(120)
+        # one id in 64 begins with a dash: as a word of its own it would be taken for an option
+        command = ("format", f"--cluster-id={cluster}", "-c", str(self._config))
+        if self._run("kafka.tools.StorageTool", *command).wait(120):
+            raise RuntimeError(f"the broker's directory was not formatted:\n{self.told()}")
 
     @property
     def server(self) -> str:

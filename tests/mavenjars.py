@@ -10,11 +10,6 @@ __all__ = ["Unavailable", "broker", "connector", "java"]
 
 #: a broker of Kafka 4 needs no ZooKeeper and serves clients from 2.1 on
 BROKER = {"org.apache.kafka:kafka_2.13": "4.2.1"}
-#: where Maven Central has no connector of the running version (yet): the newest one before that was seen to run on it
-EARLIER = {
-    "org.apache.spark:spark-sql-kafka-0-10_2.13": "4.2.0",
-    "org.apache.spark:spark-token-provider-kafka-0-10_2.13": "4.0.0",
-}
 #: what comes with PySpark, or would be a second Scala
 _IN_SPARK = ("scala-library", "slf4j-api", "lz4-java", "snappy-java", "spark-tags", "zstd-jni")
 
@@ -29,5 +24,5 @@ def connector() -> list[Path]:
     from occurs.connect.kafka import packages
 
     group, name, version = packages().split(":")
-    found = jars(f"kafka-connector-{version}", [{f"{group}:{name}": version}, EARLIER])
+    found = jars(f"kafka-connector-{version}", [{f"{group}:{name}": version}])
     return [p for p in found if not p.name.startswith(_IN_SPARK)]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import http.client
+import io
+
 import pytest
 
 from occurs.connect.kafka import KafkaPlace, KafkaSink, packages, settings
+from occurs.connect.kafka.versions import fitting, published
 from occurs.errors import CheckpointProblem, UsageProblem
 
 
@@ -90,15 +94,69 @@ def test_secrets_are_not_in_messages():
     assert "hush" not in str(caught.value)
 
 
-def test_the_package_is_that_of_the_running_pyspark():
+THERE = ["3.5.8", "4.0.0", "4.1.1", "4.2.0", "4.2.0-preview4", "4.4.0", "5.0.0"]
+
+
+@pytest.mark.parametrize(
+    ("running", "chosen"),
+    [
+        ("4.2.0", "4.2.0"),
+        ("4.3.0", "4.2.0"),
+        ("4.1.0", "4.1.1"),
+        ("4.1.3", "4.1.1"),
+        ("4.10.0", "4.4.0"),
+        ("3.4.0", "3.4.0"),
+        ("4.3.0.dev1", "4.3.0.dev1"),
+    ],
+)
+def test_the_connector_is_of_a_version_that_there_is_and_that_fits(running, chosen):
+    assert fitting(running, THERE) == chosen
+    assert fitting(running, []) == running
+
+
+def test_the_package_is_one_that_maven_central_lists_with_all_it_needs(monkeypatch):
     import pyspark
 
-    assert packages() == f"org.apache.spark:spark-sql-kafka-0-10_2.13:{pyspark.__version__}"
-    assert packages("4.2.0").endswith(":4.2.0")
+    lists = {"spark-sql": THERE, "spark-token": ["4.0.0", "4.1.1", "4.2.0"]}
+    asked = []
+
+    def answer(url, timeout):
+        asked.append(url)
+        found = next(versions for name, versions in lists.items() if name in url)
+        versions = "".join(f"<version>{v}</version>" for v in found)
+        return io.BytesIO(f"<metadata><versioning><versions>{versions}</versions></versioning></metadata>".encode())
+
+    published.cache_clear()
+    monkeypatch.setattr("urllib.request.urlopen", answer)
+    monkeypatch.setattr(pyspark, "__version__", "4.3.0")
+    assert packages() == "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0"
+    lists["spark-token"] = ["4.0.0"]
+    assert packages().endswith(":4.2.0")  # it is asked once
+    published.cache_clear()
+    assert packages().endswith(":4.0.0")
+    assert len(asked) == 4
+    assert packages("4.1.1").endswith(":4.1.1")
+    published.cache_clear()
+
+
+@pytest.mark.parametrize("why", [OSError("no route"), http.client.BadStatusLine("?"), b"<html", b"<a/>"])
+def test_without_a_list_spark_is_asked_for_its_own_version(monkeypatch, why):
+    import pyspark
+
+    def answer(url, timeout):
+        if isinstance(why, bytes):
+            return io.BytesIO(why)
+        raise why
+
+    published.cache_clear()
+    monkeypatch.setattr("urllib.request.urlopen", answer)
+    assert packages().endswith(f":{pyspark.__version__}")
+    published.cache_clear()
 
 
 def test_settings_name_the_package_or_local_jars(monkeypatch, tmp_path):
     monkeypatch.delenv("OCCURS_KAFKA_JARS", raising=False)
+    monkeypatch.setattr("occurs.connect.kafka.session.published", lambda scala: frozenset())
     assert settings() == {"spark__jars__packages": packages()}
     (tmp_path / "jars").mkdir()
     for name in ("jars/a.jar", "jars/b.jar", "jars/notes.txt", "c.jar"):

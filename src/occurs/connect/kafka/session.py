@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from occurs.connect.kafka.place import KafkaPlace
+from occurs.connect.kafka.versions import CONNECTOR, GROUP, fitting, published
 from occurs.connect.places import user_path
 from occurs.errors import InputProblem, OccursError, ResourceProblem, UsageProblem
 
@@ -23,13 +24,18 @@ PATIENCE = 10_000
 
 
 def packages(version: str | None = None) -> str:
-    """The connector's Maven coordinate, for ``spark.jars.packages``: of the running PySpark, or of ``version``."""
+    """The connector's Maven coordinate, for ``spark.jars.packages``, in ``version``.
+
+    None: the version that Maven Central has and that fits the running PySpark (see ``versions``); it is asked once.
+    """
     import pyspark
 
     home = Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent)
     found = [m[1] for p in (home / "jars").glob("spark-core_*.jar") if (m := re.match(r"spark-core_([\d.]+)-", p.name))]
     scala = found[0] if found else "2.13"  # a client of Spark Connect has no jars; Spark 4 is built for one Scala
-    return f"org.apache.spark:spark-sql-kafka-0-10_{scala}:{version or pyspark.__version__}"
+    if version is None:
+        version = fitting(pyspark.__version__, published(scala))
+    return f"{GROUP}:{CONNECTOR}_{scala}:{version}"
 
 
 def settings() -> dict[str, str]:
