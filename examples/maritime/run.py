@@ -85,7 +85,7 @@ def draw(program: occurs.Program, tables: dict[str, pa.Table], found: occurs.Det
     for suffix in (".html", ".png"):
         target = events.FOLDER / f"ships{suffix}"
         try:
-            line.save(target)
+            line.save(target, overwrite=True)
             console.print(f"A timeline: {target}")
         except ResourceProblem as problem:
             console.print(f"[dim]{problem.message}[/dim]")

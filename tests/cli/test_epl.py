@@ -32,7 +32,7 @@ def test_the_canonical_text_is_printed(occurs, rules):
 
 def test_the_text_may_replace_the_file_and_then_stays(occurs, rules):
     for _ in range(2):
-        done = occurs("epl", "fire.epl", "-o", "fire.epl")
+        done = occurs("epl", "fire.epl", "-o", "fire.epl", "--overwrite")
         assert (done.status, done.out) == (0, "")
         assert rules.read_text() == CANONICAL
 

@@ -58,16 +58,16 @@ def test_events_and_what_lasts(occurs, lines):
         "Vessel 1": {"moored": (True, 1), "docked": (False, 1)},
         "Vessel 2": {"moored": (True, 1), "late": (False, 1)},
     }
-    assert occurs("plot", "found.jsonl", "-o", "t.html", "--key", "Vessel", "--lasting", "late").status == 0
+    given = ("plot", "found.jsonl", "-o", "t.html", "--overwrite")
+    assert occurs(*given, "--key", "Vessel", "--lasting", "late").status == 0
     assert page((lines / "t.html").read_text())["Vessel 2"] == {"moored": (True, 1), "late": (True, 1)}
 
 
 def test_some_types_and_some_time(occurs, lines):
     assert occurs("plot", "found.jsonl", "-o", "t.html", "--only", "docked,moored").status == 0
     assert page((lines / "t.html").read_text()) == {"": {"docked": (False, 1), "moored": (True, 2)}}
-    done = occurs(
-        "plot", "found.jsonl", "-o", "t.html", "--from", "2024-06-01T09:00:00Z", "--to", "2024-06-01T11:00:00Z"
-    )
+    given = ("plot", "found.jsonl", "-o", "t.html", "--overwrite")
+    done = occurs(*given, "--from", "2024-06-01T09:00:00Z", "--to", "2024-06-01T11:00:00Z")
     assert done.err == "t.html: 1 rows of 4\n"
     assert page((lines / "t.html").read_text()) == {"": {"moored": (True, 1)}}
 

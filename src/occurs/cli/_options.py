@@ -51,6 +51,10 @@ def never(command: Decorated) -> Decorated:
     return click.option("--never", metavar="PATH", help=text)(command)
 
 
+def overwrite(command: Decorated) -> Decorated:
+    return click.option("--overwrite", is_flag=True, help="Replace output files that exist.")(command)
+
+
 def instances(command: Decorated) -> Decorated:
     text = "Partial matches of a definition at a time (EPL; on Spark per partition): more are an error."
     return click.option("--max-instances", type=click.IntRange(1), metavar="N", help=f"{text}  [default: 10,000,000]")(

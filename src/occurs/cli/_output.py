@@ -15,6 +15,7 @@ from rich.text import Text
 from occurs.cli._group import hush_stdout
 from occurs.connect.astext import plain_text
 from occurs.connect.places import split_type, user_path
+from occurs.connect.whole import refuse_existing
 from occurs.connect.writers import check_target, json_blocks, write
 from occurs.errors import ResourceProblem, UsageProblem
 
@@ -22,10 +23,10 @@ from occurs.errors import ResourceProblem, UsageProblem
 SHOWN = 40
 
 
-def check_targets(targets: Mapping[str, str | None], events: Iterable[str]) -> None:
+def check_targets(targets: Mapping[str, str | None], events: Iterable[str], *, overwrite: bool) -> None:
     """Find out before any work where nothing can be written, or where input or other output would be overwritten.
 
-    ``targets``: option to path.  Raises UsageProblem and ResourceProblem.
+    ``targets``: option to path; ``overwrite``: files that exist may be replaced.  Raises UsageProblem, ResourceProblem.
     """
     taken = {user_path(split_type(text)[1]).resolve(): f"--events {text}" for text in events}
     for option, target in targets.items():
@@ -38,6 +39,8 @@ def check_targets(targets: Mapping[str, str | None], events: Iterable[str]) -> N
         if path in taken:
             raise UsageProblem.of("bad-option", f"{option} {target} would overwrite what {taken[path]} names")
         taken[path] = f"{option} {target}"
+        if not overwrite:
+            refuse_existing(Path(target).expanduser(), f"{option} {target}")
 
 
 def put(tables: Mapping[str, pa.Table], out: str | None) -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
+from occurs.cli import _options
 from occurs.connect.places import user_path
-from occurs.connect.whole import Whole
+from occurs.connect.whole import Whole, refuse_existing
 from occurs.errors import ResourceProblem, UsageProblem, raise_problems
 
 #: of graphical models
@@ -16,12 +17,14 @@ MODEL = ".pattern.json"
 
 @click.command("epl")
 @click.argument("rules", metavar="RULES.epl|MODEL.pattern.json")
-@click.option("--out", "-o", metavar="PATH", help=f"Write to this file (it may be RULES.epl); X{MODEL}: a model.")
-def command(rules: str, out: str | None) -> None:
+@click.option("--out", "-o", metavar="PATH", help=f"Write to this file; X{MODEL}: a model.")
+@_options.overwrite
+def command(rules: str, out: str | None, overwrite: bool) -> None:
     """Print RULES.epl, or the pattern of a graphical model, as canonical text, which Esper accepts.
 
     Every clause has a line, and there are no parentheses but those that precedence needs.  Comments are not kept.
     With -o X.pattern.json it is the other way round: one statement, and the schemas of its types, become a model.
+    With --overwrite the file may be RULES.epl itself.
     Exit status 2, with all problems of the text or of the model, if it is wrong; then nothing is written.
     """
     from occurs.loading import text_of
@@ -29,6 +32,8 @@ def command(rules: str, out: str | None) -> None:
     target = user_path(out, "--out") if out is not None and out != "-" else None
     if target is not None and not target.parent.is_dir():
         raise UsageProblem.of("missing-file", f"--out {out}: there is no directory {target.parent}")
+    if target is not None and not overwrite:
+        refuse_existing(target, f"--out {out}")
     text = _made(text_of(Path(rules)), rules, target is not None and target.name.endswith(MODEL))
     if target is None:
         click.echo(text, nl=False)

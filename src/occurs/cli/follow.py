@@ -103,7 +103,8 @@ def command(
     if never is not None and not program.tells_never:
         text = f"--never {never}: no definition of this program has such rows"
         raise UsageProblem.of("bad-option", text, hint="they come from triggers that look ahead, in FTL")
-    check_targets({o: None if t and _is_topic(t) else t for o, t in targets.items()}, given.events)
+    directories = {o: None if t and _is_topic(t) else t for o, t in targets.items()}
+    check_targets(directories, given.events, overwrite=True)  # it goes on in its own directories, and takes no others
     source = source_of(given.events, speed)
     for option, target in {**targets, "--checkpoint": checkpoint, "--metrics": metrics}.items():
         if target and not _is_topic(target):

@@ -6,7 +6,7 @@ import click
 
 from occurs.cli import _nets, _options
 from occurs.connect.places import user_path
-from occurs.connect.whole import Whole
+from occurs.connect.whole import Whole, refuse_existing
 from occurs.errors import ResourceProblem, UsageProblem
 from occurs.nets.net import Net
 
@@ -18,6 +18,7 @@ _FORMATS = (".cpn", ".net.json", ".svg")
 @_options.inputs(required=False)
 @click.option("--language", metavar="NAME", help="The language of all rules, whatever their suffix.")
 @click.option("--out", "-o", metavar="PATH", help="A file of CPN Tools (.cpn), .net.json, or a drawing (.svg).")
+@_options.overwrite
 @click.option(
     "--black/--encoded",
     default=None,
@@ -31,6 +32,7 @@ def command(
     sources: tuple[str, ...],
     language: str | None,
     out: str | None,
+    overwrite: bool,
     black: bool | None,
     first: int,
     sink_exits: bool,
@@ -48,6 +50,8 @@ def command(
     target = None if out is None else user_path(out, "--out")
     if target is not None and not target.parent.is_dir():
         raise UsageProblem.of("missing-file", f"--out {out}: there is no directory {target.parent}")
+    if target is not None and not overwrite:
+        refuse_existing(target, f"--out {out}")
     loaded = _nets.load(sources, given, language, first=first, sink_exits=sink_exits, max_events=max_events)
     encoded = out is not None and out.endswith(".cpn") if black is None else not black
     net = loaded.with_encoding(encoded)

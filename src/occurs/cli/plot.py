@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pyarrow as pa
 
-from occurs.cli import _input
+from occurs.cli import _input, _options
 from occurs.connect.files import read_sources
 from occurs.connect.places import user_path
 from occurs.errors import UsageProblem, did_you_mean
@@ -16,6 +16,7 @@ from occurs.model.source import InputOptions
 @click.command("plot")
 @click.argument("detections", nargs=-1, required=True, metavar="DETECTIONS...")
 @click.option("--out", "-o", required=True, metavar="PATH", help="A picture (.png) or a page to move about in (.html).")
+@_options.overwrite
 @click.option("--key", metavar="ATTR,..", help="Group rows by the values of these attributes.")
 @click.option("--only", metavar="TYPE,..", help="Show these types only, in this order.")
 @click.option("--from", "start", metavar="TIME", help="Begin here (default: with the first row).")
@@ -26,6 +27,7 @@ from occurs.model.source import InputOptions
 def command(
     detections: tuple[str, ...],
     out: str,
+    overwrite: bool,
     key: str | None,
     only: str | None,
     start: str | None,
@@ -41,7 +43,7 @@ def command(
     from occurs.plot.timeline import Timeline, check
 
     target = user_path(out, "--out")
-    check(target)
+    check(target, f"--out {out}", overwrite=overwrite)
     with _input.doing("reading"):
         history = normalise(read_sources(detections), options=InputOptions(time_unit=time_unit))
     tables = dict(history.tables)
@@ -56,7 +58,7 @@ def command(
         tables = {name: tables[name] for name in _listed(only) if _known(name, history, "--only")}
     line = Timeline.of(tables, history.kind, key=_listed(key), start=start, end=end, title=title)
     with _input.doing("drawing"):
-        shown = line.save(target)
+        shown = line.save(target, overwrite=overwrite)
     rows = sum(len(lane.start) for group in shown.groups for lane in group.lanes)
     click.echo(f"{out}: {rows:,} rows of {sum(map(len, tables.values())):,}", err=True)
     for notice in shown.notices:

@@ -29,6 +29,7 @@ from occurs.follow.acting import counted, definitions
 @click.option("--late", metavar="PATH", help="Write the rows that came too late: a history has none.")
 @_options.never
 @_options.timeouts
+@_options.overwrite
 @_options.instances
 @_options.formula
 @_options.windows
@@ -46,6 +47,7 @@ def command(
     late: str | None,
     never: str | None,
     timeouts: str | None,
+    overwrite: bool,
     max_instances: int | None,
     max_formula: int | None,
     only: str | None,
@@ -59,7 +61,7 @@ def command(
     began = time.monotonic()
     targets = {"--out": None if out == "-" else out, "--bad": bad, "--late": late, "--timeouts": timeouts}
     targets["--never"] = never
-    check_targets(targets, given.events)
+    check_targets(targets, given.events, overwrite=overwrite)
     program = _input.load(
         rules, language, strict=strict, require_bounds=require_bounds, max_formula=max_formula
     )  # fmt: skip

@@ -31,6 +31,7 @@ from occurs.nets.net import Marking, Net
 @_options.first
 @_nets.sink_exits
 @click.option("--out", "-o", metavar="PATH", help="Write what was derived: .jsonl, .csv, .parquet or a directory.")
+@_options.overwrite
 @click.option("--max-events", type=click.IntRange(1), default=100_000, show_default=True, metavar="N")
 @click.option("--space", is_flag=True, help="Explore the state space instead, and report as CPN Tools does.")
 @click.option("--random", "random_file", metavar="FILE", help="Random streams as FILE (.toml, .json) says, and counts.")
@@ -48,6 +49,7 @@ def command(
     first: int,
     sink_exits: bool,
     out: str | None,
+    overwrite: bool,
     max_events: int,
     space: bool,
     random_file: str | None,
@@ -64,7 +66,7 @@ def command(
     """
     if seed is not None and deterministic:
         raise UsageProblem.of("bad-option", "--seed with --deterministic", hint="one of the two")
-    check_targets({"--out": None if out == "-" else out}, given.events)
+    check_targets({"--out": None if out == "-" else out}, given.events, overwrite=overwrite)
     if random_file is not None:
         if given.events or space or trace or out:
             text = "--random with --events, --space, --trace or --out"

@@ -8,6 +8,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO
 
+from occurs.errors import UsageProblem
+
 
 class Whole:
     """A file that takes its name only when it is complete; if ``synced``, when it is on the disk.
@@ -52,6 +54,20 @@ def _sync(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def refuse_existing(path: Path, named: str) -> None:
+    """Raise UsageProblem (``exists``) if there is a file at ``path``, or Parquet files in the directory ``path``.
+
+    ``named``: the path as the message shows it.  For every place that writes what a user has asked for: nothing there
+    is replaced unless the user says so.
+    """
+    hint = "choose another name, or replace it with --overwrite (Python: overwrite=True)"
+    if path.is_dir():
+        if any(path.glob("*.parquet")):
+            raise UsageProblem.of("exists", f"{named}: the directory holds Parquet files already", hint=hint)
+    elif os.path.lexists(path):
+        raise UsageProblem.of("exists", f"{named}: the file exists already", hint=hint)
 
 
 def durable(path: Path, *, stamp: float | None = None) -> AbstractContextManager[IO[bytes]]:

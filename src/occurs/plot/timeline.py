@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from occurs.connect.places import user_path
-from occurs.connect.whole import Whole
+from occurs.connect.whole import Whole, refuse_existing
 from occurs.errors import ResourceProblem, UsageProblem
 from occurs.model.source import Instant
 from occurs.model.ticks import instant, to_ticks
@@ -71,13 +71,14 @@ class Timeline:
             most_lanes=lanes,
         )  # fmt: skip
 
-    def save(self, path: str | Path) -> Chart:
+    def save(self, path: str | Path, *, overwrite: bool = False) -> Chart:
         """Write ``.png`` or ``.html``; returns what it shows, and of what it says that it does not.
 
-        Raises UsageProblem (another suffix, no such directory), ResourceProblem (no right to write, no matplotlib).
+        ``overwrite``: replace a file that exists.  Raises UsageProblem (another suffix, no such directory, ``exists``),
+        ResourceProblem (no right to write, no matplotlib).
         """
         target = user_path(path)
-        check(target)
+        check(target, str(path), overwrite=overwrite)
         if target.suffix.lower() == ".html":
             from occurs.plot.page import page
 
@@ -106,14 +107,16 @@ class Timeline:
         return f'<iframe srcdoc="{text}" sandbox="allow-scripts" style="{style}"></iframe>'
 
 
-def check(target: Path) -> None:
-    """Find out before any work if nothing can be written there."""
+def check(target: Path, named: str, *, overwrite: bool) -> None:
+    """Find out before any work if nothing can be written there; ``named``: the target as messages show it."""
     if target.suffix.lower() not in SUFFIXES:
-        raise UsageProblem.of("unknown-format", f"{target}: the suffix is none of {' '.join(SUFFIXES)}")
+        raise UsageProblem.of("unknown-format", f"{named}: the suffix is none of {' '.join(SUFFIXES)}")
     if not target.parent.is_dir():
-        raise UsageProblem.of("missing-file", f"{target}: there is no directory {target.parent}")
+        raise UsageProblem.of("missing-file", f"{named}: there is no directory {target.parent}")
     if target.is_dir():
-        raise ResourceProblem.of("cannot-write", f"{target}: a directory of that name is in the way")
+        raise ResourceProblem.of("cannot-write", f"{named}: a directory of that name is in the way")
+    if not overwrite:
+        refuse_existing(target, named)
 
 
 def _in_ticks(table: pa.Table) -> pa.Table:
