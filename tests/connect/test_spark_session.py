@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import stat
 import subprocess
 import sys
@@ -12,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from occurs.connect.places import places
-from occurs.connect.spark import read_frames
+from occurs.connect.kafka import kafka_session
+from occurs.connect.spark import PATIENCE, SILENCE, local_session, read_frames
 from occurs.errors import InputProblem, ResourceProblem
 from occurs.hosts.java import ensure_java
 
@@ -69,6 +71,49 @@ def test_a_trimmed_java_gets_a_home_that_drops_one_argument(no_java, tmp_path):
     no_java.setenv("JAVA_HOME", str(home))
     ensure_java()
     assert script.stat().st_mtime_ns == before
+
+
+@pytest.fixture
+def closed():
+    """The address of a port that nobody listens on while the test runs: it is bound, and takes no connections."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield f"127.0.0.1:{held.getsockname()[1]}"
+
+
+@pytest.mark.parametrize("rest", ["", "/;token=hush;user_id=me"])
+def test_a_server_that_cannot_be_reached_is_waited_for_aloud_and_given_up(monkeypatch, capsys, closed, rest):
+    monkeypatch.setattr("occurs.connect.spark.SILENCE", 0.1)
+    monkeypatch.setattr("occurs.connect.spark.PATIENCE", 0.5)
+    monkeypatch.setenv("SPARK_REMOTE", f"sc://{closed}{rest}")
+    with pytest.raises(ResourceProblem) as caught:
+        local_session()
+    problem = caught.value.first
+    assert (problem.kind, "SPARK_REMOTE" in problem.hint, "--host local" in problem.hint) == ("unreachable", True, True)
+    assert problem.message == f"the Spark server sc://{closed} (SPARK_REMOTE) did not answer within 0.5 s"
+    told = capsys.readouterr().err
+    assert told == f"waiting for the Spark server sc://{closed} (SPARK_REMOTE), 0.5 s at most\n"
+    assert "hush" not in told + str(caught.value)
+
+
+def test_a_server_that_is_something_else_is_given_up_too(monkeypatch, capsys):
+    monkeypatch.setattr("occurs.connect.spark.SILENCE", 0.1)
+    monkeypatch.setattr("occurs.connect.spark.PATIENCE", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        monkeypatch.setenv("SPARK_REMOTE", f"sc://127.0.0.1:{mute.getsockname()[1]}")
+        with pytest.raises(ResourceProblem, match="did not answer"):
+            kafka_session()
+    assert "waiting for the Spark server" in capsys.readouterr().err
+
+
+def test_silence_is_short():
+    assert SILENCE < 5 < PATIENCE < 90
+
+
+def test_an_address_that_is_none(monkeypatch):
+    monkeypatch.setenv("SPARK_REMOTE", "sc://")
+    with pytest.raises(ResourceProblem, match="SPARK_REMOTE"):
+        local_session()
 
 
 def test_no_java_at_all_says_what_to_do(no_java):

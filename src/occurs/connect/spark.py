@@ -17,11 +17,14 @@ from occurs.hosts.spark.columns import PLACE
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+#: seconds to wait for the server of SPARK_REMOTE before saying so, and before giving up
+SILENCE, PATIENCE = 2.0, 30.0
 #: what a session of ours is set to, where the user has not set it; times in UTC on both sides
 _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
 }
+_WITHOUT = "without Spark: --host local (Python: pass a pandas, Arrow or Polars table)"
 _LAUNCH = {
     "spark.app.name": "occurs",
     "spark.ui.enabled": "false",
@@ -35,9 +38,11 @@ def local_session(master: str = "local[*]", *, quiet: bool = True, **settings: s
     """The Spark session of this process: the one there is, the server of SPARK_REMOTE, or a new one on this machine.
 
     ``quiet``: the log of a Java process that is started goes nowhere, its errors reach Python as exceptions anyway.
-    ``settings``: names with ``__`` for ``.``.  Raises ResourceProblem if there is no Java or Spark does not start.
+    ``settings``: names with ``__`` for ``.``.  Raises ResourceProblem if there is no Java, if Spark does not start, or
+    if the server of SPARK_REMOTE does not answer.
     """
     ensure_java()
+    reach_remote()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else workers may run another Python
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     from pyspark.sql import SparkSession
@@ -60,11 +65,46 @@ def local_session(master: str = "local[*]", *, quiet: bool = True, **settings: s
         except Exception as error:  # Py4J, gRPC and the launcher each raise their own
             told = log().strip().splitlines()[-5:]
             message = "Spark does not start: " + (str(error).splitlines() or [repr(error)])[0]
-            hint = "without Spark: --host local (Python: pass a pandas, Arrow or Polars table)"
-            raise ResourceProblem.of("no-spark", "\n  ".join([message, *told]), hint=hint) from error
+            raise ResourceProblem.of("no-spark", "\n  ".join([message, *told]), hint=_WITHOUT) from error
     if quiet and "SPARK_REMOTE" not in os.environ:
         session.sparkContext.setLogLevel("OFF")
     return session
+
+
+def reach_remote() -> None:
+    """Return when the server that SPARK_REMOTE names accepts connections, at once if it names none.
+
+    A session would try for minutes without a word.  Says on stderr what it waits for.  Raises ResourceProblem
+    (``unreachable``).
+    """
+    remote = os.environ.get("SPARK_REMOTE", "")
+    if not remote.startswith("sc://"):
+        return
+    from pyspark.errors import PySparkException
+
+    try:
+        from grpc import FutureTimeoutError, channel_ready_future
+        from pyspark.sql.connect.client import DefaultChannelBuilder
+    except ImportError:
+        return  # the session says which packages are missing
+    try:
+        channel = DefaultChannelBuilder(remote).toChannel()
+    except PySparkException as error:
+        raise ResourceProblem.of("no-spark", f"SPARK_REMOTE: {str(error).splitlines()[0]}", hint=_WITHOUT) from error
+    server = remote.split("/;")[0].rstrip("/")  # what follows may be a token
+    ready = channel_ready_future(channel)
+    try:
+        try:
+            ready.result(timeout=SILENCE)
+        except FutureTimeoutError:
+            print(f"waiting for the Spark server {server} (SPARK_REMOTE), {PATIENCE:g} s at most", file=sys.stderr)
+            ready.result(timeout=PATIENCE - SILENCE)
+    except FutureTimeoutError as error:
+        text = f"the Spark server {server} (SPARK_REMOTE) did not answer within {PATIENCE:g} s"
+        raise ResourceProblem.of("unreachable", text, hint=f"unset SPARK_REMOTE to run here; {_WITHOUT}") from error
+    finally:
+        ready.cancel()
+        channel.close()
 
 
 @contextmanager

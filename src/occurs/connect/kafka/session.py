@@ -64,8 +64,9 @@ def kafka_session(master: str = "local[*]", **more: str) -> SparkSession:
     Raises ResourceProblem (``no-kafka``) if the connector cannot be downloaded, or if this process has a session
     without it already: jars are looked at only when a session starts.
     """
-    from occurs.connect.spark import _hushed, local_session
+    from occurs.connect.spark import _hushed, local_session, reach_remote
 
+    reach_remote()  # what it says must be seen
     with _hushed(True) as log:  # what Ivy says stands far above the last lines, which the error shows
         try:
             session = local_session(master, quiet=False, **(settings() | more))
