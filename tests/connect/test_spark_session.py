@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from occurs.connect.places import places
 from occurs.connect.kafka import kafka_session
+from occurs.connect.places import places
 from occurs.connect.spark import PATIENCE, SILENCE, local_session, read_frames
 from occurs.errors import InputProblem, ResourceProblem
 from occurs.hosts.java import ensure_java
