@@ -99,6 +99,8 @@ def _reduce(
     name = node.function
     if name == "count":
         return Column(Type.INT, count, None)
+    if column.type is Type.NULL:  # nothing but nulls, so there is nothing to order or to add
+        return Column(node.type, count, None) if name == "sum" else Column.nulls(node.type, len(lo))
     some = count > 0
     if name in ("first", "last", "min", "max"):
         at = _position(name, index, node.attribute, ordered, valid, lo, hi)

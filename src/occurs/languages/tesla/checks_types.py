@@ -83,7 +83,8 @@ class RuleTypes:
                 message = f"{node.function.upper()} needs numbers, `{node.event.type}.{node.attribute}` is {kind}"
                 report("type-mismatch", message, node.span, "MIN, MAX, FIRST, LAST and COUNT take other values too")
                 return None
-            return kind if node.function == "sum" else Type.FLOAT
+            # the sum of an attribute of unknown type is that of no values, 0, until its type is known
+            return (kind or Type.INT) if node.function == "sum" else Type.FLOAT
         if node.function in ("min", "max") and kind is Type.BOOL:
             message = (
                 f"{node.function.upper()} needs values with an order, `{node.event.type}.{node.attribute}` is bool"

@@ -122,7 +122,8 @@ class _Compiler:
         column = None
         if node.attribute is not None:
             self.columns.setdefault(type, set()).add(node.attribute)
-            column = self.schemas[type].get(node.attribute)
+            # nothing is known of a type that is neither declared nor defined and has no rows
+            column = self.schemas.get(type, Schema()).get(node.attribute)
             if node.attribute == "time":
                 column = Type.TIMESTAMP if self.kind.timestamp else Type.INT
         if node.function in ("first", "last"):
@@ -131,8 +132,10 @@ class _Compiler:
             result = Type.INT
         elif node.function in ("avg", "stddev", "median"):
             result = Type.FLOAT
+        elif column is None or column is Type.NULL:
+            # as the checks have it: without a value a sum is 0, everything else null
+            result = Type.INT if node.function == "sum" else Type.NULL
         else:
-            assert column is not None
             result = column
         source = Source(type, filters, type in self.strict)
         return Windowed(node.function, node.attribute, result, source, interval, keys, residual, span=node.span)
