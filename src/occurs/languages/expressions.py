@@ -6,7 +6,8 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeAlias
+from fractions import Fraction
+from typing import Any, ClassVar, TypeAlias
 
 from lark import Token
 
@@ -14,7 +15,7 @@ from occurs.errors import Span
 from occurs.expr import tree as core
 from occurs.expr.tree import Expr
 from occurs.languages.text import Text
-from occurs.model.time import Duration
+from occurs.model.time import Duration, exact_number
 from occurs.model.types import Type
 
 #: a tree of lark's, whose children's types (tree, token, None) only the grammar knows
@@ -24,6 +25,8 @@ Node: TypeAlias = Any
 DEEPEST = 150
 #: chains of `and` and `or` longer than this are built as balanced trees, so that none is deep
 LONG = 64
+#: the greatest count, index, or number of a calendar
+MOST = 2**31 - 1
 
 _OPERATORS = {"==": "=", "=>": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">="}
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
@@ -39,7 +42,10 @@ class ExpressionBuilder(ABC):
     """Expressions and places; ``offset`` is where the statement begins in ``source``.
 
     A grammar names the alternatives of an expression as the methods ``x_..`` here; it need not have all of them.
+    ``deepest``: how deep the tree may be.
     """
+
+    deepest: ClassVar[int] = DEEPEST
 
     def __init__(self, source: Text, offset: int):
         self.source = source
@@ -55,21 +61,41 @@ class ExpressionBuilder(ABC):
 
     def expr(self, tree: Node) -> Expr:
         """An expression; reports and raises Refused if it is nested too deeply."""
-        self.depth += 1
-        if self.depth > DEEPEST:
-            self.source.report("syntax", f"nested more than {DEEPEST} levels deep", self.span(tree))
-            raise Refused
+        self.deeper(1, tree)
         built: Expr = getattr(self, f"x_{tree.data}")(tree)
         self.depth -= 1
         return built
 
+    def deeper(self, levels: int, tree: Node) -> None:
+        """Go down; reports and raises Refused where this is too deep."""
+        self.depth += levels
+        if self.depth > self.deepest:
+            raise self.refuse("syntax", f"nested more than {self.deepest} levels deep", tree)
+
+    def refuse(self, kind: str, message: str, at: Node, hint: str | None = None) -> Refused:
+        """Report a problem; the result is to be raised."""
+        self.source.report(kind, message, self.span(at), hint)
+        return Refused()
+
     # --- operators ---------------------------------------------------------------------------------------------------
 
     def x_or_(self, tree: Node) -> Expr:
-        return self._connected("or", [self.expr(c) for c in tree.children], tree)
+        return self._connected("or", self.operands(tree), tree)
 
     def x_and_(self, tree: Node) -> Expr:
-        return self._connected("and", [self.expr(c) for c in tree.children], tree)
+        return self._connected("and", self.operands(tree), tree)
+
+    def operands(self, tree: Node) -> list[Expr]:
+        """The operands of a chain of ``and`` or of ``or``."""
+        parts: list[Expr] = []
+        last = len(tree.children) - 1
+        for i, child in enumerate(tree.children):
+            # the first operands are the deepest, but for very long chains, which are built as balanced trees
+            levels = min(last - max(i - 1, 0), LONG)
+            self.deeper(levels, child)
+            parts.append(self.expr(child))
+            self.depth -= levels
+        return parts
 
     def _connected(self, op: str, parts: Sequence[Expr], tree: Node) -> Expr:
         if len(parts) > LONG:
@@ -96,14 +122,24 @@ class ExpressionBuilder(ABC):
         return core.IsNull(self.expr(tree.children[0]), True, span=self.span(tree))
 
     def x_chain(self, tree: Node) -> Expr:
-        if len(tree.children) // 2 + self.depth > DEEPEST:
-            self.source.report("syntax", f"more than {DEEPEST} operands in a row", self.span(tree))
-            raise Refused
-        out = self.expr(tree.children[0])
-        for op, right in zip(tree.children[1::2], tree.children[2::2]):
-            out = core.Binary(str(op), out, self.expr(right), span=self.source.span(
-                self.offset + tree.meta.start_pos, self.offset + end_of(right)))  # fmt: skip
+        return self.leftwards(tree, tree.children[::2], [str(op).lower() for op in tree.children[1::2]])
+
+    def leftwards(self, tree: Node, operands: Sequence[Node], ops: Sequence[str]) -> Expr:
+        """Operators that group to the left: the first operand is the deepest."""
+        if len(ops) + self.depth > self.deepest:
+            raise self.refuse("syntax", f"more than {self.deepest} operands in a row", tree)
+        self.depth += len(ops)
+        out = self.expr(operands[0])
+        for op, operand in zip(ops, operands[1:], strict=True):
+            right = self.expr(operand)
+            self.depth -= 1
+            span = self.source.span(self.offset + tree.meta.start_pos, self.offset + end_of(operand))
+            out = self.joined(op, out, right, span)
         return out
+
+    def joined(self, op: str, left: Expr, right: Expr, span: Span) -> Expr:
+        """The node of an operator that groups to the left."""
+        return core.Binary(op, left, right, span=span)
 
     def x_negative(self, tree: Node) -> Expr:
         inner = tree.children[0]
@@ -142,6 +178,26 @@ class ExpressionBuilder(ABC):
                                "write it with a point to make it a float")  # fmt: skip
             raise Refused
         return core.Literal(int(digits), Type.INT, span=self.span(tree))
+
+    def whole(self, token: Token, what: str, text: str | None = None, most: int = MOST) -> int:
+        """The count, index or number that stands at ``token`` (``text``: the digits alone), at most ``most``."""
+        digits = str(token) if text is None else text
+        if not digits.isdecimal():
+            raise self.refuse("syntax", f"`{digits}` is no whole number", token, f"{what} is a whole number")
+        short = digits.lstrip("0") or "0"
+        # compared by length first: Python refuses to read thousands of digits
+        if len(short) > len(str(most)) or int(short) > most:
+            raise self.refuse("syntax", f"{what} is at most {most}", token)
+        return int(short)
+
+    def exact(self, token: Token, text: str | None = None, kind: str = "syntax") -> Fraction:
+        """The exact number that a duration has at ``token`` (``text``: without a suffix); reports a problem of
+        ``kind`` and raises Refused if it is too long."""
+        found = exact_number(str(token) if text is None else text)
+        if found is None:
+            self.source.report(kind, "this number is too long for a duration", self.token_span(token))
+            raise Refused
+        return found
 
     @abstractmethod
     def duration(self, parts: Sequence[Any]) -> Duration:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.errors import UsageProblem, did_you_mean
-from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration, TimeKind
+from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration, TimeKind, exact_number
 from occurs.model.values import is_text, short
 
 #: ISO 8601 as people and tools write it; Arrow's parser is the judge, this only keeps it from failing on whole columns
@@ -162,13 +162,14 @@ def duration(value: Any, kind: TimeKind, option: str) -> Fraction:
     elif isinstance(value, int):
         found = Duration(Fraction(value), ticks=True)
     elif isinstance(value, str) and (m := re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([^\W\d]*)\s*", value)):
-        amount, unit = Fraction(m[1]), m[2]
+        amount, unit = exact_number(m[1]), m[2]
         name = UNITS.get(unit) or UNITS.get(unit.lower())
         if unit and name is None:
             hint = did_you_mean(unit, list(UNITS), "units")
             raise UsageProblem.of("unknown-unit", f"{option} `{value}`: unknown unit `{unit}`", hint=hint)
         ticks = not unit or name == "tick"
-        found = Duration(amount if ticks else amount * UNIT_MICROSECONDS[str(name)], ticks=ticks)
+        if amount is not None:
+            found = Duration(amount if ticks else amount * UNIT_MICROSECONDS[str(name)], ticks=ticks)
     if found is None or found.amount < 0:
         hint = 'such as "10 s" or "5 min"'
         raise UsageProblem.of("bad-duration", f"{option}: a duration was expected, not {value!r}", hint=hint)

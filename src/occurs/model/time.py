@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -32,6 +33,25 @@ _SPELLINGS = {
 UNITS: dict[str, str] = {form: unit for unit, forms in _SPELLINGS.items() for f in forms for form in (f, f + "s")}
 
 TimeUnit = Literal["us", "ms", "s", "min", "h", "d"]
+
+
+#: how many digits a number in a duration may have, and how large its exponent may be
+_DIGITS, _EXPONENT = 40, 30
+_NUMBER = re.compile(r"(?P<mantissa>\d+(?:\.\d+)?|\.\d+)(?:[eE](?P<exponent>[+-]?\d+))?")
+
+
+def exact_number(text: str) -> Fraction | None:
+    """The exact value of a number in a duration; None if it has so many digits, or so large an exponent, that no
+    time is that long.  The limit bounds the work: an exact value has as many digits as its exponent says.
+
+    >>> exact_number("1.5e3"), exact_number("1e999999999")
+    (Fraction(1500, 1), None)
+    """
+    found = _NUMBER.fullmatch(text)
+    exponent = (found and found["exponent"]) or "0"
+    if found is None or len(found["mantissa"]) > _DIGITS or len(exponent) > 4 or abs(int(exponent)) > _EXPONENT:
+        return None
+    return Fraction(text)
 
 
 @dataclass(frozen=True, slots=True)

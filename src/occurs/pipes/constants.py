@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from occurs.errors import DefinitionProblem
 from occurs.expr.tree import DurationLiteral, Expr, Literal
-from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration
+from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration, exact_number
 from occurs.model.types import Type
 from occurs.pipes.graph import EverySlice, ListOf, SetOf, TrooleanLiteral, TupleOf
 
@@ -86,7 +86,10 @@ def duration(value: Any) -> Duration:
         if unit is None:
             raise DefinitionProblem.of("unknown-unit", f"there is no unit of time `{parts[2]}`")
         micros = 1 if unit == "tick" else UNIT_MICROSECONDS[unit]
-        found = Duration(Fraction(parts[1]) * micros, ticks=unit == "tick")
+        amount = exact_number(parts[1])
+        if amount is None:
+            raise DefinitionProblem.of("bad-duration", f"{value[:60]!r} is too long for a duration")
+        found = Duration(amount * micros, ticks=unit == "tick")
     if found.amount <= 0:
         raise DefinitionProblem.of("bad-duration", f"{value!r} is no positive duration")
     return found

@@ -9,31 +9,27 @@ from typing import Any
 
 from lark import Token
 
-from occurs.errors import did_you_mean
+from occurs.errors import Span, did_you_mean
 from occurs.expr import tree as core
 from occurs.expr.tree import Expr
 from occurs.languages.epl import syntax
+from occurs.languages.epl.parser_size import Sizes
 from occurs.languages.epl.words import AGGREGATES, OTHER_UNITS, UNFIXED, UNITS
-from occurs.languages.expressions import DEEPEST, LONG, Node, Refused, TypedBuilder, end_of, plain
+from occurs.languages.expressions import Node, TypedBuilder, plain
+from occurs.languages.text import Text
 from occurs.model.time import Duration
 from occurs.model.types import Type
-
-#: the greatest count, index, or number of a calendar
-GREATEST = 2**31 - 1
-#: numbers of durations: digits, and size of the exponent
-_DIGITS, _EXPONENT = 40, 30
 
 
 class EplExpressions(TypedBuilder):
     """Numbers with suffixes, names with an index, ranges, cases, texts put together, and durations."""
 
+    def __init__(self, source: Text, offset: int) -> None:
+        super().__init__(source, offset)
+        self.sizes = Sizes()
+
     def name(self, token: Token) -> syntax.Name:
         return syntax.Name(plain(token), span=self.span(token))
-
-    def refuse(self, kind: str, message: str, at: Node, hint: str | None = None) -> Refused:
-        """Report a problem; the result is to be raised."""
-        self.source.report(kind, message, self.span(at), hint)
-        return Refused()
 
     def expr(self, tree: Node) -> Expr:
         """An expression; reports and raises Refused if it is nested too deeply.  Parentheses alone do not count."""
@@ -42,13 +38,10 @@ class EplExpressions(TypedBuilder):
         self.deeper(1, tree)
         built: Expr = getattr(self, f"x_{tree.data}")(tree)
         self.depth -= 1
+        if self.sizes.too_large(built):
+            hint = "`between`, ranges and `case x when` repeat their operands: compute the inner ones in another statement"
+            raise self.refuse("syntax", "these nested operators stand for an expression that is too large", tree, hint)
         return built
-
-    def deeper(self, levels: int, tree: Node) -> None:
-        """Go down; reports and raises Refused where this is too deep."""
-        self.depth += levels
-        if self.depth > DEEPEST:
-            raise self.refuse("syntax", f"nested more than {DEEPEST} levels deep", tree)
 
     # --- numbers and durations ---------------------------------------------------------------------------------------
 
@@ -70,15 +63,6 @@ class EplExpressions(TypedBuilder):
             raise self.refuse("syntax", "this integer does not fit into 64 bits", tree, hint)
         return core.Literal(int(short), Type.INT, span=self.span(tree))
 
-    def whole(self, token: Token, what: str) -> int:
-        """A count, an index, a number of a calendar."""
-        text = str(token)
-        if not text.isdecimal():
-            raise self.refuse("syntax", f"`{text}` is no whole number", token, f"{what} is a whole number")
-        if len(text.lstrip("0")) > 10 or int(text) > GREATEST:
-            raise self.refuse("syntax", f"{what} is at most {GREATEST}", token)
-        return int(text)
-
     def length(self, tree: Node) -> Duration:
         """The node ``duration``: an optional minus sign, and parts."""
         sign, *parts = tree.children
@@ -95,11 +79,7 @@ class EplExpressions(TypedBuilder):
         return Duration(total)
 
     def _exact(self, token: Token) -> Fraction:
-        text = str(token).rstrip("lLfFdD")
-        mantissa, _, exponent = text.lower().partition("e")
-        if len(mantissa) > _DIGITS or len(exponent) > 4 or abs(int(exponent or 0)) > _EXPONENT:
-            raise self.refuse("syntax", "this number is too long for a duration", token)
-        return Fraction(text)
+        return self.exact(token, str(token).rstrip("lLfFdD"))
 
     def _unit(self, word: Token) -> int:
         text = str(word).lower()
@@ -131,42 +111,16 @@ class EplExpressions(TypedBuilder):
 
     # --- operators ---------------------------------------------------------------------------------------------------
 
-    def x_or_(self, tree: Node) -> Expr:
-        return self._flat("or", tree)
-
-    def x_and_(self, tree: Node) -> Expr:
-        return self._flat("and", tree)
-
-    def _flat(self, op: str, tree: Node) -> Expr:
+    def operands(self, tree: Node) -> list[Expr]:
         """Chains in parentheses are one with the chain around them: the shape depends on the length alone."""
-        parts: list[Expr] = []
-        last = len(tree.children) - 1
-        for i, child in enumerate(tree.children):
-            # the first operands are the deepest, but for very long chains, which are built as balanced trees
-            levels = min(last - max(i - 1, 0), LONG)
-            self.deeper(levels, child)
-            parts += chained(op, self.expr(child))
-            self.depth -= levels
-        return self._connected(op, parts, tree)
-
-    def x_chain(self, tree: Node) -> Expr:
-        return self._leftwards(tree, tree.children[::2], [str(op) for op in tree.children[1::2]])
+        op = str(tree.data).rstrip("_")
+        return [part for operand in super().operands(tree) for part in chained(op, operand)]
 
     def x_concat(self, tree: Node) -> Expr:
-        return self._leftwards(tree, tree.children, ["||"] * (len(tree.children) - 1))
+        return self.leftwards(tree, tree.children, ["||"] * (len(tree.children) - 1))
 
-    def _leftwards(self, tree: Node, operands: Sequence[Node], ops: list[str]) -> Expr:
-        """Operators that group to the left: the first operand is the deepest."""
-        if len(ops) + self.depth > DEEPEST:
-            raise self.refuse("syntax", f"more than {DEEPEST} operands in a row", tree)
-        self.depth += len(ops)
-        out = self.expr(operands[0])
-        for op, operand in zip(ops, operands[1:], strict=True):
-            right = self.expr(operand)
-            self.depth -= 1
-            span = self.source.span(self.offset + tree.meta.start_pos, self.offset + end_of(operand))
-            out = syntax.Concat(out, right, span=span) if op == "||" else core.Binary(op, out, right, span=span)
-        return out
+    def joined(self, op: str, left: Expr, right: Expr, span: Span) -> Expr:
+        return syntax.Concat(left, right, span=span) if op == "||" else super().joined(op, left, right, span)
 
     def _negatable(self, tree: Node) -> tuple[list[Expr], bool]:
         """The operands, and whether there is a `not` between them."""

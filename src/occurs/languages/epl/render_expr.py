@@ -45,7 +45,7 @@ def _render(node: Expr) -> tuple[str, int]:
         return _test(node), COMPARISON
     if isinstance(node, syntax.Case):
         whens = [f"when {expr_text(c)} then {expr_text(v)}" for c, v in zip(node.parts[::2], node.parts[1::2])]
-        last = [f"else {expr_text(node.parts[-1])}"] * (len(node.parts) % 2)
+        last = [f"else {expr_text(node.parts[-1])}"] if len(node.parts) % 2 else []
         return f"case {' '.join(whens + last)} end", CASE
     if isinstance(node, Call):
         # Esper knows this one by the name of Java's library

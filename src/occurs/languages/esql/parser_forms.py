@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
 from occurs.errors import did_you_mean
@@ -15,7 +14,7 @@ from occurs.languages.esql.parser_tokens import Token
 from occurs.languages.expressions import plain
 from occurs.languages.names import Name
 from occurs.languages.text import Text
-from occurs.model.time import UNIT_MICROSECONDS, Duration
+from occurs.model.time import UNIT_MICROSECONDS, Duration, exact_number
 
 #: units by every spelling that eSQL has
 UNITS = {
@@ -23,8 +22,6 @@ UNITS = {
     "minutes": "min", "h": "h", "hour": "h", "hours": "h", "day": "d", "d": "d", "days": "d", "tick": "tick",
     "ticks": "tick",
 }  # fmt: skip
-#: the digits a duration may have: an exact number of more would take more room than there is
-_LONGEST = 24
 
 
 class FormReader(Reader, ABC):
@@ -290,11 +287,12 @@ class FormReader(Reader, ABC):
         if unit is None:
             hint = did_you_mean(token.word.lower(), UNITS, "units")
             raise self.say("unknown-unit", f"`{token.word}` is no unit of time", hint)
-        if not isinstance(number, syntax.Number) or len(repr(number.value)) > _LONGEST:
+        amount = exact_number(repr(abs(number.value))) if isinstance(number, syntax.Number) else None
+        if amount is None or not isinstance(number, syntax.Number):
             self.at -= 1
-            raise self.say("bad-duration", "this is no number for a duration")
+            raise self.say("bad-duration", "this is not a number for a duration")
         self.at += 1
-        amount = Fraction(repr(number.value))
+        amount = -amount if number.value < 0 else amount
         duration = Duration(amount, True) if unit == "tick" else Duration(amount * UNIT_MICROSECONDS[unit])
         return syntax.Length(duration, number.value, unit, span=self.span(start))
 

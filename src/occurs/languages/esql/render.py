@@ -143,8 +143,8 @@ def _operator(node: Any) -> tuple[str, int]:
             on = f" ON {_operand(node.on)}" if node.on is not None else ""
             domain = _within(node.domain, SUM)
             return f"{node.word} ${node.variable} IN {domain}{on} : {_within(node.body, UNARY)}", UNARY
-    level, text = IMPLIES, _text(node.pipe)[0]
-    if _text(node.pipe)[1] < level and not isinstance(node.pipe, syntax.Where):
+    text, level = _text(node.pipe)
+    if level < IMPLIES and not isinstance(node.pipe, syntax.Where):
         text = f"({text})"
     if node.word == "WHERE" and isinstance(node.pipe, syntax.Form) and node.pipe.kind == "select":
         text = f"({text})" if node.pipe["where"] is None else text

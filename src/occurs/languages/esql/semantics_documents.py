@@ -163,7 +163,7 @@ def _steps(path: Any) -> Iterator[tuple[str, Any]]:
         if star:
             yield "*", None
         elif index is not None:
-            yield "index", int(index)
+            yield "index", int(index) if len(index) < 20 else GREATEST
         else:
             yield "name", next(n for n in (name, single, double) if n is not None)
         at = found.end()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
 from lark import Token
 
 from occurs.expr import tree as core
 from occurs.expr.tree import Expr
-from occurs.languages.expressions import ExpressionBuilder, Node, Refused, end_of
+from occurs.languages.expressions import ExpressionBuilder, Node
 from occurs.languages.logic import syntax
 from occurs.languages.logic.parser_words import EXAMPLES, OTHER_UNITS, UNIT_WORDS, unit_problem
 from occurs.languages.logic.syntax import Formula
@@ -32,13 +31,13 @@ _TREES = "implies or_ and_ paired weak not_ shifted ranged assign compare is_nul
 _FORMULAS = frozenset(_TREES.split())
 #: how deep formulas and terms may nest: the checks take up to eight calls for a level
 DEEPEST = 80
-#: numbers of durations: digits, and size of the exponent
-_DIGITS, _EXPONENT = 40, 30
 
 
 class FormulaBuilder(ExpressionBuilder):
     """Formulas and terms; ``clean``: the text of the file without its comments, ``offset``: where the definition begins
     in it."""
+
+    deepest = DEEPEST
 
     def __init__(self, source: Text, clean: str, offset: int) -> None:
         super().__init__(source, offset)
@@ -47,17 +46,6 @@ class FormulaBuilder(ExpressionBuilder):
     def name(self, token: Token) -> syntax.Name:
         return syntax.Name(str(token), span=self.span(token))
 
-    def refuse(self, kind: str, message: str, at: Node, hint: str | None = None) -> Refused:
-        """Report a problem; the result is to be raised."""
-        self.source.report(kind, message, self.span(at), hint)
-        return Refused()
-
-    def deeper(self, tree: Node) -> None:
-        """Go down one level; reports and raises Refused where this is too deep."""
-        self.depth += 1
-        if self.depth > DEEPEST:
-            raise self.refuse("syntax", f"nested more than {DEEPEST} levels deep", tree)
-
     # --- formulas ----------------------------------------------------------------------------------------------------
 
     def formula(self, tree: Node) -> Formula:
@@ -65,7 +53,7 @@ class FormulaBuilder(ExpressionBuilder):
         tree = _bare(tree)
         if tree.data not in _FORMULAS:
             return syntax.Atom(self.expr(tree), span=self.span(tree))
-        self.deeper(tree)
+        self.deeper(1, tree)
         built: Formula = getattr(self, f"f_{tree.data}")(tree)
         self.depth -= 1
         return built
@@ -191,10 +179,7 @@ class FormulaBuilder(ExpressionBuilder):
         return self._duration(parts[0], parts[1])
 
     def _duration(self, number: Token, unit: Token | None) -> Duration:
-        mantissa, _, exponent = str(number).lower().partition("e")
-        if len(mantissa) > _DIGITS or len(exponent) > 4 or abs(int(exponent or 0)) > _EXPONENT:
-            raise self.refuse("syntax", "this number is too long for a duration", number)
-        amount, meaning = Fraction(str(number)), "tick" if unit is None else UNITS[str(unit)]
+        amount, meaning = self.exact(number), "tick" if unit is None else UNITS[str(unit)]
         return Duration(amount, True) if meaning == "tick" else Duration(amount * UNIT_MICROSECONDS[meaning])
 
     # --- terms -------------------------------------------------------------------------------------------------------
@@ -205,7 +190,7 @@ class FormulaBuilder(ExpressionBuilder):
         if tree.data in _FORMULAS and tree.data not in ("true", "false"):
             hint = "values are compared; formulas are joined by `and`, `or`, `implies`"
             raise self.refuse("syntax", "a value is expected here, this is a formula", tree, hint)
-        self.deeper(tree)
+        self.deeper(1, tree)
         built: Expr = getattr(self, f"x_{tree.data}")(tree)
         self.depth -= 1
         return built
@@ -239,20 +224,6 @@ class FormulaBuilder(ExpressionBuilder):
         if isinstance(arg, core.Literal) and isinstance(value, int | float) and value != -(2**63):
             return core.Literal(-value, arg.type, span=self.span(tree))
         return core.Unary("neg", arg, span=self.span(tree))
-
-    def x_chain(self, tree: Node) -> Expr:
-        """Operators that group to the left: the first operand is the deepest."""
-        operands, ops = tree.children[::2], tree.children[1::2]
-        if len(ops) + self.depth > DEEPEST:
-            raise self.refuse("syntax", f"more than {DEEPEST} operands in a row", tree)
-        self.depth += len(ops)
-        out = self.expr(operands[0])
-        for op, operand in zip(ops, operands[1:], strict=True):
-            right = self.expr(operand)
-            self.depth -= 1
-            span = self.source.span(self.offset + tree.meta.start_pos, self.offset + end_of(operand))
-            out = core.Binary(str(op).lower(), out, right, span=span)
-        return out
 
     def x_times(self, tree: Node) -> Expr:
         """`2x` is `2 * x`."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from typing import Any
 
 from lark import Token
@@ -12,7 +11,7 @@ from lark import Token
 from occurs.errors import did_you_mean
 from occurs.expr import tree as core
 from occurs.expr.tree import Expr
-from occurs.languages.expressions import DEEPEST, Node, Refused, TypedBuilder, plain
+from occurs.languages.expressions import Node, Refused, TypedBuilder, plain
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.syntax import Relation
 from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration
@@ -27,8 +26,6 @@ _BINARY: dict[str, Callable[..., Relation]] = {
     "conjunction": syntax.And, "inside": syntax.In,
 }  # fmt: skip
 _UNARY: dict[str, Callable[..., Relation]] = {"negation": syntax.Not, "starting": syntax.Start, "ending": syntax.End}
-#: the digits a duration may have: an exact number of more would take more room than there is
-_LONGEST = 24
 UNIT_WORDS = ("us", "ms", "s", "sec", "second", "min", "minute", "h", "hour", "d", "day", "w", "week")
 
 
@@ -50,10 +47,7 @@ class FormulaBuilder(TypedBuilder):
 
     def relation(self, tree: Node) -> Relation:
         """A formula; reports and raises Refused if there is none, or if it is nested too deeply."""
-        self.depth += 1
-        if self.depth > DEEPEST:
-            self.source.report("syntax", f"nested more than {DEEPEST} levels deep", self.span(tree))
-            raise Refused
+        self.deeper(1, tree)
         built = self._relation(tree)
         self.depth -= 1
         return built
@@ -182,10 +176,7 @@ class FormulaBuilder(TypedBuilder):
     def length(self, tree: Node) -> Duration:
         """`5 min`, or a number of ticks; what is not positive is refused."""
         sign, number, unit = tree.children
-        if len(number) > _LONGEST or re.search(r"[eE][+-]?0*\d{3}", number):
-            self.source.report("bad-duration", "this number is too long for a duration", self.span(number))
-            raise Refused
-        amount = Fraction(str(number))
+        amount = self.exact(number, kind="bad-duration")
         if sign is not None or not amount:
             hint = "a duration is longer than nothing: `5 min`"
             self.source.report("bad-duration", "a duration must be positive", self.span(tree), hint)

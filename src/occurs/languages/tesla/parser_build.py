@@ -91,8 +91,9 @@ class Builder(RuleExpressions):
             return syntax.Selection(str(tree.data), 1, self.event(event), self.within(within), span)
         if tree.data == "kth":
             number, event, within = tree.children
-            k, policy = str(number).lower().split("-")
-            return syntax.Selection(policy, int(k), self.event(event), self.within(within), span)
+            digits, policy = str(number).lower().split("-")
+            k = self.whole(number, f"the number before `-{policy}`", digits)
+            return syntax.Selection(policy, k, self.event(event), self.within(within), span)
         if tree.data == "negation":
             *parts, interval = tree.children
             kind = self.name(parts[0])
@@ -137,7 +138,7 @@ class Builder(RuleExpressions):
     def duration(self, parts: Sequence[Any]) -> Duration:
         """`5 min 30 s`, or one bare number: ticks."""
         if len(parts) == 1:
-            return Duration(Fraction(str(parts[0])), ticks=True)
+            return Duration(self.exact(parts[0]), ticks=True)
         total, kinds = Fraction(0), set()
         for number, word in zip(parts[::2], parts[1::2]):
             unit = UNITS.get(str(word))
@@ -145,7 +146,7 @@ class Builder(RuleExpressions):
                 self._unknown_unit(word)
                 unit = "s"  # the statement is kept, so that what else is wrong with it is reported too
             kinds.add(unit == "tick")
-            total += Fraction(str(number)) * UNIT_MICROSECONDS.get(unit, 1)
+            total += self.exact(number) * UNIT_MICROSECONDS.get(unit, 1)
         if len(kinds) > 1:
             span = self.token_span(parts[0]).to(self.token_span(parts[-1]))
             self.source.report("syntax", "ticks and units of time cannot make one duration", span)
@@ -175,8 +176,5 @@ class Builder(RuleExpressions):
         names = []
         for naming in tree.children:
             number, _, name = naming.children
-            if not str(number).isdecimal():
-                self.source.report("syntax", "a numeric type id is a whole number", self.token_span(number))
-                continue
-            names.append((int(number), self.name(name)))
+            names.append((self.whole(number, "a numeric type id", most=2**63 - 1), self.name(name)))
         return syntax.Assign(tuple(names), self.span(tree))

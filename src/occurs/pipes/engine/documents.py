@@ -132,7 +132,8 @@ def json_steps(path: str) -> tuple[Any, ...]:
         if star:
             out.append(None)
         elif place is not None:
-            out.append(int(place))
+            # no list is that long, and Python refuses to read thousands of digits
+            out.append(int(place) if len(place) < 20 else GREATEST)
         else:
             out.append(next(n for n in (name, single, double) if n is not None))
         at = found.end()

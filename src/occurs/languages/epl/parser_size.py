@@ -1,0 +1,36 @@
+"""How large an expression becomes when operands that stand once in the text are repeated.
+
+``case x when 1 then ..`` compares ``x`` once for every ``when``, and ``x between 1 and y`` becomes comparisons that
+repeat ``x``.  Nested, they double with every level, so that a short text would stand for more than any memory holds.
+"""
+
+from __future__ import annotations
+
+from occurs.expr.tree import Expr
+from occurs.languages.epl import syntax
+
+#: parts that any expression may have, and how many times more than it has in the text
+_FREE, _TIMES = 20_000, 8
+
+
+class Sizes:
+    """The sizes of the expressions of one statement, which are built from the leaves upwards."""
+
+    def __init__(self) -> None:
+        self._built = 0
+        #: by the identity of a node, which is kept so that no other node gets its identity
+        self._known: dict[int, tuple[Expr, int]] = {}
+
+    def too_large(self, node: Expr) -> bool:
+        """Whether ``node``, which was built just now, has far more parts than the text has."""
+        self._built += 1
+        return self._size(node) > _FREE + _TIMES * self._built
+
+    def _size(self, node: Expr) -> int:
+        known = self._known.get(id(node))
+        if known is None:
+            sizes = [self._size(c) for c in node.children]
+            if isinstance(node, syntax.Between | syntax.InRange):
+                sizes = [4 * sizes[0], 2 * sizes[1], 2 * sizes[2], 8]
+            known = self._known[id(node)] = node, 1 + sum(sizes)
+        return known[1]
