@@ -5,9 +5,10 @@ Lengths are exact amounts as durations have them; None is for ever.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import reduce
 
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks_analysis import ResolvedQuery, Wait
@@ -135,18 +136,30 @@ def _least(*lengths: Length) -> Length:
     return min(known) if known else None
 
 
+def _greater(a: Length, b: Length) -> Length:
+    return None if a is None or b is None else max(a, b)
+
+
+def _plus(a: Length, b: Length) -> Length:
+    return None if a is None or b is None else a + b
+
+
 def _most(lengths: Iterable[Length]) -> Length:
-    out: Length = Fraction(0)
-    for n in lengths:
-        out = None if n is None or out is None else max(out, n)
-    return out
+    nothing: Length = Fraction(0)
+    return reduce(_greater, lengths, nothing)
 
 
 def _sum(lengths: Iterable[Length]) -> Length:
-    out: Length = Fraction(0)
-    for n in lengths:
-        out = None if n is None or out is None else out + n
-    return out
+    nothing: Length = Fraction(0)
+    return reduce(_plus, lengths, nothing)
+
+
+def _from_the_end(joined: Callable[[Length, Length], Length], lengths: Sequence[Length]) -> list[Length]:
+    """``joined`` over the lengths from each place to the end; one more than there are lengths."""
+    out: list[Length] = [Fraction(0)]
+    for n in reversed(lengths):
+        out.append(joined(out[-1], n))
+    return out[::-1]
 
 
 def _times(count: int | None, length: Length) -> Length:
@@ -213,32 +226,35 @@ class _Walk:
     def _followed(self, node: syntax.Followed, at: _Around) -> dict[str, bool]:
         found: dict[str, bool] = {}
         again = False
+        rests = _from_the_end(_plus, [life(s) for s in node.operands])
         for i, step in enumerate(node.operands):
             limit = node.limits[i - 1] if i else None
             several = at.many or (again and limit is None)
             # each of several instances at one time keeps the events of the steps before
             kept = {**at.tags, **{t: f and several for t, f in found.items()}}
             found |= self.node(step, _Around(at.bound, several, at.again or again, kept))
-            rest = _sum(life(s) for s in node.operands[i + 1 :])
             for tag in self._new(step):
                 if i + 1 < len(node.operands):
-                    self.waits[tag] = _least(_sum((self.waits[tag], rest)), at.bound)
+                    self.waits[tag] = _least(_plus(self.waits[tag], rests[i + 1]), at.bound)
             again = again or many(step)
         return found
 
     def _and(self, node: syntax.And, at: _Around) -> dict[str, bool]:
         found: dict[str, bool] = {}
         partners = [o for o in node.operands if not isinstance(o, syntax.Not)]
+        lives = [life(o) for o in partners]
+        before, behind = _from_the_end(_greater, lives[::-1])[::-1], _from_the_end(_greater, lives)
+        place = 0
         for operand in node.operands:
             more = self.node(operand, at)
-            others = [o for o in partners if o is not operand]
-            if not others or isinstance(operand, syntax.Not):
+            if isinstance(operand, syntax.Not) or len(partners) == 1:
                 found |= more
                 continue
             # what is completed once waits for the others; what may be completed again is kept to the end
-            rest = None if many(operand) else _most(life(o) for o in others)
+            rest = None if many(operand) else _greater(before[place], behind[place + 1])
+            place += 1
             for tag in more:
-                self.waits[tag] = _least(_sum((self.waits[tag], rest)), at.bound)
+                self.waits[tag] = _least(_plus(self.waits[tag], rest), at.bound)
                 if self.waits[tag] is None and more[tag] and (at.many or many(operand)):
                     self.growing.add(tag)
             found |= more

@@ -39,7 +39,7 @@ class EplExpressions(TypedBuilder):
         built: Expr = getattr(self, f"x_{tree.data}")(tree)
         self.depth -= 1
         if self.sizes.too_large(built):
-            hint = "`between`, ranges and `case x when` repeat their operands: compute the inner ones in another statement"
+            hint = "operands of `between` and `case x when` are repeated: compute the inner ones in another statement"
             raise self.refuse("syntax", "these nested operators stand for an expression that is too large", tree, hint)
         return built
 

@@ -13,6 +13,7 @@ from occurs.errors import Problem
 from occurs.languages.esql import syntax
 from occurs.languages.esql.parser_expr import Expressions
 from occurs.languages.esql.parser_reader import Backtrack
+from occurs.languages.esql.parser_size import Sizes
 from occurs.languages.esql.parser_statement import Statements
 from occurs.languages.esql.parser_tokens import Token, tokens
 from occurs.languages.esql.phrases import PRELUDE, nearest
@@ -32,6 +33,7 @@ def parse(
     known = [*PRELUDE, *(of_palettes() if palettes else ()), *phrases]
     statements: list[syntax.Statement] = []
     unread: set[str] = set()
+    sizes = Sizes()
     for piece in _pieces(text):
         before = len(source.problems)
         reader = Statements(piece.tokens, source, known)
@@ -41,6 +43,12 @@ def parse(
             source.problems.append(_with_nearest(reader, known))
             unread |= _names(piece.tokens)
             continue
+        # a phrase stands for its body wherever it is used, a definition for its own pipe
+        root = statement.body if isinstance(statement, syntax.Phrase) else statement.pipe
+        problem = sizes.of(root).problem if root is not None else None
+        if problem is not None:
+            hint = "LET names a pipe once for all who read it: `LET a BE ..`"
+            source.report("syntax", problem, source.span(piece.tokens[0].start, piece.tokens[-1].end), hint)
         if len(source.problems) > before:
             unread |= _names(piece.tokens)
             continue

@@ -1,0 +1,93 @@
+"""How large and how deep a statement is once its phrases are put in.
+
+The body of a phrase stands for every use of it, and an argument for every place of its parameter, so that a few short
+phrases can stand for more than any memory holds.  The sizes are computed from those of the phrases alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from occurs.languages.esql import syntax
+from occurs.languages.expressions import DEEPEST
+
+#: parts that phrases may put into one statement
+MOST = 10_000
+
+
+@dataclass(frozen=True)
+class Size:
+    """The ``size`` and ``depth`` of a part of a statement without the arguments of its phrase; of every parameter how
+    often it stands there, and how deep at most.  ``written``: the parts that stand in the text."""
+
+    size: int
+    depth: int
+    written: int
+    parameters: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def problem(self) -> str | None:
+        """What is wrong with a statement of this size."""
+        if self.size - self.written > MOST:
+            return f"the phrases here stand for more than {MOST} parts"
+        if self.depth > DEEPEST:
+            return f"nested more than {DEEPEST} levels deep"
+        return None
+
+
+class Sizes:
+    """Sizes of statements; those of phrases are kept."""
+
+    def __init__(self) -> None:
+        self._phrases: dict[int, Size] = {}
+
+    def of(self, root: syntax.Node) -> Size:
+        """The size of a pipe or function.  No recursion: it may be deeper than Python's stack."""
+        order, todo = list[syntax.Node](), [root]
+        while todo:
+            order.append(todo.pop())
+            todo += _children(order[-1])
+        known: dict[int, Size] = {}
+        for node in reversed(order):
+            known[id(node)] = self._joined(node, known)
+        return known[id(root)]
+
+    def _joined(self, node: syntax.Node, known: dict[int, Size]) -> Size:
+        if isinstance(node, syntax.Parameter):
+            return Size(1, 1, 1, {node.name: (1, 0)})
+        parts = [known[id(c)] for c in _children(node)]
+        if isinstance(node, syntax.Use) and node.phrase.body is not None:
+            body = self._of_phrase(node.phrase)
+            places = [body.parameters.get(p, (0, 0)) for p in node.phrase.places]
+        else:
+            body, places = Size(1, 1, 1), [(1, 1)] * len(parts)
+        found: dict[str, tuple[int, int]] = {}
+        size, depth = body.size, body.depth
+        for part, (times, level) in zip(parts, places, strict=True):
+            size, depth = size + times * part.size, max(depth, level + part.depth)
+            for name, (count, below) in part.parameters.items():
+                before = found.get(name, (0, 0))
+                found[name] = before[0] + times * count, max(before[1], level + below)
+        return Size(size, depth, 1 + sum(p.written for p in parts), found)
+
+    def _of_phrase(self, phrase: syntax.Phrase) -> Size:
+        if id(phrase) not in self._phrases:
+            assert phrase.body is not None
+            self._phrases[id(phrase)] = self.of(phrase.body)
+        return self._phrases[id(phrase)]
+
+
+def _children(node: syntax.Node) -> list[syntax.Node]:
+    if isinstance(node, syntax.Use):
+        return list(node.args)
+    return list(_nodes(tuple(v for n, v in vars(node).items() if n != "span")))
+
+
+def _nodes(values: tuple[Any, ...]) -> Iterator[syntax.Node]:
+    for value in values:
+        if isinstance(value, syntax.Node):
+            yield value
+        elif isinstance(value, tuple):
+            yield from _nodes(value)
