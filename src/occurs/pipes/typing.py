@@ -96,9 +96,10 @@ class Typing:
                 columns[name] = join(columns[name], kind) if name in columns else kind
         return tuple_of(columns.items())
 
-    def inner(self, inner: Inner, inputs: Kinds, **variables: Kind) -> list[Kind]:
+    def inner(self, inner: Inner, inputs: Kinds, variables: Mapping[str, Kind] | None = None) -> list[Kind]:
         """The types of the outputs of an inner processor."""
-        return Typing(self.schemas, tuple(inputs), {**self.context, **variables}, self.report).kinds(inner.outputs)
+        context = {**self.context, **(variables or {})}
+        return Typing(self.schemas, tuple(inputs), context, self.report).kinds(inner.outputs)
 
 
 def need_variables(pipe: Pipe) -> None:
@@ -127,15 +128,15 @@ class _At:
             raise Mismatch(self.node, port, found, words or " or ".join(map(str, wanted)))
         return found
 
-    def function(self, e: Expr, inputs: Kinds | None = None, **variables: Kind) -> Kind:
+    def function(self, e: Expr, inputs: Kinds | None = None, variables: Mapping[str, Kind] | None = None) -> Kind:
         """The type of a function of items of the inputs."""
-        given, context = self.inputs if inputs is None else inputs, {**self.typing.context, **variables}
+        given, context = self.inputs if inputs is None else inputs, {**self.typing.context, **(variables or {})}
         report = self.typing.report
         return kind_of(e, given, context) if report is None else typed(e, given, context, report)
 
-    def condition(self, e: Expr, inputs: Kinds | None = None, **variables: Kind) -> None:
+    def condition(self, e: Expr, inputs: Kinds | None = None, variables: Mapping[str, Kind] | None = None) -> None:
         """A function that must be of bool."""
-        found = self.function(e, inputs, **variables)
+        found = self.function(e, inputs, variables)
         if not goes_into(found, BOOL):
             finding = Finding("type-mismatch", f"a condition is {found}, not bool", e, None, found, "bool")
             if self.typing.report is None:
@@ -208,9 +209,9 @@ def _slice(at: _At) -> list[Kind]:
     key = at.function(at.p.key)
     if at.p.exploded and key.name in ("list", "set"):
         key = key.args[0]
-    (value,) = at.typing.inner(at.p.inner, at.inputs, slice=key)
+    (value,) = at.typing.inner(at.p.inner, at.inputs, {"slice": key})
     if at.p.until is not None:
-        at.condition(at.p.until, (value,), slice=key)
+        at.condition(at.p.until, (value,), {"slice": key})
     if at.p.form == "each":
         return [tuple_of((("key", key), ("value", value)))]
     return [list_of(value) if at.p.form == "last" else map_of(key, value)]
@@ -311,7 +312,7 @@ def _quantified(at: _At, part: tree.Quantified, wanted: tuple[Kind, ...]) -> Non
     if domain not in (ANY, NULL) and domain.name not in ("list", "set"):
         raise Mismatch(at.node, part.input, domain, "a list or a set as the domain of a quantifier")
     element = domain.args[0] if domain.args else ANY
-    (body,) = at.typing.inner(part.body, (over,), **{part.variable: element})
+    (body,) = at.typing.inner(part.body, (over,), {part.variable: element})
     if not any(goes_into(body, w) for w in wanted):
         raise Mismatch(at.node, part.input, body, "a body of " + " or ".join(map(str, wanted)))
 
@@ -323,11 +324,11 @@ def _machine(at: _At) -> list[Kind]:
         # what is set widens a register, and what depends on it in turn
         for t in transitions:
             for name, new in t.sets:
-                registers[name] = join(registers.get(name, NULL), at.function(new, None, **registers))
+                registers[name] = join(registers.get(name, NULL), at.function(new, None, registers))
     for t in transitions:
         if t.condition is not None:
-            at.condition(t.condition, None, **registers)
-    return [_joined(at.function(s.output, None, **registers) for s in at.p.states if s.output is not None)]
+            at.condition(t.condition, None, registers)
+    return [_joined(at.function(s.output, None, registers) for s in at.p.states if s.output is not None)]
 
 
 _RULES: dict[type[tree.Processor], Callable[[_At], list[Kind]]] = {

@@ -111,7 +111,7 @@ class Forms(Formulas):
         pipe = self.pipe(node["pipe"], scope)
         key = self.function(node["key"], scope.function(1))
         # the name is the processor's own, so it is not made unique
-        within = scope.binds(slice=core.Param("slice"))
+        within = scope.binds({"slice": core.Param("slice")})
         inner = tree.Inner(1, (self.pipe(node["inner"], within.inner(Level("a slice"))),))
         until = self.function(node["until"], within.function(1)) if node["until"] is not None else None
         form = node["form"].lower() if node["form"] else "map"
@@ -126,7 +126,7 @@ class Forms(Formulas):
                 continue
             if s.name in [t.name for t in sources[:k]]:
                 self.report("duplicate-name", f"two inputs are called `${s.name}`", scope, scope.span(s))
-            within = within.binds(**{s.name: tree.Input(k)})
+            within = within.binds({s.name: tree.Input(k)})
         function = self.function(node["function"], within)
         return self.node(tree.Lift((function,), early=bool(node["early"])), inputs, node, scope)
 

@@ -140,7 +140,7 @@ class Formulas(Pipes):
         domain = self.function(node.domain, scope.function(1))
         name = scope.fresh(node.variable)
         level = Level(f"the body of {node.word} ${node.variable}")
-        within = scope.inner(level).binds(**{node.variable: Param(name)})
+        within = scope.inner(level).binds({node.variable: Param(name)})
         if self.is_formula(node.body, within):
             body = self._formula(node.body, within, troolean, flavours)
         else:

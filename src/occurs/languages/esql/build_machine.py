@@ -25,7 +25,7 @@ class Machines(Forms):
                 continue
             start = self.function(r.value, scope.function(0))
             names[r.name] = within.fresh(r.name)
-            within = within.binds(**{r.name: Param(names[r.name])})
+            within = within.binds({r.name: Param(names[r.name])})
             registers.append((names[r.name], start))
         self._check_states(node, scope)
         states = tuple(self._state(s, names, within) for s in node.states)

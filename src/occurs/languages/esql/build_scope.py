@@ -64,7 +64,7 @@ class Scope:
             out = f"{name}_{n}"
         return out
 
-    def binds(self, **variables: Expr) -> Scope:
+    def binds(self, variables: Mapping[str, Expr]) -> Scope:
         """With these variables; those that stand for themselves are in use from here on."""
         used = {v.name for v in variables.values() if isinstance(v, Param)}
         return replace(self, variables={**self.variables, **variables}, used=self.used | used)

@@ -197,8 +197,8 @@ class _Scope:
             message = f"item {fault.item} of {what}: {fault.value!r} {fault.message}"
             raise InputProblem.of(fault.kind, message, row=fault.item, value=fault.value, **node.place) from fault
 
-    def inside(self, inputs: Sequence[Trace], **variables: Any) -> _Scope:
-        return _Scope(self.whole, {**self.context, **variables}, tuple(inputs))
+    def inside(self, inputs: Sequence[Trace], variables: Mapping[str, Any] | None = None) -> _Scope:
+        return _Scope(self.whole, {**self.context, **(variables or {})}, tuple(inputs))
 
-    def run(self, inner: Inner, inputs: Sequence[Trace], **variables: Any) -> list[Trace]:
-        return self.inside(inputs, **variables).traces(inner.outputs)
+    def run(self, inner: Inner, inputs: Sequence[Trace], variables: Mapping[str, Any] | None = None) -> list[Trace]:
+        return self.inside(inputs, variables).traces(inner.outputs)

@@ -204,7 +204,7 @@ class Judge:
 
     def copy(self, part: tree.Quantified, suffix: Trace, value: Any) -> Verdict:
         """The verdict of the body: of its position 0 if it is a formula, else its first item."""
-        scope = self.scope.inside([suffix], **{part.variable: value})
+        scope = self.scope.inside([suffix], {part.variable: value})
         node = part.body.outputs[0].node
         if isinstance(node.processor, tree.Formula):
             found = Judge(node.processor, scope.traces(node.inputs), scope).of(node.processor.root)

@@ -140,7 +140,7 @@ def _addressees(p: tree.Slice, value: Any, scope: Scope) -> tuple[bool, list[Any
 def _produced(p: tree.Slice, one: _Slice, step: int, end: Moment | None, scope: Scope) -> list[Any]:
     """What a slice has given at this step: the items of φ on all that was sent to it that are known then."""
     trace = Trace(tuple(one.items), None if end is None else Moment(step, end.time))
-    (made,) = scope.run(p.inner, [trace], slice=one.id)
+    (made,) = scope.run(p.inner, [trace], {"slice": one.id})
     found = [item.value for item in made.items if item.at.step == step]
     one.newest = found[-1:] or one.newest
     return found

@@ -68,10 +68,10 @@ class Scope(Protocol):
     def traces(self, pipes: Sequence[Pipe]) -> list[Trace]:
         """What flows in pipes of this scope."""
 
-    def run(self, inner: Inner, inputs: Sequence[Trace], **variables: Any) -> list[Trace]:
+    def run(self, inner: Inner, inputs: Sequence[Trace], variables: Mapping[str, Any] | None = None) -> list[Trace]:
         """What a fresh copy of an inner processor makes of these traces."""
 
-    def inside(self, inputs: Sequence[Trace], **variables: Any) -> Scope:
+    def inside(self, inputs: Sequence[Trace], variables: Mapping[str, Any] | None = None) -> Scope:
         """The scope of a fresh copy of an inner processor."""
 
 
