@@ -40,7 +40,7 @@ def check_targets(targets: Mapping[str, str | None], events: Iterable[str], *, o
             raise UsageProblem.of("bad-option", f"{option} {target} would overwrite what {taken[path]} names")
         taken[path] = f"{option} {target}"
         if not overwrite:
-            refuse_existing(Path(target).expanduser(), f"{option} {target}")
+            refuse_existing(path, f"{option} {target}")
 
 
 def put(tables: Mapping[str, pa.Table], out: str | None) -> None:
