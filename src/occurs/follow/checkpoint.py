@@ -1,8 +1,8 @@
 """The directory of ``--checkpoint``: Spark's own below it, and what must not change while it lives.
 
-``occurs.json``: its identity, and what the stream was started with; ``lock``: who follows it now; ``spark/``: offsets
-and state; ``control/``: whether the stream was told that nothing comes any more; ``history/``: for new rules;
-``spool/``: of a replay; ``closed``: all is done.
+``identity``: of this directory and no other; ``occurs.json``: what the stream was started with; ``lock``: who follows
+it now; ``spark/``: offsets and state; ``control/``: whether the stream was told that nothing comes any more;
+``history/``: for new rules; ``spool/``: of a replay; ``closed``: all is done.
 """
 
 from __future__ import annotations
@@ -56,27 +56,36 @@ class Checkpoint:
             if not self.path.parent.is_dir():
                 text = f"--checkpoint {path}: there is no directory {self.path.parent}"
                 raise UsageProblem.of("missing-file", text)
-            if self.path.is_dir() and not self._file.exists() and any(not self._early(p) for p in self.path.iterdir()):
+            # Spark writes nothing before a start was settled
+            ours = self._file.exists() or (self._identity.exists() and not self.spark.exists())
+            if self.path.is_dir() and not ours and any(not self._early(p) for p in self.path.iterdir()):
                 text = f"--checkpoint {path}: this directory holds something else"
                 hint = "name a new directory, or one that a follower has made"
                 raise CheckpointProblem.of("bad-checkpoint", text, hint=hint)
             self.path.mkdir(exist_ok=True)
             self._take()
-        found = self._read()
-        #: of this directory and no other: it is on the disk before anything is claimed with it
-        self.id: str = uuid.uuid4().hex if found is None else str(found["id"])
-        if found is None:
-            self._write(self._file, json.dumps({"version": VERSION, "id": self.id}))
         #: what the latest start was settled with; None: no start has come so far
-        self.entry: dict[str, Any] | None = found if found and "rules" in found else None
+        self.entry: dict[str, Any] | None = self._read()
+        #: of this directory and no other
+        self.id: str = self._begun() if self.entry is None else str(self.entry["id"])
 
     @property
     def _file(self) -> Path:
         return self.path / "occurs.json"
 
+    @property
+    def _identity(self) -> Path:
+        return self.path / "identity"
+
     def _early(self, path: Path) -> bool:
-        """May it be there before ``occurs.json`` is: the lock, or a part of ``occurs.json`` that a kill has left?"""
-        return path.name == "lock" or path.name.startswith(f".{self._file.name}.")
+        """May it be there before ``identity`` is: the lock, or a part of ``identity`` that a kill has left?"""
+        return path.name == "lock" or path.name.startswith(f".{self._identity.name}.")
+
+    def _begun(self) -> str:
+        """The identity of a checkpoint that no start has settled: on the disk before anything is claimed with it."""
+        if not self._identity.exists():
+            self._write(self._identity, uuid.uuid4().hex)
+        return self._identity.read_text()
 
     @property
     def spark(self) -> Path:
