@@ -25,9 +25,11 @@ from benchmarks import five
 
 from processes import below
 
-pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.xdist_group("live")]
+pytestmark = pytest.mark.slow
 OPTIONS = ("--time-unit", "ms", "--label")
 FILES = 6
+#: for programs that live for a minute, as the tests have it
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 #: seconds after which something hangs
 PATIENCE = 600
 
@@ -111,7 +113,7 @@ class Round:
         seed = self.rng.randrange(1 << 32)
         asked = ("--events", "in", "--checkpoint", "cp", "--out", "out", "--trigger", "100ms")
         command = self.occurs("follow", *asked, *(["--ended"] if name is None else []))
-        environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
+        environment = {"SPARK_SUBMIT_OPTS": JAVA, **os.environ, "PYTHONHASHSEED": str(seed)}
         begun = time.monotonic()
         with open(self.place / "log", "ab") as log:
             driver = subprocess.Popen(
