@@ -2,8 +2,8 @@
 
 ``python halves.py LANGUAGE begin|end FOLDER``: ``begin`` runs every case as a whole and again to some point in the
 middle, and writes what the buckets keep; ``end`` reads that and goes on to the end of the history.  Both write
-``FOLDER/begin.json`` or ``FOLDER/end.json``: per case the rows of the ``whole``, the rows of the ``part`` that this
-process ran, the ``program`` as a checkpoint describes it, and the ``warnings`` of its buckets.
+``FOLDER/begin.json`` or ``FOLDER/end.json``: per case the rows of the ``part`` that this process ran, the ``program``
+as a checkpoint describes it, and the ``warnings`` of its buckets; ``begin`` the rows of the ``whole``, too.
 """
 
 from __future__ import annotations
@@ -121,18 +121,19 @@ def kept(path: Path) -> dict[tuple[int, int], Store]:
 
 def run(number: int, name: str, make: Stream, half: str, folder: Path) -> dict[str, Any]:
     stream = make(HOW)
-    whole, _ = steps(stream, stream.cut(), closing=True)
-    again = make(HOW)
-    parts = again.cut()
+    parts = stream.cut()
     at, place = middle(name, parts), folder / f"{number}.arrow"
-    if half == "begin":
-        part, warnings = steps(again, parts[:at], closing=False)
-        keep(place, again.stores)
-    else:
-        again.stores = kept(place)
-        part, warnings = steps(again, parts[at:], closing=True)
     program = fingerprint([describe(stream.layout, depth) for depth in range(stream.layout.depth)])
-    return {"whole": whole, "part": part, "program": program, "warnings": warnings}
+    out: dict[str, Any] = {"program": program}
+    if half == "begin":
+        out["part"], out["warnings"] = steps(stream, parts[:at], closing=False)
+        keep(place, stream.stores)
+        again = make(HOW)
+        out["whole"], _ = steps(again, again.cut(), closing=True)
+    else:
+        stream.stores = kept(place)
+        out["part"], out["warnings"] = steps(stream, parts[at:], closing=True)
+    return out
 
 
 def main(language: str, half: str, folder: Path) -> None:

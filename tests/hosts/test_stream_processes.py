@@ -34,7 +34,6 @@ def test_a_stream_goes_on_in_another_process(language: str, tmp_path: Path) -> N
     for name, first in begun.items():
         second = ended[name]
         assert first["program"] == second["program"], f"{name}: a checkpoint describes it in another way"
-        assert first["whole"] == second["whole"], name
         assert sorted(first["part"] + second["part"]) == first["whole"], name
         assert first["warnings"] == second["warnings"] == [], name
     assert sum(bool(one["part"]) for one in begun.values()) > 10
