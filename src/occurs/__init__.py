@@ -1,21 +1,28 @@
-"""Occurs: complex event processing for PySpark.  Say what happened once; find it in history and live."""
+"""Occurs: complex event processing for PySpark.  Describe a situation once; find every occurrence, stored or live.
 
-from occurs.connect.feed import changes
-from occurs.errors import (
-    CheckpointProblem,
-    ConnectionProblem,
-    DefinitionProblem,
-    InputProblem,
-    LimitProblem,
-    OccursError,
-    Problem,
-    ResourceProblem,
-    SyntaxProblem,
-    UsageProblem,
-)
-from occurs.hosts.live import Live
-from occurs.loading import load, parse
-from occurs.program import Detections, Program
+``import occurs`` loads nothing else: a public name is loaded from its module when it is first asked for.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from occurs.connect.feed import changes
+    from occurs.errors import (
+        CheckpointProblem,
+        ConnectionProblem,
+        DefinitionProblem,
+        InputProblem,
+        LimitProblem,
+        OccursError,
+        Problem,
+        ResourceProblem,
+        SyntaxProblem,
+        UsageProblem,
+    )
+    from occurs.hosts.live import Live
+    from occurs.loading import load, parse
+    from occurs.program import Detections, Program
 
 __version__ = "0.1.0"
 
@@ -38,3 +45,24 @@ __all__ = [
     "load",
     "parse",
 ]
+
+_WHERE = {
+    "Detections": "occurs.program",
+    "Live": "occurs.hosts.live",
+    "Program": "occurs.program",
+    "changes": "occurs.connect.feed",
+    "load": "occurs.loading",
+    "parse": "occurs.loading",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'occurs' has no attribute {name!r}")
+    found = getattr(import_module(_WHERE.get(name, "occurs.errors")), name)
+    globals()[name] = found  # from now on it is there
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

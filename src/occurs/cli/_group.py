@@ -6,10 +6,14 @@ import importlib
 import os
 import pkgutil
 import sys
+from importlib.abc import InspectLoader
+from importlib.util import find_spec
+from types import CodeType
 from typing import Any
 
 import click
 
+from occurs import __version__
 from occurs.errors import LimitProblem, OccursError, Problem, ResourceProblem, did_you_mean
 
 
@@ -26,6 +30,13 @@ class Commands(click.Group):
             return None
         found = importlib.import_module(f"occurs.cli.{name}").command
         return found if isinstance(found, click.Command) else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands with the first sentence of their help; none of them is imported for it."""
+        names = self.list_commands(ctx)
+        width = formatter.width - 6 - max(map(len, names))
+        with formatter.section("Commands"):
+            formatter.write_dl([(n, click.Command(n, help=_docstring(n)).get_short_help_str(width)) for n in names])
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -61,6 +72,15 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
 
+def _docstring(name: str) -> str:
+    """The docstring of a command, from the compiled code of its module, which does not run."""
+    where = f"{__package__}.{name}"
+    found = find_spec(where)
+    code = None if found is None or not isinstance(found.loader, InspectLoader) else found.loader.get_code(where)
+    made = [] if code is None else [c for c in code.co_consts if isinstance(c, CodeType) and c.co_name == "command"]
+    return next((c.co_consts[0] for c in made if isinstance(c.co_consts[0], str)), "")
+
+
 def hush_stdout() -> None:
     """What is still buffered for stdout goes nowhere: it could not be written, and need not fail again at the end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -86,7 +106,7 @@ def tally(problems: list[Problem]) -> str:
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(package_name="occurs", prog_name="occurs")
+@click.version_option(__version__, prog_name="occurs")
 def main() -> None:
     """Find what happened: rules over events, in history and live.
 
