@@ -32,7 +32,8 @@ class Live:
     Events of one instant may come in any order: the answer is that of a batch.  An event at or before the frontier is
     late: counted in ``late``, else ignored.  Events of types that the program does not read move the clock only.
     Detections are dicts: ``type``, ``time``, the attributes, and ``label`` and ``because`` if ``labelled``.  ``never``:
-    which triggers (``type``) can fire no more, since when, with their generic variables.
+    which triggers (``type``) can fire no more, since when, with their generic variables; the list grows until the
+    caller empties it.
     """
 
     def __init__(self, stage: Stage, *, labelled: bool = False, start: int | None = None):

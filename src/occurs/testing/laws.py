@@ -25,6 +25,7 @@ from occurs.plan.stage import Stage
 from occurs.program import Program
 from occurs.testing.cases import Case
 from occurs.testing.compare import difference, occurrences_of
+from occurs.testing.newkeys import new_keys, renewing
 from occurs.testing.verify import expected
 
 Answer = list[Occurrence] | str
@@ -137,9 +138,13 @@ def _without_label(e: Occurrence) -> Occurrence:
 
 
 def cutting(subject: Subject, rng: random.Random) -> None:
-    """Law 1: however a history is cut between instants, the concatenated output is the same, labels included."""
+    """Law 1: however a history is cut between instants, the concatenated output is the same, labels included.
+
+    Codes are given anew as often as that can be."""
     frontiers = random_frontiers(subject, rng)
-    agree(subject.answer(whole(subject)), subject.answer(frontiers), f"cut at {frontiers}")
+    with renewing():
+        found = subject.answer(frontiers)
+    agree(subject.answer(whole(subject)), found, f"cut at {frontiers}")
 
 
 def restart(subject: Subject, rng: random.Random) -> None:
@@ -209,9 +214,11 @@ def _part(rows: Rows, attributes: Sequence[str], parts: int) -> np.ndarray:
 
 
 def forgetting(subject: Subject, rng: random.Random) -> None:
-    """Law 4: after every call the state holds nothing older than the retention, and no mark of what is gone."""
+    """Law 4: after every call the state holds nothing older than the retention, and no mark of what is gone; and
+    however many keys come and go, there are no more codes than a constant for each row that is kept."""
     if subject.clock is None:
         return
+    new_keys(subject.stage, subject.rows(False), subject.clock)
     engine = Engine(subject.stage, labelled=True)
     for frontier, part in cut(subject.rows(), random_frontiers(subject, rng)):
         try:
