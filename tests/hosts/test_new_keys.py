@@ -12,6 +12,8 @@ from benchmarks.newkeys import PROGRAMS, SPAN, Mark, Prepared, report, soak
 from instream import How, InStream
 
 import occurs
+from occurs.engine.engine import Engine
+from occurs.hosts.local import history_rows
 from occurs.hosts.stream import bucket
 from occurs.model.history import InputOptions
 from occurs.operators import keycodes
@@ -19,11 +21,14 @@ from occurs.operators.keycodes import Renewal
 from occurs.pipes.engine.columns import of_numpy
 from occurs.pipes.engine.slots import Slots
 from occurs.testing import epl, laws_epl
-from occurs.testing.newkeys import held, new_keys
+from occurs.testing.laws import cut
+from occurs.testing.newkeys import codes, held, new_keys
 
 CASES = Path(__file__).parents[1] / "cases"
 #: those in which codes outlive a call
 CODED = [n for n in PROGRAMS if "columns" in n or n.startswith(("TESLA, last", "TESLA, negation", "Phenesthe"))]
+#: those with dictionaries of Python, which keep their room
+PLAIN = ("FTL, state by state", "FTL, state by state, a condition", "FTL, SQL")
 #: a program of all languages over the events A and B and the table L
 MIXED = (
     ("define T(K) from B(k = $k, n = $n) and last A(k = $k, n = $n) within 20 s from B where K = $k", "tesla"),
@@ -152,6 +157,40 @@ def test_the_buckets_of_a_stream() -> None:
 
 
 # --- the same of other numbers ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("name", [n for n in PROGRAMS if n not in PLAIN])
+def test_many_keys_at_once_are_forgotten(name: str) -> None:
+    """After a call of many keys and calls of few there is no more than after the same calls of few alone."""
+    many, few = Prepared.of(name, 1000), Prepared.of(name, 20)
+    sizes = []
+    for first in (many, few):
+        engine = Engine(few.stage)
+        for number in range(60):
+            rows, frontier = (first if number < 2 else few).call(number)
+            engine.advance(rows, frontier, 0)
+        sizes.append(held(engine))
+    assert sizes[0] <= 2 * sizes[1] + 5000, sizes
+
+
+def test_copies_are_numbered_anew() -> None:
+    """Those of a quantifier, in slices: as many positions wait in one call as in all others together."""
+    text = "DEFINE Out AS SLICE EACH A WITH (FOR ALL $i IN [1, 2] ON *.n : F (* >= $i + 100)) ON k UNTIL $0."
+    program = occurs.parse(text, language="esql")
+    number = np.arange(4000)
+    table = pa.table({"time": number // 20, "k": number % 50, "n": np.where(number < 2000, 0, 200)})
+    wanted = program.detect({"A": table}, time_unit="s")["Out"]
+    for size in (1, 64):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(keycodes, "FEW", size)
+            history = program.history({"A": table}, InputOptions(time_unit="s"))
+            stage = program.plan(history.schemas, history.kind)
+            engine, found = Engine(stage), []
+            for frontier, part in cut(history_rows(stage, history, labelled=False), list(range(200))):
+                found.append(engine.advance(part, frontier, 0).table("Out"))
+            assert pa.concat_tables(found).equals(wanted)
+            assert codes(engine) <= 60
 
 
 def test_numbers_of_slices_stay_near_those_that_exist() -> None:

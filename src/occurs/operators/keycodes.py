@@ -70,8 +70,13 @@ def _encode(
 
 _ALL = np.zeros(0, np.bool_)
 
-#: a dictionary hands out this many codes before it is looked at again
+#: a dictionary of fewer codes is not replaced; one of more is looked at when it has handed out this many
 FEW = 1 << 12
+
+
+def crowded(codes: int, cells: int) -> bool:
+    """Whether there are many codes, and most of them are of no use: ``cells`` is how many can be in use at most."""
+    return codes >= FEW and codes > 2 * cells
 
 
 class Renewal:
@@ -89,7 +94,7 @@ class Renewal:
         """Whether a dictionary that has so many ``codes`` is to be replaced now.  ``cells`` is rarely called."""
         if codes < self._seen + FEW:
             return False
-        due = codes > 2 * cells()
+        due = crowded(codes, cells())
         self._seen = 0 if due else codes
         return due
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from occurs.operators.keycodes import crowded
 from occurs.pipes.engine.items import Items
 from occurs.pipes.engine.kernels_formulas import NEVER
 from occurs.pipes.engine.state import Counts, Latest, Part, State, Table
@@ -50,6 +51,16 @@ class Copies(Part):
         #: copies made in this call
         self.made = 0
         self.now: Items | None = None
+
+    def close_up(self) -> None:
+        """Between two calls: numbers the copies anew if most numbers are free."""
+        if crowded(self.most, len(self.copies)):
+            kept = self.copies.columns
+            slots = np.sort(kept["slot"])
+            self.copies.put(**{**kept, "slot": np.searchsorted(slots, kept["slot"])})
+            for part in (self.body, self.values, self.spoken):
+                part.only(slots)
+            self.most, self.unused = len(slots), []
 
     def slots(self, count: int) -> np.ndarray:
         """Free slots."""
@@ -131,6 +142,10 @@ class Copies(Part):
             self.free(self.copies["slot"][there])
         self.copies.drop(codes)
         self.verdicts.drop(codes)
+
+    def only(self, codes: np.ndarray) -> None:
+        self.copies.only(codes)
+        self.verdicts.only(codes)
 
     def copy(self) -> Copies:
         new = Copies(self.quantifier)

@@ -47,6 +47,7 @@ class Slice(Operator):
     def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
         (x,) = given
         own: Own = state["own"]
+        own.close_up()
         base = int(own.count.values[0])
         inner = self._call(own, x, base, call)
         before = before_of(own) if self.p.form == "map" else None

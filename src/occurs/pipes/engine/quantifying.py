@@ -74,6 +74,7 @@ class Quantifier:
         call: Call,
     ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
         """T and F at the ``positions`` of traces ``code``, with the new items, their numbers and their ticks."""
+        own.close_up()
         codes = items.codes
         own.now = items
         own.made = 0

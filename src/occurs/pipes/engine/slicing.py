@@ -8,12 +8,13 @@ import numpy as np
 import pyarrow as pa
 
 from occurs.expr import tree as expressions
+from occurs.operators.keycodes import crowded
 from occurs.pipes.engine.columns import TRUE, Col, Obj, Plain, null_col, truths
 from occurs.pipes.engine.items import Items
 from occurs.pipes.engine.making import concat
 from occurs.pipes.engine.slots import Slots
 from occurs.pipes.engine.snapshots import Changes, OneEach
-from occurs.pipes.engine.state import Counts, Latest, Part, State
+from occurs.pipes.engine.state import Counts, Latest, Part, State, renumbered
 from occurs.pipes.engine.values import key
 from occurs.pipes.graph import EverySlice
 
@@ -129,6 +130,13 @@ class Own(Part):
         self.step = Counts()
         self.removed: list[int] = []
 
+    def close_up(self) -> None:
+        """Between two calls: numbers the slices anew if most numbers are free."""
+        if crowded(self.slots.instances, self.slots.instances - len(self.slots.free)):
+            there = self.slots.closed_up()
+            self.inner.only(there)
+            self.newest.only(there)
+
     def made(self, row: np.ndarray, out: Items) -> Made:
         """What copies of φ gave for the items ``row``."""
         return Made(row, out.codes, self.owners(), self.slots.keys(out.codes), out.value)
@@ -164,6 +172,14 @@ class Own(Part):
             self.slots.remove(there)
         self.about.drop(codes)
         self.step.drop(codes)
+
+    def only(self, codes: np.ndarray) -> None:
+        there, at = renumbered(codes, self.slots.outer)
+        self.slots.outer = np.zeros(len(there), np.int64)
+        self.slots.outer[there] = at
+        self.slots.index_anew()
+        self.about.only(codes)
+        self.step.only(codes)
 
     def copy(self) -> Own:
         new = Own(self.inner.copy(), self.shared)

@@ -159,6 +159,25 @@ class Slots(Part):
         self.alive[slots] = False
         self.free += slots.tolist()
 
+    def closed_up(self) -> np.ndarray:
+        """Numbers the slots in use anew, in their order: 0, 1, ...  Returns what they were."""
+        there = np.flatnonzero(self.alive)
+        self.alive, self.outer, self.born = self.alive[there], self.outer[there], self.born[there]
+        if self.ints is not None:
+            self.ints = self.ints[there]
+        else:
+            self.values = self.values[there]
+        self.free, self._table, self._size = [], _NONE, len(there)
+        self.index_anew()
+        return there
+
+    def index_anew(self) -> None:
+        """Finds the slots by their traces and keys, of which some have got other numbers."""
+        if self.ints is None:
+            there = np.flatnonzero(self.alive)
+            outer, values = self.outer[there].tolist(), self.values[there].tolist()
+            self._index = {(o, key(v)): s for o, v, s in zip(outer, values, there.tolist())}
+
     # --- a part of a state ------------------------------------------------------------------------------------------
 
     def tables(self) -> Tables:
@@ -190,6 +209,10 @@ class Slots(Part):
 
     def drop(self, codes: np.ndarray) -> None:
         """Not to be asked: the slicer removes the slots of its traces itself."""
+        raise AssertionError  # pragma: no cover
+
+    def only(self, codes: np.ndarray) -> None:
+        """Not to be asked: the slicer numbers its slots anew itself."""
         raise AssertionError  # pragma: no cover
 
     def copy(self) -> Slots:

@@ -1,6 +1,7 @@
 """What operators keep between calls, in parts that know how to be saved, copied and forgotten.
 
-A *slot* is the code of a trace.  When an instance ends its codes are dropped from all parts, and may be used anew.
+A *slot* is the code of a trace.  When an instance ends its codes are dropped from all parts, and may be used anew; when
+most are free, those in use are numbered anew.
 Parts are changed where they stand; whoever needs the old state takes a copy before.  They are saved as Arrow tables.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +40,10 @@ class Part(ABC):
         """Forget these traces."""
 
     @abstractmethod
+    def only(self, codes: np.ndarray) -> None:
+        """Keep these traces (ascending), which are numbered anew: 0, 1, ..."""
+
+    @abstractmethod
     def copy(self) -> Part:
         """An independent one."""
 
@@ -48,6 +54,15 @@ class Part(ABC):
     def abouts(self) -> np.ndarray:
         """The numbers of events that what it holds speaks of."""
         return _NONE
+
+
+def renumbered(codes: np.ndarray, mine: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows are of one of the traces ``codes`` (ascending), and the places of theirs in it."""
+    if not len(codes):
+        return np.zeros(len(mine), np.bool_), _NONE
+    at = np.minimum(np.searchsorted(codes, mine), len(codes) - 1)
+    there = codes[at] == mine
+    return there, at[there]
 
 
 class Counts(Part):
@@ -81,6 +96,12 @@ class Counts(Part):
 
     def drop(self, codes: np.ndarray) -> None:
         self.values[codes[codes < len(self.values)]] = self.start
+
+    def only(self, codes: np.ndarray) -> None:
+        found: np.ndarray = np.full(max(1, len(codes)), self.start, self.dtype)
+        known = np.flatnonzero(codes < len(self.values))
+        found[known] = self.values[codes[known]]
+        self.values = found
 
     def copy(self) -> Counts:
         new = Counts(self.start, self.dtype, self.spoken)
@@ -138,6 +159,10 @@ class Latest(Part):
         keep = ~np.isin(self.code, codes)
         if not keep.all():
             self.code, self.value = self.code[keep], self.value.filter(keep)
+
+    def only(self, codes: np.ndarray) -> None:
+        there, at = renumbered(codes, self.code)
+        self.code, self.value = at, self.value.filter(there)
 
     def copy(self) -> Latest:
         new = Latest()
@@ -223,6 +248,13 @@ class Queue(Part):
                 self._parts = [items.filter(keep)]
                 self._extra = {n: v[keep] for n, v in extra.items()}
 
+    def only(self, codes: np.ndarray) -> None:
+        items, extra = self.items, self.extra
+        if items.code is not None:
+            there, at = renumbered(codes, items.code)
+            self._parts = [replace(items.filter(there), code=at)]
+            self._extra = {n: v[there] for n, v in extra.items()}
+
     def copy(self) -> Queue:
         new = Queue(*self.names)
         new._parts, new._extra = list(self._parts), dict(self._extra)
@@ -282,6 +314,12 @@ class Table(Part):
             keep = ~np.isin(columns["code"], codes)
             self.put(**{n: v[keep] for n, v in columns.items()})
 
+    def only(self, codes: np.ndarray) -> None:
+        if "code" in self._parts[0]:
+            columns = self.columns
+            there, at = renumbered(codes, columns["code"])
+            self.put(**{n: at if n == "code" else v[there] for n, v in columns.items()})
+
     def copy(self) -> Table:
         new = Table(spoken=self.spoken)
         new._parts = [dict(p) for p in self._parts]
@@ -311,6 +349,9 @@ class Texts(Part):
     def drop(self, codes: np.ndarray) -> None:
         for c in codes.tolist():
             self.values.pop(c, None)
+
+    def only(self, codes: np.ndarray) -> None:
+        self.values = {new: self.values[old] for new, old in enumerate(codes.tolist()) if old in self.values}
 
     def copy(self) -> Texts:
         new = Texts()
@@ -345,6 +386,10 @@ class State(Part):
     def drop(self, codes: np.ndarray) -> None:
         for part in self.parts.values():
             part.drop(codes)
+
+    def only(self, codes: np.ndarray) -> None:
+        for part in self.parts.values():
+            part.only(codes)
 
     def copy(self) -> State:
         return State(**{n: p.copy() for n, p in self.parts.items()})
