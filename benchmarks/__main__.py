@@ -14,7 +14,7 @@ import click
 import pyarrow as pa
 from rich.console import Console
 
-from benchmarks import epl, growth, lasting, local, logic, nets
+from benchmarks import epl, growth, lasting, local, logic, nets, newkeys
 from benchmarks.history import parquet
 from benchmarks.report import Report
 
@@ -33,6 +33,7 @@ def growth_part(quick: bool) -> Iterator[Report]:
     yield growth.by_window([100, 1_000, 10_000], 1_000_000, repetitions)
     sizes = [(1, 2_000), (100, 20_000), (10_000, 200_000)] if quick else [(1, 10_000), (100, 100_000), (10_000, 10**6)]
     yield growth.sequential(sizes, 3)
+    yield newkeys.report(1_000 if quick else 10_000)
 
 
 def spark_part(quick: bool) -> Iterator[Report]:
