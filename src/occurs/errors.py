@@ -7,8 +7,10 @@ were found together, ordered by file, line and column; its own ``kind``, ``line`
 from __future__ import annotations
 
 import difflib
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Literal, Self
 
 Severity = Literal["error", "warning", "notice"]
@@ -181,15 +183,55 @@ class LimitProblem(OccursError, RuntimeError):
 
 
 def did_you_mean(name: str, known: Sequence[str] | Iterable[str], what: str = "known") -> str:
-    """A hint with the nearest names, or all of them if none is near."""
-    names = sorted(set(known))
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
-    near = near or [n for n in names if n.lower() == name.lower()]
+    """A hint with the nearest names, or all of them if none is near.
+
+    Of many names only those are compared with ``name`` that begin or end most like it, so that a hint costs the same
+    whether there are a hundred or thousands.
+    """
+    names = _sorted(tuple(known))
+    near = difflib.get_close_matches(name, _alike(name, names), n=3, cutoff=0.6)
+    near = near or _ignoring_case(tuple(names)).get(name.lower(), [])
     if near:
         return "did you mean " + " or ".join(f"`{n}`" for n in near) + "?"
     if not names:
         return f"there are no {what} names here"
     return f"{what}: " + ", ".join(f"`{n}`" for n in names[:12]) + (", ..." if len(names) > 12 else "")
+
+
+#: so many names are compared one by one
+_COMPARED = 64
+
+
+@lru_cache(8)
+def _sorted(names: tuple[str, ...]) -> list[str]:
+    return sorted(set(names))
+
+
+@lru_cache(8)
+def _sorted_from_behind(names: tuple[str, ...]) -> list[str]:
+    return sorted({n[::-1] for n in names})
+
+
+@lru_cache(8)
+def _ignoring_case(names: tuple[str, ...]) -> dict[str, list[str]]:
+    out: dict[str, list[str]] = {}
+    for n in names:
+        out.setdefault(n.lower(), []).append(n)
+    return out
+
+
+def _alike(name: str, names: list[str]) -> list[str]:
+    """Those of sorted ``names`` that may be meant by ``name``: all, or if they are many its neighbours in the order of
+    first and of last letters."""
+    if len(names) <= _COMPARED:
+        return names
+    behind = _sorted_from_behind(tuple(names))
+    return sorted({*_around(name, names), *(n[::-1] for n in _around(name[::-1], behind))})
+
+
+def _around(name: str, names: list[str]) -> list[str]:
+    at, half = bisect_left(names, name), _COMPARED // 4
+    return names[max(0, at - half) : at + half]
 
 
 def hardened(problems: Iterable[Problem], *, strict: bool, require_bounds: bool) -> list[Problem]:

@@ -47,7 +47,7 @@ class Detections(Mapping[str, Any]):
         self._sample = sample
         self._label = label
         self._because = because
-        self._types = chosen(stage.found, only)
+        self._types = dict.fromkeys(chosen(stage.found, only))
         self._tables: dict[str, Any] = {}
         self.counts = {**history.counts, **input_counts(stage, history)}
         for what, n in (c for d in done for c in d.counts.items()):
@@ -173,10 +173,13 @@ def called(table: pa.Table, name: str) -> pa.Table:
 
 def chosen(reported: tuple[str, ...], only: list[str] | None) -> tuple[str, ...]:
     """The reported types, or those of them that ``only`` names; UsageProblem for one that is not reported."""
-    if only is not None and (isinstance(only, str) or not isinstance(only, Iterable)):
+    if only is None:
+        return reported
+    if isinstance(only, str) or not isinstance(only, Iterable):
         raise UsageProblem.of("bad-option", f"only: a list of types was expected, not {only!r}")
-    for name in only or ():
-        if name not in reported:
+    known, asked = set(reported), set(only)
+    for name in only:
+        if name not in known:
             hint = did_you_mean(str(name), reported, "types")
             raise UsageProblem.of("unknown-name", f"`{name}` is not reported", hint=hint)
-    return reported if only is None else tuple(t for t in reported if t in only)
+    return tuple(t for t in reported if t in asked)

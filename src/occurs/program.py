@@ -166,6 +166,8 @@ class Program(Intake):
         subscribed = subscribed + [Subscribed(t, None) for t in (*sides, *notices)] if subscribed else []
         nothing = {s.type: Schema() for s in subscribed}  # of types that nobody knows: reported without rows
         everything = {**nothing, **(schemas or {}), **bound.schemas, **sides, **notices}
+        same: dict[Schema, Schema] = {}  # of thousands of types few schemas differ: one object of those that are equal
+        everything = {t: same.setdefault(s, s) for t, s in everything.items()}
         return make_stage(definitions, everything, kind, subscribed, stage_key(definitions))
 
     def check(self, schemas: Mapping[str, Schema] | None = None, kind: TimeKind | None = None) -> list[Problem]:

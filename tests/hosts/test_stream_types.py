@@ -10,7 +10,7 @@ import pytest
 from instream import How, InStream
 
 import occurs
-from counting import instructions
+from counting import lines, superlinear
 from occurs.hosts.stream import batches as sink
 from occurs.hosts.stream import unpack
 from occurs.hosts.stream.records import FOUND, SCHEMA, records
@@ -20,7 +20,7 @@ from occurs.model.history import InputOptions
 BUCKETS = 2
 
 
-def stream(n: int) -> InStream:
+def stream(n: int, because: bool = False) -> InStream:
     """n rules with an output type, and an attribute, of their own."""
     text = "".join(
         f"define R{i}(K, V{i}) from A(k = $k, v > {i % 3}) and last B(k = $k) within 5 s from A "
@@ -30,7 +30,7 @@ def stream(n: int) -> InStream:
     rows = 24
     columns = {"time": np.arange(rows) * 100, "k": np.arange(rows) % 5, "v": np.arange(rows) % 7}
     tables = {"A": pa.table(columns), "B": pa.table(columns)}
-    how = How(buckets=BUCKETS, size=None, because=False)
+    how = How(buckets=BUCKETS, size=None, because=because)
     return InStream(occurs.parse(text, language="tesla"), tables, InputOptions(time_unit="ms"), how)
 
 
@@ -76,18 +76,29 @@ def counted(monkeypatch: pytest.MonkeyPatch, module: object) -> list[bytes]:
     return seen
 
 
-def test_twice_the_types_are_twice_the_work():
-    def work(n: int) -> tuple[int, int]:
+@pytest.mark.parametrize("where", ["sink", "task"])
+def test_twice_the_types_are_twice_the_work(where):
+    def work(n: int) -> dict[str, int]:
         made = stream(n)
         rows = given(made)
+        if where == "sink":
+            return lines(lambda: made.query.read(rows))
         reader = make_reader(Shown.of(made.layout.paths, made.stage.reported, False, False))
-        return (
-            instructions(lambda: made.query.read(rows)),
-            instructions(lambda: list(reader(iter(rows.to_batches())))),
-        )
+        return lines(lambda: list(reader(iter(rows.to_batches()))))
 
-    for few, many in zip(work(40), work(80), strict=True):
-        assert many <= 2.1 * few
+    few, many = work(40), work(80)
+    assert not superlinear(few, many)
+    assert sum(many.values()) <= 2.1 * sum(few.values())
+
+
+@pytest.mark.parametrize("because", [False, True])
+def test_a_micro_batch_of_twice_the_types_is_twice_the_work(because):
+    def work(n: int) -> dict[str, int]:
+        made = stream(n, because)
+        made.micro_batch(made.rows.slice(0, 4))
+        return lines(lambda: made.micro_batch(made.rows.slice(4), True))
+
+    assert not superlinear(work(40), work(80))
 
 
 def test_rows_of_every_type_have_the_columns_of_their_type():

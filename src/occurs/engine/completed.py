@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -185,8 +186,15 @@ class Alike:
 
     def parts(self, type: str) -> list[Completed]:
         """What the rules found that define ``type``, without empty ones."""
-        numbers = [r for r, d in enumerate(self.definitions) if d.output == type]
-        return [p for r in numbers if (p := self.part(r)) is not None]
+        return [p for r in self._rules.get(type, ()) if (p := self.part(r)) is not None]
+
+    @cached_property
+    def _rules(self) -> dict[str, list[int]]:
+        """The numbers of the rules that define a type."""
+        out: dict[str, list[int]] = {}
+        for number, d in enumerate(self.definitions):
+            out.setdefault(d.output, []).append(number)
+        return out
 
     def part(self, rule: int) -> Completed | None:
         """What one rule found, None if nothing."""

@@ -62,8 +62,14 @@ class Engine:
         self._sequences = Sequences()
         #: types handed on whose rows need a place within their instant
         self._placed = frozenset() if segment is None else segment.placed
+        self._with_place = stage.placed | self._placed
         self._read_types = stage.row_types
-        self._fed_back = {t for c in stage.sequential for t in c.types}
+        fed_back = {t for c in stage.sequential for t in c.types}
+        #: what feeds itself has lost its places; what it derives, and what is taken, is in the tables before its level
+        self._unplaced = fed_back - self._takes
+        self._in_tables = fed_back | self._takes
+        #: the first definition, in evaluation order, of every type
+        self._first = {d.output: d.place for d in sorted(stage.definitions, key=lambda d: d.place, reverse=True)}
         #: types that may come in, and those that come from nowhere but the definitions
         self._types = sorted(stage.inputs | set(stage.defined))
         self._made = set(stage.defined) - self._takes
@@ -157,7 +163,7 @@ class Engine:
         for t, rows in outside.items():
             if t not in self._made:
                 tables[t] = self._with_past(t, rows)
-        found: list[Derived] = []
+        found = Made()
         lasting: dict[str, Rows] = {}
         begun: dict[str, Rows] = {}
         nets = self._nets.call(self.state, frontier, closing)
@@ -202,9 +208,9 @@ class Engine:
                     made += self._component(unit, frame, tables)
                 else:
                     made += self._pattern(unit, frame)
-            found += made
+            found.add(made)
             for t in completes:
-                if t in self._read_types and t not in self._fed_back | self._takes:
+                if t in self._read_types and t not in self._in_tables:
                     rows = lasting[t] if t in lasting else self._derived_rows(t, found, outside.get(t))
                     if t in stage.placed and rows.at is None:
                         rows = self._of_the_instant(t, rows)
@@ -217,8 +223,8 @@ class Engine:
                 self.handed[t] = self._of_the_instant(t, self.handed[t])
         self._keep(tables, frontier)
         self.state.frontier = frontier
-        result = gather(stage, found, outside, {t: with_begun(r, begun.get(t)) for t, r in lasting.items()})
-        result.counts = counted([f for f in found if isinstance(f, Fired)])
+        result = gather(stage, found.all, outside, {t: with_begun(r, begun.get(t)) for t, r in lasting.items()})
+        result.counts = counted([f for f in found.all if isinstance(f, Fired)])
         return result
 
     def _all_nets(self, new: Mapping[str, Rows], frontier: int, closing: bool) -> TypeRows:
@@ -242,7 +248,7 @@ class Engine:
             self.state = kept
 
     def _new_rows(
-        self, type: str, tables: Mapping[str, Rows], found: Sequence[Derived], outside: Mapping[str, Rows]
+        self, type: str, tables: Mapping[str, Rows], found: Made, outside: Mapping[str, Rows]
     ) -> Rows:
         """All rows of a defined type in this call."""
         if type in tables:
@@ -250,10 +256,10 @@ class Engine:
         return self._derived_rows(type, found, outside.get(type))
 
     def _placed_rows(
-        self, type: str, tables: Mapping[str, Rows], found: Sequence[Derived], outside: Mapping[str, Rows]
+        self, type: str, tables: Mapping[str, Rows], found: Made, outside: Mapping[str, Rows]
     ) -> Rows:
         """The new rows of a type, with their places within an instant."""
-        if type in self._fed_back - self._takes:  # what feeds itself has lost them
+        if type in self._unplaced:
             return self._derived_rows(type, found, outside.get(type))
         # without a past as they are: what one reader has made of them serves the next
         rows = tables[type]
@@ -266,7 +272,7 @@ class Engine:
 
     def _of_the_instant(self, type: str, rows: Rows) -> Rows:
         """Rows that are derived when their instant is complete."""
-        place = min((d.place for d in self.stage.definitions if d.output == type), default=-1)
+        place = self._first.get(type, -1)
         return replace(
             rows, at=np.full(len(rows), INSTANT, np.int64), derived=np.full(len(rows), place, np.int32), cache={}
         )
@@ -349,11 +355,11 @@ class Engine:
                 hi[at], lo[at] = got.hi, got.lo
         return Labels(hi, lo)
 
-    def _derived_rows(self, type: str, found: Sequence[Derived], outside: Rows | None) -> Rows:
+    def _derived_rows(self, type: str, found: Made, outside: Rows | None) -> Rows:
         """All rows of a defined type in this call: input rows first, then rule by rule; stable by time, and by their
         place within the instant if they have one."""
         schema = self.stage.schemas[type]
-        parts = [self._rows_of(f, type, schema) for f in sorted_by_place(found, type)]
+        parts = [self._rows_of(f, type, schema) for f in found.parts(type)]
         if outside is not None and len(outside):
             parts.insert(0, outside)
         if not parts:
@@ -367,7 +373,7 @@ class Engine:
     def _rows_of(self, part: Part, type: str, schema: Schema) -> Rows:
         """Derived events as rows, with a place within their instant if it is asked for."""
         rows = part.rows(type, schema)
-        if type not in self.stage.placed | self._placed or rows.at is not None:
+        if type not in self._with_place or rows.at is not None:
             return rows
         at, derived = np.full(len(rows), INSTANT, np.int64), np.full(len(rows), part.place, np.int32)
         return replace(rows, at=at, derived=derived, cache={})
@@ -390,10 +396,23 @@ class Engine:
                 self.state.consumed[(place, t)] = serials[np.isin(serials, past.serial)]
 
 
-def sorted_by_place(found: Sequence[Derived], type: str) -> list[Part]:
-    """The parts of ``found`` that define ``type``, one rule each, in evaluation order."""
-    parts = [part for f in found if type in f.outputs for part in f.parts(type)]
-    return sorted(parts, key=lambda f: f.place)
+class Made:
+    """What definitions have found in a call so far."""
+
+    def __init__(self) -> None:
+        self.all: list[Derived] = []
+        self._of_type: dict[str, list[Derived]] = {}
+
+    def add(self, made: Sequence[Derived]) -> None:
+        self.all += made
+        for f in made:
+            for t in f.outputs:
+                self._of_type.setdefault(t, []).append(f)
+
+    def parts(self, type: str) -> list[Part]:
+        """Those that define ``type``, one rule each, in evaluation order."""
+        parts = [part for f in self._of_type.get(type, ()) for part in f.parts(type)]
+        return sorted(parts, key=lambda f: f.place)
 
 
 def timer_labels(times: np.ndarray) -> Labels:

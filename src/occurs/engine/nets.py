@@ -122,9 +122,10 @@ class NetCall:
         from occurs.operators.lasting.derivations import Derivations
 
         derivations = Derivations(memory)
-        others = {d.output: d for d in self.stage.definitions if isinstance(d, NetDefinition)}
         for rows in tables:
-            rows.reasons = reasons_of(definition, rows, derivations, others, labels_of, self.call, self.stage.kind)
+            rows.reasons = reasons_of(
+                definition, rows, derivations, self.stage.nets, labels_of, self.call, self.stage.kind
+            )
 
     def _together(self, program: Joined, tables: Mapping[str, Rows], labelled: bool) -> None:
         """All definitions of a program."""

@@ -99,7 +99,8 @@ def input_rows(
             values = {f.name: _told(table.column(f.name)) for f in table.schema if f.name not in special}
             sequence = table.column("sequence").combine_chunks() if "sequence" in table.column_names else None
             labels = input_labels(type, time, sequence, values)
-    columns = {n: Column.of(table.column(n), t) for n, t in schema if n in table.column_names}
+    given = dict(zip(table.column_names, table.columns, strict=True))
+    columns = {n: Column.of(given[n], t) for n, t in schema if n in given}
     if schema.lasting:  # ticks; null: still holds
         columns["end"] = Column.of(table.column("end"), Type.TIMESTAMP)
     if numbered and "sequence" in table.column_names:

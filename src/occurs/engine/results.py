@@ -64,7 +64,7 @@ class Found:
 
     @property
     def outputs(self) -> set[str]:
-        return {info.output for info in self.pattern.rules}
+        return set(self.pattern.defining)
 
     @property
     def time(self) -> np.ndarray:
@@ -72,8 +72,7 @@ class Found:
 
     def parts(self, type: str) -> list[Found]:
         """The parts of the rules that define ``type``, without empty ones."""
-        numbers = [r for r, info in enumerate(self.pattern.rules) if info.output == type]
-        return [p for r in numbers if (p := self.part(r)) is not None]
+        return [p for r in self.pattern.defining.get(type, ()) if (p := self.part(r)) is not None]
 
     def part(self, rule: int) -> Found | None:
         """What one rule found, None if nothing."""

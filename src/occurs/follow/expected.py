@@ -140,8 +140,7 @@ class Expected:
         stage = program.plan(pinned.schemas, pinned.kind)
         needed: dict[str, frozenset[str] | None] = {}
         for group in groups(stage.definitions, stage):
-            for t in group.stage.inputs:
-                more = group.needs(t, labelled)
+            for t, more in group.needs(labelled).items():
                 before = needed.get(t, frozenset())
                 needed[t] = None if more is None or before is None else before | more
         names = {str(n): t for n, t in program.assigned.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import cached_property
 
 import pyarrow as pa
 
@@ -93,7 +94,7 @@ def widen(a: Type, b: Type) -> Type | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Schema:
     """The attributes of an event type: names in their order, each with its type.
 
@@ -119,18 +120,23 @@ class Schema:
         return iter(self.attributes)
 
     def __contains__(self, name: str) -> bool:
-        return any(n == name for n, _ in self.attributes)
+        return name in self._types
 
     def __getitem__(self, name: str) -> Type:
-        for n, t in self.attributes:
-            if n == name:
-                return t
-        raise KeyError(name)
+        return self._types[name]
 
     def get(self, name: str) -> Type | None:
-        return next((t for n, t in self.attributes if n == name), None)
+        return self._types.get(name)
 
-    @property
+    @cached_property
+    def _types(self) -> dict[str, Type]:
+        return dict(reversed(self.attributes))  # of two attributes with one name the first counts
+
+    @cached_property
+    def _records(self) -> dict[str, pa.DataType]:
+        return dict(self.records)
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(n for n, _ in self.attributes)
 
@@ -151,4 +157,4 @@ class Schema:
 
     def arrow_of(self, name: str, type: Type) -> pa.DataType:
         """The Arrow type that an attribute has in tables that come in and go out."""
-        return arrow_type(type) if type is not Type.RECORD else dict(self.records)[name]
+        return arrow_type(type) if type is not Type.RECORD else self._records[name]

@@ -118,6 +118,14 @@ class Pattern:
             yield expr
 
     @cached_property
+    def defining(self) -> dict[str, list[int]]:
+        """The numbers of the rules that define a type."""
+        out: dict[str, list[int]] = {}
+        for number, info in enumerate(self.rules):
+            out.setdefault(info.output, []).append(number)
+        return out
+
+    @cached_property
     def output_text(self) -> tuple[np.ndarray, np.ndarray]:
         """The names of the types that the rules define, one behind the other: (bytes, length of each)."""
         names = [info.output.encode() for info in self.rules]

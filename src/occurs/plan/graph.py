@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import heapq
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -96,6 +96,15 @@ def _places(nodes: Sequence[Node], makers: dict[str, list[int]], strict: Sequenc
                 heapq.heappush(ready, j)
     assert at == len(nodes), "a cycle of same-instant references was not refused"
     return tuple(places)
+
+
+def cyclic(made_of: Mapping[str, Iterable[str]]) -> set[str]:
+    """The types that are made of themselves, at once or through others; what is no key is made of nothing."""
+    number = {t: i for i, t in enumerate(made_of)}
+    feeds = [[number[t] for t in made if t in number] for made in made_of.values()]
+    component = components(feeds)
+    size = Counter(component)
+    return {t for t, i in number.items() if size[component[i]] > 1 or i in feeds[i]}
 
 
 def components(feeds: Sequence[Sequence[int]]) -> list[int]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from typing import Protocol
 
 from occurs.expr.tree import Ref
@@ -51,6 +52,7 @@ def choices(pattern: Pattern, timer: bool) -> list[Choice]:
     def find(a: tuple[int, str]) -> tuple[int, str]:
         parent.setdefault(a, a)
         while parent[a] != a:
+            parent[a] = parent[parent[a]]
             a = parent[a]
         return a
 
@@ -70,6 +72,10 @@ def choices(pattern: Pattern, timer: bool) -> list[Choice]:
     classes: dict[tuple[int, str], set[tuple[int, str]]] = defaultdict(set)
     for a in list(parent):
         classes[find(a)].add(a)
+    carried: dict[tuple[int, str], list[str]] = defaultdict(list)
+    for name, e, _ in pattern.outputs:
+        if isinstance(e, Ref) and e.scope is not None:
+            carried[int(e.scope), e.name].append(name)
     out = []
     needed = set(range(1 if timer else 0, len(events)))
     for members in classes.values():
@@ -84,11 +90,7 @@ def choices(pattern: Pattern, timer: bool) -> list[Choice]:
             per_type[type] = per_type[type] & own if type in per_type else own
         if not per_type or not all(per_type.values()):
             continue
-        passes = frozenset(
-            name
-            for name, e, _ in pattern.outputs
-            if isinstance(e, Ref) and e.scope is not None and (int(e.scope), e.name) in members
-        )
+        passes = frozenset(name for m in members for name in carried.get(m, ()))
         out.append(Choice(tuple((t, tuple(sorted(a))) for t, a in sorted(per_type.items())), passes))
     return out
 
@@ -132,20 +134,21 @@ def common_key(definitions: Sequence[Splittable]) -> dict[str, tuple[str, ...]]:
     if not options or not all(options):
         return {}
     # definitions with shared types next to one another, so that one choice leads to the next
-    columns: list[dict[str, str]] = []
+    columns: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
     first = min(range(len(options)), key=lambda i: len(options[i]))
-    order = [first, *(i for i in range(len(options)) if i != first)]
+    linked = Linked([_types(found, output) for found, output in zip(options, outputs, strict=True)])
     for choice in options[first]:
         for start in _pick(choice, {}, outputs[first] if outputs[first] in read else None):
-            mapping = _extend(start, order[1:], options, outputs, read)
-            if mapping is not None and mapping not in columns:
-                columns.append(mapping)
+            mapping = _extend(start, first, linked, options, outputs, read)
+            if mapping is not None and (name_of := tuple(sorted(mapping.items()))) not in columns:
+                columns[name_of] = mapping
                 break
-    columns.sort(key=lambda m: sorted(m.items()))
     # one attribute may serve once per type
     chosen: list[dict[str, str]] = []
-    for m in columns:
-        if all(all(m[t] != c[t] for t in m) for c in chosen):
+    used: set[tuple[str, str]] = set()
+    for _, m in sorted(columns.items()):
+        if used.isdisjoint(m.items()):
+            used.update(m.items())
             chosen.append(m)
     if not chosen:
         return {}
@@ -153,44 +156,69 @@ def common_key(definitions: Sequence[Splittable]) -> dict[str, tuple[str, ...]]:
 
 
 def _pick(choice: Choice, mapping: Mapping[str, str], output: str | None) -> list[dict[str, str]]:
-    """Ways to take ``choice`` without contradicting ``mapping``."""
-    ways: list[dict[str, str]] = [dict(mapping)]
-    for type, attributes in choice.attributes:
-        grown = []
-        for way in ways:
-            if type in way:
-                grown += [way] if way[type] in attributes else []
-            else:
-                grown += [{**way, type: a} for a in attributes]
-        ways = grown
+    """Ways to take ``choice`` without contradicting ``mapping``: what each adds to it."""
+    wanted = list(choice.attributes)
     if output is not None:
+        wanted.append((output, tuple(sorted(choice.passes))))
+    ways: list[dict[str, str]] = [{}]
+    for type, attributes in wanted:
         grown = []
         for way in ways:
-            if output in way:
-                grown += [way] if way[output] in choice.passes else []
-            else:
-                grown += [{**way, output: a} for a in sorted(choice.passes)]
+            settled = way.get(type, mapping.get(type))
+            if settled is None:
+                grown += [{**way, type: a} for a in attributes]
+            elif settled in attributes:
+                grown.append(way)
         ways = grown
     return ways
 
 
+class Linked:
+    """Definitions by the types that they have in common; ``types``: of each."""
+
+    def __init__(self, types: Sequence[set[str]]):
+        self.types = types
+        self.having: dict[str, list[int]] = defaultdict(list)
+        for i, own in enumerate(types):
+            for t in own:
+                self.having[t].append(i)
+
+    def walk(self, first: int, settled: Sequence[str]) -> Iterator[int]:
+        """All but ``first``, next always the one that has most of the ``settled`` types, which may become more
+        meanwhile."""
+        shared = [0] * len(self.types)
+        waiting = [(0, i) for i in range(len(self.types))]
+        done = {first}
+        seen = 0
+        while waiting:
+            for t in settled[seen:]:
+                for i in self.having.get(t, ()):
+                    shared[i] -= 1
+                    heappush(waiting, (shared[i], i))
+            seen = len(settled)
+            n, i = heappop(waiting)
+            if i not in done and n == shared[i]:
+                done.add(i)
+                yield i
+
+
 def _extend(
-    mapping: dict[str, str],
-    rest: Sequence[int],
+    start: Mapping[str, str],
+    first: int,
+    linked: Linked,
     options: Sequence[Sequence[Choice]],
     outputs: Sequence[str],
     read: set[str],
 ) -> dict[str, str] | None:
     """Take one choice of every further definition, those first that share a type with what is settled."""
-    left = list(rest)
-    while left:
-        i = max(left, key=lambda i: len(_types(options[i], outputs[i]) & mapping.keys()))
-        left.remove(i)
+    mapping, settled = dict(start), list(start)
+    for i in linked.walk(first, settled):
         output = outputs[i] if outputs[i] in read else None
-        ways = [w for c in options[i] for w in _pick(c, mapping, output)]
-        if not ways:
+        added = next((w for c in options[i] for w in _pick(c, mapping, output)), None)
+        if added is None:
             return None
-        mapping = ways[0]
+        mapping.update(added)
+        settled += added
     return mapping
 
 

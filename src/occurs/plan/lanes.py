@@ -63,14 +63,17 @@ def lanes(groups: Sequence[Group], buckets: int) -> list[Lane]:
 
 def _settled(groups: Sequence[Group]) -> list[Group]:
     """The groups, of which those that have fixed places and are not connected with others are one."""
-    fixed = [g for g in groups if g.mode not in ("keyed", "free") and not (g.takes or g.hands)]
+    fixed: list[Group] = []
+    others: list[Group] = []
+    for g in groups:
+        (others if g.mode in ("keyed", "free") or g.takes or g.hands else fixed).append(g)
     if len(fixed) < 2:
         return list(groups)
     whole = fixed[0].stage
     definitions = sorted((d for g in fixed for d in g.stage.definitions), key=lambda d: d.place)
     subscribed = tuple(dict.fromkeys(s for g in fixed for s in g.stage.subscribed))
     stage = make_stage(definitions, whole.schemas, whole.kind, subscribed)
-    return [*(g for g in groups if g not in fixed), Group(stage, "rules", why=fixed[0].why)]
+    return [*others, Group(stage, "rules", why=fixed[0].why)]
 
 
 def _stages(group: Group, buckets: int) -> dict[int, Stage]:

@@ -36,16 +36,21 @@ def segments(stage: Stage) -> tuple[Segment, ...]:
     if most == 0:
         return (Segment(stage, frozenset(stage.reported), frozenset(), frozenset()),)
     made = {d.output: number[d.identity] for d in stage.definitions}
-    parts = [_with_read(stage, [d for d in stage.definitions if number[d.identity] == k]) for k in range(most + 1)]
+    members: list[list[Definition]] = [[] for _ in range(most + 1)]
+    for d in stage.definitions:
+        members[number[d.identity]].append(d)
+    parts = [_with_read(stage, part) for part in members]
     reads = [{t for d in part for t in _rows_read(d, stage.nets)} for part in parts]
     takes = [frozenset(t for t in found if made.get(t, k) < k) for k, found in enumerate(reads)]
+    taken = {t for found in takes for t in found}
+    reported = set(stage.reported)
     out = []
     for k, part in enumerate(parts):
-        own = frozenset(t for t, n in made.items() if n == k)
-        outside = {s.type for s in stage.subscribed if s.type not in made} if k == 0 else set()
-        subscribed = [s for s in stage.subscribed if s.type in own | outside]
-        reports = frozenset(t for t in stage.reported if t in own | outside)
-        hands = own & frozenset(t for later in takes[k + 1 :] for t in later)
+        own = {d.output for d in members[k]}
+        outside = {t for t in stage.subscriptions if t not in made} if k == 0 else set()
+        subscribed = [s for t in sorted(own | outside) for s in stage.subscriptions.get(t, ())]
+        reports = frozenset((own | outside) & reported)
+        hands = frozenset(own & taken)
         one = make_stage(part, stage.schemas, stage.kind, subscribed, stage.key)
         out.append(Segment(one, reports, takes[k], hands, stage.placed))
     return tuple(out)
@@ -62,10 +67,11 @@ def _numbers(stage: Stage) -> dict[str, int]:
     # those that define one type, or feed one another, are together
     together: list[list[Definition]] = [list(found) for found in makers.values()]
     together += [[stage.definitions[i] for i in unit] for level in stage.order.levels for unit in level]
+    ordered = sorted(stage.definitions, key=lambda d: d.place)
     changed = True
     while changed:
         changed = False
-        for d in stage.definitions:
+        for d in ordered:  # so that mostly once round is enough
             for t in d.reads:
                 for m in makers.get(t, ()):
                     behind = m.delay != 0 and not isinstance(d, NetDefinition)
@@ -99,4 +105,6 @@ def _with_read(stage: Stage, part: Sequence[Definition]) -> list[Definition]:
             if read.identity not in wanted:
                 wanted.add(read.identity)
                 waiting.append(read)
+    if len(wanted) == len(part):
+        return list(part)
     return [d for d in stage.definitions if d.identity in wanted]

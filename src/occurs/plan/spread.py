@@ -28,18 +28,20 @@ class Group:
     hands: frozenset[str] = frozenset()
     shares: tuple[Stage, ...] = ()
 
-    def needs(self, type: str, everything: bool) -> set[str] | None:
-        """The attributes of ``type`` that must cross into Python; None for all (labels need them).
+    def needs(self, everything: bool) -> dict[str, set[str] | None]:
+        """The attributes of every type that comes in that must cross into Python; None for all (labels need them).
 
         Where order within an instant can change the answer all attributes of a type cross, as they decide the order; so
         do those of a type that is also defined here, as its rows stand beside derived ones.
         """
-        definitions = self.stage.definitions
-        if everything or type in self.stage.defined or any(type in d.positional for d in definitions):
-            return None
-        if any(s.type == type for s in self.stage.subscribed):
-            return None
-        return {name for d in definitions for name in d.columns.get(type, ())}
+        stage = self.stage
+        whole = {*stage.defined, *stage.subscriptions}
+        used: dict[str, set[str]] = {t: set() for t in stage.inputs}
+        for d in stage.definitions:
+            whole.update(d.positional)
+            for t in used.keys() & d.columns.keys():
+                used[t].update(d.columns[t])
+        return {t: None if everything or t in whole else names for t, names in used.items()}
 
     def spread(self, partitions: int) -> list[Stage]:
         """The shares of a group of mode rules, put together to no more than ``partitions``."""
@@ -59,7 +61,7 @@ def groups(definitions: Sequence[Definition], whole: Stage) -> list[Group]:
     alike: dict[object, list[Group]] = {}
     staged: list[Group] = []
     for part in connected(definitions, defined):
-        if whole.subscribed and not any(s.type in _outputs(part) for s in whole.subscribed):
+        if whole.subscribed and _outputs(part).isdisjoint(whole.subscriptions):
             continue  # nobody asks for what it finds
         key = {} if _row_by_row(part) else stage_key(part)
         if key:
@@ -113,8 +115,8 @@ def _outputs(part: Sequence[Definition]) -> set[str]:
 
 
 def _stage(part: Sequence[Definition], whole: Stage, key: Mapping[str, tuple[str, ...]]) -> Stage:
-    outputs = _outputs(part)
-    subscribed = [s for s in whole.subscribed if s.type in outputs]
+    outputs = dict.fromkeys(d.output for d in part)
+    subscribed = [s for t in outputs for s in whole.subscriptions.get(t, ())]
     return make_stage(part, whole.schemas, whole.kind, subscribed, key)
 
 
@@ -221,9 +223,16 @@ def _atoms(part: Sequence[Definition], asked: set[str]) -> list[list[Definition]
 
 def _late(part: Sequence[Definition]) -> set[str]:
     """The types whose events are known later than they happen, as they or what they are made of have a delay."""
+    readers: dict[str, list[str]] = {}
+    for d in part:
+        for t in d.reads:
+            readers.setdefault(t, []).append(d.output)
     late = {d.output for d in part if d.delay != 0}
-    while more := {d.output for d in part if late & set(d.reads)} - late:
+    waiting = list(late)
+    while waiting:
+        more = set(readers.get(waiting.pop(), ())) - late
         late |= more
+        waiting += more
     return late
 
 

@@ -94,10 +94,15 @@ class Stage:
     @cached_property
     def filters(self) -> Mapping[str, tuple[Expr | None, ...]]:
         """Per type the filters of its subscriptions."""
-        out: dict[str, tuple[Expr | None, ...]] = {}
+        return {t: tuple(s.filter for s in found) for t, found in self.subscriptions.items()}
+
+    @cached_property
+    def subscriptions(self) -> Mapping[str, tuple[Subscribed, ...]]:
+        """Per type what is asked for of it."""
+        out: dict[str, list[Subscribed]] = {}
         for s in self.subscribed:
-            out[s.type] = (*out.get(s.type, ()), s.filter)
-        return out
+            out.setdefault(s.type, []).append(s)
+        return {t: tuple(found) for t, found in out.items()}
 
     @cached_property
     def reads(self) -> frozenset[str]:
@@ -225,8 +230,6 @@ def make_stage(
         inputs |= set(d.reads)
     inputs |= {s.type for s in subscribed}
     levels, completes = _units(definitions, graph)
-    same: dict[Schema, Schema] = {}
-    schemas = {t: same.setdefault(s, s) for t, s in schemas.items()}
     return Stage(
         tuple(definitions),
         graph,
@@ -265,19 +268,24 @@ def _units(
     def place(i: int) -> int:
         return definitions[i].place
 
+    makers: dict[str, list[int]] = {}
+    for i, d in enumerate(definitions):
+        if isinstance(d, PatternDefinition):
+            makers.setdefault(d.output, []).append(i)
     absorbed: dict[int, int] = {}
     units = [unit for level in graph.levels for unit in level]
     for number, unit in enumerate(units):
-        fed = {t for i in unit for t in graph.strict[i]}
+        own = set(unit)
         least = min(place(i) for i in unit)
         # a rule that defines a fed-back type but comes later in the order runs inside, so that rows of one instant lie
         # in the order of their rules
-        for i, d in enumerate(definitions if fed else ()):
-            if i not in unit and d.output in fed and place(i) > least and isinstance(d, PatternDefinition):
-                absorbed[i] = number
+        for t in {t for i in unit for t in graph.strict[i]}:
+            absorbed |= {i: number for i in makers.get(t, ()) if i not in own and place(i) > least}
+    guests: dict[int, list[int]] = {}
+    for i, host in absorbed.items():
+        guests.setdefault(host, []).append(i)
     levels = []
-    completes = []
-    last = {}
+    last: dict[str, int] = {}
     number = -1
     for at, level in enumerate(graph.levels):
         free: list[Pattern] = []
@@ -286,22 +294,23 @@ def _units(
             number += 1
             if len(unit) == 1 and unit[0] in absorbed:
                 continue
-            members = sorted((*unit, *(i for i, n in absorbed.items() if n == number)), key=place)
+            members = sorted((*unit, *guests.get(number, ())), key=place)
             whole = (NetDefinition, SequenceDefinition, TriggerDefinition, PipesDefinition)
             out += [d for i in members if isinstance(d := definitions[i], whole)]
-            own = [d for i in members if isinstance(d := definitions[i], PatternDefinition)]
-            patterns = [d.pattern for d in own]
+            rules = [d for i in members if isinstance(d := definitions[i], PatternDefinition)]
+            patterns = [d.pattern for d in rules]
             types = frozenset(t for i in unit for t in graph.strict[i])
             if types or any(p.consuming for p in patterns):
-                out.append(Component(tuple(patterns), types, common_key(own)))
+                out.append(Component(tuple(patterns), types, common_key(rules)))
             else:
                 free += patterns
             for i in members:
                 last[definitions[i].output] = at
         levels.append((*out, *fuse(free)))
-    for at in range(len(levels)):
-        completes.append(frozenset(t for t, n in last.items() if n == at))
-    return tuple(levels), tuple(completes)
+    completes: list[set[str]] = [set() for _ in levels]
+    for t, at in last.items():
+        completes[at].add(t)
+    return tuple(levels), tuple(map(frozenset, completes))
 
 
 def domains(patterns: Sequence[Pattern], split: Sequence[Pattern] = ()) -> dict[tuple[str, str], str]:

@@ -86,8 +86,8 @@ def run_group(
 def inlets_of(group: Group, source: WideSource, earlier: Sequence[Result], labelled: bool) -> tuple[Inlet, ...]:
     """Where the rows of every type come from, and which of their columns cross into Python."""
     out = []
-    for t in sorted(group.stage.inputs):
-        needed = group.needs(t, labelled)
+    makers = _makers(group, earlier)
+    for t, needed in sorted(group.needs(labelled).items()):
         if t in source.schemas:
             if labelled and t in source.unlabelled:
                 n = source.unlabelled[t]
@@ -95,14 +95,14 @@ def inlets_of(group: Group, source: WideSource, earlier: Sequence[Result], label
             own = [(n, at) for n, at in source.schemas[t] if needed is None or n in needed]
             columns = tuple((n, at, "" if at is Type.NULL else source.physical.get((t, n), "")) for n, at in own)
             out.append(Inlet(t, False, labelled and t in source.labelled, columns))
-        maker = _maker(t, group, earlier)
-        if maker is not None:
-            out.append(maker.inlet(t, needed))
+        if t in makers:
+            out.append(makers[t].inlet(t, needed))
     return tuple(out)
 
 
-def _maker(type: str, group: Group, earlier: Sequence[Result]) -> Result | None:
-    return next((r for r in earlier if type in group.takes and type in r.group.hands), None)
+def _makers(group: Group, earlier: Sequence[Result]) -> dict[str, Result]:
+    """What a group takes from earlier ones: type to the first that hands it on."""
+    return {t: r for r in reversed(earlier) for t in group.takes & r.group.hands}
 
 
 def _input(
@@ -121,8 +121,9 @@ def _input(
     if not handed:
         return frame
     frame = frame.withColumn("__derived", F.lit(False))
+    makers = _makers(group, earlier)
     for result in earlier:
-        mine = [t for t in handed if _maker(t, group, earlier) is result]
+        mine = [t for t in handed if makers[t] is result]
         if mine:
             frame = frame.unionByName(result.handed(mine, labelled), allowMissingColumns=True)
     return frame

@@ -169,9 +169,11 @@ class Catalogue:
 
     def subtypes(self, name: str) -> tuple[str, ...]:
         """A type and all that inherit from it, each once."""
-        found = [name]
-        for one in found:
-            found += [h for h in self.heirs.get(one, ()) if h not in found]
+        found, waiting = {name: None}, [name]
+        for one in waiting:
+            more = [h for h in self.heirs.get(one, ()) if h not in found]
+            found |= dict.fromkeys(more)
+            waiting += more
         return tuple(found)
 
     def read(self, source: Text, name: syntax.Name, defined: Mapping[str, Place]) -> None:
@@ -180,7 +182,7 @@ class Catalogue:
         if known is not None and known.lasting:
             message = f"`{name}` lasts (it has `end`), EPL reads events"
             source.report("not-an-event", message, name.span, LASTING_HINT)
-        elif known is None and not {name.text} & (self.unread | defined.keys()) and self.inputs is not None:
+        elif known is None and name.text not in self.unread and name.text not in defined and self.inputs is not None:
             hint = did_you_mean(name.text, [*self.types, *defined], "types")
             message = f"no type `{name}` is created, inserted, or in the input"
             source.report("unknown-name", message, name.span, hint)

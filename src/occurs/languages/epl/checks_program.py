@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from occurs.errors import Place, Span, did_you_mean
@@ -10,6 +10,7 @@ from occurs.languages.epl import syntax
 from occurs.languages.epl.checks_analysis import is_name, title
 from occurs.languages.epl.checks_catalogue import Catalogue
 from occurs.languages.text import Text
+from occurs.plan.graph import cyclic
 
 _ANNOTATIONS = ("Name", "Description", "Tag", "Priority", "public", "buseventtype")
 
@@ -85,19 +86,21 @@ def reads(query: syntax.Query, catalogue: Catalogue) -> tuple[str, ...]:
 def check_cycles(queries: Sequence[Stated], catalogue: Catalogue, foreign: Mapping[str, Collection[str]]) -> None:
     """Report types that are made of themselves, once per cycle.  ``foreign``: what the types of other languages are
     made of."""
-    edges: dict[str, list[str]] = {name: sorted(made) for name, made in foreign.items()}
+    edges: dict[str, dict[str, None]] = {name: dict.fromkeys(sorted(made)) for name, made in foreign.items()}
+    first: dict[str, Stated] = {}
     for q in queries:
-        edges.setdefault(q.name, [])
-        edges[q.name] += [t for t in reads(q.query, catalogue) if t not in edges[q.name]]
+        first.setdefault(q.name, q)
+        edges.setdefault(q.name, {}).update(dict.fromkeys(reads(q.query, catalogue)))
     told: set[str] = set()
+    knotted = cyclic(edges)
     for q in queries:
-        ring = [] if q.name in told else _way_back(q.name, edges)
+        ring = [] if q.name in told or q.name not in knotted else _way_back(q.name, edges)
         if not ring or told & set(ring):
             continue
         told |= set(ring)
         places = tuple(
             Place(f"`{t}` is made here", o.source.file, o.span)
-            for t in ring[1:-1] for o in [next((o for o in queries if o.name == t), None)] if o is not None
+            for t in ring[1:-1] for o in [first.get(t)] if o is not None
         )  # fmt: skip
         # as the events go: from what is read to what is made
         message = f"types are made of themselves: {' -> '.join(f'`{t}`' for t in reversed(ring))}"
@@ -105,7 +108,7 @@ def check_cycles(queries: Sequence[Stated], catalogue: Catalogue, foreign: Mappi
         q.source.report("cycle", message, q.span, hint, "error", places)
 
 
-def _way_back(start: str, edges: Mapping[str, Sequence[str]]) -> list[str]:
+def _way_back(start: str, edges: Mapping[str, Iterable[str]]) -> list[str]:
     """A shortest way from a type to itself, each made of the next; empty if there is none."""
     came: dict[str, str] = {}
     waiting = [start]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from occurs.expr.tree import Ref
 from occurs.languages.esql import syntax
@@ -111,13 +111,19 @@ def text_files(definitions: Sequence[tree.Definition]) -> dict[str, TextFile]:
     return found
 
 
-def identity(definition: tree.Definition, files: Sequence[syntax.File]) -> str:
-    """What a definition is found again by: its text, and those of what it uses, in one spelling."""
+def statements(files: Sequence[syntax.File]) -> dict[str, syntax.Let | syntax.Definition]:
+    """The LETs and definitions of a program by their names."""
     named: dict[str, syntax.Let | syntax.Definition] = {}
     for file in files:
         for s in file.statements:
             if isinstance(s, (syntax.Let, syntax.Definition)):
                 named.setdefault(s.output if isinstance(s, syntax.Definition) else s.name.text, s)
+    return named
+
+
+def identity(definition: tree.Definition, named: Mapping[str, syntax.Let | syntax.Definition]) -> str:
+    """What a definition is found again by: its text, and those of what it uses, in one spelling.  ``named``: the
+    statements of the program."""
     used: dict[str, None] = {}
     waiting: list[syntax.Node] = [named[definition.name].pipe]
     while waiting:
@@ -129,7 +135,7 @@ def identity(definition: tree.Definition, files: Sequence[syntax.File]) -> str:
 
 
 def _uses(
-    node: syntax.Node, named: dict[str, syntax.Let | syntax.Definition]
+    node: syntax.Node, named: Mapping[str, syntax.Let | syntax.Definition]
 ) -> Iterator[tuple[str, syntax.Node]]:
     """The texts and the bodies of the LETs, definitions and phrases that a tree uses."""
     for n in node.walk():

@@ -11,7 +11,7 @@ import pyarrow as pa
 from occurs.errors import Problem
 from occurs.languages.esql import syntax
 from occurs.languages.esql.checks import Analysis, analyse
-from occurs.languages.esql.compile import boxes, identity, kept, loops, ordered, single, splits, text_files
+from occurs.languages.esql.compile import boxes, identity, kept, loops, ordered, single, splits, statements, text_files
 from occurs.languages.esql.parser import parse
 from occurs.languages.esql.reference import rows_of, tables_of
 from occurs.languages.language import Given, Known, Slot, Texts
@@ -172,13 +172,18 @@ class Esql:
 
     def splits(self, pipe: tree.Pipe) -> tuple[Choice, ...]:
         """The ways to split a definition; Spark does not split by lists."""
-        plain = {t: s.plain for t, s in self.given.items()}
-        found = splits(pipe)
-        return tuple(c for c in found if all(set(names) <= set(plain.get(t, names)) for t, names in c.attributes))
+        found, given = splits(pipe), self.given
+        return tuple(
+            c for c in found if all(t not in given or set(names) <= set(given[t].plain) for t, names in c.attributes)
+        )
 
     def identity(self, definition: tree.Definition) -> str:
         """What a definition is found again by."""
-        return identity(definition, self.texts.files)
+        return identity(definition, self._statements)
+
+    @cached_property
+    def _statements(self) -> Mapping[str, syntax.Let | syntax.Definition]:
+        return statements(self.texts.files)
 
     def timeouts(self, definitions: Sequence[Definition], first: int) -> list[SequenceDefinition]:
         """There are no guards."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from heapq import heappop, heappush
 
 from occurs.errors import Place
 from occurs.languages.phenesthe import syntax
 from occurs.languages.text import Text
+from occurs.plan.graph import cyclic
 
 Defined = tuple[Text, syntax.Definition]
 
@@ -27,9 +29,10 @@ def check_cycles(definitions: Sequence[Defined], foreign: Mapping[str, Collectio
         edges[definition.name.text] = reads(definition)
     first = {d.name.text: (s, d) for s, d in reversed(definitions)}
     told: set[str] = set()
+    knotted = cyclic(edges)
     for source, definition in definitions:
         name = definition.name.text
-        if name in told:
+        if name in told or name not in knotted:
             continue
         ring = _way_back(name, edges)
         if not ring or told & set(ring):
@@ -69,14 +72,13 @@ def in_order(definitions: Sequence[Defined]) -> list[Defined]:
         for n in needed:
             readers.setdefault(n, []).append(i)
     done: list[int] = []
-    ready = sorted((i for i, needed in enumerate(needs) if not needed), reverse=True)
+    ready = [i for i, needed in enumerate(needs) if not needed]
     while ready:
-        at = ready.pop()
+        at = heappop(ready)
         done.append(at)
         for i in readers.get(at, ()):
             needs[i].discard(at)
             if not needs[i]:
-                ready.append(i)
-                ready.sort(reverse=True)
+                heappush(ready, i)
     ordered = set(done)
     return [definitions[i] for i in [*done, *(i for i in range(len(definitions)) if i not in ordered)]]

@@ -119,7 +119,7 @@ class RuleChecks:
     # --- attributes --------------------------------------------------------------------------------------------------
 
     def _assignments(self) -> None:
-        attributes = [a.name.text for a in self.rule.attributes]
+        attributes = dict.fromkeys(a.name.text for a in self.rule.attributes)
         seen: set[str] = set()
         for assignment in self.rule.where:
             name = assignment.name

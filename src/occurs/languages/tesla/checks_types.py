@@ -127,14 +127,15 @@ class RuleTypes:
         for item in self.rule.items:
             if isinstance(item, syntax.Condition):
                 self._condition(item.expr, None, report)
+        # what the rule itself declares; that it disagrees with another rule has been said already
+        declared = {a.name.text: a.type for a in reversed(self.rule.attributes) if a.type}
         for assignment in self.rule.where:
-            self._check_value(assignment, self.infer(assignment.expr, None, report))
+            kind = self.infer(assignment.expr, None, report)
+            self._check_value(assignment, kind, declared.get(assignment.name.text))
 
-    def _check_value(self, assignment: syntax.Assignment, kind: Type | None) -> None:
+    def _check_value(self, assignment: syntax.Assignment, kind: Type | None, declared: Type | None) -> None:
         known = self.catalogue.get(self.rule.type.text)
         name = assignment.name.text
-        # what the rule itself declares; that it disagrees with another rule has been said already
-        declared = next((a.type for a in self.rule.attributes if a.name.text == name and a.type), None)
         target = declared or (known.attributes.get(name) if known else None)
         if known is None or target is None or kind is None or widen(target, kind) is target:
             return
