@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from copy import copy
 
 from occurs.errors import Place, Problem, Severity, Span
 
@@ -16,6 +17,12 @@ class Text:
         self.file = file
         self.problems: list[Problem] = []
         self.starts = [0, *(m.end() for m in re.finditer("\n", text))]
+
+    def apart(self) -> Text:
+        """The same text, with problems of its own."""
+        out = copy(self)
+        out.problems = []
+        return out
 
     def span(self, start: int, end: int) -> Span:
         """The span of ``text[start:end]``."""

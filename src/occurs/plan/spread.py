@@ -149,7 +149,7 @@ def _staged(part: Sequence[Definition], whole: Stage) -> list[Group] | None:
     A type is handed on only where no reader depends on the order of its rows within an instant, as rows that come from
     another stage have lost their places in the order; and only if it is not subscribed to, as a subscription filters.
     """
-    asked = {s.type for s in whole.subscribed}
+    asked = whole.subscriptions.keys()
     parts: list[list[Definition]] = []
     made: dict[str, int] = {}
     for atom in _atoms(part, asked):
@@ -169,7 +169,7 @@ def _staged(part: Sequence[Definition], whole: Stage) -> list[Group] | None:
     for number, own in enumerate(parts):
         takes = {t for d in own for t in d.reads if made.get(t, number) != number}
         hands = {t for later in parts[number + 1 :] for d in later for t in d.reads} & _outputs(own)
-        if asked and not hands and not asked & _outputs(own):
+        if asked and not hands and _outputs(own).isdisjoint(asked):
             continue
         stage = _stage(own, whole, stage_key(own))
         if hands and stage.subscribed:
@@ -185,7 +185,7 @@ def _shape(part: Sequence[Definition]) -> str:
     return "single" if any(d.endless for d in part) else "slices"
 
 
-def _atoms(part: Sequence[Definition], asked: set[str]) -> list[list[Definition]]:
+def _atoms(part: Sequence[Definition], asked: Collection[str]) -> list[list[Definition]]:
     """What no stage boundary may divide, in evaluation order: all that define one type, recursive components, readers
     that need the places of derived rows with those that define them, and readers of what rows cannot say."""
     makers: dict[str, list[int]] = {}

@@ -27,7 +27,8 @@ def choices(pattern: tree.Sequence) -> tuple[Choice, ...]:
     if looks_at_one(pattern.root):
         atom = next(n for n in nodes(pattern.root) if isinstance(n, tree.Atom))
         places = [(atom.tag, e.name) for _, e in pattern.outputs if isinstance(e, Ref) and e.name != "time"]
-        found = [_choice(pattern, {atom.tag: atom}, {p}, {atom.tag}) for p in dict.fromkeys(places)]
+        carried = _carried(pattern, {atom.tag})
+        found = [_choice(carried, {atom.tag: atom}, {p}) for p in dict.fromkeys(places)]
         return tuple(c for c in found if c is not None)
     first = _first(pattern.root)
     if first is None:
@@ -35,7 +36,7 @@ def choices(pattern: tree.Sequence) -> tuple[Choice, ...]:
     start, distinct = first
     atoms = {n.tag: n for n in nodes(pattern.root) if isinstance(n, tree.Atom)}
     classes = _classes(atoms.values())
-    surely = set(_surely(pattern.root))
+    carried = _carried(pattern, set(_surely(pattern.root)))
     out = []
     for attribute in sorted(a for t, a in classes if t == start):
         members = classes[start, attribute]
@@ -43,7 +44,7 @@ def choices(pattern: tree.Sequence) -> tuple[Choice, ...]:
             continue  # the same class by another attribute of the first event
         if distinct is not None and not members & distinct:
             continue
-        found_choice = _choice(pattern, atoms, members, surely)
+        found_choice = _choice(carried, atoms, members)
         if found_choice is not None:
             out.append(found_choice)
     return tuple(out)
@@ -85,10 +86,23 @@ def _surely(node: tree.Node) -> Iterator[str]:
             yield from _surely(child)
 
 
+def _carried(pattern: tree.Sequence, surely: set[str]) -> dict[Place, list[str]]:
+    """The columns of the derived event that have the value of an attribute, whatever the match; ``surely``: the tags
+    that every match has."""
+    out: dict[Place, list[str]] = {}
+    for name, e in pattern.outputs:
+        if isinstance(e, Ref) and e.index is None and e.scope is not None and e.scope in surely:
+            out.setdefault((e.scope, e.name), []).append(name)
+    return out
+
+
 def _choice(
-    pattern: tree.Sequence, atoms: Mapping[str, tree.Atom], members: set[Place], surely: set[str]
+    carried: Mapping[Place, Iterable[str]], atoms: Mapping[str, tree.Atom], members: set[Place]
 ) -> Choice | None:
-    """The way to split by a class of equated attributes; None if some filter has none of them."""
+    """The way to split by a class of equated attributes; None if some filter has none of them.
+
+    ``carried``: the columns that have the value of an attribute.
+    """
     by_type: dict[str, set[str]] = {}
     for tag, atom in atoms.items():
         own = {a for t, a in members if t == tag}
@@ -96,9 +110,5 @@ def _choice(
             by_type[type] = by_type[type] & own if type in by_type else set(own)
     if not all(by_type.values()):
         return None
-    passes = frozenset(
-        name
-        for name, e in pattern.outputs
-        if isinstance(e, Ref) and e.index is None and e.scope in surely and (e.scope, e.name) in members
-    )
+    passes = frozenset(name for m in members for name in carried.get(m, ()))
     return Choice(tuple((t, tuple(sorted(a))) for t, a in sorted(by_type.items())), passes)

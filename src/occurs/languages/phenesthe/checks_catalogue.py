@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from occurs.errors import Place, did_you_mean
 from occurs.languages.phenesthe import syntax
-from occurs.languages.phenesthe.checks_phenomenon import FACT, Phenomenon, article, count
+from occurs.languages.phenesthe.checks_phenomenon import FACT, Phenomenon, SortsOf, article, count
 from occurs.languages.text import Text
 from occurs.model.types import RESERVED_INPUT, RESERVED_OUTPUT, Schema, Type, widen
 
@@ -28,8 +28,8 @@ class Catalogue:
         return self.known.get(name)
 
     @property
-    def sorts(self) -> dict[str, str]:
-        return {name: p.sort for name, p in self.known.items()}
+    def sorts(self) -> Mapping[str, str]:
+        return SortsOf(self.known)
 
     def fill(self, statements: Sequence[tuple[Text, syntax.Statement]]) -> None:
         """Enter declarations, facts and definitions, and report what is there twice."""

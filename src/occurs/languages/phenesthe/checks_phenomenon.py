@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from occurs.errors import Place
@@ -53,6 +54,22 @@ class Phenomenon:
         """The attributes as they are shown to the user."""
         names = ", ".join(f"`{n}`" for n in self.names) or "no attributes"
         return names + (", ..." if self.rest else "")
+
+
+class SortsOf(Mapping[str, str]):
+    """The sorts of phenomena by their names, as they are when they are asked for."""
+
+    def __init__(self, phenomena: Mapping[str, Phenomenon]):
+        self._phenomena = phenomena
+
+    def __getitem__(self, name: str) -> str:
+        return self._phenomena[name].sort
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._phenomena)
+
+    def __len__(self) -> int:
+        return len(self._phenomena)
 
 
 def article(sort: str) -> str:

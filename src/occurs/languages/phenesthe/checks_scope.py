@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from occurs.errors import Span
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks_notices import occurring
@@ -33,7 +35,7 @@ def head_variables(definition: syntax.Definition) -> frozenset[str]:
 class Scopes:
     """The variables of one definition, all of whose names are known and whose sorts fit."""
 
-    def __init__(self, definition: syntax.Definition, source: Text, sorts: dict[str, str]):
+    def __init__(self, definition: syntax.Definition, source: Text, sorts: Mapping[str, str]):
         self.definition = definition
         self.source = source
         self.sorts = sorts

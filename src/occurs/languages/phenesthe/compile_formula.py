@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from occurs.errors import DefinitionProblem, Problem
 from occurs.expr.tree import Expr
 from occurs.languages.phenesthe import syntax
-from occurs.languages.phenesthe.checks_phenomenon import FACT, Phenomenon
+from occurs.languages.phenesthe.checks_phenomenon import FACT, Phenomenon, SortsOf
 from occurs.languages.phenesthe.compile_atoms import Reading, taken
 from occurs.languages.phenesthe.compile_conditions import Conditions, computes, expression, has_facts, parts
 from occurs.languages.phenesthe.compile_net import Building, Formula, Kept
@@ -78,7 +78,7 @@ class Formulas:
         self.kind = kind
         self.name = name
         self.file = file
-        self.sorts = {n: p.sort for n, p in phenomena.items()}
+        self.sorts = SortsOf(phenomena)
         #: of a `before` of which only short results are looked at, how long these are, by the identity of its node
         self._longest: dict[int, int] = {}
 

@@ -167,7 +167,7 @@ def _subscription(
     event = syntax.Event(subscription.type, (test,))
     # the rule that a subscription is: define nothing from the event
     rule = syntax.Rule(None, syntax.Name(""), (), event)
-    silent = Text(source.text, source.file)
+    silent = source.apart()
     RuleChecks(rule, silent, catalogue).check()
     types = RuleTypes(rule, silent, catalogue, kind)
     types.check()

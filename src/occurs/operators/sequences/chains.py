@@ -182,6 +182,7 @@ def domains(shapes: Many[Shape]) -> dict[tuple[str, str], str]:
 
     def root(x: tuple[str, str]) -> tuple[str, str]:
         while parent.setdefault(x, x) != x:
+            parent[x] = parent[parent[x]]
             x = parent[x]
         return x
 

@@ -6,8 +6,9 @@ by their lower-case name, and every other name is one of the nodes here.  Everyt
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from occurs.errors import Problem
 from occurs.expr.tree import Expr, _Leaf, _span
@@ -170,3 +171,12 @@ class Analysis:
     views: Mapping[str, syntax.View]
     constants: Mapping[str, syntax.Constant]
     problems: list[Problem]
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return {name: place for place, name in enumerate((*self.tables, *self.states))}
+
+    def in_order(self, names: Iterable[str]) -> list[tuple[str, syntax.Table | syntax.State]]:
+        """The tables and states of these names, as they are declared one after the other: tables first."""
+        found = sorted((n for n in names if n in self._places), key=self._places.__getitem__)
+        return [(n, self.tables[n] if n in self.tables else self.states[n]) for n in found]

@@ -48,14 +48,17 @@ class Sources:
     @classmethod
     def of(cls, analysis: Analysis, reads: frozenset[str], schemas: Mapping[str, Schema]) -> Sources:
         """The part of a program that a trigger reads; ``schemas``: of all types."""
-        tables = {n: _shape(t) for n, t in analysis.tables.items() if n in reads}
-        states = {n: Shape(n, tuple(c.name.text for c in t.columns)) for n, t in analysis.states.items() if n in reads}
+        declared = analysis.in_order(reads)
+        tables = {n: _shape(t) for n, t in declared if isinstance(t, syntax.Table)}
+        states = {
+            n: Shape(n, tuple(c.name.text for c in t.columns)) for n, t in declared if isinstance(t, syntax.State)
+        }
         if not analysis.states and STATE in reads:
             states[STATE] = Shape(STATE, schemas[STATE].plain if STATE in schemas else ())
         others = reads - tables.keys() - states.keys()
         events = {n: Shape(n, schemas[n].plain if n in schemas else ()) for n in sorted(others)}
         views = {n: View(v.sql.text, tuple(p.text for p in v.parameters)) for n, v in analysis.views.items()}
-        types = {n: {c.name.text: c.type for c in t.columns} for n, t in analysis.tables.items() if n in reads}
+        types = {n: {c.name.text: c.type for c in t.columns} for n, t in declared if isinstance(t, syntax.Table)}
         return cls(tables, states, events, views, types)
 
     def shape(self, name: str) -> Shape:
