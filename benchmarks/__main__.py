@@ -14,11 +14,11 @@ import click
 import pyarrow as pa
 from rich.console import Console
 
-from benchmarks import epl, growth, lasting, local, logic, nets, newkeys
+from benchmarks import epl, growth, lasting, local, logic, nets, newkeys, sizes
 from benchmarks.history import parquet
 from benchmarks.report import Report
 
-PARTS = ("local", "growth", "lasting", "epl", "nets", "logic", "pipes", "watch", "spark", "streaming")
+PARTS = ("local", "growth", "sizes", "lasting", "epl", "nets", "logic", "pipes", "watch", "spark", "streaming")
 FOLDER = Path("out") / "benchmarks"
 
 
@@ -34,6 +34,10 @@ def growth_part(quick: bool) -> Iterator[Report]:
     sizes = [(1, 2_000), (100, 20_000), (10_000, 200_000)] if quick else [(1, 10_000), (100, 100_000), (10_000, 10**6)]
     yield growth.sequential(sizes, 3)
     yield newkeys.report(1_000 if quick else 10_000)
+
+
+def sizes_part(quick: bool) -> Iterator[Report]:
+    yield sizes.by_size(100 if quick else 500, 10, 1 if quick else 3)
 
 
 def spark_part(quick: bool) -> Iterator[Report]:
@@ -104,6 +108,7 @@ def watch_part(quick: bool) -> Iterator[Report]:
 RUN = {
     "local": local_part,
     "growth": growth_part,
+    "sizes": sizes_part,
     "lasting": lasting_part,
     "epl": epl_part,
     "nets": nets_part,

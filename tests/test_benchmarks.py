@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from benchmarks import __main__ as command
-from benchmarks import growth, history, lasting, local, sparkjob, workload
+from benchmarks import growth, history, lasting, local, sizes, sparkjob, workload
 from benchmarks.report import Report, ratio
 from benchmarks.timing import Timing, alternate, stopwatch
 from click.testing import CliRunner
@@ -210,3 +210,15 @@ def test_the_memory_of_the_workers_is_seen(tmp_path: Path) -> None:
     assert [row[0] for row in table.rows] == [5_000]
     if Path("/proc").is_dir():
         assert all(row[3] > 20 for row in table.rows)
+
+
+def test_programs_of_two_sizes() -> None:
+    table = sizes.by_size(2, 2, 1)
+    assert [row[:2] for row in table.rows] == [[g.__name__.replace("_", ": "), w] for g, w in sizes.cases()]
+    assert all(cost > 0 for row in table.rows for cost in row[2:4])
+
+
+def test_a_micro_batch_of_the_benchmark_has_rows_of_every_type() -> None:
+    query, rows = sizes.micro_batch(*sizes.parsed(sizes.epl_rules, 5))
+    assert rows.num_rows == 1
+    assert set(query.read(rows).found) == {f"R{i}" for i in range(5)}
