@@ -123,6 +123,11 @@ class Program(Intake):
         return self._with(because=True)
 
     @property
+    def languages(self) -> list[str]:
+        """The languages in which this program has definitions."""
+        return [name for name, part in self._unbound.parts.items() if part.nodes]
+
+    @property
     def tells_never(self) -> bool:
         """Are there triggers of which there may be instances that can fire no more?"""
         return any(p.looks_ahead for p in self._unbound.parts.values())

@@ -163,3 +163,60 @@ def test_a_net_that_means_more_than_is_read_does_not_run(occurs, here):
     done = occurs("simulate", str(file))
     assert (done.status, done.out) == (2, "")
     assert "error[unsupported]" in done.err
+
+
+def broken(here, occurs, rules, drop):
+    """The net of the rules as a file, without the arcs that ``drop`` names by place, transition and direction."""
+    occurs("net", rules[0], "-o", "net.net.json", "--black")
+    model = json.loads((here / "net.net.json").read_text())
+    before = sum(len(p["arcs"]) for p in model["pages"])
+    for page in model["pages"]:
+        page["arcs"] = [a for a in page["arcs"] if not drop(a)]
+    assert sum(len(p["arcs"]) for p in model["pages"]) < before
+    (here / "broken.net.json").write_text(json.dumps(model))
+
+
+READERS = [
+    ("net",), ("net", "-o", "x.cpn"), ("net", "-o", "x.svg"), ("net", "-o", "x.net.json"), ("simulate",),
+    ("simulate", "--encoded"), ("simulate", "--space"), ("simulate", "--steps", "0"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", READERS, ids=" ".join)
+def test_a_net_that_breaks_a_rule_of_nets_is_refused_by_every_command(occurs, here, rules, command):
+    name, *options = command
+    broken(here, occurs, rules, lambda a: a["place"] == "Duration_a1_F" and not a["input"])
+    done = occurs(name, "broken.net.json", *options)
+    assert (done.status, done.out) == (2, "")
+    assert "broken.net.json: error[black-f-output]: its F place" in done.err
+    assert not list(here.glob("x.*"))
+    broken(here, occurs, rules, lambda a: a["place"] == "Duration_a1_Control")
+    done = occurs(name, "broken.net.json", *options)
+    assert (done.status, done.out) == (2, "")
+    assert "broken.net.json: error[control]: it takes none from Control" in done.err
+
+
+def test_rules_without_events_need_no_unit_of_time(occurs, here):
+    schema = "create schema A(k string); create schema B(k string);"
+    rule = "insert into O select a.k as k from pattern [every a=A -> (b=B(k=a.k) where timer:within(30 min))];"
+    (here / "a.epl").write_text(schema + rule)
+    done = occurs("net", "a.epl")
+    assert (done.status, done.err) == (0, "")
+    assert occurs("simulate", "a.epl").status == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.tesla", "define C() from A() and last B() within 5 min from A"),
+        ("a.tesla", "define C() from A() and last B() within 5 from A"),
+        ("a.phen", "input event a(k).\nstate s(K) : filter(a(K) ~> a(K), less(3 min))."),
+        ("a.esql", "DEFINE Out AS EVERY 3 s OF X0.v."),
+    ],
+)
+def test_rules_of_other_languages_have_no_nets(occurs, here, name, text):
+    (here / name).write_text(text)
+    done = occurs("net", name)
+    assert done.status == 2
+    assert "have no nets" in done.err
+    assert "missing-unit" not in done.err

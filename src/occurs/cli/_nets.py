@@ -21,6 +21,7 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.nets.net import Marking, Net
 from occurs.nets.transform import to_priority_net
+from occurs.nets.validate import violations
 
 if TYPE_CHECKING:
     from occurs.program import Program
@@ -117,12 +118,18 @@ def of_program(
 
     ``start``, ``unit``: of the clock, where there is no history.
     """
-    kind = TimeKind(False, time_unit(unit)) if history is None else history.kind
-    bound = program.bind(None if history is None else history.schemas, kind)
-    others = [n for n, part in bound.parts.items() if part.nodes and n != "epl"]
-    if others or "epl" not in bound.parts:
-        named = ", ".join(n.upper() for n in others) or "no language"
+    others = [n for n in program.languages if n != "epl"]
+    if others:
+        named = ", ".join(n.upper() for n in others)
         raise UsageProblem.of("unsupported", f"definitions in {named} have no nets", hint="nets are for EPL statements")
+    if history is not None:
+        kind = history.kind
+    else:
+        # the times of a random stream are numbers; where there are no times at all, nothing says that they are
+        kind = TimeKind() if unit is None and start is None else TimeKind(False, time_unit(unit))
+    bound = program.bind(None if history is None else history.schemas, kind)
+    if "epl" not in bound.parts:
+        raise UsageProblem.of("unsupported", "there is no definition", hint="nets are for EPL statements")
     part: Any = bound.parts["epl"]
     if history is not None and history.clock is not None:
         start = history.clock[0]
@@ -162,11 +169,19 @@ def _read(path: str, runs: bool) -> Net:
         if runs and any(n.severity == "warning" for n in notes):
             raise DefinitionProblem([replace(n, severity="error") for n in notes if n.severity == "warning"])
         _input.warn(list(notes))
-        return net
+        return _valid(net, path)
     from occurs.nets import netjson
 
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
         raise SyntaxProblem.of("syntax", f"{path}: byte {error.start} is no UTF-8") from error
-    return netjson.read(text, path)
+    return _valid(netjson.read(text, path), path)
+
+
+def _valid(net: Net, path: str) -> Net:
+    """The net that a file holds.  DefinitionProblem names all the rules of nets that it breaks."""
+    found = violations(net)
+    if found:
+        raise DefinitionProblem([replace(v.problem(net), file=path) for v in found])
+    return net

@@ -113,7 +113,7 @@ class Patterns:
         return replace(atom, own=tuple(own), equal=tuple(equal), others=tuple(others))
 
     def _pair(self, part: Expr, scope: Scope) -> tuple[str, str, str] | None:
-        """``attribute = tag.attribute``, in either order, where both have one type."""
+        """``attribute = tag.attribute``, in either order, where both have one type, as far as that is known."""
         if not isinstance(part, Binary) or part.op != "=":
             return None
         own, other = part.left, part.right
@@ -121,8 +121,12 @@ class Patterns:
             own, other = other, own
         if not isinstance(own, Ref) or not isinstance(other, Ref) or other.scope is None or own.scope is not None:
             return None
+        if "time" in (own.name, other.name) or other.index is not None:
+            return None
         one, two = self.names.type_of(own, scope), self.names.type_of(other, scope)
-        if "time" in (own.name, other.name) or other.index is not None or one is not two or one is None:
+        # as long as there is no data, attributes of unknown types may have one type
+        unknown = one is None or two is None
+        if (unknown and self.names.catalogue.inputs is not None) or (one is not two and not unknown):
             return None
         return own.name, other.scope, other.name
 
