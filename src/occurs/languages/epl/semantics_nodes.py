@@ -176,6 +176,10 @@ class EveryDistinct(Every):
         self.accepted: dict[tuple[Any, ...], int] = {}
         super().start()
 
+    def child_false(self, child: Instance) -> None:
+        self.accepted.clear()
+        super().child_false(child)
+
     def passes(self, binding: Binding) -> bool:
         key = tuple(self.machine.key(k, binding) for k in self.pattern.keys)
         now, expiry = self.machine.now, self.pattern.expiry

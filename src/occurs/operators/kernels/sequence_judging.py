@@ -87,8 +87,8 @@ def key_values(
 
 
 @njit(cache=True, nogil=True)
-def _bucket(serial: int, known: int, values: np.ndarray, n: int, size: int) -> int:
-    h = mixed(mixed(0, serial), known)
+def _bucket(serial: int, epoch: int, known: int, values: np.ndarray, n: int, size: int) -> int:
+    h = mixed(mixed(mixed(0, serial), epoch), known)
     for k in range(n):
         h = mixed(h, values[k])
     return mixed(0, h) & (size - 1)
@@ -96,11 +96,11 @@ def _bucket(serial: int, known: int, values: np.ndarray, n: int, size: int) -> i
 
 @njit(cache=True, nogil=True)
 def _forget(reg: np.ndarray, inst: np.ndarray, table: np.ndarray, nodes: np.ndarray) -> None:
-    """Drop the keys of instances that are gone, and those that have expired."""
+    """Drop the keys of instances that are gone or have forgotten them, and those that have expired."""
     kept = 0
     for at in range(reg[T.KEYS_USED]):
         i = table[at, T.KEY_INSTANCE]
-        if inst[i, T.SERIAL] != table[at, T.KEY_SERIAL]:
+        if inst[i, T.SERIAL] != table[at, T.KEY_SERIAL] or inst[i, T.COUNT] != table[at, T.KEY_EPOCH]:
             continue
         expiry = nodes[inst[i, T.NODE], T.THREE]
         if expiry >= 0 and after(table[at, T.KEY_TIME], expiry) <= reg[T.NOW]:
@@ -123,7 +123,9 @@ def chain_keys(reg: np.ndarray, inst: np.ndarray, table: np.ndarray, nodes: np.n
         node = inst[table[at, T.KEY_INSTANCE], T.NODE]
         width = nodes[node, T.TWO] - nodes[node, T.ONE]
         row = table[at]
-        bucket = _bucket(row[T.KEY_SERIAL], row[T.KEY_KNOWN], row[T.KEY_FIELDS :], width, size)
+        bucket = _bucket(
+            row[T.KEY_SERIAL], row[T.KEY_EPOCH], row[T.KEY_KNOWN], row[T.KEY_FIELDS :], width, size
+        )
         row[T.KEY_NEXT] = heads[bucket]
         heads[bucket] = at
     return heads
@@ -144,11 +146,12 @@ def accepted(
     node = inst[i, T.NODE]
     n = nodes[node, T.TWO] - nodes[node, T.ONE]
     expiry = nodes[node, T.THREE]
-    serial = inst[i, T.SERIAL]
-    bucket = _bucket(serial, known, values, n, len(heads))
+    serial, epoch = inst[i, T.SERIAL], inst[i, T.COUNT]
+    bucket = _bucket(serial, epoch, known, values, n, len(heads))
     at = heads[bucket]
     while at >= 0:
-        same = table[at, T.KEY_SERIAL] == serial and table[at, T.KEY_KNOWN] == known
+        same = table[at, T.KEY_SERIAL] == serial and table[at, T.KEY_EPOCH] == epoch
+        same = same and table[at, T.KEY_KNOWN] == known
         for k in range(n):
             same = same and table[at, T.KEY_FIELDS + k] == values[k]
         if same:
@@ -161,11 +164,12 @@ def accepted(
         heads = chain_keys(reg, inst, table, nodes)
         if 2 * reg[T.KEYS_USED] > len(table):
             table = higher(table, 2 * len(table))
-        bucket = _bucket(serial, known, values, n, len(heads))
+        bucket = _bucket(serial, epoch, known, values, n, len(heads))
     at = reg[T.KEYS_USED]
     reg[T.KEYS_USED] += 1
     table[at, T.KEY_INSTANCE] = i
     table[at, T.KEY_SERIAL] = serial
+    table[at, T.KEY_EPOCH] = epoch
     table[at, T.KEY_TIME] = reg[T.NOW]
     table[at, T.KEY_KNOWN] = known
     for k in range(n):

@@ -28,7 +28,8 @@ CONDITION_FIELDS = 5
 
 # fields of an instance.  NODE -1: free.  NEXT, PREVIOUS: siblings.  HASH: of an atom's keys, or when its timer is DUE.
 # QUEUE, QUEUE_BACK: neighbours in the chain of its hash (QUEUE_BACK -2: in none), or in its node's queue of timers.
-# COUNT: trues so far; of `and`: children that are no `not` and still live.  MASK: of `and`: children that have a true.
+# COUNT: trues so far; of `and`: children that are no `not` and still live; of every-distinct: how often all its keys
+# were forgotten.  MASK: of `and`: children that have a true.
 # STORED, STORED_END: its stored trues.  FRESH: it is being started, by an `every`.  Behind them, if a pattern has
 # limits: how many children of each step live.
 NODE, PARENT, SERIAL, BINDING, FIRST, NEXT, PREVIOUS, DUE, QUEUE, QUEUE_BACK, COUNT, MASK = range(12)
@@ -39,9 +40,9 @@ INSTANCE_FIELDS = 15
 # fields of a bound event (a binding is the number of its last one, -1: none), and of a stored true
 EVENT_TAG, EVENT, BEFORE = range(3)
 STORED_POSITION, STORED_BINDING, STORED_NEXT = range(3)
-# fields of an accepted key of every-distinct; its values follow
-KEY_INSTANCE, KEY_SERIAL, KEY_TIME, KEY_NEXT, KEY_KNOWN = range(5)
-KEY_FIELDS = 5
+# fields of an accepted key of every-distinct; its values follow.  EPOCH: the COUNT of its instance when it was accepted
+KEY_INSTANCE, KEY_SERIAL, KEY_TIME, KEY_NEXT, KEY_KNOWN, KEY_EPOCH = range(6)
+KEY_FIELDS = 6
 # fields of a match: time, the row that completed it (-1: a timer); then an event per tag (-1: none; of a tag with a
 # list where it begins), then the lengths of the lists
 MATCH_TIME, MATCH_ROW = range(2)

@@ -364,6 +364,9 @@ def run(
                 if p >= 0:
                     kind = nodes[inst[p, T.NODE], T.KIND]
                     if kind == T.EVERY:
+                        above = inst[p, T.NODE]
+                        if nodes[above, T.TWO] > nodes[above, T.ONE]:
+                            inst[p, T.COUNT] += 1  # every-distinct forgets its keys
                         if not fresh:
                             op, i, m, x = T.START, p, inst[p, T.BINDING], np.int64(0)
                     elif kind == T.FOLLOWED or kind == T.OR:

@@ -235,6 +235,8 @@ def _keys_in(table: pa.Table | None, layout: Layout, events: Events) -> np.ndarr
         return np.zeros((0, layout.keys_width), np.int64)
     out = np.zeros((len(table), layout.keys_width), np.int64)
     named = {"instance": T.KEY_INSTANCE, "serial": T.KEY_SERIAL, "time": T.KEY_TIME, "known": T.KEY_KNOWN}
+    if "epoch" in table.column_names:  # not in states of before keys could be forgotten
+        named["epoch"] = T.KEY_EPOCH
     for name, place in named.items():
         out[:, place] = _numpy(table, name)
     for k in range(width):
@@ -255,6 +257,7 @@ def _keys_out(work: Work, layout: Layout, events: Events, number: np.ndarray) ->
         "serial": rows[:, T.KEY_SERIAL],
         "time": rows[:, T.KEY_TIME],
         "known": rows[:, T.KEY_KNOWN],
+        "epoch": rows[:, T.KEY_EPOCH],
     }
     node = inst[instance, T.NODE]
     first = layout.node_table[node, T.ONE]
