@@ -17,6 +17,7 @@ from occurs.languages.phenesthe.checks_phenomenon import FACT, Phenomenon
 from occurs.languages.phenesthe.compile import compile_all
 from occurs.languages.phenesthe.parser import parse
 from occurs.languages.phenesthe.semantics import Row, evaluate
+from occurs.languages.text import Text
 from occurs.model.history import History
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, arrow_type
@@ -38,7 +39,8 @@ def _parsed(text: str, file: str | None) -> tuple[syntax.File, list[Problem]]:
     parsed, problems = parse(text, file)
     if not text.strip():
         hint = "a definition: `state underway(V) : fast(V) ~> slow(V).`"
-        problems = [Problem("syntax", "the text is empty: there is no statement in it", file=file, hint=hint)]
+        source = Text(text, file)
+        problems = [source.problem("syntax", "the text is empty: there is no statement in it", source.span(0, 0), hint)]
     return parsed, problems
 
 
