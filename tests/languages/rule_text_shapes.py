@@ -33,6 +33,7 @@ _PLACES = {
     "condition": ("epl", f"{_EPL}a.v as v from pattern [every a=A(", ")];"),
     "value": ("epl", f"{_EPL}", " as v from pattern [every a=A];"),
     "pattern": ("epl", f"{_EPL}1 as v from pattern [", "];"),
+    "calendar": ("epl", f"{_EPL}1 as v from pattern [timer:at(", ", *, *, *, *)];"),
     "constraint": ("tesla", f"{_TESLA}(", ") where X = A.V"),
     "assigned": ("tesla", f"{_TESLA}() where X = ", ""),
     "items": ("tesla", f"{_TESLA}()", " where X = A.V"),
@@ -84,7 +85,7 @@ pattern | ( | A |  until B)
 pattern | (B until  | A | )
 pattern | [2] ( | A | )
 pattern | every-distinct(1) ( | A | )
-pattern | timer:at([ | 1 | ], *, *, *, *)
+calendar | [ | 1 | ]
 constraint | ( | V > 1 | )
 constraint | not ( | V > 1 | )
 constraint | ( | V > 1 |  and V > 1 and V > 2)

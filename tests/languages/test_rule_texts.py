@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -17,7 +17,7 @@ from occurs.errors import OccursError, Problem
 from occurs.model.time import TimeKind
 
 #: calls of Python functions that reading, checking and planning a text may take, and more for each character
-CALLS, PER_CHARACTER = 1_500_000, 3_000
+CALLS, PER_CHARACTER = 3_000_000, 3_000
 KINDS = (TimeKind(), TimeKind(False, "ms"), TimeKind(False, None))
 
 
@@ -45,8 +45,9 @@ def bounded(most: int) -> Iterator[None]:
         sys.settrace(before)
 
 
-def judge(source: Source, text: str) -> bool:
-    """Read, check and plan a text; every problem must be well formed.  Returns whether it is a program."""
+def judge(source: Source, text: str, kinds: Sequence[TimeKind] = KINDS) -> bool:
+    """Read and check a text, over times of these kinds also with the schemas of its source, and plan it; every problem
+    must be well formed.  Returns whether it is a program."""
     with bounded(CALLS + PER_CHARACTER * len(text)):
         try:
             program = occurs.parse(text, language=source.language)
@@ -55,12 +56,12 @@ def judge(source: Source, text: str) -> bool:
             return False
         well_formed(program.problems, text)
         well_formed(program.check(), text)
-        for kind in KINDS:
+        for kind in kinds:
             well_formed(program.check(source.schemas, kind), text)
-        try:
-            program.plan(source.schemas, KINDS[1])
-        except OccursError as error:
-            well_formed(error.problems, text)
+            try:
+                program.plan(source.schemas, kind)
+            except OccursError as error:
+                well_formed(error.problems, text)
     return True
 
 

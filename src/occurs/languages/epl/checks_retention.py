@@ -42,54 +42,71 @@ def _durations(node: syntax.Pattern) -> Iterable[Duration]:
         yield from _durations(child)
 
 
-def life(node: syntax.Pattern) -> Length:
-    """How long an instance of a pattern lives at most, until it is over or false."""
-    match node:
-        case syntax.Within():
-            return _least(node.duration.amount, life(node.operand))
-        case syntax.Interval():
-            return node.duration.amount
-        case syntax.At():
-            return _period(node)
-        case syntax.Followed():
-            return _sum(life(o) for o in node.operands)
-        case syntax.And():
-            # an absence does not keep it alive
-            return _most(life(o) for o in node.operands if not isinstance(o, syntax.Not))
-        case syntax.Or():
-            return _least(_most(life(o) for o in node.operands), *(sure(o) for o in node.operands))
-        case syntax.Repeat():
-            return _times(node.count, life(node.operand))
-        case syntax.Until():
-            counted = _times(node.high, life(node.operand)) if node.low == node.high and node.high else None
-            # a false of its end ends it, too
-            return _least(life(node.end), counted)
-        case syntax.While():
-            return life(node.operand)
-    return None
+class _Lengths:
+    """How long instances of the nodes of one pattern live; each is computed once."""
 
+    def __init__(self) -> None:
+        # by identity: the nodes live as long as the pattern that is walked
+        self._lives: dict[int, Length] = {}
+        self._surely: dict[int, Length] = {}
 
-def sure(node: syntax.Pattern) -> Length:
-    """After how long an instance of a pattern has surely been completed, and is over."""
-    match node:
-        case syntax.Interval():
-            return node.duration.amount
-        case syntax.At():
-            return _period(node)
-        case syntax.Followed():
-            return _sum(sure(o) for o in node.operands)
-        case syntax.And():
-            return _most(sure(o) for o in node.operands)
-        case syntax.Or():
-            return _least(*(sure(o) for o in node.operands))
-        case syntax.Repeat():
-            return _times(node.count, sure(node.operand))
-        case syntax.Until() if node.low in (None, 0) and not may_fail(node.operand):
-            return sure(node.end)
-        case syntax.Within() if node.count is None:
-            inner = sure(node.operand)
-            return inner if inner is not None and inner < node.duration.amount else None
-    return None
+    def life(self, node: syntax.Pattern) -> Length:
+        """How long an instance of a pattern lives at most, until it is over or false."""
+        if id(node) not in self._lives:
+            self._lives[id(node)] = self._life(node)
+        return self._lives[id(node)]
+
+    def sure(self, node: syntax.Pattern) -> Length:
+        """After how long an instance of a pattern has surely been completed, and is over."""
+        if id(node) not in self._surely:
+            self._surely[id(node)] = self._sure(node)
+        return self._surely[id(node)]
+
+    def _life(self, node: syntax.Pattern) -> Length:
+        match node:
+            case syntax.Within():
+                return _least(node.duration.amount, self.life(node.operand))
+            case syntax.Interval():
+                return node.duration.amount
+            case syntax.At():
+                return _period(node)
+            case syntax.Followed():
+                return _sum(self.life(o) for o in node.operands)
+            case syntax.And():
+                # an absence does not keep it alive
+                return _most(self.life(o) for o in node.operands if not isinstance(o, syntax.Not))
+            case syntax.Or():
+                return _least(_most(self.life(o) for o in node.operands), *(self.sure(o) for o in node.operands))
+            case syntax.Repeat():
+                return _times(node.count, self.life(node.operand))
+            case syntax.Until():
+                counted = _times(node.high, self.life(node.operand)) if node.low == node.high and node.high else None
+                # a false of its end ends it, too
+                return _least(self.life(node.end), counted)
+            case syntax.While():
+                return self.life(node.operand)
+        return None
+
+    def _sure(self, node: syntax.Pattern) -> Length:
+        match node:
+            case syntax.Interval():
+                return node.duration.amount
+            case syntax.At():
+                return _period(node)
+            case syntax.Followed():
+                return _sum(self.sure(o) for o in node.operands)
+            case syntax.And():
+                return _most(self.sure(o) for o in node.operands)
+            case syntax.Or():
+                return _least(*(self.sure(o) for o in node.operands))
+            case syntax.Repeat():
+                return _times(node.count, self.sure(node.operand))
+            case syntax.Until() if node.low in (None, 0) and not may_fail(node.operand):
+                return self.sure(node.end)
+            case syntax.Within() if node.count is None:
+                inner = self.sure(node.operand)
+                return inner if inner is not None and inner < node.duration.amount else None
+        return None
 
 
 def may_fail(node: syntax.Pattern) -> bool:
@@ -187,11 +204,12 @@ class _Walk:
 
     waits: dict[str, Length] = field(default_factory=dict)
     growing: set[str] = field(default_factory=set)
+    lengths: _Lengths = field(default_factory=_Lengths)
 
     def node(self, node: syntax.Pattern, at: _Around) -> dict[str, bool]:
         """The tags that matches of ``node`` add, True: of one event after the other.  ``waits`` of these is the time
         between the event and the match of ``node``."""
-        at = replace(at, bound=_least(at.bound, life(node)))
+        at = replace(at, bound=_least(at.bound, self.lengths.life(node)))
         match node:
             case syntax.Filter():
                 assert node.tag is not None
@@ -226,7 +244,7 @@ class _Walk:
     def _followed(self, node: syntax.Followed, at: _Around) -> dict[str, bool]:
         found: dict[str, bool] = {}
         again = False
-        rests = _from_the_end(_plus, [life(s) for s in node.operands])
+        rests = _from_the_end(_plus, [self.lengths.life(s) for s in node.operands])
         for i, step in enumerate(node.operands):
             limit = node.limits[i - 1] if i else None
             several = at.many or (again and limit is None)
@@ -242,7 +260,7 @@ class _Walk:
     def _and(self, node: syntax.And, at: _Around) -> dict[str, bool]:
         found: dict[str, bool] = {}
         partners = [o for o in node.operands if not isinstance(o, syntax.Not)]
-        lives = [life(o) for o in partners]
+        lives = [self.lengths.life(o) for o in partners]
         before, behind = _from_the_end(_greater, lives[::-1])[::-1], _from_the_end(_greater, lives)
         place = 0
         for operand in node.operands:

@@ -10,7 +10,7 @@ from occurs.expr.tree import Expr
 from occurs.languages.epl import syntax
 
 #: parts that any expression may have, and how many times more than it has in the text
-_FREE, _TIMES = 20_000, 8
+_FREE, _TIMES = 2_000, 8
 
 
 class Sizes:

@@ -289,8 +289,8 @@ class FormReader(Reader, ABC):
             raise self.say("unknown-unit", f"`{token.word}` is no unit of time", hint)
         amount = exact_number(repr(abs(number.value))) if isinstance(number, syntax.Number) else None
         if amount is None or not isinstance(number, syntax.Number):
-            self.at -= 1
-            raise self.say("bad-duration", "this is not a number for a duration")
+            # said of the unit: other forms may have been read up to it
+            raise self.say("bad-duration", "what stands before this unit is not a number for a duration")
         self.at += 1
         amount = -amount if number.value < 0 else amount
         duration = Duration(amount, True) if unit == "tick" else Duration(amount * UNIT_MICROSECONDS[unit])

@@ -14,7 +14,7 @@ from occurs.languages.esql import syntax
 from occurs.languages.expressions import DEEPEST
 
 #: parts that phrases may put into one statement
-MOST = 10_000
+MOST = 2_000
 
 
 @dataclass(frozen=True)

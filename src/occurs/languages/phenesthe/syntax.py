@@ -85,9 +85,11 @@ class Relation:
 
     def walk(self) -> Iterator[Relation]:
         """This formula and all below it, from the top."""
-        yield self
-        for part in self.parts:
-            yield from part.walk()
+        todo: list[Relation] = [self]
+        while todo:
+            node = todo.pop()
+            yield node
+            todo += reversed(node.parts)
 
 
 @dataclass(frozen=True)
