@@ -195,3 +195,66 @@ def test_attributes_that_are_no_mapping():
     live = occurs.parse("input event a(k: int). event e(K) : a(K).", "phenesthe").live(time_unit="s")
     with pytest.raises(InputProblem, match="a mapping from names to values"):
         live.on_event("a", 1, [7])
+
+
+LASTING = """input event a(N). input event b(N). input state p(N).
+state s(N): filter(a(N) ~> b(N), at_least(3 min)).
+event e(N): start(p(N)).
+"""
+
+
+def at_once_and_one_by_one(program, rows):
+    """What a batch finds, and what events one by one and their end give, in one order."""
+    tables = {}
+    for row in rows:
+        tables.setdefault(row["type"], []).append({"end": None, **row} if row["type"] in "pq" else row)
+    tables = {
+        t: pa.Table.from_pylist([{n: v for n, v in r.items() if n != "type"} for r in of]) for t, of in tables.items()
+    }
+    found = program.detect(tables, time_unit="s")
+    schemas = {t: {"N": "int"} for t in "abp"}
+    given = list(program.stream(rows, time_unit="s", schemas=schemas))
+
+    def ordered(rows):
+        return sorted(rows, key=lambda r: (r["type"], r["time"], r["N"]))
+
+    return ordered(r for t in found for r in found[t].to_pylist()), ordered(given)
+
+
+def test_the_end_of_a_row_moves_the_clock_of_a_history_that_is_closed():
+    program = occurs.parse(LASTING, language="phenesthe")
+    for type in "pq":  # of a type that is read, and of one that nobody reads
+        rows = [{"type": type, "time": 0, "end": 600, "N": 1}, {"type": "a", "time": 10, "N": 1}]
+        found, given = at_once_and_one_by_one(program, rows)
+        assert found == given
+        assert {"type": "s", "time": 10, "end": None, "N": 1} in given
+    live = program.live({t: {"N": "int"} for t in "abp"}, time_unit="s")
+    live.on_event("p", 0, {"N": 1, "end": 600})
+    live.on_event("a", 10, {"N": 1})
+    live.advance(300)  # nothing is judged twice, and a late row moves no clock
+    live.on_event("p", 5, {"N": 2, "end": 10_000})
+    assert (live.late, live.last) == (1, 600)
+    assert [r["type"] for r in live.close()] == ["s"]
+    assert live.close() == []
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_ends_move_the_clock_alike_at_once_and_one_by_one(seed):
+    draw = random.Random(seed)
+    rows, time = [], 0
+    for _ in range(draw.randrange(1, 9)):
+        time += draw.choice([0, 1, 60, 200])
+        row = {"type": draw.choice("abpq"), "time": time, "N": draw.randrange(2)}
+        if row["type"] in "pq" and draw.random() < 0.8:
+            row["end"] = time + draw.choice([0, 1, 100, 400])
+        rows.append(row)
+    found, given = at_once_and_one_by_one(occurs.parse(LASTING, language="phenesthe"), rows)
+    assert found == given
+
+
+def test_the_end_of_a_row_that_nobody_reads_is_a_time():
+    live = occurs.parse(LASTING, language="phenesthe").live({t: {"N": "int"} for t in "abp"}, time_unit="s")
+    for end in (1, "soon", 2**80):
+        with pytest.raises(InputProblem):
+            live.on_event("q", 2, {"end": end})
+    assert live.last is None

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import occurs
-from occurs.errors import InputProblem, OccursError, UsageProblem
+from occurs.errors import InputProblem, UsageProblem
 
 RULES = "event A(v: int, s: string)\ndefine X(v, s) from A() where v = A.v, s = A.s\n"
 GOOD = {"type": ["A", "A"], "time": [1, 2], "v": [1, 2], "s": ["x", "y"]}
@@ -43,7 +43,7 @@ def union():
 @pytest.mark.parametrize("mode", ["error", "skip"])
 def test_a_type_column_that_names_no_types(program, column, mode):
     with pytest.raises(
-        InputProblem, match="the type column `type` is of type .*, which names no event types"
+        InputProblem, match=r"the type column `type` is of type .*, which names no event types"
     ) as caught:
         program.detect(pa.table({**GOOD, "type": column}), bad_rows=mode)
     assert caught.value.kind == "bad-value"
@@ -95,11 +95,10 @@ def test_the_greatest_and_least_times_can_be_worded(program, kind, name):
     table = table.append_column(name, extremes.view(kind))
     found = program.detect(table, bad_rows="skip")
     assert len(found["X"]) + found.counts["bad"] == 2
-    try:
-        program.detect(table)
-    except OccursError as error:
-        assert error.kind in ("bad-time", "bad-value")
-        assert "row 1: " in str(error) or "row 2: " in str(error)
+    if found.counts["bad"]:
+        with pytest.raises(InputProblem, match=r"row [12]: ") as caught:
+            program.detect(table)
+        assert caught.value.kind in ("bad-time", "bad-value")
 
 
 def test_a_decimal_is_read_to_its_last_digit(program):
@@ -152,7 +151,7 @@ def test_text_with_half_of_a_surrogate_pair_is_refused_where_it_comes_from(progr
     live = program.live(time_unit="s", because=True)
     live.on_event("A", 1, {"v": 1, "s": "x"})
     for attributes, label in (({"s": LONE}, None), ({}, LONE)):
-        with pytest.raises(InputProblem, match="is string, and 'a.ud800b'") as caught:
+        with pytest.raises(InputProblem, match=r"is string, and 'a.ud800b'") as caught:
             live.on_event("A", 2, attributes, label=label)
         assert caught.value.kind == "bad-value"
     assert [row["v"] for row in live.close()] == [1]  # the others are none the worse

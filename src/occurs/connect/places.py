@@ -62,8 +62,8 @@ def user_path(text: str | Path, option: str | None = None) -> Path:
         return path
     except (OSError, RuntimeError, ValueError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        named = str(text) if str(text).isprintable() else short(str(text))
-        message = f"{named} cannot be the path of a file: {why}"
+        shown = short(str(text)).removeprefix("'").removesuffix("'")
+        message = f"{shown} cannot be the path of a file: {why}"
         if option is not None:
             raise UsageProblem.of("missing-file", f"{option} {message}") from error
         raise InputProblem.of("missing-file", message) from error

@@ -42,6 +42,8 @@ class Live:
         self.start = start
         #: the time of the newest event
         self.now: int | None = None
+        #: the greatest time or end of an event: the clock ends there when the history is closed
+        self.last: int | None = None
         #: up to here all is judged
         self.frontier: int | None = None
         self.late = 0
@@ -76,20 +78,22 @@ class Live:
         if type in self.stage.nets:
             text = f"`{type}` is defined in the rules, and cannot be pushed"
             raise InputProblem.of("conflicting-values", text, hint="give the definition, or the type, another name")
-        row = self._row(type, ticks, attributes or {}, sequence, label) if type in self.stage.inputs else None
+        end = self._end(type, ticks, attributes or {})
+        row = self._row(type, ticks, end, attributes or {}, sequence, label) if type in self.stage.inputs else None
         if self.frontier is not None and ticks <= self.frontier:
             self.late += 1
             return []
         if self.start is not None and ticks < self.start:
             return []
         out: list[Detection] = []
-        if row is not None and row.get("end") == ticks:
+        if end == ticks:
             row = None  # not an interval
         if self.now is not None and ticks > self.now:
             out = self.advance(ticks - 1)
         if self.start is None:
             self.start = ticks
         self.now = ticks if self.now is None else max(self.now, ticks)
+        self.last = max(t for t in (self.last, ticks, end) if t is not None)
         if row is not None:
             self._waiting.setdefault(type, []).append(row)
         return out
@@ -123,14 +127,15 @@ class Live:
         return sorted(out, key=lambda r: r["type"] if alone else r["time"])
 
     def close(self) -> list[Detection]:
-        """The history ends with the last event: returns what its instant gives, and what still holds."""
-        if self.now is None:
+        """The history ends with the greatest time or end of an event: returns the detections up to there, and the
+        intervals that are still open."""
+        if self.last is None:
             return []
-        done = self.frontier is not None and self.now <= self.frontier
+        done = self.frontier is not None and self.last <= self.frontier
         if done and (self._closed or not self.stage.decided_by_end):
             return []
         self._closed = True
-        return self._judge(self.now if self.frontier is None else max(self.now, self.frontier), closing=True)
+        return self._judge(self.last if self.frontier is None else max(self.last, self.frontier), closing=True)
 
     def stream(self, events: Iterable[Mapping[str, Any]], *, ended: bool = True) -> Iterator[Detection]:
         """Pull: detections of events that are mappings with ``type``, ``time``, the attributes, and if there are
@@ -163,16 +168,32 @@ class Live:
         except UsageProblem as error:
             raise InputProblem.of("bad-time", error.message, value=time, hint=error.hint) from error
 
+    def _end(self, type: str, time: int, attributes: Mapping[str, Any]) -> int | None:
+        """Where a row ends, None if it has no end or still holds.  Raises InputProblem.
+
+        The rows of a type that is read may have an end only if the type lasts; those of other types move the clock.
+        """
+        end = attributes.get("end")
+        if end is None or not (type not in self.stage.inputs or self.stage.schemas.get(type, Schema()).lasting):
+            return None
+        ticks = self._ticks(end)
+        if ticks < time:
+            raise InputProblem.of("bad-value", f"a row of `{type}` ends before it begins", value=end)
+        return ticks
+
     def _row(
-        self, type: str, time: int, attributes: Mapping[str, Any], sequence: int | None, label: str | None
+        self,
+        type: str,
+        time: int,
+        end: int | None,
+        attributes: Mapping[str, Any],
+        sequence: int | None,
+        label: str | None,
     ) -> dict[str, Any]:
         row: dict[str, Any] = {"time": time, "sequence": _fit(type, "sequence", sequence, Type.INT)}
         row["label"] = _fit(type, "label", label, Type.STRING)
         if self.stage.schemas.get(type, Schema()).lasting:
-            end = attributes.get("end")
-            row["end"] = None if end is None else self._ticks(end)
-            if row["end"] is not None and row["end"] < time:
-                raise InputProblem.of("bad-value", f"a row of `{type}` ends before it begins", value=end)
+            row["end"] = end
         schema = self.stage.schemas.get(type, Schema())
         lists = dict(schema.records)
         for name, want in schema:
