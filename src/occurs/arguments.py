@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from occurs.connect.tables import to_arrow
@@ -27,6 +28,13 @@ def split_options(options: Mapping[str, Any]) -> tuple[InputOptions, dict[str, A
             raise UsageProblem.of("bad-option", f"unknown option `{name}`", hint=hint)
     own = {n: v for n, v in options.items() if n in plan}
     return InputOptions(**{n: v for n, v in options.items() if n in inputs}), own
+
+
+def check_flags(**given: Any) -> None:
+    """Raise UsageProblem for an option that is neither true nor false."""
+    for name, value in given.items():
+        if not isinstance(value, bool | np.bool_):
+            raise UsageProblem.of("bad-option", f"{name}: True or False was expected, not {short(value)}")
 
 
 def schema_of(type: str, given: Schema | Mapping[str, str]) -> Schema:

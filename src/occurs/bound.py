@@ -22,20 +22,26 @@ from occurs.plan.stage import Subscribed
 
 @dataclass(frozen=True)
 class Read:
-    """The parsed texts of a program by language; ``numbers``: of each text among all."""
+    """The parsed texts of a program by language; ``numbers``: of each text among all; ``empty``: warnings about texts
+    without a statement."""
 
     texts: Mapping[str, Texts[Any]]
     numbers: Mapping[str, tuple[int, ...]]
+    empty: tuple[Problem, ...] = ()
 
     @classmethod
     def of(cls, texts: Sequence[tuple[str, str | None, str]]) -> Read:
         """Parse (text, file name, language) triples."""
-        parsed, numbers = {}, {}
+        parsed, numbers, empty = {}, {}, []
         for name in dict.fromkeys(folder(n) for _, _, n in texts):
             own = [(i, given) for i, given in enumerate(texts) if folder(given[2]) == name]
             parsed[name] = language(name).read([given for _, given in own])
             numbers[name] = tuple(i for i, _ in own)
-        return cls(parsed, numbers)
+            for (_, (_, file, _)), tree in zip(own, parsed[name].files, strict=True):
+                if not tree.statements and not parsed[name].problems:
+                    text = "there is no statement in this text"
+                    empty.append(Problem("no-statement", text, severity="warning", file=file))
+        return cls(parsed, numbers, tuple(empty))
 
     @property
     def problems(self) -> list[Problem]:
@@ -58,7 +64,7 @@ class Read:
                 break
             parts = {n: one.check(texts, now[n]) for n, (one, texts) in languages.items()}
             before = now
-        return Bound(parts, self.numbers)
+        return Bound(parts, self.numbers, self.empty)
 
 
 def _seen_by(name: str, parts: Mapping[str, Part], known: Known) -> Known:
@@ -103,15 +109,16 @@ def _typed(declared: Schema) -> Schema:
 
 @dataclass(frozen=True)
 class Bound:
-    """Checked texts: the parts of the program by language."""
+    """Checked texts: the parts of the program by language; ``empty``: warnings about texts without a statement."""
 
     parts: Mapping[str, Part]
     numbers: Mapping[str, tuple[int, ...]]
+    empty: tuple[Problem, ...] = ()
 
     @cached_property
     def problems(self) -> list[Problem]:
         """Of all languages, by file and place."""
-        found = list(dict.fromkeys(p for part in self.parts.values() for p in part.problems))
+        found = list(dict.fromkeys([*self.empty, *(p for part in self.parts.values() for p in part.problems)]))
         return found if len(self.parts) == 1 else sorted(found, key=Problem.sort_key)
 
     @cached_property

@@ -17,6 +17,7 @@ from occurs.hosts.counts import counts as input_counts
 from occurs.model.history import History
 from occurs.model.source import Instant
 from occurs.model.time import TimeKind
+from occurs.model.values import short
 from occurs.plan.stage import Stage
 
 if TYPE_CHECKING:
@@ -176,10 +177,11 @@ def chosen(reported: tuple[str, ...], only: list[str] | None) -> tuple[str, ...]
     if only is None:
         return reported
     if isinstance(only, str) or not isinstance(only, Iterable):
-        raise UsageProblem.of("bad-option", f"only: a list of types was expected, not {only!r}")
-    known, asked = set(reported), set(only)
-    for name in only:
+        raise UsageProblem.of("bad-option", f"only: a list of types was expected, not {short(only)}")
+    names = [str(name) for name in only]  # some values have no hash
+    known, asked = set(reported), set(names)
+    for name in names:
         if name not in known:
-            hint = did_you_mean(str(name), reported, "types")
+            hint = did_you_mean(name, reported, "types")
             raise UsageProblem.of("unknown-name", f"`{name}` is not reported", hint=hint)
     return tuple(t for t in reported if t in asked)

@@ -10,7 +10,7 @@ from typing import Any
 from occurs.arguments import named, sources_of
 from occurs.bound import Bound
 from occurs.connect.textlines import line_sources
-from occurs.errors import InputProblem, UsageProblem
+from occurs.errors import InputProblem, Problem, UsageProblem, did_you_mean
 from occurs.model.history import History, InputOptions, Source, listed, normalise
 from occurs.model.types import Schema
 
@@ -78,7 +78,24 @@ class Intake:
             options=options,
         )
         self.refuse_owned(history.schemas)
-        return history
+        unread = self.unread((s.type, s.file) for s in listed(given))
+        return replace(history, notices=[*history.notices, *unread])
+
+    def unread(self, tables: Iterable[tuple[str | None, str | None]]) -> list[Problem]:
+        """Warnings about tables that were given for a type, each with its file, of which no rule reads that type."""
+        if self._unbound.reads_all:
+            return []
+        files: dict[str, str | None] = {}
+        for name, file in tables:
+            if name and name not in self.reads and name not in self._unbound.defined:
+                files.setdefault(name, file)
+        return [
+            Problem(
+                "unread-type", f"no rule reads events of the type `{name}`", severity="warning", file=file,
+                hint=did_you_mean(name, self.external, "types"),
+            )
+            for name, file in files.items()
+        ]  # fmt: skip
 
     @property
     def owned(self) -> frozenset[str]:

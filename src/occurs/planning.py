@@ -33,10 +33,12 @@ class PlanOptions:
     def but(self, **changed: Any) -> PlanOptions:
         """These with some of them changed.  Raises UsageProblem for values that cannot be."""
         options = replace(self, **changed)
+        hint = 'zones have names such as "Europe/Rome" or "UTC"'
+        if not isinstance(options.zone, str):
+            raise UsageProblem.of("bad-option", f"zone: a text was expected, not {short(options.zone)}", hint=hint)
         try:
             ZoneInfo(options.zone)
-        except (ZoneInfoNotFoundError, ValueError, OSError, TypeError):
-            hint = 'zones have names such as "Europe/Rome" or "UTC"'
+        except (ZoneInfoNotFoundError, ValueError, OSError):
             raise UsageProblem.of("bad-option", f"`{options.zone}` is no time zone", hint=hint) from None
         most = options.max_instances
         if most is not None and not (isinstance(most, int) and 1 <= most < 2**63):

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from occurs.arguments import (
+    check_flags,
     fact_tables,
     named,
     sample_of,
@@ -38,7 +39,7 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.model.values import short
 from occurs.plan.definition import Definition
-from occurs.plan.notes import notes
+from occurs.plan.notes import notes, placed
 from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Stage, Subscribed, make_stage, stage_key
 from occurs.plan.triggers import TriggerDefinition
@@ -191,6 +192,10 @@ class Program(Intake):
         self.bind(schemas, kind)
         return self._bounds[0][2]
 
+    def judge(self, problems: list[Problem]) -> None:
+        """Raise DefinitionProblem if an option makes errors of warnings among ``problems``."""
+        self._options.judge(problems)
+
     def bind(self, schemas: Mapping[str, Schema] | None, kind: TimeKind) -> Bound:
         """The texts checked against the schemas and the kind of time of an input.  Raises DefinitionProblem."""
         known = self._known(None if schemas is None else dict(schemas), kind)
@@ -269,6 +274,10 @@ class Program(Intake):
 
         Raises DefinitionProblem, InputProblem, LimitProblem, UsageProblem.
         """
+        check_flags(
+            ended=ended, because=because, with_label=with_label, strict=strict, require_bounds=require_bounds,
+            provisional=provisional, timeouts=timeouts,
+        )  # fmt: skip
         program = self.adjusted(
             zone=zone, facts=facts, strict=strict, require_bounds=require_bounds, window=window, step=step,
             provisional=provisional, timeouts=timeouts, max_instances=max_instances,
@@ -296,6 +305,8 @@ class Program(Intake):
         program = program.noticing()
         history = program.history(events, options)
         stage = program.plan(history.schemas, history.kind)
+        notices = placed(history.notices, stage)
+        program.judge(notices)
         done: list[TypeRows]
         if program.window is None:
             done = run_history(stage, history, labelled=because or with_label, ended=ended)
@@ -305,7 +316,7 @@ class Program(Intake):
             done = [run_windows(stage, history, windows, started=started, labelled=because or with_label)]
         found = Detections(stage, done, history, sample, because or with_label, because, only)
         costs = [w for d in stage.definitions for w in d.warnings]
-        found.notices = [*program.warnings(history.schemas, history.kind), *costs, *history.notices]
+        found.notices = [*program.warnings(history.schemas, history.kind), *costs, *notices]
         return found
 
     def live(
@@ -324,6 +335,7 @@ class Program(Intake):
         Raises UsageProblem if the schema of a type is missing.
         """
         self.refuse_files("events one by one")
+        check_flags(because=because)
         kind = TimeKind() if time_unit is None else TimeKind(False, unit_of(time_unit))
         if schemas is not None and not isinstance(schemas, Mapping):
             text = f"schemas: a mapping from event types to their attributes was expected, not {short(schemas)}"

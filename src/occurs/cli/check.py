@@ -9,6 +9,7 @@ from occurs.cli import _input, _options
 from occurs.cli._group import tally
 from occurs.cli._output import left_out
 from occurs.errors import Problem
+from occurs.plan.notes import placed
 
 
 @click.command("check")
@@ -34,7 +35,9 @@ def command(
     if given.events:
         with _input.doing("reading"):
             history = program.history(_input.read(program, given), given.options())
-        problems = [*program.check(history.schemas, history.kind), *history.notices]
+        problems = program.check(history.schemas, history.kind)
+        if not any(p.severity == "error" for p in problems):
+            problems += placed(history.notices, program.plan(history.schemas, history.kind))
         left_out(history.counts)
     _input.judge(problems, strict=strict, require_bounds=require_bounds)
     click.echo(tally(problems), err=True)

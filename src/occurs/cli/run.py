@@ -95,7 +95,7 @@ def command(
     if given.host == "spark":
         tables, partial = ({name: in_order(table) for name, table in some.items()} for some in (tables, partial))
     notices = {(p.kind, p.message): p for p in [*(history.notices if history else ()), *found.notices]}
-    _input.warn(list(notices.values()))
+    _input.judge(list(notices.values()), strict=strict, require_bounds=require_bounds)
     counts, left_out = dict(found.counts), found.bad
     if history is not None:
         counts, left_out = history.counts, history.bad

@@ -41,7 +41,8 @@ def read_json(path: Path, name: str | None, type_column: str | None, schemas: Ma
     if data[:64].lstrip()[:1] == b"[":
         data = _items(data, path)
     lines, rows = _lines(data)
-    good = ~_deep(lines)
+    # Arrow's reader skips `null`, and crashes on it in the first line
+    good = ~_deep(lines) & pc.match_substring_regex(lines, r"^\s*\{").to_numpy(zero_copy_only=False)
     if not _is_utf8(data):  # Arrow's reader would not mind
         good &= np.array([_is_utf8(line) for line in lines.to_pylist()], bool)
     strange: list[tuple[int, str]] = []
@@ -54,15 +55,17 @@ def read_json(path: Path, name: str | None, type_column: str | None, schemas: Ma
     groups: Iterable[tuple[str | None, np.ndarray]]
     if name is not None or type_column is None:
         groups = [(name, np.arange(len(lines)))]
-        if _fast(_join(lines), {}) is None:
-            _, torn, objects = _check(lines, rows, None)
-            groups = [(name, objects)]
     else:
         groups, torn = _by_type(lines, rows, type_column)
     parts = []
     for kind, at in groups:
         part = lines if len(at) == len(lines) else lines.take(pa.array(at))
-        parts.append((at, *_table(part, schemas.get(kind or ""))))
+        table, misfits, whole = _table(part, schemas.get(kind or ""))
+        if not whole.all():
+            torn += [(int(rows[i]), _shown(lines[int(i)].as_py())) for i in at[~whole]]
+            at = at[whole]
+        if len(at):
+            parts.append((at, table, misfits))
     out = []
     keys = list(dict.fromkeys(c for _, table, _ in parts for c in table.column_names))
     for at, table, misfits in parts:
@@ -191,7 +194,7 @@ def _by_type(
 
 
 def _check(
-    lines: pa.LargeBinaryArray, rows: np.ndarray, column: str | None
+    lines: pa.LargeBinaryArray, rows: np.ndarray, column: str
 ) -> tuple[list[str | None], list[tuple[int, str]], np.ndarray]:
     """Line by line: the type of each object, the lines that are none, and the indices of those that are."""
     found: list[str | None] = []
@@ -202,7 +205,7 @@ def _check(
         if item is None:
             torn.append((int(rows[at]), _shown(line)))
         else:
-            value = None if column is None else item.get(column)
+            value = item.get(column)
             found.append(None if value is None else str(value))
             good.append(at)
     return found, torn, np.array(good, np.int64)
@@ -216,10 +219,9 @@ def _object(line: bytes) -> dict[str, Any] | None:
     return item if isinstance(item, dict) else None
 
 
-def _table(lines: pa.LargeBinaryArray, schema: Schema | None) -> tuple[pa.Table, dict[str, dict[int, str]]]:
-    """The table of some lines, and what did not fit: column -> row index -> the value as JSON."""
-    if not len(lines):
-        return pa.table({}), {}
+def _table(lines: pa.LargeBinaryArray, schema: Schema | None) -> tuple[pa.Table, dict[str, dict[int, str]], np.ndarray]:
+    """The table of some lines; what did not fit: column -> row index -> the value as JSON; and which lines are objects,
+    bool (len(lines)): the others have no row."""
     texts = {n: pa.string() for n, t in schema or () if t is Type.STRING}
     table = _fast(_join(lines), texts)
     times = {} if table is None else {f.name: t for f in table.schema if (t := times_as(pa.string(), f.type)) != f.type}
@@ -228,8 +230,10 @@ def _table(lines: pa.LargeBinaryArray, schema: Schema | None) -> tuple[pa.Table,
         table = _fast(_join(lines), texts)
     if table is not None and len(table) == len(lines):
         missing = [n for n in texts if n not in table.column_names]
-        return table.drop_columns(missing) if missing else table, {}
-    return _slow([item for line in lines.to_pylist() if (item := _object(line)) is not None], schema)
+        return table.drop_columns(missing) if missing else table, {}, np.ones(len(lines), bool)
+    items = [_object(line) for line in lines.to_pylist()]
+    table, misfits = _slow([item for item in items if item is not None], schema)
+    return table, misfits, np.array([item is not None for item in items], bool)
 
 
 def _slow(items: list[dict[str, Any]], schema: Schema | None) -> tuple[pa.Table, dict[str, dict[int, str]]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from occurs.errors import CheckpointProblem, InputProblem
+from occurs.errors import CheckpointProblem, InputProblem, Problem
 from occurs.hosts.spark.wide import Kind, arrow_of, ddl_of, input_kinds
 from occurs.model.history import History
 from occurs.model.source import InputOptions, Source
@@ -33,6 +33,7 @@ class Pinned:
     """What the first look at the input has settled.
 
     ``schemas``: of the types that the program reads; ``sequence``, ``label``, ``end``: is there such a column?
+    ``notices``: of that look; a checkpoint does not remember them.
     """
 
     schemas: Mapping[str, Schema]
@@ -40,6 +41,7 @@ class Pinned:
     sequence: bool
     label: bool
     end: bool = False
+    notices: tuple[Problem, ...] = ()
 
     @classmethod
     def of(cls, program: Program, history: History, sources: Sequence[Source], options: InputOptions) -> Pinned:
@@ -55,7 +57,7 @@ class Pinned:
             raise InputProblem.of("missing-schema", text, hint=hint)
         columns = {c for s in sources for c in s.table.column_names}
         there = (c in columns for c in (options.sequence, options.label, options.end))
-        return cls(read, history.kind, *there)
+        return cls(read, history.kind, *there, notices=tuple(history.notices))
 
     def with_more(self, schemas: Mapping[str, Schema]) -> Pinned:
         """With these schemas, too; what they leave open is as it was."""

@@ -162,6 +162,7 @@ class Follower:
         known = None if checkpoint.entry is None else Pinned.load(checkpoint.entry["pinned"])
         if known is None or not self.program.external <= set(known.schemas):
             found = self.asked.source.look(self.program, self.asked.options, session)
+            self._told([p for p in found.notices if p.severity == "warning"])
             known = found if known is None else known.with_more(found.schemas)
         return known.with_more(self.program.declared)
 

@@ -71,9 +71,9 @@ class Live:
             raise UsageProblem.of("closed", text, hint="begin anew with Program.live")
         ticks = self._ticks(time)
         if not isinstance(type, str) or not type:
-            raise InputProblem.of("bad-value", f"an event has no type: {type!r}", value=type)
+            raise InputProblem.of("bad-value", f"an event has no type: {short(type)}", value=type)
         if attributes is not None and not isinstance(attributes, Mapping):
-            text = f"attributes are a mapping from names to values, not {attributes!r}"
+            text = f"attributes are a mapping from names to values, not {short(attributes)}"
             raise InputProblem.of("bad-value", text, value=attributes)
         if type in self.stage.nets:
             text = f"`{type}` is defined in the rules, and cannot be pushed"
@@ -158,10 +158,10 @@ class Live:
 
     def _ticks(self, time: Time) -> int:
         if isinstance(time, bool) or not isinstance(time, int | str | dt.datetime):
-            raise InputProblem.of("bad-time", f"a time was expected, not {time!r}", value=time)
+            raise InputProblem.of("bad-time", f"a time was expected, not {short(time)}", value=time)
         if isinstance(time, int):
             if time not in _INT64:
-                raise InputProblem.of("bad-time", f"the time {time} does not fit 64 bits", value=time)
+                raise InputProblem.of("bad-time", f"the time {short(time)} does not fit 64 bits", value=time)
             return time
         try:
             return instant(time, self.stage.kind, "time")
@@ -225,7 +225,7 @@ def _fit_list(type: str, name: str, value: Any, want: pa.DataType) -> Any:
     of = None if pa.types.is_nested(want) else from_arrow(want)
     if of is not None:
         return _fit(type, name, value, of)
-    text = f"`{name}` of `{type}` is {want}, and {value!r} ({value.__class__.__name__}) is not"
+    text = f"`{name}` of `{type}` is {want}, and {short(value)} ({value.__class__.__name__}) is not"
     raise InputProblem.of("bad-value", text, value=value)
 
 

@@ -15,6 +15,7 @@ from occurs.model.lists import fit_lists, is_list, joint
 from occurs.model.natural import clean, fit
 from occurs.model.source import InputOptions, Intake, column_of, input_problem
 from occurs.model.types import OPS, Schema, Type, arrow_type, from_arrow, widen
+from occurs.model.values import taken
 
 
 def by_type(
@@ -63,7 +64,7 @@ def _rows(
     index = None if rows is None else pa.array(rows)
 
     def take(column: pa.ChunkedArray) -> pa.ChunkedArray:
-        return column if index is None else column.take(index)
+        return column if index is None else taken(column, index)
 
     columns: dict[str, pa.ChunkedArray] = {}
     columns["time"] = pa.chunked_array([pa.array(one.time if rows is None else one.time[rows])])
@@ -202,7 +203,8 @@ def schemas_of(
 def unknown_type(name: str, known: Collection[str]) -> Problem:
     """A type that is read and that nobody declares, defines or has rows of, though one table may have all types."""
     text = f"no event is declared, defined or observed with the type `{name}`"
-    return Problem("unknown-type", text, hint=did_you_mean(name, known, "types"), severity="warning")
+    hint = did_you_mean(name, known, "types")
+    return Problem("unknown-type", text, hint=hint, severity="warning", value=name)
 
 
 def missing(name: str, declared: Schema, one: Intake, end: str | None) -> list[Problem]:

@@ -98,7 +98,7 @@ class BadRows:
         rows: list[dict[str, Any]] = []
         for found in self._found:
             source = self._sources[found.source]
-            data = python_rows(source.table.take(pa.array(found.at)))
+            data = python_rows(source.table, found.at)
             for at, row in zip(found.at.tolist(), data, strict=True):
                 value = _value(source, found.column, at)
                 place = {"file": source.file, "row": _row(source, at), "column": found.column}

@@ -13,7 +13,7 @@ from occurs.errors import InputProblem, Problem, UsageProblem
 from occurs.model.attributes import by_type, schemas_of
 from occurs.model.badrows import BadRows
 from occurs.model.source import InputOptions, Source
-from occurs.model.special import bound, clock_of, take_in, time_kind
+from occurs.model.special import bound, clock_of, take_in, time_kind, unlikely_times
 from occurs.model.ticks import instant, time_unit
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
@@ -110,7 +110,8 @@ def normalise(
     for name in inputs or ():
         if name not in out and name in seen:
             out[name] = _empty(seen[name], read_columns and read_columns.get(name))
-    clock = clock_of(intakes, start, until)
+    clock, times = clock_of(intakes, start, until), clock_of(intakes, None, None)
+    notices += [] if times is None else unlikely_times(kind, *times)
     for name, table in out.items():
         counts["empty"] += _count_empty(table)
         out[name] = _drop_empty(table)

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from occurs.model.nesting import DEEPEST
 from occurs.model.types import Type, arrow_type, from_arrow, widen
+from occurs.model.values import python_value
 
 
 def is_list(t: pa.DataType) -> bool:
@@ -44,7 +45,8 @@ def fit_lists(column: pa.ChunkedArray, wanted: pa.DataType) -> pa.ChunkedArray:
     try:
         return column.cast(wanted)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return pa.chunked_array([one_by_one(column.to_pylist(), wanted)], wanted)
+        values = [python_value(column, at) for at in range(len(column))]
+        return pa.chunked_array([one_by_one(values, wanted)], wanted)
 
 
 def one_by_one(values: Sequence[Any], wanted: pa.DataType) -> pa.Array:
@@ -53,7 +55,7 @@ def one_by_one(values: Sequence[Any], wanted: pa.DataType) -> pa.Array:
     for value in values:
         try:
             out.append(pa.array([value], wanted))
-        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        except (ValueError, TypeError, OverflowError):  # errors of Arrow among them
             out.append(pa.nulls(1, wanted))
     return pa.concat_arrays(out) if out else pa.array([], wanted)
 

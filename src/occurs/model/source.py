@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from occurs.errors import Problem, UsageProblem
 from occurs.model.types import Schema
-from occurs.model.values import plain_layout
+from occurs.model.values import plain_layout, short
 
 Instant = int | str | dt.datetime | dt.date
 
@@ -42,7 +42,7 @@ class InputOptions:
         for name in ("type", "time", "end", "sequence", "label", "time_unit", "bad_rows"):
             value = getattr(self, name)
             if not isinstance(value, str) and (value is not None or name in ("time", "bad_rows")):
-                raise UsageProblem.of("bad-option", f"{name}: a text was expected, not {value!r}")
+                raise UsageProblem.of("bad-option", f"{name}: a text was expected, not {short(value)}")
 
     @property
     def special(self) -> tuple[str | None, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
 from collections.abc import Collection, Mapping
 
@@ -15,7 +16,7 @@ from occurs.model.lists import list_type
 from occurs.model.natural import clean
 from occurs.model.source import InputOptions, Intake, Source, input_problem, ints, listed
 from occurs.model.ticks import cast_what_fits, to_ticks
-from occurs.model.time import TIMESTAMP, TimeKind
+from occurs.model.time import TIMESTAMP, UNIT_MICROSECONDS, TimeKind
 from occurs.model.types import RESERVED_INPUT, Schema, Type, from_arrow
 from occurs.model.values import short
 
@@ -53,10 +54,11 @@ def take_in(
             reads = "" if choice is None else f", and the program reads {listed(choice)}"
             column = f" `{options.type}`" if options.type else ""
             problems.append(input_problem("missing-column", f"there is no type column{column}{reads}", source, hint))
+    if len(problems) > before:
+        return None
     if typed and not names_types(kind := table.schema.field(options.type).type):
         text = f"the type column `{options.type}` is of type {short(kind)}, which names no event types"
         problems.append(input_problem("bad-value", text, source, "text, or the integers that rules give to types"))
-    if len(problems) > before:
         return None
     if typed:
         codes, types = _codes(table.column(options.type), options, bad, number)
@@ -179,6 +181,48 @@ def bound(one: Intake, start: int | None, until: int | None, counts: Counter[str
     out &= one.codes >= 0
     counts["outside"] += int(out.sum())
     one.codes = np.where(out, -1, one.codes).astype(one.codes.dtype)
+
+
+#: the years in which events are likely to be, in microseconds since 1970
+_LIKELY = range(
+    *(int(dt.datetime(year, 1, 1, tzinfo=dt.UTC).timestamp()) * 1_000_000 for year in (1980, 2101))
+)  # fmt: skip
+
+
+def unlikely_times(kind: TimeKind, first: int, last: int) -> list[Problem]:
+    """A warning if all times of a history, from ``first`` to ``last``, are before 1980 or after 2100.
+
+    Integer times may count from anywhere.  They are unlikely only if they would be likely in another unit.
+    """
+    if kind.tick is None:
+        return []
+    begin, end = first * kind.tick, last * kind.tick
+    if not (end < _LIKELY.start or begin >= _LIKELY.stop):
+        return []
+    span = f"from {_date(begin)} to {_date(end)}"
+    if kind.timestamp:
+        text, hint = f"all times are {span}", "were they made of integers that count another unit?"
+        return [Problem("unlikely-time", text, severity="warning", hint=hint)]
+    for unit in ("s", "ms", "us"):
+        if first * UNIT_MICROSECONDS[unit] in _LIKELY and last * UNIT_MICROSECONDS[unit] in _LIKELY:
+            text = f"times that count {kind.unit} since 1970 are {span}"
+            hint = f"did you mean the time unit {unit}? Then they are from " + " to ".join(
+                _date(t * UNIT_MICROSECONDS[unit]) for t in (first, last)
+            )
+            return [Problem("unlikely-time", text, severity="warning", hint=hint)]
+    if first // 1_000 in _LIKELY and last // 1_000 in _LIKELY:
+        text = f"times that count {kind.unit} since 1970 are {span}"
+        hint = "do they count nanoseconds? Divide them by 1,000, and give the time unit us"
+        return [Problem("unlikely-time", text, severity="warning", hint=hint)]
+    return []
+
+
+def _date(microseconds: int) -> str:
+    """The day of a time, or its year where Python's calendar has no such day."""
+    try:
+        return str((dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=microseconds)).date())
+    except OverflowError:
+        return f"the year {1970 + microseconds // 31_556_952_000_000:,}"
 
 
 def clock_of(intakes: list[Intake], start: int | None, until: int | None) -> tuple[int, int] | None:

@@ -172,13 +172,13 @@ def duration(value: Any, kind: TimeKind, option: str) -> Fraction:
             found = Duration(amount if ticks else amount * UNIT_MICROSECONDS[str(name)], ticks=ticks)
     if found is None or found.amount < 0:
         hint = 'such as "10 s" or "5 min"'
-        raise UsageProblem.of("bad-duration", f"{option}: a duration was expected, not {value!r}", hint=hint)
+        raise UsageProblem.of("bad-duration", f"{option}: a duration was expected, not {short(value)}", hint=hint)
     if found.amount == 0:
         return Fraction(0)
     exact = kind.convert(found)
     if exact is None:
         hint = 'give it a unit, such as "10 s"' if kind.timestamp else "say what integer times count: time_unit=.."
-        text = f"{option} {value!r} has no meaning for the times of this input"
+        text = f"{option} {short(value)} has no meaning for the times of this input"
         raise UsageProblem.of("missing-unit", text, hint=hint)
     return exact
 
@@ -186,5 +186,5 @@ def duration(value: Any, kind: TimeKind, option: str) -> Fraction:
 def time_unit(unit: str | None) -> str | None:
     """The checked ``--time-unit``; UsageProblem if it is none."""
     if unit is not None and not (isinstance(unit, str) and unit in UNIT_MICROSECONDS):
-        raise UsageProblem.of("unknown-unit", f"time unit `{unit}`", hint="one of us, ms, s, min, h, d")
+        raise UsageProblem.of("unknown-unit", f"time unit `{unit if isinstance(unit, str) else short(unit)}`", hint="one of us, ms, s, min, h, d")
     return unit

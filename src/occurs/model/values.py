@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+
+#: what Arrow and Python raise where one has no form for a value of the other, or no function for a type
+_NO_VALUE = (ValueError, OverflowError, RecursionError, NotImplementedError)
 
 
 def plain_layout(table: pa.Table) -> pa.Table:
@@ -36,22 +40,30 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column
 
 
+def taken(column: pa.ChunkedArray, index: pa.Array) -> pa.ChunkedArray:
+    """The values at some indices, of any type."""
+    try:
+        return column.take(index)
+    except NotImplementedError:  # a slice is possible for every type
+        chunks = [chunk for at in index.to_pylist() for chunk in column.slice(at, 1).chunks]
+        return pa.chunked_array(chunks, column.type)
+
+
 def python_value(column: pa.ChunkedArray, at: int) -> Any:
     """The value at an index as Python has it; as text where Python has none (a time beyond its calendar)."""
     try:
         return column[at].as_py()
-    except (ValueError, OverflowError, RecursionError):
+    except _NO_VALUE:
         text = column.slice(at, 1).combine_chunks().to_string(skip_new_lines=True)
         return str(text).removeprefix("[").removesuffix("]")
 
 
-def python_rows(table: pa.Table) -> list[dict[str, Any]]:
-    """The rows as dictionaries, with such values."""
+def python_rows(table: pa.Table, at: np.ndarray) -> list[dict[str, Any]]:
+    """The rows at some indices as dictionaries, with such values."""
     try:
-        return table.to_pylist()
-    except (ValueError, OverflowError, RecursionError):
-        names = table.column_names
-        return [{n: python_value(table[n], at) for n in names} for at in range(len(table))]
+        return table.take(pa.array(at)).to_pylist()
+    except _NO_VALUE:  # one by one: a slice is possible for every type
+        return [{n: python_value(table[n], i) for n in table.column_names} for i in at.tolist()]
 
 
 def is_text(value: str) -> bool:

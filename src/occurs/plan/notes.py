@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from occurs.errors import Problem, Span
 from occurs.plan.definition import Definition, NetDefinition, PatternDefinition
 from occurs.plan.pipes import PipesDefinition
@@ -29,6 +31,18 @@ def _late(stage: Stage) -> list[Problem]:
         file, span = _where(d)
         hint = "its rows come as late as what it reads"
         out.append(Problem("unbounded-delay", text, severity="warning", file=file, span=span, hint=hint))
+    return out
+
+
+def placed(problems: list[Problem], stage: Stage) -> list[Problem]:
+    """The problems, those about types that are not known with the place of the first definition that reads them."""
+    out = []
+    for p in problems:
+        reader = next((d for d in stage.definitions if p.kind == "unknown-type" and p.value in d.reads), None)
+        if reader is not None and p.span is None:
+            file, span = _where(reader)
+            p = replace(p, file=file, span=span)
+        out.append(p)
     return out
 
 

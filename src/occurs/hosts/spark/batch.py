@@ -23,6 +23,7 @@ from occurs.hosts.spark.run import run_group
 from occurs.hosts.windows import Asked, Window
 from occurs.model.source import InputOptions, Instant
 from occurs.model.time import TIMESTAMP
+from occurs.plan.notes import placed
 from occurs.plan.spread import Group, groups
 from occurs.plan.stage import Stage
 
@@ -66,7 +67,8 @@ def detect(
         queries = Asked.over(Window.of(*program.window, source.kind), source.clock, started)
     owners, kept, tallied = _run(stage, asked, source, partitions, with_label, because, ended, queries)
     costs = [w for d in stage.definitions for w in d.warnings]
-    notices = [*program.warnings(source.schemas, source.kind), *costs, *source.notices]
+    notices = [*program.warnings(source.schemas, source.kind), *costs, *placed(source.notices, stage)]
+    program.judge(notices)
     look = partial(counts, stage, source, tallied)
     sides = {t: owners[t] for t in stage.sides}
     never = partial(_never, program, source, partitions, ended) if any(d.future for d in stage.triggers) else None

@@ -14,6 +14,7 @@ from occurs.hosts.spark.survey import Seen, survey
 from occurs.hosts.spark.wide import Kind, ddl_of, input_kinds
 from occurs.model.attributes import completed, union, unknown_type
 from occurs.model.source import InputOptions, column_of
+from occurs.model.special import unlikely_times
 from occurs.model.ticks import instant
 from occurs.model.time import TimeKind
 from occurs.model.types import OPS, Schema, Type
@@ -87,7 +88,10 @@ def prepare(program: Program, events: Any, options: InputOptions) -> Reading:
                 schemas[t] = completed(declared[t], schemas.get(t), part.seen, part.columns)
             else:
                 schemas[t] = replace(union(schemas.get(t), part.seen, False), ordered=part.own is not None)
-    return Reading(reads, options, kind, parts, schemas, declared, frozenset(external), program.refuse_owned, owned)
+    unread = program.unread((p.own, None) for p in parts)
+    return Reading(
+        reads, options, kind, parts, schemas, declared, frozenset(external), program.refuse_owned, owned, unread
+    )
 
 
 @dataclass
@@ -105,6 +109,8 @@ class Reading:
     #: raises InputProblem for types of which only definitions may make rows, which are ``owned``
     refuse: Callable[[Collection[str]], None]
     owned: frozenset[str]
+    #: warnings about tables that no rule reads
+    unread: list[Problem]
 
     def source(self) -> SparkSource:
         """All parts below one another, without the rows that are bad or outside the clock."""
@@ -125,6 +131,8 @@ class Reading:
             self._judge(bad, counts)
         self.refuse([t for t, s in seen.types.items() if s.good])
         notices = self.complete(seen.types)
+        if seen.first is not None and seen.last is not None:
+            notices += unlikely_times(self.kind, seen.first, seen.last)
         first = start if start is not None else seen.first
         last = until if until is not None else seen.last
         first, last = (last if first is None else first), (first if last is None else last)
@@ -251,7 +259,7 @@ class Reading:
         return found
 
     def _complete(self, seen: Mapping[str, Seen]) -> list[Problem]:
-        problems, notices = [], []
+        problems, notices = [], list(self.unread)
         live = {t for t, rows in seen.items() if rows.good}
         for part in self.parts:
             for t in [part.own] if part.own is not None else self.reads:

@@ -381,3 +381,8 @@ class File:
     name: str | None = None
     text: str = field(default="", compare=False, repr=False)
     unread: frozenset[str] = frozenset()
+
+    @property
+    def statements(self) -> tuple[Definition, ...]:
+        """The definitions, under the name that other languages have for theirs."""
+        return self.definitions
