@@ -265,6 +265,8 @@ def _slow(items: list[dict[str, Any]], schema: Schema | None) -> tuple[pa.Table,
         wrong = {i: _written(values[i]) for i, ok in enumerate(fits) if not ok}
         if wrong:
             misfits[name] = wrong
+    if not columns:  # objects without a value of ours are rows all the same
+        return pa.table({"": pa.nulls(len(items))}).drop_columns(""), misfits
     return pa.table(columns), misfits
 
 

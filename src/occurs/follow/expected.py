@@ -56,8 +56,8 @@ class Pinned:
             hint = f"declare them in the rules, `event {missing[0]}(Name: type, ..)`; or start when there are events"
             raise InputProblem.of("missing-schema", text, hint=hint)
         columns = {c for s in sources for c in s.table.column_names}
-        there = (c in columns for c in (options.sequence, options.label, options.end))
-        return cls(read, history.kind, *there, notices=tuple(history.notices))
+        sequence, label, end = (c in columns for c in (options.sequence, options.label, options.end))
+        return cls(read, history.kind, sequence, label, end, tuple(history.notices))
 
     def with_more(self, schemas: Mapping[str, Schema]) -> Pinned:
         """With these schemas, too; what they leave open is as it was."""

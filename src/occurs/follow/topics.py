@@ -69,9 +69,9 @@ class Topics(Passive):
         kind = TIMESTAMP if True in stamped or (not stamped and unit is None) else TimeKind(False, unit)
         if kind.timestamp and unit is not None:
             raise UsageProblem.of("bad-option", f"time unit `{unit}` is for integer times; here are timestamps")
-        there = (c in seen for c in (options.sequence, options.label, options.end))
+        sequence, label, end = (c in seen for c in (options.sequence, options.label, options.end))
         unread = program.unread((name, str(place)) for name, place in self._places)
-        return Pinned(schemas, kind, *there, notices=tuple(unread))
+        return Pinned(schemas, kind, sequence, label, end, tuple(unread))
 
     def identity(self) -> list[str]:
         return [f"{name}={place}" if name else str(place) for name, place in self._places]

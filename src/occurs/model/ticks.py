@@ -186,5 +186,5 @@ def duration(value: Any, kind: TimeKind, option: str) -> Fraction:
 def time_unit(unit: str | None) -> str | None:
     """The checked ``--time-unit``; UsageProblem if it is none."""
     if unit is not None and not (isinstance(unit, str) and unit in UNIT_MICROSECONDS):
-        raise UsageProblem.of("unknown-unit", f"time unit `{unit if isinstance(unit, str) else short(unit)}`", hint="one of us, ms, s, min, h, d")
+        raise UsageProblem.of("unknown-unit", f"time unit {short(unit)}", hint="one of us, ms, s, min, h, d")
     return unit

@@ -1,0 +1,60 @@
+"""Type columns that no one expects, and input that is likely not meant: Spark says what this process says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import occurs
+from occurs.errors import DefinitionProblem, InputProblem
+
+pytestmark = pytest.mark.spark
+RULES = "event A(v: int)\ndefine X(v) from A() where v = A.v"
+GOOD = {"type": ["A", "A"], "time": [1, 2], "v": [1, 2]}
+
+
+def test_type_columns_that_name_no_types(spark: Any) -> None:
+    program = occurs.parse(RULES)
+    for column in (
+        pa.array([["A"], None]), pa.array([{"a": 1}, None]),
+        pa.array([[("a", 1)], None], pa.map_(pa.string(), pa.int64())),
+        pa.array([1, None], pa.duration("us")),
+    ):  # fmt: skip
+        table = pa.table({**GOOD, "type": column})
+        for events in (table, spark.createDataFrame(table)):
+            with pytest.raises(InputProblem, match="which names no event types") as caught:
+                program.detect(events, time_unit="s", bad_rows="skip")
+            assert caught.value.kind == "bad-value"
+    table = pa.table({**GOOD, "type": pa.array([b"A", b"\xff"])})
+    for events in (table, spark.createDataFrame(table)):
+        found = program.detect(events, time_unit="s", bad_rows="skip")
+        assert (found.counts["bad"], found.counts["bad: unreadable type"]) == (1, 1)
+        with pytest.raises(InputProblem, match="unreadable type in column `type`"):
+            program.detect(events, time_unit="s")
+
+
+def test_warnings_about_input(spark: Any) -> None:
+    program = occurs.parse(RULES + "\ndefine Y(v: int) from A() and last B() within 5 s from A where v = A.v")
+
+    def warned(events: Any, **options: Any) -> list[tuple[str, str, int | None]]:
+        found = program.detect(events, **options)
+        return sorted((p.kind, p.message, p.line) for p in found.notices if p.severity == "warning")
+
+    epoch = pa.table({"type": ["A"], "time": [1_700_000_000], "v": [1]})
+    own = pa.table({"time": [1], "v": [1]})
+    for events, options, kinds in (
+        (epoch, {"time_unit": "ms"}, ["unknown-type", "unlikely-time"]),
+        (epoch, {"time_unit": "s"}, ["unknown-type"]),
+        ({"A": own, "B": own}, {"time_unit": "s"}, []),
+        ({"A": own, "B": own, "Aa": own}, {"time_unit": "s"}, ["unread-type"]),
+    ):
+        frames = {t: spark.createDataFrame(f) for t, f in events.items()} if isinstance(events, dict) else None
+        frames = spark.createDataFrame(events) if frames is None else frames
+        here, there = warned(events, **options), warned(frames, **options)
+        assert [kind for kind, *_ in there] == kinds
+        assert there == here
+        if kinds:
+            with pytest.raises(DefinitionProblem):
+                program.detect(frames, strict=True, **options)
