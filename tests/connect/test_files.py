@@ -111,6 +111,22 @@ def test_csv_bytes_that_are_no_text_are_bad_rows(put, declared):
         history("A=" + path, schemas=schemas)
 
 
+@pytest.mark.parametrize("declared", [None, Type.STRING])
+def test_a_torn_line_of_bytes_that_are_no_text_has_its_number(put, declared):
+    text = "time,s,né\n1,é,1\n2,\xff\n3,b,3\n4,\xff,4\n5,d,5,\xff\n".encode("latin-1")
+    text = text.replace(b"n\xe9", "né".encode()).replace(b"\xe9,1", "é,1".encode())
+    schemas = {"A": Schema((("s", declared), ("né", Type.INT)))} if declared else None
+    for path in (put("a.csv", text), put("a.csv.gz", gzip.compress(text))):
+        found = history("A=" + path, schemas=schemas, bad_rows="skip")
+        assert found.tables["A"].to_pylist() == [{"time": 1, "s": "é", "né": 1}, {"time": 3, "s": "b", "né": 3}]
+        assert [(r["reason"], r["row"], r["value"]) for r in found.bad.to_pylist()] == [
+            ("value does not fit", 4, "b'\\xff', not UTF-8,"),
+            ("torn line", 2, "2,\\xff"),
+            ("torn line", 5, "5,d,5,\\xff"),
+        ]
+        assert (found.counts["rows"], found.counts["bad"]) == (5, 3)
+
+
 def test_csv_bytes_that_are_no_text_far_down(put):
     lines = b"".join(b"%d,%d\n" % (i, i) for i in range(1_300_000))
     found = history("A=" + put("a.csv", b"time,v\n" + lines + b"1300000,\xff\n"), bad_rows="skip")

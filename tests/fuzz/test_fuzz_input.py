@@ -17,7 +17,7 @@ from occurs.model.source import Source
 
 SEEDS = 60
 LONG = 6_000
-BLOCK = 20
+BLOCK = 600
 Program = occurs.Program
 
 
@@ -27,8 +27,7 @@ def programs():
 
 
 def seeds(test):
-    """Run a test with each seed of a block: some blocks always, many with --long."""
-    blocks = [range(at, at + BLOCK) for at in range(0, SEEDS, BLOCK)]
+    """Run a test with each seed of a block: the first block always, many with --long."""
     many = [pytest.param(range(at, at + BLOCK), marks=pytest.mark.long) for at in range(SEEDS, LONG, BLOCK)]
 
     @functools.wraps(test)
@@ -43,7 +42,7 @@ def seeds(test):
     names = [p for p in inspect.signature(test).parameters.values() if p.name != "draw"]
     block = inspect.Parameter("block", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     each.__signature__ = inspect.Signature([block, *names])
-    return pytest.mark.parametrize("block", [*blocks, *many], ids=str)(each)
+    return pytest.mark.parametrize("block", [range(SEEDS), *many], ids=str)(each)
 
 
 def outcome(act):

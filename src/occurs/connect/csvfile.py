@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import sys
 import time
 from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -28,8 +30,9 @@ def read_csv(path: Path, name: str | None, texts: Collection[str]) -> Source:
     """
     torn: list[csv.InvalidRow] = []
     misfits: dict[str, dict[int, str]] = {}
+    content = _Content.of(path)
     try:
-        table = _read(path, torn)
+        table = _read(content, torn)
     except pa.ArrowInvalid as error:
         if str(error).removeprefix("CSV parse error: ").startswith("Empty CSV file"):
             raise InputProblem.of(
@@ -42,19 +45,19 @@ def read_csv(path: Path, name: str | None, texts: Collection[str]) -> Source:
             raise
         # types are inferred from the first block of a file, and a later one did not agree: see the columns as a whole
         torn.clear()
-        header = _header(path)
+        header = _header(content)
         if len(set(header)) < len(header):
             raise InputProblem.of(
                 "duplicate-name", f"two columns are called `{_twice(header)}`", file=str(path)
             ) from None
-        table = _read(path, torn, dict.fromkeys(header, pa.binary()))
+        table = _read(content, torn, dict.fromkeys(header, pa.binary()))
         table, misfits = _as_utf8(table)
         table = pa.table([_infer(c) for c in table.columns], names=table.column_names)
     if torn:  # only one thread knows the numbers of the rows it leaves out
         torn.clear()
         text = pa.string()
         table = _read(
-            path, torn, {f.name: pa.binary() if f.type == text else f.type for f in table.schema}, threads=False
+            content, torn, {f.name: pa.binary() if f.type == text else f.type for f in table.schema}, threads=False
         )
     table, found = _as_utf8(table)
     for column in found:  # the others of the column decide its type
@@ -65,7 +68,7 @@ def read_csv(path: Path, name: str | None, texts: Collection[str]) -> Source:
     }
     as_text = {}
     if spelled:
-        whole, _ = _as_utf8(_read(path, [], dict.fromkeys(spelled, pa.binary()), only=sorted(spelled)))
+        whole, _ = _as_utf8(_read(content, [], dict.fromkeys(spelled, pa.binary()), only=sorted(spelled)))
         as_text = {c: whole[c] for c in sorted(spelled)}
         for at, field in enumerate(table.schema):
             if pa.types.is_time(field.type):  # a time of day is no type of ours
@@ -78,8 +81,64 @@ def read_csv(path: Path, name: str | None, texts: Collection[str]) -> Source:
     return Source(table, name, str(path), rows, text=True, as_text=as_text, torn=pairs, misfits=misfits)
 
 
+@dataclass(frozen=True)
+class _Content:
+    """What is in a file.  ``bytewise``: it is not UTF-8, and each byte stands as one character, so that Arrow reads it
+    and can name the rows that it leaves out."""
+
+    data: pa.Buffer
+    bytewise: bool
+
+    @classmethod
+    def of(cls, path: Path) -> _Content:
+        if path.suffix.lower() == ".gz":
+            data = pa.py_buffer(gzip.decompress(path.read_bytes()))
+        elif path.is_file() and path.stat().st_size:
+            data = pa.memory_map(str(path)).read_buffer()
+        else:
+            data = pa.py_buffer(path.read_bytes())
+        offsets = pa.py_buffer(np.array([0, len(data)], np.int64))
+        try:
+            pa.LargeBinaryArray.from_buffers(pa.large_binary(), 1, [None, offsets, data]).cast(pa.large_string())
+        except pa.ArrowInvalid:
+            return cls(pa.py_buffer(_shown(data.to_pybytes()).encode()), True)
+        return cls(data, False)
+
+    def table(self, found: pa.Table) -> pa.Table:
+        """A table of the content with the bytes that the file has; text where all of a column is UTF-8."""
+        if not self.bytewise:
+            return found
+        columns = []
+        for column in found.columns:
+            if pa.types.is_string(column.type) or pa.types.is_binary(column.type):
+                text = column.cast(pa.string()).to_pylist()
+                column = pa.chunked_array([pa.array([None if v is None else _bytes(v) for v in text], pa.binary())])
+                column = (
+                    column if any(v is not None and not _is_utf8(_bytes(v)) for v in text) else column.cast(pa.string())
+                )
+            columns.append(column)
+        return pa.table(columns, names=[self.name(n) for n in found.column_names])
+
+    def name(self, found: str) -> str:
+        """The name of a column.  Raises UnicodeDecodeError."""
+        return _bytes(found).decode() if self.bytewise else found
+
+    def spelled(self, name: str) -> str:
+        """The name of a column as Arrow finds it."""
+        return _shown(name.encode()) if self.bytewise else name
+
+
+def _shown(data: bytes) -> str:
+    """Bytes as characters, one each."""
+    return data.decode("latin-1")
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("latin-1")
+
+
 def _read(
-    path: Path,
+    content: _Content,
     torn: list[csv.InvalidRow],
     types: dict[str, pa.DataType] | None = None,
     *,
@@ -87,23 +146,25 @@ def _read(
     only: list[str] | None = None,
 ) -> pa.Table:
     def note(row: csv.InvalidRow) -> str:
-        torn.append(row)
+        text = _bytes(row.text).decode(errors="backslashreplace") if content.bytewise else row.text
+        torn.append(row._replace(text=text))
         return "skip"
 
     held = sys.getrefcount(note)
     try:
-        return csv.read_csv(
-            path,
+        found = csv.read_csv(
+            pa.BufferReader(content.data),
             read_options=csv.ReadOptions(use_threads=threads, block_size=1 << 24),
             parse_options=csv.ParseOptions(newlines_in_values=True, invalid_row_handler=note),
             convert_options=csv.ConvertOptions(
                 null_values=[""],
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=False,
-                column_types=types,
-                include_columns=only,
+                column_types=None if types is None else {content.spelled(n): t for n, t in types.items()},
+                include_columns=None if only is None else [content.spelled(n) for n in only],
             ),
         )
+        return content.table(found)
     finally:
         _let_go(note, held)
 
@@ -118,9 +179,10 @@ def _let_go(handler: object, held: int) -> None:
         time.sleep(0.0005)
 
 
-def _header(path: Path) -> list[str]:
-    with csv.open_csv(path, parse_options=csv.ParseOptions(newlines_in_values=True)) as reader:
-        return list(reader.schema.names)
+def _header(content: _Content) -> list[str]:
+    how = csv.ParseOptions(newlines_in_values=True)
+    with csv.open_csv(pa.BufferReader(content.data), parse_options=how) as reader:
+        return [content.name(n) for n in reader.schema.names]
 
 
 def _infer(text: pa.ChunkedArray) -> pa.ChunkedArray:
