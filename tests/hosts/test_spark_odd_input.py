@@ -58,3 +58,22 @@ def test_warnings_about_input(spark: Any) -> None:
         if kinds:
             with pytest.raises(DefinitionProblem):
                 program.detect(frames, strict=True, **options)
+
+
+def test_rows_of_a_feed_that_are_not_json(spark: Any) -> None:
+    rules = "table T (k string key, v int)\ntrigger t for each y in (select k from T): once (T(y) > 5)\n"
+    program = occurs.parse(rules, language="ptl")
+    good = ['{"k": "a", "v": 9}', '{"k": "a", "unread": [["[["]]}', None]
+    torn = ['{"k": "b", ', '{"k": "b", "v": "x"}', "nonsense"]
+    torn += ['{"k": "b", "v": 9, "unread": ' + "[" * n + "]" * n + "}" for n in (100, 2_000, 100_000)]
+    rows = [*good, *torn]
+    feed = pa.table({"time": list(range(len(rows))), "table": ["T"] * len(rows), "op": ["u"] * len(rows), "row": rows})
+    frame = occurs.changes(spark.createDataFrame(feed.slice(0, 2)), program=program)
+    assert program.detect(frame, time_unit="s")["t"].count() == 1
+    frame = occurs.changes(spark.createDataFrame(feed), program=program)
+    found = program.detect(frame, time_unit="s", bad_rows="skip")
+    assert (found.counts["rows"], found.counts["bad"]) == (len(rows), len(torn))
+    assert sorted(r["value"] for r in found.bad.collect()) == sorted(torn)
+    assert [tuple(r) for r in found["t"].select("time", "y").collect()] == [(0, "a")]
+    with pytest.raises(InputProblem, match="the row is not JSON of the declared columns"):
+        program.detect(frame, time_unit="s")

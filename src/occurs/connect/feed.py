@@ -41,7 +41,8 @@ def changes(
     the table; ``op`` (insert, update, delete, .. or c, u, d, r, I, U, D); ``row`` and perhaps ``old``, the rows as
     struct, map or JSON text; perhaps ``sequence``.  In this process the result is a mapping from tables to tables of
     the same kind; on Spark one DataFrame with a column ``type``, for which rows that are no structs need the
-    declarations of a ``program``.  The values of a map of texts are read as what the ``program`` declares; without it
+    declarations of a ``program``; of JSON text that cannot be read as these two more columns say so, which make it a
+    bad row.  The values of a map of texts are read as what the ``program`` declares; without it
     as int, float or boolean if all of a column are such.
 
     >>> feed = pa.table({"time": [1], "table": ["T"], "op": ["c"], "row": ['{"k": "a", "v": 1}']})
@@ -139,6 +140,9 @@ def _on_spark(
     from pyspark.sql import functions as F
     from pyspark.sql import types as T
 
+    from occurs.connect.kafka.source import deep
+    from occurs.hosts.spark.columns import POISON
+
     def quoted(name: str) -> Column:
         return F.col("`{}`".format(name.replace("`", "``")))
 
@@ -153,16 +157,23 @@ def _on_spark(
     elif isinstance(kind, T.MapType):
         columns = {n: quoted(row).getItem(n).try_cast(t) for n, t in wanted.items()}
     else:
-        fields = ", ".join("`{}` {}".format(n.replace("`", "``"), t) for n, t in wanted.items())
-        value = F.from_json(quoted(row), fields)
+        broken, reason = POISON
+        names = {**wanted, broken: "string"}
+        fields = ", ".join("`{}` {}".format(n.replace("`", "``"), t) for n, t in names.items())
+        text = quoted(row).cast("string")
+        value = F.from_json(text, fields, {"columnNameOfCorruptRecord": broken})
         columns = {n: value.getField(n) for n in wanted}
+        torn = deep(text) | value.isNull() | value.getField(broken).isNotNull()
+        torn = text.isNotNull() & F.coalesce(torn, F.lit(False))
+        columns[broken] = F.when(torn, text)
+        columns[reason] = F.when(torn, F.lit("the row is not JSON of the declared columns"))
     out = [quoted(table).alias("type"), quoted(time).alias("time"), quoted(op).cast("string").alias("op")]
     if sequence is not None:
         out.append(quoted(sequence).alias("sequence"))
     if old is not None:
         before = quoted(old)
-        text = isinstance(frame.schema[old].dataType, T.StringType)
-        out.append((before if text else F.to_json(before)).alias("old"))
+        written = isinstance(frame.schema[old].dataType, T.StringType)
+        out.append((before if written else F.to_json(before)).alias("old"))
     special = ("type", "time", "op", "sequence", "old")
     return frame.select(*out, *(c.alias(n) for n, c in columns.items() if n not in special))
 

@@ -69,7 +69,7 @@ def typed(messages: DataFrame, place: KafkaPlace, fields: Mapping[str, Type]) ->
     # Spark's parser stops behind the first value, whatever follows: as the item of a list it has to end there
     wrapped = F.concat(F.lit("["), text, F.lit(f',"{_MARK}"]'))
     alone = F.coalesce(F.try_variant_get(F.col("list"), "$[1]", "string") == _MARK, F.lit(False))
-    measured = messages.withColumn("deep", F.is_valid_utf8(text) & _deep(text))
+    measured = messages.withColumn("deep", F.is_valid_utf8(text) & deep(text))
     lists = measured.withColumn("list", F.when(F.is_valid_utf8(text) & ~F.col("deep"), F.try_parse_json(wrapped)))
     parts = lists.select("*", *(_part(name).alias(v) for name, v in inside.items()))
     told = {v: F.coalesce(F.schema_of_variant(v), F.lit("VOID")) for v in inside.values()}
@@ -104,7 +104,7 @@ def typed(messages: DataFrame, place: KafkaPlace, fields: Mapping[str, Type]) ->
     )
 
 
-def _deep(text: Column) -> Column:
+def deep(text: Column) -> Column:
     """Does a JSON text nest lists and objects deeper than ``DEEPEST``?  As :func:`occurs.model.nesting.too_deep`."""
     from pyspark.sql import functions as F
 
