@@ -86,6 +86,8 @@ def test_rows_of_a_feed_that_nest_too_deep(depth: int) -> None:
     rows = pa.table({"time": [1], "k": ["a"], "v": [9], "op": ["u"], "old": [deep]})
     with pytest.raises(occurs.InputProblem, match="`old` is no JSON object"):
         program.detect({"T": rows}, time_unit="s")
+    with pytest.raises(occurs.InputProblem, match="`old` is no JSON object"):
+        program.verify({"T": rows}, time_unit="s")
 
 
 @pytest.mark.parametrize("form", ["json", "struct", "map"])

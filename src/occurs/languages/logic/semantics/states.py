@@ -14,7 +14,6 @@ Readings where the specification is silent:
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,6 +23,7 @@ from occurs.errors import InputProblem
 from occurs.languages.logic import syntax
 from occurs.languages.logic.semantics.sql import Tables
 from occurs.languages.logic.semantics.values import clean
+from occurs.model.nesting import read_json
 from occurs.model.occurrence import Occurrence
 from occurs.model.types import Schema, Type
 
@@ -282,4 +282,12 @@ def _op(row: Occurrence) -> str:
 
 def _old(row: Occurrence) -> Row | None:
     old = row.attributes.get("old")
-    return json.loads(old) if isinstance(old, str) else old
+    if not isinstance(old, str):
+        return old
+    try:
+        found = read_json(old)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise InputProblem.of("bad-value", f"{row.type} at {row.time}: `old` is no JSON object", value=old)
+    return found
