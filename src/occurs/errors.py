@@ -169,7 +169,13 @@ class UsageProblem(OccursError, ValueError):
 
 
 class CheckpointProblem(OccursError, ValueError):
-    """A saved state that does not fit the program; says keep, fresh or replay."""
+    """A saved state that is damaged or does not fit the program; says keep, fresh or replay."""
+
+    @classmethod
+    def damaged(cls, what: object, why: object, hint: str | None = None) -> Self:
+        """``what``: a file of a checkpoint, or a saved piece, that cannot be read as it was written."""
+        whole = "put it back from a copy; or start with a new --checkpoint, whose past is empty or filled by --replay-from"
+        return cls.of("bad-checkpoint", f"{what} is damaged: {why}", hint=hint or whole)
 
 
 class ResourceProblem(OccursError, OSError):

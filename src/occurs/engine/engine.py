@@ -15,7 +15,7 @@ from occurs.engine.order import INSTANT, placed
 from occurs.engine.results import Derived, Found, Part, Parts, TypeRows, gather, with_begun
 from occurs.engine.sequences import Call, Sequences
 from occurs.engine.since import Since
-from occurs.engine.state import State, from_ipc, meta_from_ipc, meta_to_ipc, to_ipc
+from occurs.engine.state import State, from_ipc, meta_from_ipc, meta_to_ipc, restoring, to_ipc
 from occurs.engine.tables import concat_rows, empty_rows
 from occurs.engine.triggers import Fired, counted
 from occurs.engine.triggers import run as run_trigger
@@ -125,9 +125,10 @@ class Engine:
         engine = cls(stage, labelled=labelled)
         if "meta" not in pieces:
             text = "the saved state has no `meta` piece"
-            raise CheckpointProblem.of("bad-state", text, hint="start fresh, or replay from history")
+            raise CheckpointProblem.of("bad-checkpoint", text, hint="start fresh, or replay from history")
         entry = meta_from_ipc(pieces["meta"])
-        _, engine.state = Ledger.read(entry, engine.definitions, lambda name: from_ipc(pieces[name]))
+        with restoring("the saved state of an engine"):
+            _, engine.state = Ledger.read(entry, engine.definitions, lambda name: from_ipc(pieces[name]))
         return engine
 
     @property

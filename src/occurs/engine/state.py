@@ -7,14 +7,16 @@ Saved as named pieces of Arrow IPC (never pickle: a checkpoint must not be able 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
-from occurs.errors import CheckpointProblem
+from occurs.errors import CheckpointProblem, OccursError
 from occurs.model.labels import Labels
 from occurs.model.types import Type
 from occurs.operators.columns import Column
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from occurs.operators.lasting.network import Net
 
 VERSION = 1
+#: before the checksum of a piece.  Pieces that were written before there were checksums begin as Arrow streams do.
+_CHECKED, _ARROW = b"OCCR", b"\xff\xff\xff\xff"
 
 
 @dataclass
@@ -114,11 +118,13 @@ def meta_to_ipc(meta: Mapping[str, Any]) -> bytes:
 
 def meta_from_ipc(data: bytes) -> dict[str, Any]:
     """Raises CheckpointProblem for torn bytes and for another version."""
-    meta: dict[str, Any] = json.loads(from_ipc(data).column("meta")[0].as_py())
-    if meta["version"] != VERSION:
+    with restoring("the entry of the saved state"):
+        meta: dict[str, Any] = json.loads(from_ipc(data).column("meta")[0].as_py())
+        version = meta["version"]
+    if version != VERSION:
         raise CheckpointProblem.of(
-            "bad-state",
-            f"the saved state has version {meta['version']}, this Occurs reads version {VERSION}",
+            "bad-checkpoint",
+            f"the saved state has version {version}, this Occurs reads version {VERSION}",
             hint="start fresh, or replay from history",
         )
     return meta
@@ -161,16 +167,35 @@ def rows_of_table(type: str, table: pa.Table) -> Rows:
 
 
 def to_ipc(table: pa.Table) -> bytes:
-    """An Arrow stream."""
+    """A checksum and an Arrow stream."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
-    return sink.getvalue().to_pybytes()
+    stream = sink.getvalue().to_pybytes()
+    return _CHECKED + zlib.crc32(stream).to_bytes(4, "little") + stream
 
 
 def from_ipc(data: bytes) -> pa.Table:
-    """Raises CheckpointProblem for bytes that are no Arrow stream."""
+    """What :func:`to_ipc` has written.  Raises CheckpointProblem (``bad-checkpoint``) for any other bytes."""
+    with restoring("a piece of the saved state"):
+        if data[:4] == _CHECKED:
+            checksum, stream = data[4:8], pa.py_buffer(data).slice(8)
+            if checksum != zlib.crc32(stream).to_bytes(4, "little"):
+                raise ValueError("its checksum is wrong")
+        elif data[:4] == _ARROW:
+            stream = pa.py_buffer(data)
+        else:
+            raise ValueError("it does not begin as a saved piece does")
+        return pa.ipc.open_stream(stream).read_all()
+
+
+@contextmanager
+def restoring(what: str, hint: str | None = None) -> Iterator[None]:
+    """The body reads saved state: what goes wrong there is a CheckpointProblem that says ``what`` is damaged."""
     try:
-        return pa.ipc.open_stream(data).read_all()
-    except pa.ArrowInvalid as error:
-        raise CheckpointProblem.of("bad-state", f"a piece of the saved state is torn: {error}") from error
+        yield
+    except OccursError:
+        raise
+    except (LookupError, ValueError, TypeError, AttributeError, AssertionError, pa.ArrowException) as error:
+        missing = f"there is no {error}" if isinstance(error, KeyError) else str(error) or repr(error)
+        raise CheckpointProblem.damaged(what, missing, hint) from error

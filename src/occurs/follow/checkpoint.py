@@ -8,8 +8,10 @@ it now; ``spark/``: offsets and state; ``control/``: whether the stream was told
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
+import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import replace
@@ -37,6 +39,34 @@ _FIXED = {
     "special": "--time-unit or the names of columns",
     "stages": "the number of stages with different keys that the rules need",
 }
+#: what an entry looks like (see :func:`misfit`); what was added later may be missing
+_TEXTS = [str]
+_SHAPE = {
+    "version": int,
+    "id": str,
+    "pinned": {
+        "schemas": {...: list},
+        "kind": list,
+        "sequence": bool,
+        "label": bool,
+        "end?": bool,
+        "lists?": {...: str},
+    },
+    "source": str,
+    "events": _TEXTS,
+    "buckets": int,
+    "labelled": bool,
+    "provisional?": (bool, None),
+    "only": (_TEXTS, None),
+    "start": (str, None),
+    "zone?": str,
+    "facts?": (_TEXTS, None),
+    "special": _TEXTS,
+    "stages": int,
+    "rules": _TEXTS,
+    "digest?": str,
+}
+_CLOSING = "closing\n"
 _FRESH = "start with a new --checkpoint (it begins with an empty past), or with what this one was started with"
 
 
@@ -106,12 +136,12 @@ class Checkpoint:
     # -- one at a time -------------------------------------------------------------------------------------------------
     def _take(self) -> None:
         """The lock is the system's on an open file: it ends with the process that has it, however that ends."""
-        lock = open(self.path / "lock", "a+")  # noqa: SIM115  it stays open
+        lock = open(self.path / "lock", "a+", errors="replace")  # noqa: SIM115  it stays open
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             lock.seek(0)
-            pid = lock.read().strip() or "unknown"
+            pid = next(iter(re.findall(r"\A\d{1,10}$", lock.read(20), re.MULTILINE)), "unknown")
             lock.close()
             text = f"--checkpoint {self.path}: another follower has it (process {pid})"
             raise ResourceProblem.of(
@@ -131,19 +161,24 @@ class Checkpoint:
 
     # -- what must not change ------------------------------------------------------------------------------------------
     def _read(self) -> dict[str, Any] | None:
+        """The entry of the latest start, which is whole and of the right shape; None in a new checkpoint."""
         try:
-            text = self._file.read_text()
+            data = self._file.read_bytes()
         except FileNotFoundError:
             return None
         try:
-            entry = json.loads(text)
-            version, _ = entry["version"], entry["id"]
-        except (ValueError, TypeError, KeyError) as error:
-            text = f"{self._file} is damaged: {error!r}"
-            raise CheckpointProblem.of("bad-checkpoint", text, hint="start with a new --checkpoint") from error
-        if version != VERSION:
+            entry = json.loads(data)
+        except (ValueError, RecursionError) as error:
+            raise CheckpointProblem.damaged(self._file, error) from error
+        version = entry.get("version") if isinstance(entry, dict) else None
+        if isinstance(version, int) and version != VERSION:
             text = f"{self._file} is of version {version}, and this is version {VERSION}"
             raise CheckpointProblem.of("bad-checkpoint", text, hint="start with a new --checkpoint")
+        why = misfit(entry, _SHAPE)
+        if why is None and entry.pop("digest", None) not in (None, _digest(entry)):
+            why = "its content does not have the digest that was written with it"
+        if why is not None:
+            raise CheckpointProblem.damaged(self._file, why)
         return dict(entry)
 
     def compare(self, entry: Mapping[str, Any], *, learns: bool = False) -> list[Problem]:
@@ -172,7 +207,7 @@ class Checkpoint:
         now = {"version": VERSION, "id": self.id, **entry}
         if self.entry != now:
             self.entry = now
-            self._write(self._file, json.dumps(now, indent=1))
+            self._write(self._file, json.dumps({**now, "digest": _digest(now)}, indent=1))
 
     # -- the end -------------------------------------------------------------------------------------------------------
     @property
@@ -186,12 +221,54 @@ class Checkpoint:
     def tell_closing(self) -> None:
         """Nothing comes any more: a row for the query's control stream."""
         self.control.mkdir(exist_ok=True)
-        if not (self.control / "closing.txt").exists():
-            self._write(self.control / "closing.txt", "closing\n")
+        told = self.control / "closing.txt"
+        if not told.exists() or told.read_bytes() != _CLOSING.encode():  # Spark takes it once, whatever is in it
+            self._write(told, _CLOSING)
 
     def _write(self, path: Path, text: str) -> None:
         with _disk(path), durable(path) as out:
             out.write(text.encode())
+
+
+def misfit(value: Any, shape: Any, where: str = "") -> str | None:
+    """Why a JSON value does not have a shape; None: it has.
+
+    A shape is a type, None, a tuple of shapes of which one must fit, ``[shape]`` for a list of values, or an object by
+    its keys: ``"key?"`` may be missing, ``...`` stands for all keys that are not named, which else are not looked at.
+    """
+    if isinstance(shape, tuple):
+        found = [misfit(value, one, where) for one in shape]
+        return None if None in found else found[0]
+    if isinstance(shape, dict):
+        if not isinstance(value, dict):
+            return _unlike(where, "an object", value)
+        optional = {str(k).removesuffix("?") for k in shape if str(k).endswith("?")}
+        named = {str(k).removesuffix("?"): one for k, one in shape.items() if k is not ...}
+        missing = sorted(named.keys() - value.keys() - optional)
+        if missing:
+            return f"there is no `{where}{missing[0]}`"
+        parts = [(f"{where}{k}", v, named.get(k, shape.get(...))) for k, v in value.items() if k in named or ... in shape]
+        return next((why for at, v, one in parts if (why := misfit(v, one, f"{at}."))), None)
+    if isinstance(shape, list):
+        if not isinstance(value, list):
+            return _unlike(where, "a list", value)
+        return next((why for v in value if (why := misfit(v, shape[0], where))), None)
+    if shape is None:
+        return None if value is None else _unlike(where, "null", value)
+    return None if type(value) is shape else _unlike(where, _CALLED[shape], value)
+
+
+_CALLED = {str: "text", int: "a whole number", bool: "true or false", list: "a list"}
+
+
+def _unlike(where: str, wanted: str, value: Any) -> str:
+    place = f"`{where.removesuffix('.')}`" if where else "the whole"
+    return f"{place} is {json.dumps(value)[:40]}, not {wanted}"
+
+
+def _digest(entry: Mapping[str, Any]) -> str:
+    """Equal for equal entries."""
+    return hashlib.blake2b(json.dumps(entry, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 class _disk:

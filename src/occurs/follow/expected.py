@@ -91,9 +91,7 @@ class Pinned:
             kind, end = TimeKind(*entry["kind"]), entry.get("end", False)
             return cls(schemas, kind, entry["sequence"], entry["label"], end)
         except (KeyError, ValueError, TypeError, pa.ArrowException) as error:
-            text = f"the checkpoint does not say what events look like: {error!r}"
-            hint = "start with a new --checkpoint"
-            raise CheckpointProblem.of("bad-checkpoint", text, hint=hint) from error
+            raise CheckpointProblem.damaged("what the checkpoint says of events", repr(error)) from error
 
 
 def _to_text(lists: Records) -> str:

@@ -20,7 +20,8 @@ from rich.console import Console, RenderableType
 from occurs.connect.places import user_path
 from occurs.connect.whole import durable
 from occurs.connect.writers import check_target, json_blocks, json_rows, write_rows_to, write_to
-from occurs.errors import ResourceProblem, UsageProblem
+from occurs.errors import CheckpointProblem, ResourceProblem, UsageProblem
+from occurs.follow.checkpoint import misfit
 from occurs.follow.figures import Line
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 Tables = Mapping[str, pa.Table]
 SUFFIXES = {"jsonl": "json", "csv": "csv", "parquet": "parquet"}
 _OWNER = ".occurs-follow.json"
+#: what to do if that file is damaged
+_WHOLE = "put it back from a copy; or start with a new --checkpoint and a new directory"
 
 
 class Sink(Protocol):
@@ -56,7 +59,8 @@ class Files:
     def __init__(self, path: str, suffix: str, owner: str, option: str):
         """``owner``: of the checkpoint, whose numbers the names are: no other may write here.
 
-        Raises UsageProblem and ResourceProblem if nothing can be written there.
+        Raises UsageProblem and ResourceProblem if nothing can be written there, CheckpointProblem (``bad-checkpoint``)
+        if it cannot be read whose directory it is.
         """
         self.path, self._suffix, self._option = user_path(path, option), suffix, option
         if self.path.suffix and not self.path.is_dir():
@@ -70,8 +74,14 @@ class Files:
     def _claim(self, owner: str) -> None:
         mine = self.path / _OWNER
         if mine.exists():
-            found = json.loads(mine.read_text())["checkpoint"]
-            if found == owner:
+            try:
+                found = json.loads(mine.read_bytes())
+            except ValueError as error:
+                raise CheckpointProblem.damaged(mine, error, _WHOLE) from error
+            why = misfit(found, {"checkpoint": str})
+            if why is not None:
+                raise CheckpointProblem.damaged(mine, why, _WHOLE)
+            if found["checkpoint"] == owner:
                 return
             text = f"{self._option} {self.path}: it holds what was written with another checkpoint"
             hint = "micro-batches are numbered per checkpoint: choose another directory, or that checkpoint"

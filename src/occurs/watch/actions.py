@@ -17,8 +17,9 @@ from functools import partial
 from typing import Any
 
 from occurs.connect.astext import dumps
-from occurs.connect.changes.model import ActionFailed, Feed, Fired
+from occurs.connect.changes.model import ANEW, ActionFailed, Feed, Fired
 from occurs.connect.changes.values import instant
+from occurs.engine.state import restoring
 from occurs.expr.tree import Expr, Literal, Ref, Unary
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.sql import parameters
@@ -57,6 +58,20 @@ def planned(firing: Firing, trigger: syntax.Trigger | None, position: int, kind:
     elif firing.event:
         entry |= {"type": firing.event, "attributes": firing.attributes}
     return Fired(firing.label, position, json.dumps({**entry, "actions": steps}, default=_timed))
+
+
+def _entry(one: Fired) -> dict[str, Any]:
+    """What :func:`planned` has saved.  Raises CheckpointProblem for anything else: nothing of it is done."""
+    with restoring("a firing that the watcher has saved", ANEW):
+        entry: dict[str, Any] = json.loads(one.content, object_hook=_untimed)
+        texts = [entry["trigger"], *([entry["type"]] if "type" in entry else [])]
+        texts += [a["notify"] if "notify" in a else a["execute"] for a in entry["actions"]]
+        values = [entry["generics"], *([entry["attributes"]] if "type" in entry else [])]
+        values += [a["with"] for a in entry["actions"] if "notify" not in a]
+        if not all(isinstance(t, str) for t in texts) or not all(isinstance(v, dict) for v in values):
+            raise ValueError("a value is not of the type that was written")
+        entry["time"]
+        return entry
 
 
 def fixed(term: Expr, known: Mapping[str, Any]) -> Any:
@@ -128,7 +143,7 @@ class Actions:
             self.feed.finished(self.watcher, part)
 
     def _one(self, one: Fired) -> None:
-        entry = json.loads(one.content, object_hook=_untimed)
+        entry = _entry(one)
         trigger, when = entry["trigger"], shown(entry["time"])
         body: dict[str, Any] = {"time": entry["time"], "label": one.label}
         if "never" in entry:

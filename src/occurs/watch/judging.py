@@ -10,12 +10,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from occurs.connect.changes.model import Commit
+from occurs.connect.changes.model import ANEW, Commit
 from occurs.engine.engine import Engine
 from occurs.engine.ledger import Ledger
 from occurs.engine.order import input_rows
 from occurs.engine.results import TypeRows
-from occurs.engine.state import from_ipc, to_ipc
+from occurs.engine.state import VERSION, from_ipc, meta_from_ipc, meta_to_ipc, restoring, to_ipc
 from occurs.errors import CheckpointProblem, DefinitionProblem, Problem, UsageProblem, did_you_mean, raise_problems
 from occurs.languages.language import names
 from occurs.languages.logic.render import render
@@ -28,7 +28,7 @@ from occurs.watch.evaluator import Firing
 from occurs.watch.rows import rows
 from occurs.watch.rules import Rules
 
-_ENTRY, _VERSION = "entry", 1
+_ENTRY = "entry"
 
 
 def check(
@@ -91,17 +91,18 @@ class Judge:
 
     def _restore(self, pieces: Mapping[str, bytes]) -> None:
         try:
-            saved = json.loads(pieces[_ENTRY])
-            if saved["version"] != _VERSION:
-                raise ValueError(f"version {saved['version']}")
-            self.start = saved["start"]
-            self.ledger, self.engine.state = Ledger.read(
-                saved["state"], self.engine.definitions, lambda name: from_ipc(pieces[name])
-            )
-        except (KeyError, ValueError, TypeError) as error:
-            hint = "begin anew: --uninstall, then --install"
-            text = f"what the watcher has saved cannot be read: {error!r}"
-            raise CheckpointProblem.of("bad-state", text, hint=hint) from error
+            with restoring("what the watcher has saved"):
+                entry = pieces[_ENTRY]
+                # before there were checksums it was plain JSON
+                saved = json.loads(entry) if entry.startswith(b"{") else meta_from_ipc(entry)
+                if saved["version"] != VERSION:
+                    raise ValueError(f"it is of version {saved['version']}")
+                self.start = saved["start"]
+                self.ledger, self.engine.state = Ledger.read(
+                    saved["state"], self.engine.definitions, lambda name: from_ipc(pieces[name])
+                )
+        except CheckpointProblem as error:  # the engine's words are for a checkpoint in a directory
+            raise CheckpointProblem([replace(p, hint=ANEW) for p in error.problems]) from error
 
     def save(self) -> dict[str, bytes | None]:
         out: dict[str, bytes | None] = {}
@@ -113,7 +114,7 @@ class Judge:
             out[name] = None
 
         state = self.ledger.write(self.engine.state, self.engine.definitions, put, drop)
-        out[_ENTRY] = json.dumps({"version": _VERSION, "start": self.start, "state": state}).encode()
+        out[_ENTRY] = meta_to_ipc({"start": self.start, "state": state})
         return out
 
     # --- going on -----------------------------------------------------------------------------------------------------

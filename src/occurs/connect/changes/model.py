@@ -89,6 +89,10 @@ class Commit:
     raised: int = 0
 
 
+#: what to do about damage in what a watcher has saved
+ANEW = "put the tables back from a copy of the database, or begin anew: --uninstall, then --install"
+
+
 @dataclass(frozen=True)
 class Saved:
     """Where a watcher stopped: the last position it has judged, its time, and the monitors' state by piece.

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from occurs.connect.changes.model import Change, Commit, Feed, Fired, Saved
-from occurs.errors import ResourceProblem, UsageProblem
+from occurs.connect.changes.model import ANEW, Change, Commit, Feed, Fired, Saved
+from occurs.errors import CheckpointProblem, ResourceProblem, UsageProblem
 
 
 class Store(Feed):
@@ -114,7 +114,7 @@ class Store(Feed):
         return bool(self.run(f"select 1 from {self.table('watchers')} where name = :watcher", watcher=watcher))
 
     def saved(self, watcher: str) -> Saved | None:
-        """Where a watcher stopped."""
+        """Where a watcher stopped.  Raises CheckpointProblem (``bad-checkpoint``)."""
         with self.transaction(write=False):
             rows = self.run(
                 f"select position, time, rules from {self.table('watchers')} where name = :watcher", watcher=watcher
@@ -125,6 +125,10 @@ class Store(Feed):
         if not rows:
             return None
         position, time, rules = rows[0]
+        numbers = isinstance(position, int) and isinstance(time, int | None)
+        if not numbers or not isinstance(rules, str) or not all(isinstance(c, bytes | memoryview) for _, c in pieces):
+            text = f"{self.name}: what the watcher `{watcher}` has saved"
+            raise CheckpointProblem.damaged(text, "a value is not of the type that was written", ANEW)
         return Saved(position, time, rules, {str(n): bytes(c) for n, c in pieces})
 
     def save(

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from occurs.engine.engine import Engine
 from occurs.engine.ledger import Ledger
-from occurs.engine.state import State, from_ipc, meta_from_ipc, meta_to_ipc, to_ipc
+from occurs.engine.state import State, from_ipc, meta_from_ipc, meta_to_ipc, restoring, to_ipc
 from occurs.hosts.local import calls
 from occurs.hosts.spark.task import BUDGET
 from occurs.hosts.spark.wide import wide_rows
@@ -251,8 +251,9 @@ class Bucket:
             memory = self._fresh()
         else:
             meta = meta_from_ipc(data)
-            if memory is None or memory.version != meta["version_of_state"]:
-                memory = self._read(meta)
+            with restoring(f"the saved state of bucket {self.number}"):
+                if memory is None or memory.version != meta["version_of_state"]:
+                    memory = self._read(meta)
         return memory
 
     def _seat(self, path: Path, name: str, births: dict[str, int]) -> Seat | None:

@@ -32,7 +32,8 @@ class Store:
 
     def get(self, name: str) -> bytes:
         found = self._pieces.getValue((name,))
-        assert found is not None
+        if found is None:
+            raise KeyError(name)
         return bytes(found[0])
 
     def put(self, name: str, data: bytes) -> None:

@@ -353,7 +353,7 @@ def restored(network: Network, tables: Mapping[str, pa.Table]) -> Memory:
     def matrix(name: str, *shape: int) -> np.ndarray:
         found = rows[name].combine_chunks().flatten().to_numpy(zero_copy_only=False)
         if len(found) != m * int(np.prod(shape)):
-            raise CheckpointProblem.of("checkpoint", "the state of a trigger is of another version of it")
+            raise CheckpointProblem.damaged("the saved state of a trigger", "it is of another form")
         return np.array(found, np.int64).reshape(m, *shape)
 
     if not m:
