@@ -174,8 +174,8 @@ class CheckpointProblem(OccursError, ValueError):
     @classmethod
     def damaged(cls, what: object, why: object, hint: str | None = None) -> Self:
         """``what``: a file of a checkpoint, or a saved piece, that cannot be read as it was written."""
-        whole = "put it back from a copy; or start with a new --checkpoint, whose past is empty or filled by --replay-from"
-        return cls.of("bad-checkpoint", f"{what} is damaged: {why}", hint=hint or whole)
+        anew = "put it back from a copy; or start with a new --checkpoint (--replay-from fills its past)"
+        return cls.of("bad-checkpoint", f"{what} is damaged: {why}", hint=hint or anew)
 
 
 class ResourceProblem(OccursError, OSError):

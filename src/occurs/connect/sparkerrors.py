@@ -43,6 +43,6 @@ def _translated(error: Exception, foreign: bool) -> OccursError | None:
         path = re.sub("^file:/+", "/", unquote(file[1]))
         hint = "it is not what its suffix says, or a part of it is missing"
         return InputProblem.of("bad-value", f"{path} cannot be read", file=path, hint=hint)
-    cause = _CAUSE.search(text)
-    first = cause[1] if cause else next((line for line in text.splitlines() if line.strip()), repr(error))
+    causes = [c for c in _CAUSE.findall(text) if not c.startswith("Exception thrown in awaitResult")]
+    first = causes[0] if causes else next((line for line in text.splitlines() if line.strip()), repr(error))
     return ResourceProblem.of("spark-failed", f"Spark could not finish: {first}")

@@ -63,9 +63,13 @@ _SHAPE = {
     "facts?": (_TEXTS, None),
     "special": _TEXTS,
     "stages": int,
-    "rules": _TEXTS,
+    "rules": {...: str},
+    "history?": _TEXTS,
     "digest?": str,
 }
+#: what a start makes before it settles, and all that there may be
+_BEFORE = {"identity", "lock", "control", "history", "spool"}
+_OURS = {*_BEFORE, "spark", "closed", "kafka"}
 _CLOSING = "closing\n"
 _FRESH = "start with a new --checkpoint (it begins with an empty past), or with what this one was started with"
 
@@ -86,18 +90,31 @@ class Checkpoint:
             if not self.path.parent.is_dir():
                 text = f"--checkpoint {path}: there is no directory {self.path.parent}"
                 raise UsageProblem.of("missing-file", text)
-            # Spark writes nothing before a start was settled
-            ours = self._file.exists() or (self._identity.exists() and not self.spark.exists())
-            if self.path.is_dir() and not ours and any(not self._early(p) for p in self.path.iterdir()):
-                text = f"--checkpoint {path}: this directory holds something else"
-                hint = "name a new directory, or one that a follower has made"
-                raise CheckpointProblem.of("bad-checkpoint", text, hint=hint)
+            self._be_ours(path)
             self.path.mkdir(exist_ok=True)
             self._take()
         #: what the latest start was settled with; None: no start has come so far
         self.entry: dict[str, Any] | None = self._read()
+        if self.entry is None:
+            with _disk(self.path):
+                for left in self.history.glob("*"):  # for rules that another start had
+                    left.unlink()
         #: of this directory and no other
         self.id: str = self._begun() if self.entry is None else str(self.entry["id"])
+
+    def _be_ours(self, named: str) -> None:
+        """Without an entry there is nothing but what a start leaves that is stopped before it settles."""
+        if not self.path.is_dir() or self._file.exists():
+            return
+        # a kill leaves parts of the two files that are written first
+        torn = tuple(f".{p.name}." for p in (self._identity, self._file))
+        names = {p.name for p in self.path.iterdir() if not p.name.startswith(torn)}
+        if not names <= _OURS:
+            text = f"--checkpoint {named}: this directory holds something else"
+            hint = "name a new directory, or one that a follower has made"
+            raise CheckpointProblem.of("bad-checkpoint", text, hint=hint)
+        if not names <= _BEFORE:
+            raise CheckpointProblem.damaged(self._file, "it is missing")
 
     @property
     def _file(self) -> Path:
@@ -106,10 +123,6 @@ class Checkpoint:
     @property
     def _identity(self) -> Path:
         return self.path / "identity"
-
-    def _early(self, path: Path) -> bool:
-        """May it be there before ``identity`` is: the lock, or a part of ``identity`` that a kill has left?"""
-        return path.name == "lock" or path.name.startswith(f".{self._identity.name}.")
 
     def _begun(self) -> str:
         """The identity of a checkpoint that no start has settled: on the disk before anything is claimed with it."""
@@ -179,6 +192,9 @@ class Checkpoint:
             why = "its content does not have the digest that was written with it"
         if why is not None:
             raise CheckpointProblem.damaged(self._file, why)
+        gone = [name for name in entry.get("history", ()) if not (self.history / name).exists()]
+        if gone:
+            raise CheckpointProblem.damaged(self.history / gone[0], "it is missing")
         return dict(entry)
 
     def compare(self, entry: Mapping[str, Any], *, learns: bool = False) -> list[Problem]:
@@ -204,7 +220,8 @@ class Checkpoint:
 
     def settle(self, entry: Mapping[str, Any]) -> None:
         """Remember ``entry`` as that of the latest start."""
-        now = {"version": VERSION, "id": self.id, **entry}
+        laid = sorted(p.name for p in self.history.glob("*.parquet"))
+        now = {"version": VERSION, "id": self.id, **entry, "history": laid}
         if self.entry != now:
             self.entry = now
             self._write(self._file, json.dumps({**now, "digest": _digest(now)}, indent=1))
@@ -247,8 +264,8 @@ def misfit(value: Any, shape: Any, where: str = "") -> str | None:
         missing = sorted(named.keys() - value.keys() - optional)
         if missing:
             return f"there is no `{where}{missing[0]}`"
-        parts = [(f"{where}{k}", v, named.get(k, shape.get(...))) for k, v in value.items() if k in named or ... in shape]
-        return next((why for at, v, one in parts if (why := misfit(v, one, f"{at}."))), None)
+        shapes = {k: named.get(k, shape.get(...)) for k in value if k in named or ... in shape}
+        return next((why for k, one in shapes.items() if (why := misfit(value[k], one, f"{where}{k}."))), None)
     if isinstance(shape, list):
         if not isinstance(value, list):
             return _unlike(where, "a list", value)

@@ -36,6 +36,8 @@ LOOK = 1 << 30
 #: rows of a Parquet file that a first look reads: its columns are typed anyhow
 _HEAD = 1000
 _LISTED = "path string, modificationTime timestamp, length bigint, content binary"
+#: how Spark reads the files that a follower leaves in its checkpoint: pages are compared with their checksums
+PARQUET = {"pathGlobFilter": "*.parquet", "parquet.page.verify-checksum.enabled": "true"}
 Batches = Iterator[pa.RecordBatch]
 
 

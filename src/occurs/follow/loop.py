@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from occurs.connect.sparkerrors import own_errors
 from occurs.errors import OccursError
+from occurs.follow.sparkfiles import check, explained
 from occurs.hosts.stream.batches import MicroBatch, StreamQuery
 
 if TYPE_CHECKING:
@@ -101,7 +102,8 @@ class Loop:
 
         Raises what a sink or a task has raised, as an error of ours if it is foreign.
         """
-        with own_errors():
+        check(self.checkpoint)
+        with own_errors(), explained(self.checkpoint):
             writer = self.query.frame.writeStream.outputMode("append").foreachBatch(self._batch)
             running = writer.option("checkpointLocation", str(self.checkpoint)).trigger(**trigger).start()
             try:

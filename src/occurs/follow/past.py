@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from occurs.connect.files import read_sources
 from occurs.connect.whole import durable
 from occurs.follow.expected import Expected
-from occurs.follow.folders import literal
+from occurs.follow.folders import PARQUET, literal
 from occurs.follow.wide import GOOD, wide
 from occurs.hosts.stream.source import StreamSource
 from occurs.model.canonical import fingerprint
@@ -39,7 +39,7 @@ def write_history(paths: Sequence[str], expected: Expected, folder: Path, rules:
     folder.mkdir(exist_ok=True)
     name = fingerprint(rules, 8)
     with durable(folder / f"history-{name}.parquet") as out:
-        pq.write_table(rows, out)
+        pq.write_table(rows, out, write_page_checksum=True)
     return len(rows)
 
 
@@ -47,7 +47,7 @@ def history(session: SparkSession, expected: Expected, source: StreamSource, fol
     """What was left there as wide rows of ``source``.  Every query has this stream, as a checkpoint counts them."""
     folder.mkdir(exist_ok=True)
     reader = session.readStream.schema(replace(expected, late=False).ddl)
-    reader = reader.option("maxFileAge", "36500d").option("pathGlobFilter", "*.parquet")
+    reader = reader.option("maxFileAge", "36500d").options(**PARQUET)
     frame = reader.parquet(literal(folder))
     names = {column: source.physical[place] for place, column in expected.physical.items() if place in source.physical}
     special = [c for c in frame.columns if c.startswith("__")]

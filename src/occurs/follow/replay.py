@@ -19,9 +19,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from occurs.connect.whole import durable
-from occurs.errors import OccursError, ResourceProblem, UsageProblem
+from occurs.errors import CheckpointProblem, OccursError, ResourceProblem, UsageProblem
 from occurs.follow.expected import Expected
-from occurs.follow.folders import literal
+from occurs.follow.folders import PARQUET, literal
 from occurs.follow.wide import wide
 from occurs.model.source import Source
 from occurs.model.time import TimeKind
@@ -70,8 +70,8 @@ class Feeder(threading.Thread):
         self._halt = threading.Event()
         self.error: OccursError | None = None
         spool.mkdir(exist_ok=True)
-        names = [p for p in spool.iterdir() if _NAME.fullmatch(p.name)]
-        self._at = max((int(_NAME.fullmatch(p.name)[2]) for p in names), default=0)  # type: ignore[index]
+        names = sorted(p for p in spool.iterdir() if _NAME.fullmatch(p.name))
+        self._at = _end(spool, [p.name for p in names])
         self._stamp = max((p.stat().st_mtime for p in names), default=0.0)
 
     def run(self) -> None:
@@ -101,7 +101,7 @@ class Feeder(threading.Thread):
     def _write(self, to: int) -> None:
         path = self._spool / f"rows-{self._at:012}-{to:012}.parquet"
         with durable(path, stamp=self._next_stamp()) as out:
-            pq.write_table(self._record.rows.slice(self._at, to - self._at), out)
+            pq.write_table(self._record.rows.slice(self._at, to - self._at), out, write_page_checksum=True)
         self._at = to
 
     def _next_stamp(self) -> float:
@@ -119,12 +119,20 @@ class Feeder(threading.Thread):
             self.join()
 
 
+def _end(spool: Path, names: Sequence[str]) -> int:
+    """How many rows the files of a spool hold, all from the first.  Raises CheckpointProblem (``bad-checkpoint``)."""
+    end = 0
+    for first, last in (map(int, re.findall(r"\d+", name)) for name in names):
+        if first != end:
+            raise CheckpointProblem.damaged(spool, f"a file with the rows from {end:,} to {first:,} is missing")
+        end = last
+    return end
+
+
 def stream(session: SparkSession, spool: Path, expected: Expected, *, chunks: bool) -> DataFrame:
     """The wide rows that a feeder writes; ``chunks``: one file per micro-batch."""
     spool.mkdir(exist_ok=True)
-    reader = (
-        session.readStream.schema(expected.ddl).option("maxFileAge", "36500d").option("pathGlobFilter", "*.parquet")
-    )
+    reader = session.readStream.schema(expected.ddl).option("maxFileAge", "36500d").options(**PARQUET)
     if chunks:
         reader = reader.option("maxFilesPerTrigger", "1")
     return reader.parquet(literal(spool))

@@ -64,13 +64,12 @@ def _entry(one: Fired) -> dict[str, Any]:
     """What :func:`planned` has saved.  Raises CheckpointProblem for anything else: nothing of it is done."""
     with restoring("a firing that the watcher has saved", ANEW):
         entry: dict[str, Any] = json.loads(one.content, object_hook=_untimed)
-        texts = [entry["trigger"], *([entry["type"]] if "type" in entry else [])]
+        _, texts = entry["time"], [entry["trigger"], *([entry["type"]] if "type" in entry else [])]
         texts += [a["notify"] if "notify" in a else a["execute"] for a in entry["actions"]]
         values = [entry["generics"], *([entry["attributes"]] if "type" in entry else [])]
         values += [a["with"] for a in entry["actions"] if "notify" not in a]
         if not all(isinstance(t, str) for t in texts) or not all(isinstance(v, dict) for v in values):
             raise ValueError("a value is not of the type that was written")
-        entry["time"]
         return entry
 
 
