@@ -325,13 +325,19 @@ class Stopped:
         return [n for n in names if not n.endswith((".crc", "lock")) and "out/batch" not in n]
 
     def torn(self, name: str, way: str, seed: int = 0) -> str | None:
-        """Damage a file and go on: None if the answer is right, else the error."""
+        """Damage a file and go on: None if the answer is right, else the error.
+
+        ``never written``: it is missing, and so is the checksum beside it.
+        """
         shutil.rmtree(self.place)
         shutil.copytree(self.copy, self.place)
+        os.chdir(self.place)
         path = self.place / name
-        if way == "missing":
+        if way in ("missing", "never written"):
             path.unlink()
-        else:
+        if way == "never written":
+            (path.parent / f".{path.name}.crc").unlink(missing_ok=True)
+        if way in WAYS:
             path.write_bytes(WAYS[way](path.read_bytes(), random.Random(f"{name} {way} {seed}")))
         status, err = call(*self.again)
         if status == 0:
@@ -432,13 +438,13 @@ def test_torn_state(live, pattern, way):
 @pytest.mark.spark
 @pytest.mark.slow
 def test_what_was_not_noted_is_done_again(live):
-    assert live.torn(newest(live, r"cp/spark/commits/\d+"), "missing") is None
+    assert live.torn(newest(live, r"cp/spark/commits/\d+"), "never written") is None
 
 
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.long
-@pytest.mark.parametrize("way", ["missing", *WAYS])
+@pytest.mark.parametrize("way", ["missing", "never written", *WAYS])
 def test_every_file_in_every_way(live, way):
     tally = {name: live.torn(name, way) for name in live.files()}
     assert sum(err is None for err in tally.values()) < len(tally)
@@ -447,14 +453,14 @@ def test_every_file_in_every_way(live, way):
 @pytest.fixture(scope="module")
 def ended(live: Stopped) -> Stopped:
     """The same, read to its end."""
-    assert live.torn(newest(live, r"cp/spark/commits/\d+"), "missing") is None
+    assert live.torn(newest(live, r"cp/spark/commits/\d+"), "never written") is None
     return Stopped(live.place, live.place.parent / "ended", live.again, live.wanted).keep()
 
 
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.long
-@pytest.mark.parametrize("way", ["missing", *WAYS])
+@pytest.mark.parametrize("way", ["missing", "never written", *WAYS])
 def test_every_file_of_a_stream_that_has_ended(ended, way):
     for name in ("cp/closed", "cp/control/closing.txt", "cp/occurs.json"):
         ended.torn(name, way)
@@ -463,7 +469,7 @@ def test_every_file_of_a_stream_that_has_ended(ended, way):
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.long
-@pytest.mark.parametrize("way", ["missing", *WAYS])
+@pytest.mark.parametrize("way", ["missing", "never written", *WAYS])
 def test_every_file_of_a_replay(spark, tmp_path, monkeypatch, way):
     place = tmp_path / "place"
     place.mkdir()
