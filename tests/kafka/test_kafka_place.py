@@ -194,13 +194,22 @@ def test_notes_say_whether_a_batch_was_begun(tmp_path):
     assert [p.name for p in (tmp_path / "new").iterdir()] == ["kafka-sink-me.json"]
 
 
-DAMAGED = ["", "{}", "[]", '{"version": 2, "started": {}}', '{"version": 1, "started": {"x": 1}}']
+DAMAGED = [
+    b"",
+    b"{}",
+    b"[]",
+    b"\xff\xfe",
+    b"[" * 100_000,
+    b'{"version": 2, "started": {}}',
+    b'{"version": 1, "started": {"x": 1}}',
+    b'{"version": 1, "started": {"3": 1}, "digest": "x"}',
+]
 
 
 @pytest.mark.parametrize("text", DAMAGED)
 def test_a_damaged_note_is_not_taken_for_none(tmp_path, text):
     from occurs.connect.kafka.notes import Notes
 
-    (tmp_path / "kafka-sink-me.json").write_text(text)
+    (tmp_path / "kafka-sink-me.json").write_bytes(text)
     with pytest.raises(CheckpointProblem, match="new checkpoint"):
         Notes(tmp_path, "me").begin(0, 1)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import tempfile
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from occurs.errors import UsageProblem
 
@@ -54,6 +57,30 @@ def _sync(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def sealed(entry: Mapping[str, Any]) -> bytes:
+    """A JSON object with a digest of itself: damage to it is seen by :func:`unsealed`."""
+    return json.dumps({**entry, "digest": _digest(entry)}, indent=1).encode()
+
+
+def unsealed(data: bytes) -> Any:
+    """The JSON value that was sealed; one without a digest is taken as it is, as there was none at first.
+
+    Raises ValueError for any other bytes.
+    """
+    try:
+        found = json.loads(data)
+    except RecursionError as error:
+        raise ValueError("it is nested too deep") from error
+    if isinstance(found, dict) and "digest" in found and found.pop("digest") != _digest(found):
+        raise ValueError("its content does not have the digest that was written with it")
+    return found
+
+
+def _digest(entry: Mapping[str, Any]) -> str:
+    """Equal for equal entries."""
+    return hashlib.blake2b(json.dumps(entry, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def refuse_existing(path: Path, named: str) -> None:

@@ -8,7 +8,6 @@ it now; ``spark/``: offsets and state; ``control/``: whether the stream was told
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import json
 import os
 import re
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from occurs.connect.places import user_path
-from occurs.connect.whole import durable
+from occurs.connect.whole import durable, sealed, unsealed
 from occurs.errors import CheckpointProblem, OccursError, Problem, ResourceProblem, UsageProblem
 from occurs.hosts.stream.adopt import quoted
 
@@ -65,12 +64,11 @@ _SHAPE = {
     "stages": int,
     "rules": {...: str},
     "history?": _TEXTS,
-    "digest?": str,
 }
 #: what a start makes before it settles, and all that there may be
 _BEFORE = {"identity", "lock", "control", "history", "spool"}
 _OURS = {*_BEFORE, "spark", "closed", "kafka"}
-_CLOSING = "closing\n"
+_CLOSING = b"closing\n"
 _FRESH = "start with a new --checkpoint (it begins with an empty past), or with what this one was started with"
 
 
@@ -180,16 +178,14 @@ class Checkpoint:
         except FileNotFoundError:
             return None
         try:
-            entry = json.loads(data)
-        except (ValueError, RecursionError) as error:
+            entry = unsealed(data)
+        except ValueError as error:
             raise CheckpointProblem.damaged(self._file, error) from error
         version = entry.get("version") if isinstance(entry, dict) else None
         if isinstance(version, int) and version != VERSION:
             text = f"{self._file} is of version {version}, and this is version {VERSION}"
             raise CheckpointProblem.of("bad-checkpoint", text, hint="start with a new --checkpoint")
         why = misfit(entry, _SHAPE)
-        if why is None and entry.pop("digest", None) not in (None, _digest(entry)):
-            why = "its content does not have the digest that was written with it"
         if why is not None:
             raise CheckpointProblem.damaged(self._file, why)
         gone = [name for name in entry.get("history", ()) if not (self.history / name).exists()]
@@ -224,7 +220,7 @@ class Checkpoint:
         now = {"version": VERSION, "id": self.id, **entry, "history": laid}
         if self.entry != now:
             self.entry = now
-            self._write(self._file, json.dumps({**now, "digest": _digest(now)}, indent=1))
+            self._write(self._file, sealed(now))
 
     # -- the end -------------------------------------------------------------------------------------------------------
     @property
@@ -233,18 +229,18 @@ class Checkpoint:
         return (self.path / "closed").exists()
 
     def note_closed(self) -> None:
-        self._write(self.path / "closed", "")
+        self._write(self.path / "closed", b"")
 
     def tell_closing(self) -> None:
         """Nothing comes any more: a row for the query's control stream."""
         self.control.mkdir(exist_ok=True)
         told = self.control / "closing.txt"
-        if not told.exists() or told.read_bytes() != _CLOSING.encode():  # Spark takes it once, whatever is in it
+        if not told.exists() or told.read_bytes() != _CLOSING:  # Spark takes it once, whatever is in it
             self._write(told, _CLOSING)
 
-    def _write(self, path: Path, text: str) -> None:
+    def _write(self, path: Path, data: bytes) -> None:
         with _disk(path), durable(path) as out:
-            out.write(text.encode())
+            out.write(data)
 
 
 def misfit(value: Any, shape: Any, where: str = "") -> str | None:
@@ -281,11 +277,6 @@ _CALLED = {str: "text", int: "a whole number", bool: "true or false", list: "a l
 def _unlike(where: str, wanted: str, value: Any) -> str:
     place = f"`{where.removesuffix('.')}`" if where else "the whole"
     return f"{place} is {json.dumps(value)[:40]}, not {wanted}"
-
-
-def _digest(entry: Mapping[str, Any]) -> str:
-    """Equal for equal entries."""
-    return hashlib.blake2b(json.dumps(entry, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 class _disk:

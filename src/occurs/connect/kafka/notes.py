@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import os
-import tempfile
 from pathlib import Path
 
+from occurs.connect.whole import durable, sealed, unsealed
 from occurs.errors import CheckpointProblem, ResourceProblem
-from occurs.model.nesting import read_json
 
 #: batches remembered; a checkpoint set back by more is read back from the start of the topic
 KEPT = 100
@@ -35,18 +32,24 @@ class Notes:
         if started and batch < max(started):
             return 0
         kept = dict(sorted({**started, batch: now}.items())[-KEPT:])
-        self._write(json.dumps({"version": _VERSION, "started": {str(b): t for b, t in kept.items()}}))
+        entry = {"version": _VERSION, "started": {str(b): t for b, t in kept.items()}}
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with durable(self.path) as out:
+                out.write(sealed(entry))
+        except OSError as error:
+            raise ResourceProblem.of("disk", f"{self.path} cannot be written: {error.strerror}") from error
         return None
 
     def _read(self) -> dict[int, int]:
         try:
-            text = self.path.read_text()
+            data = self.path.read_bytes()
         except FileNotFoundError:
             return {}
         except OSError as error:
             raise ResourceProblem.of("disk", f"{self.path} cannot be read: {error.strerror}") from error
         try:
-            found = read_json(text)
+            found = unsealed(data)
             if found["version"] == _VERSION:
                 return {int(batch): int(time) for batch, time in found["started"].items()}
             why = f"it is of version {found['version']}, and this is version {_VERSION}"
@@ -54,21 +57,3 @@ class Notes:
             why = f"it is damaged ({error!r})"
         hint = "start with a new checkpoint, or put back the file as it was"
         raise CheckpointProblem.of("bad-checkpoint", f"{self.path}: {why}", file=str(self.path), hint=hint)
-
-    def _write(self, text: str) -> None:
-        """All or nothing, and on the disk before this returns."""
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
-            with os.fdopen(handle, "w") as out:
-                out.write(text)
-                out.flush()
-                os.fsync(out.fileno())
-            os.replace(name, self.path)
-            folder = os.open(self.path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)  # the new name itself
-            finally:
-                os.close(folder)
-        except OSError as error:
-            raise ResourceProblem.of("disk", f"{self.path} cannot be written: {error.strerror}") from error
