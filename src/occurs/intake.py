@@ -44,6 +44,16 @@ class Intake:
         return self.reads - self._unbound.defined - self._unbound.text_files.keys()
 
     @property
+    def defined(self) -> set[str]:
+        """The types that definitions make."""
+        return set(self._unbound.defined)
+
+    @property
+    def reads_all(self) -> bool:
+        """Does a definition look at the rows of every type, whether the program knows it or not?"""
+        return self._unbound.reads_all
+
+    @property
     def reads_lists(self) -> bool:
         """Do definitions read columns of lists?"""
         return self._unbound.reads_lists
@@ -73,7 +83,7 @@ class Intake:
         history = normalise(
             [*listed(given), *lines] if lines else given,
             schemas=self._unbound.declared,
-            inputs=None if self._unbound.reads_all else inputs,
+            inputs=None if self.reads_all else inputs,
             external=sorted(self.external),
             options=options,
         )

@@ -22,6 +22,7 @@ import occurs
 from occurs.arguments import named
 from occurs.engine.ledger import pieces
 from occurs.engine.state import meta_from_ipc
+from occurs.hosts.spark.read import OTHERS
 from occurs.hosts.spark.task import MARK
 from occurs.hosts.spark.wide import arrow_of, problems_from_json
 from occurs.hosts.stream import bucket as memory_of
@@ -35,7 +36,7 @@ from occurs.hosts.stream.source import StreamSource
 from occurs.hosts.stream.unpack import make_unpacker
 from occurs.model.history import InputOptions, Source
 from occurs.model.occurrence import Occurrence
-from occurs.model.types import Type
+from occurs.model.types import Schema, Type
 from occurs.plan.spread import groups
 from occurs.testing.compare import occurrences_of
 
@@ -142,6 +143,11 @@ class InStream:
         columns: dict[tuple[str, Any], str] = {}
         physical: dict[tuple[str, str], str] = {}
         schemas = {t: s for t, s in history.schemas.items() if t in program.reads}
+        known = {*schemas, *program.reads, *program.declared, *program.defined}
+        self._others = program.reads_all
+        if self._others:  # as `with_others` does
+            schemas[OTHERS] = Schema()
+            self.stage = program.plan(schemas, history.kind)
         for t, schema in schemas.items():
             for name, kind in schema:
                 if kind is not Type.NULL:
@@ -173,7 +179,8 @@ class InStream:
         special = {c: pa.string() for c in ("__type", "__label", "__bad", "__data")}
         special |= {"__time": pa.int64(), "__end": pa.int64(), "__sequence": pa.int64(), "__state": pa.int32()}
         self.schema = pa.schema([*special.items(), *kinds.items()])
-        made = [self._wide(t, table) for t, table in whole.tables.items()]
+        renamed = {t: OTHERS if self._others and t not in known else t for t in whole.tables}
+        made = [self._wide(renamed[t], table) for t, table in whole.tables.items()]
         made += [self._unread(t, table) for t, table in pairs if t is not None and t not in whole.tables and len(table)]
         rows = pa.concat_tables([self.schema.empty_table(), *made])
         self.rows = rows.take(pc.sort_indices(rows, sort_keys=[("__time", "ascending")]))

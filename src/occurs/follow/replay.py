@@ -7,6 +7,7 @@ their names say which rows they hold.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import threading
 import time
@@ -72,7 +73,7 @@ class Feeder(threading.Thread):
         spool.mkdir(exist_ok=True)
         names = sorted(p for p in spool.iterdir() if _NAME.fullmatch(p.name))
         self._at = _end(spool, [p.name for p in names])
-        self._stamp = max((p.stat().st_mtime for p in names), default=0.0)
+        self._stamp = _stamped(names)
 
     def run(self) -> None:
         times = self._record.times
@@ -117,6 +118,21 @@ class Feeder(threading.Thread):
         self._halt.set()
         if self.is_alive():
             self.join()
+
+
+def _stamped(files: Sequence[Path]) -> float:
+    """Let the times of change of files ascend, as they may not in a copy of a checkpoint; returns the last one.
+
+    Spark takes the files in this order, and knows those that it has taken by their names.
+    """
+    last = 0.0
+    for path in files:
+        stamp = path.stat().st_mtime
+        if stamp <= last:
+            stamp = last + 0.002
+            os.utime(path, (stamp, stamp))
+        last = stamp
+    return last
 
 
 def _end(spool: Path, names: Sequence[str]) -> int:

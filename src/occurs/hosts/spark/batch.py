@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from occurs.errors import OccursError, Problem, UsageProblem
 from occurs.found import Timeouts, chosen, drawn
 from occurs.hosts.spark.counts import counts
-from occurs.hosts.spark.read import SparkSource, read
+from occurs.hosts.spark.read import SparkSource, read, with_others
 from occurs.hosts.spark.result import Result, side_by_side
 from occurs.hosts.spark.run import run_group
 from occurs.hosts.windows import Asked, Window
@@ -57,7 +57,7 @@ def detect(
     """
     if partitions < 1:
         raise UsageProblem.of("bad-option", f"partitions: {partitions}", hint="at least 1")
-    source = read(program, events, options)
+    source = with_others(read(program, events, options), program)
     stage = program.plan(source.schemas, source.kind)
     wanted = chosen(stage.found, only)
     asked = {*wanted, *stage.sides}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from occurs.errors import InputProblem, Problem, UsageProblem, did_you_mean
 from occurs.hosts.spark.columns import convert, convert_list
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from occurs.program import Program
 
+#: the type that stands for all those that a program does not know; no event is of a type with this name
+OTHERS = "\0others"
 #: bad rows that a message shows
 _SHOWN = 20
 #: a column of wide rows: attribute, type (of lists that of Arrow), and whether its column is found ignoring case
@@ -48,6 +50,9 @@ class WideSource:
     notices: list[Problem] = field(default_factory=list)
 
 
+Source = TypeVar("Source", bound=WideSource)
+
+
 @dataclass(kw_only=True)
 class SparkSource(WideSource):
     """A history.  ``bad``: the rows left out (reason, file, row, column, value, data), None if there are none."""
@@ -63,6 +68,20 @@ def read(program: Program, events: Any, options: InputOptions) -> SparkSource:
     Raises InputProblem (``missing-column``, ``bad-time``, ``bad-value``) and UsageProblem.
     """
     return prepare(program, events, options).source()
+
+
+def with_others(source: Source, program: Program) -> Source:
+    """The source with rows of types that the program does not know as rows of the type ``OTHERS``, if a definition
+    looks at every row; else as it is."""
+    from pyspark.sql import functions as F
+
+    if program.reads_all:
+        known = sorted({*source.schemas, *program.reads, *program.declared, *program.defined})
+        type = F.col("__type")
+        named = F.when(type.isNull() | type.isin(known), type).otherwise(F.lit(OTHERS))
+        source.frame = source.frame.withColumn("__type", named)
+        source.schemas = {**source.schemas, OTHERS: Schema()}
+    return source
 
 
 def prepare(program: Program, events: Any, options: InputOptions) -> Reading:

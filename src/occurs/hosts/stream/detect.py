@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from occurs.errors import Problem, UsageProblem
 from occurs.found import Timeouts, chosen
 from occurs.hosts.spark.batch import PARTITIONS, by_trigger, needed
+from occurs.hosts.spark.read import with_others
 from occurs.hosts.stream.batches import StreamQuery
 from occurs.hosts.stream.chain import lay_out, records_of
 from occurs.hosts.stream.layout import Layout
@@ -73,7 +74,11 @@ def found_in(
     if partitions < 1:
         raise UsageProblem.of("bad-option", f"partitions: {partitions}", hint="at least 1")
     program.refuse_files("a stream")
-    source = read(False)
+
+    def read_all(late: bool) -> StreamSource:
+        return with_others(read(late), program)
+
+    source = read_all(False)
     stage = program.plan(source.schemas, source.kind)
     reported = chosen(stage.found, only)
     costs = [w for d in stage.definitions for w in d.warnings]
@@ -83,7 +88,7 @@ def found_in(
     if not program.never and any(d.future for d in stage.triggers):
         never = partial(found_in, program.noticing(), read, partitions=partitions, skip=skip)
     return StreamDetections(
-        source, partial(read, True), stage, reported, notices, partitions, with_label, because, skip,
+        source, partial(read_all, True), stage, reported, notices, partitions, with_label, because, skip,
         program.provisional, never,
     )  # fmt: skip
 
