@@ -178,6 +178,28 @@ def test_spark(spark: Any) -> None:
     assert sorted(to_arrow(found.never).to_pylist(), key=lambda r: r["time"]) == NEVER
 
 
+#: it looks at the rows of every type: one is declared, one is made by a rule, two are not known
+OBSERVING = """
+event e
+trigger every observing all: nexttime true reactivate
+trigger made: eventually e reactivate emit Made(n = 1)
+"""
+
+
+def observed() -> pa.Table:
+    types = ["other", "e", "other", None, "third", "Made", "e", "other"]
+    rows = [{"type": t, "time": 2 * n, "link": "ab"[n % 2]} for n, t in enumerate(types)]
+    return pa.Table.from_pylist([r for r in rows if r["type"]])
+
+
+@pytest.mark.spark
+def test_rows_of_types_that_nobody_knows_are_observed_on_spark(spark: Any) -> None:
+    program = occurs.parse(OBSERVING, language="ftl")
+    wanted = here(program, observed(), time_unit="s")
+    assert [e.time for e in wanted if e.type == "every"] == [2, 8, 14]
+    assert difference(wanted, on_spark(spark, program, observed(), partitions=3, time_unit="s")) is None
+
+
 @pytest.mark.spark
 @pytest.mark.long
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -67,6 +67,16 @@ def test_triggers_with_and_without_a_key_and_their_notices(live: Any, tmp_path: 
     assert told
 
 
+def test_rows_of_types_that_nobody_knows_are_observed(live: Any, tmp_path: Path) -> None:
+    rules = "event Traffic(link string)\ntrigger every observing all: nexttime true reactivate"
+    table = traffic(20)
+    types = [["Traffic", "other", "third"][n % 3] for n in range(20)]
+    table = table.set_column(0, "type", pa.array(types))
+    got = follow(live, occurs.parse(rules, language="ftl"), cut(table, 2), tmp_path, watermark=1, **OPTIONS)
+    alike(got, table, {"every"})
+    assert len(got.found) == 10
+
+
 @pytest.mark.long
 def test_triggers_without_a_key_over_restarts(live: Any, tmp_path: Path) -> None:
     table = traffic(40)
