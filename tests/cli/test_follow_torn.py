@@ -344,7 +344,7 @@ class Stopped:
             assert self.found() == self.wanted, (name, way)
             return None
         assert status == 2, (name, way, err)
-        assert re.match(r"error\[(bad-checkpoint|bad-option|other-options)\]: .*/", err), (name, way, err)
+        assert re.match(r"error\[bad-checkpoint\]: .*/|error\[bad-option\]: --out out: ", err), (name, way, err)
         return err
 
     def found(self) -> list[str]:
