@@ -22,6 +22,7 @@ from click.testing import CliRunner
 
 from occurs.cli import main
 from occurs.errors import CheckpointProblem
+from occurs.follow import replay
 from occurs.follow.checkpoint import Checkpoint, misfit
 from occurs.follow.sinks import Files
 from occurs.follow.sparkfiles import check
@@ -280,10 +281,39 @@ def test_logs_of_spark(tmp_path):
         os.rename(kept, spark / name)
     (spark / "commits" / "12").unlink()  # stopped before it was noted
     check(spark)
+    for text in ("v1\n7", 'v1\n{"path":7}', "v1", "", "7", "v1\n{", "\0"):
+        for name in ("sources/0/12", "offsets/12", "commits/11", "metadata"):
+            if (name, text) != ("commits/11", 'v1\n{"path":7}'):
+                whole = (spark / name).read_text()
+                (spark / name).write_text(text)
+                with pytest.raises(CheckpointProblem, match=f"spark/{name} is damaged: "):
+                    check(spark)
+                (spark / name).write_text(whole)
     own = f'{{"path":"file://{tmp_path}/spool/rows-1-2.parquet","timestamp":1,"batchId":12}}'
     (spark / "sources" / "0" / "12").write_text(f"v1\n{own}")
     with pytest.raises(CheckpointProblem, match=r"rows-1-2\.parquet is damaged: it is missing"):
         check(spark)
+
+
+def test_a_spool_holds_all_rows_from_the_first(tmp_path):
+    names = ["rows-000000000000-000000000004.parquet", "rows-000000000004-000000000009.parquet"]
+    assert replay._end(tmp_path, []) == 0
+    assert replay._end(tmp_path, names) == 9
+    with pytest.raises(CheckpointProblem, match=r"is damaged: a file with the rows from 0 to 4 is missing"):
+        replay._end(tmp_path, names[1:])
+
+
+def test_files_of_a_spool_keep_their_order_in_a_copy(tmp_path):
+    """Spark takes them by their times of change, which a copy may not keep."""
+    files = [tmp_path / name for name in "abc"]
+    for path, stamp in zip(files, (30.0, 10.0, 10.0), strict=True):
+        path.touch()
+        os.utime(path, (stamp, stamp))
+    last = replay._stamped(files)
+    times = [path.stat().st_mtime for path in files]
+    assert times == sorted(set(times))
+    assert times[0] == 30.0
+    assert abs(times[-1] - last) < 1e-5
 
 
 # -- with Spark --------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlparse
 
 from occurs.errors import CheckpointProblem, OccursError
@@ -41,8 +42,10 @@ def check(spark: Path) -> None:
         for number in (last - 1, last):
             _be_there(spark / "offsets" / str(number), number >= 0)
         done = [spark / "commits" / str(n) for n in commits[-1:]]
-        for path in [spark / "metadata", *(spark / "offsets" / str(n) for n in offsets[-2:]), *done]:
+        for path in [*(spark / "offsets" / str(n) for n in offsets[-2:]), *done]:
             _log(path)
+        if not isinstance(_log(spark / "metadata")[0].get("id"), str):
+            raise _strange(spark / "metadata")
         _sources(spark, spark / "offsets" / str(last))
     for name in ("_metadata", "_stateSchema"):
         for path in sorted(spark.glob(f"state/*/{name}/**/*")):
@@ -57,16 +60,23 @@ def check(spark: Path) -> None:
 
 def _sources(spark: Path, offsets: Path) -> None:
     """The logs of the files that each source has handed out, up to the latest offsets; those of ours must be there."""
-    for number, line in enumerate(offsets.read_text().splitlines()[2:]):
+    lines = offsets.read_text().splitlines()
+    if len(lines) < 3:
+        raise _strange(offsets)
+    for number, line in enumerate(lines[2:] if lines[0] == "v1" else ()):
+        folder = spark / "sources" / str(number)
         offset = json.loads(line) if line != "-" else None
         last = offset.get("logOffset", -1) if isinstance(offset, dict) else -1
-        folder = spark / "sources" / str(number)
+        if last == -1:
+            _intact(folder / "0")  # where a topic begins
         whole = [n for n in _numbers(folder, _COMPACT) if n <= last]
         names = [f"{n}{_COMPACT}" for n in whole[-1:]] + [str(n) for n in range(max(whole, default=-1) + 1, last + 1)]
         for path in (folder / name for name in names):
             _be_there(path, True)
             for entry in _log(path):
-                file = Path(unquote(urlparse(str(entry.get("path"))).path))
+                if not isinstance(entry, dict) or not isinstance(entry.get("path"), str):
+                    raise _strange(path)
+                file = Path(unquote(urlparse(entry["path"]).path))
                 if file.is_relative_to(spark.parent):
                     _be_there(file, True)
 
@@ -82,8 +92,8 @@ def _be_there(path: Path, wanted: bool) -> None:
         raise CheckpointProblem.damaged(path, "it is missing")
 
 
-def _log(path: Path) -> list[dict]:
-    """The JSON objects of a file of a log: lines behind one with a version; or the file is one object."""
+def _log(path: Path) -> list[Any]:
+    """The JSON values of a file of a log: lines behind one with a version; or the file is one object."""
     _intact(path)
     try:
         lines = path.read_text().splitlines()
@@ -91,9 +101,13 @@ def _log(path: Path) -> list[dict]:
         found = [json.loads(line) for line in lines[versioned:] if line != "-"]
     except ValueError as error:
         raise CheckpointProblem.damaged(path, error) from error
-    if not (versioned or found) or not all(isinstance(f, dict) for f in found):
-        raise CheckpointProblem.damaged(path, "it is not what Spark writes")
+    if not found or not isinstance(found[0], dict):
+        raise _strange(path)
     return found
+
+
+def _strange(path: Path) -> CheckpointProblem:
+    return CheckpointProblem.damaged(path, "it is not what Spark writes")
 
 
 def _intact(path: Path) -> None:
