@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from occurs.errors import UsageProblem
+from occurs.model.nesting import read_json
 
 
 class Whole:
@@ -69,10 +70,7 @@ def unsealed(data: bytes) -> Any:
 
     Raises ValueError for any other bytes.
     """
-    try:
-        found = json.loads(data)
-    except RecursionError as error:
-        raise ValueError("it is nested too deep") from error
+    found = read_json(data)
     if isinstance(found, dict) and "digest" in found and found.pop("digest") != _digest(found):
         raise ValueError("its content does not have the digest that was written with it")
     return found

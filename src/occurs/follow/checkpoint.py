@@ -125,8 +125,11 @@ class Checkpoint:
     def _begun(self) -> str:
         """The identity of a checkpoint that no start has settled: on the disk before anything is claimed with it."""
         if not self._identity.exists():
-            self._write(self._identity, uuid.uuid4().hex)
-        return self._identity.read_text()
+            self._write(self._identity, uuid.uuid4().hex.encode())
+        found = self._identity.read_bytes()
+        if not re.fullmatch(rb"[0-9a-f]{32}", found):
+            raise CheckpointProblem.damaged(self._identity, f"{len(found)} bytes that are no identity")
+        return found.decode()
 
     @property
     def spark(self) -> Path:
