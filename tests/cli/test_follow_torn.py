@@ -16,16 +16,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 from click.testing import CliRunner
 
 from occurs.cli import main
+from occurs.connect.sparkerrors import _translated
 from occurs.errors import CheckpointProblem
 from occurs.follow import replay
 from occurs.follow.checkpoint import Checkpoint, misfit
 from occurs.follow.sinks import Files
-from occurs.follow.sparkfiles import check
+from occurs.follow.sparkfiles import check, explained
 
 from .test_follow import HEAD, interrupt, meanwhile, move_in
 
@@ -314,6 +316,50 @@ def test_files_of_a_spool_keep_their_order_in_a_copy(tmp_path):
     assert times == sorted(set(times))
     assert times[0] == 30.0
     assert abs(times[-1] - last) < 1e-5
+
+
+STATE = """An error occurred while calling o1.getResult.
+: org.apache.spark.SparkException: Exception thrown in awaitResult:
+Caused by: org.apache.spark.SparkException: [CANNOT_LOAD_STATE_STORE.UNCATEGORIZED] An error occurred.  SQLSTATE: 58030
+Caused by: {cause}
+"""
+
+
+def test_why_spark_cannot_read_its_state(tmp_path):
+    state = tmp_path / "spark" / "state" / "0" / "0"
+    state.mkdir(parents=True)
+
+    def told(cause):
+        with pytest.raises(CheckpointProblem) as caught, explained(tmp_path / "spark"):
+            raise RuntimeError(STATE.format(cause=cause))
+        return caught.value.message
+
+    assert told("java.lang.NullPointerException").startswith(f"{tmp_path}/spark/state is damaged: java.lang.Null")
+    gone = state / "2.changelog"
+    assert (
+        told(f"java.io.FileNotFoundException: File file:{gone} does not exist") == f"{gone} is damaged: it is missing"
+    )
+    (state / ".1.zip.crc").touch()
+    assert told("java.lang.NullPointerException") == f"{state}/1.zip is damaged: it is missing"
+    (state / "1.zip").write_bytes(b"abcdef")
+    (state / ".1.zip.crc").write_bytes(b"crc\0" + (512).to_bytes(4, "big") + crc32(b"abcdef").to_bytes(4, "big"))
+    assert told("java.lang.NullPointerException").startswith(f"{tmp_path}/spark/state is damaged: java.lang.Null")
+    (state / "1.zip").write_bytes(b"abcdeg")
+    assert told("java.lang.NullPointerException").startswith(f"{state}/1.zip is damaged: it does not have the checksum")
+
+
+@pytest.mark.parametrize(
+    "text", [STATE.format(cause="java.io.IOException: No space left on device"), "a broker does not answer"]
+)
+def test_what_is_not_damage_passes(tmp_path, text):
+    with pytest.raises(RuntimeError, match=re.escape(text[:40])), explained(tmp_path / "spark"):
+        raise RuntimeError(text)
+
+
+def test_the_cause_of_a_failure_is_told_and_not_that_somebody_waited_for_it():
+    found = _translated(RuntimeError(STATE.format(cause="java.io.EOFException")), True)
+    assert found is not None
+    assert found.message.startswith("Spark could not finish: [CANNOT_LOAD_STATE_STORE.UNCATEGORIZED]")
 
 
 # -- with Spark --------------------------------------------------------------------------------------------------------
