@@ -123,9 +123,7 @@ def chain_keys(reg: np.ndarray, inst: np.ndarray, table: np.ndarray, nodes: np.n
         node = inst[table[at, T.KEY_INSTANCE], T.NODE]
         width = nodes[node, T.TWO] - nodes[node, T.ONE]
         row = table[at]
-        bucket = _bucket(
-            row[T.KEY_SERIAL], row[T.KEY_EPOCH], row[T.KEY_KNOWN], row[T.KEY_FIELDS :], width, size
-        )
+        bucket = _bucket(row[T.KEY_SERIAL], row[T.KEY_EPOCH], row[T.KEY_KNOWN], row[T.KEY_FIELDS :], width, size)
         row[T.KEY_NEXT] = heads[bucket]
         heads[bucket] = at
     return heads
