@@ -273,3 +273,15 @@ def test_names_that_no_file_can_have(occurs, here, path):
         assert done.status == 2, arguments
         assert "error[" in done.err, arguments
         assert "error[internal]" not in done.err, (arguments, done.err)
+
+
+@pytest.mark.parametrize("out", [(), ("--out", "o.csv"), ("--out", "o.jsonl"), ("--out", "o.parquet"), ("--because",)])
+def test_times_at_the_ends_of_what_64_bits_hold(occurs, here, out):
+    times = pa.array([2**63 - 1, -(2**63), 0], pa.timestamp("us", "UTC"))
+    events = table(type=["Temp", "Smoke", "Temp"], time=times, Area=["a"] * 3, Value=pa.array([50, None, 1]))
+    put(here / "e.parquet", parquet(events))
+    (here / "all.tesla").write_text(
+        "event Temp(Area: string, Value: int)\ndefine X(v: int) from Temp() where v = Temp.Value\n"
+    )
+    done = occurs("run", "all.tesla", "--host", "local", "--events", "e.parquet", *out)
+    assert (done.status, "X 2" in done.err) == (0, True), done.err

@@ -10,6 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from occurs.model.values import python_values
+
 
 def plain_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Values as text: timestamps in ISO 8601 with Z, whole floats with ``.0``, nested ones as JSON, bytes in base64;
@@ -28,7 +30,7 @@ def plain_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return pc.replace_substring_regex(text, r"^(-?\d+)$", r"\1.0")
     if pa.types.is_integer(t) or pa.types.is_boolean(t) or pa.types.is_null(t) or pa.types.is_decimal(t):
         return column.cast(pa.string())
-    values = column.to_pylist()
+    values = python_values(column)
     if pa.types.is_union(t):  # each value as what it is
         values = [v if v is None or isinstance(v, str) else dumps(v) for v in values]
     elif pa.types.is_binary(t):
@@ -46,7 +48,7 @@ def json_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_floating(t):
         column = pc.if_else(pc.is_finite(column), column, None)
     if pa.types.is_union(t):
-        return pa.chunked_array([pa.array(["null" if v is None else dumps(v) for v in column.to_pylist()])])
+        return pa.chunked_array([pa.array(["null" if v is None else dumps(v) for v in python_values(column)])])
     text = plain_text(column)
     if pa.types.is_string(t) or pa.types.is_large_string(t) or pa.types.is_timestamp(t) or pa.types.is_binary(t):
         text = _quoted(text)

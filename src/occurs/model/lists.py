@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from occurs.model.nesting import DEEPEST
 from occurs.model.types import Type, arrow_type, from_arrow, widen
-from occurs.model.values import python_value
+from occurs.model.values import python_values
 
 
 def is_list(t: pa.DataType) -> bool:
@@ -45,8 +45,7 @@ def fit_lists(column: pa.ChunkedArray, wanted: pa.DataType) -> pa.ChunkedArray:
     try:
         return column.cast(wanted)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        values = [python_value(column, at) for at in range(len(column))]
-        return pa.chunked_array([one_by_one(values, wanted)], wanted)
+        return pa.chunked_array([one_by_one(python_values(column), wanted)], wanted)
 
 
 def one_by_one(values: Sequence[Any], wanted: pa.DataType) -> pa.Array:

@@ -58,8 +58,16 @@ def python_value(column: pa.ChunkedArray, at: int) -> Any:
         return str(text).removeprefix("[").removesuffix("]")
 
 
+def python_values(column: pa.ChunkedArray) -> list[Any]:
+    """All values of a column, in the same way."""
+    try:
+        return column.to_pylist()
+    except _NO_VALUE:
+        return [python_value(column, at) for at in range(len(column))]
+
+
 def python_rows(table: pa.Table, at: np.ndarray) -> list[dict[str, Any]]:
-    """The rows at some indices as dictionaries, with such values."""
+    """The rows at some indices as dictionaries, in the same way."""
     try:
         return table.take(pa.array(at)).to_pylist()
     except _NO_VALUE:  # one by one: a slice is possible for every type
