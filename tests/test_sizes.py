@@ -14,6 +14,7 @@ from benchmarks import sizes
 
 import occurs
 from counting import lines, superlinear
+from occurs.connect.writers import write
 from occurs.errors import OccursError, Problem, did_you_mean
 
 
@@ -115,6 +116,16 @@ def test_no_function_works_with_the_square_of_the_problems(language):
             assert len(error.value.problems) >= n
 
         return lines(run)
+
+    work(3)
+    assert not superlinear(work(24), work(48))
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl"])
+def test_no_function_works_with_the_square_of_the_types_that_are_written(tmp_path, suffix):
+    def work(n: int) -> dict[str, int]:
+        tables = {f"R{i}": pa.table({"type": [f"R{i}"], "time": [i], "k": [i]}) for i in range(n)}
+        return lines(lambda: write(str(tmp_path / f"found{n}.{suffix}"), tables))
 
     work(3)
     assert not superlinear(work(24), work(48))

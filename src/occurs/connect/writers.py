@@ -145,8 +145,9 @@ def _csv_lines(name: str | None, table: pa.Table, columns: list[str]) -> pa.Chun
     if not len(table):
         return _column([])
     parts: list[object] = [] if name is None else [pa.scalar(_csv_field(_column([name]))[0].as_py())]
+    own = set(table.column_names)
     for column in columns:
-        known = column in table.column_names
+        known = column in own
         parts.append(pc.fill_null(_csv_field(plain_text(table[column])), "") if known else pa.scalar(""))
     return pc.binary_join_element_wise(*parts, ",")
 
@@ -195,11 +196,12 @@ def _columns(tables: Tables) -> list[str]:
 
 def _one_table(tables: Tables) -> pa.Table:
     columns = _columns(tables)
+    common = _common(tables)
     parts = []
     for name, table in tables.items():
         typed = _typed(name, table)
         for at, column in enumerate(typed.schema):
-            other = _common(tables, column.name)
+            other = common[column.name]
             if other != column.type:
                 typed = typed.set_column(at, column.name, typed[column.name].cast(other))
         parts.append(typed)
@@ -209,12 +211,18 @@ def _one_table(tables: Tables) -> pa.Table:
     return whole.take(_by_time([whole])) if len(parts) > 1 else whole
 
 
-def _common(tables: Tables, column: str) -> pa.DataType:
-    """The one type of a column that several tables may have."""
-    if column == "type":
-        return pa.string()
-    types = list(dict.fromkeys(t.schema.field(column).type for t in tables.values() if column in t.column_names))
-    if len(types) == 1:
+def _common(tables: Tables) -> dict[str, pa.DataType]:
+    """The one type of every column, which several tables may have."""
+    kinds: dict[str, dict[pa.DataType, None]] = {}
+    for table in tables.values():
+        for field in table.schema:
+            kinds.setdefault(field.name, {})[field.type] = None
+    return {**{column: _widest(column, list(types)) for column, types in kinds.items()}, "type": pa.string()}
+
+
+def _widest(column: str, types: list[pa.DataType]) -> pa.DataType:
+    """The one type that all values of a column have, which has these in several tables."""
+    if column == "type" or len(types) == 1:
         return types[0]
     a = from_arrow(types[0])
     for t in types[1:]:

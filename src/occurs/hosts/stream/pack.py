@@ -164,7 +164,8 @@ class _Packing:
             return
         ids = self.layout.ids
         home = self.home(path, table)
-        columns = table.select([c for c in path.columns if c in table.column_names])
+        there = set(table.column_names)
+        columns = table.select([c for c in path.columns if c in there])
         mine = np.flatnonzero(bucket.is_valid().to_numpy())
         copies: list[np.ndarray] = []
         if path.lane.split:
