@@ -151,24 +151,28 @@ def _staged(part: Sequence[Definition], whole: Stage) -> list[Group] | None:
     """
     asked = whole.subscriptions.keys()
     parts: list[list[Definition]] = []
+    #: of each part; what is added to one leaves it as it is
+    shapes: list[str] = []
     made: dict[str, int] = {}
     for atom in _atoms(part, asked):
         before = {made[t] for d in atom for t in d.reads if t in made}
         shape = _shape(atom)
         for number in range(max(before, default=0), len(parts)):
-            if _shape(parts[number]) == shape != "keyed" or (shape == "keyed" and stage_key(parts[number] + atom)):
+            if shapes[number] == shape and (shape != "keyed" or stage_key(parts[number] + atom)):
                 parts[number] += atom
                 break
         else:
             number = len(parts)
             parts.append(list(atom))
+            shapes.append(shape)
         made.update(dict.fromkeys(_outputs(atom), number))
-    if len(parts) < 2 or not any(_shape(p) == "keyed" for p in parts):
+    if len(parts) < 2 or "keyed" not in shapes:
         return None
     out = []
+    last = {t: number for number, own in enumerate(parts) for d in own for t in d.reads}
     for number, own in enumerate(parts):
         takes = {t for d in own for t in d.reads if made.get(t, number) != number}
-        hands = {t for later in parts[number + 1 :] for d in later for t in d.reads} & _outputs(own)
+        hands = {t for t in _outputs(own) if last.get(t, number) > number}
         if asked and not hands and _outputs(own).isdisjoint(asked):
             continue
         stage = _stage(own, whole, stage_key(own))
