@@ -109,6 +109,7 @@ def test_nothing_is_kept_of_keys_that_are_gone(name: str) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_nothing_is_kept_of_very_many_keys(name: str) -> None:
     found = marks(name, 100_000, 10, 40)

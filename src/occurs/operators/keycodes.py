@@ -87,15 +87,16 @@ class Renewal:
     least as many codes as are encoded again, so the work for each code that was ever handed out is bounded.
     """
 
-    def __init__(self) -> None:
-        self._seen = 0
+    def __init__(self, seen: int = 0) -> None:
+        """``seen``: how many codes there were when the dictionary was looked at last."""
+        self.seen = seen
 
     def due(self, codes: int, cells: Callable[[], int]) -> bool:
         """Whether a dictionary that has so many ``codes`` is to be replaced now.  ``cells`` is rarely called."""
-        if codes < self._seen + FEW:
+        if codes < self.seen + FEW:
             return False
         due = crowded(codes, cells())
-        self._seen = 0 if due else codes
+        self.seen = 0 if due else codes
         return due
 
 

@@ -55,7 +55,7 @@ class Keys:
         made = Keys(self.types)
         made.values = list(self.values)
         made.codes, self.codes = self.codes, None
-        made.renewal = self.renewal
+        made.renewal = Renewal(self.renewal.seen)
         return made
 
     def only(self, codes: np.ndarray) -> Keys:
