@@ -57,7 +57,7 @@ ENTRY: dict[str, Any] = {
     "facts": None,
     "special": ["type", "time"],
     "stages": 1,
-    "rules": ["one", "two"],
+    "rules": {"one": "", "two": "0123456789abcdef"},
 }  # fmt: skip
 #: values that no file of ours has anywhere
 ODD = (7, 1.5, "x", True, None, [], [7], {}, {"a": 1})
@@ -146,9 +146,9 @@ def test_every_part_of_the_entry_is_looked_at(occurs, settled, name):
 
 @pytest.mark.parametrize("name", ["pinned", "rules"])
 def test_what_was_written_before_there_was_a_digest_has_a_shape_too(occurs, settled, name):
-    settled.write_text(json.dumps({"version": 1, "id": "x", **{n: v for n, v in ENTRY.items() if n != name}}))
+    settled.write_text(json.dumps({"version": 2, "id": "x", **{n: v for n, v in ENTRY.items() if n != name}}))
     assert f"there is no `{name}`" in refused(occurs, "occurs.json")
-    settled.write_text(json.dumps({"version": 1, "id": "x", **ENTRY, name: 7}))
+    settled.write_text(json.dumps({"version": 2, "id": "x", **ENTRY, name: 7}))
     assert f"`{name}` is 7, not " in refused(occurs, "occurs.json")
 
 

@@ -1,7 +1,7 @@
 """``occurs follow`` of a program in five languages, killed with -9 at any instant and started again under any seed,
 writes what ``occurs run`` finds: nothing lost, nothing twice, every label the same.
 
-By hand, with a log: ``PYTHONPATH=tests:. python tests/follow/test_follow_killed.py ROUNDS [KILLS]``.
+By hand, with a log: ``PYTHONPATH=tests:. python tests/cli/test_follow_killed.py ROUNDS [KILLS]``.
 """
 
 from __future__ import annotations

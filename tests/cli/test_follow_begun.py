@@ -12,7 +12,7 @@ from occurs.errors import CheckpointProblem, UsageProblem
 from occurs.follow.checkpoint import Checkpoint
 from occurs.follow.sinks import Files
 
-ENTRY = {"source": "directory", "rules": {"a rule": ""}}
+from .test_follow_torn import ENTRY
 
 
 class Killed(BaseException):
