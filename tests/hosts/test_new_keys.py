@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -106,6 +107,16 @@ def marks(name: str, calls: int, keys: int, parts: int) -> list[Mark]:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_nothing_is_kept_of_keys_that_are_gone(name: str) -> None:
     flat([m.held for m in marks(name, 300, 10, 30)], name)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_no_call_holds_on_to_the_columns_of_the_one_before(name: str) -> None:
+    """A view of a table in the next table keeps both, and so one more with every call."""
+    counts = []
+    for _ in soak(Prepared.of(name, 5), 60, 6):
+        gc.collect()
+        counts.append(sum(type(o) is pa.ChunkedArray for o in gc.get_objects()))
+    assert max(counts[3:]) <= max(counts[:3]) + 5, counts
 
 
 @pytest.mark.long

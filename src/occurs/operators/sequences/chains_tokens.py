@@ -128,9 +128,10 @@ class Bindings:
             refs.append(-1 - np.arange(past.n, past.n + n, dtype=np.int64))
             past.tables.append(table)
             past.n += n
-        rule = table.column("rule").to_numpy() if "rule" in table.column_names else np.zeros(n, np.int64)
-        limits = {g: table.column(f"limit{g}").to_numpy() for g in guards}
-        return Tokens(refs, np.zeros(n, np.int64), table.column("begin").to_numpy(), limits, rule)
+        # copies: a view would hold on to this table, and the next one would hold on to the view, call by call
+        rule = table.column("rule").to_numpy().copy() if "rule" in table.column_names else np.zeros(n, np.int64)
+        limits = {g: table.column(f"limit{g}").to_numpy().copy() for g in guards}
+        return Tokens(refs, np.zeros(n, np.int64), table.column("begin").to_numpy().copy(), limits, rule)
 
     # -- values of bound events --------------------------------------------------------------------------------------
     def time(self, step: int, refs: np.ndarray) -> np.ndarray:
