@@ -185,6 +185,9 @@ def combinable(case: Case) -> bool:
         return False
     if "Timer" in case.rules or "Assign" in case.rules:
         return False
+    program = occurs.parse(case.rules)
+    if not program.external <= {*case.inputs, *program.declared}:
+        return False  # in one table with others a type without rows has their attributes
     return all(t is not Type.NULL for s in case.inputs.values() for _, t in s)
 
 
