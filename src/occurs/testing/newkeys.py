@@ -31,8 +31,9 @@ from occurs.plan.stage import Stage
 
 #: a history is repeated this many times, each time with other keys
 PERIODS = 30
-#: the most codes that there may be for each row of the state and of the call
-CODES = 12
+#: the most codes that there may be for each row of the state and of the call, and how many of them for each definition:
+#: every definition that equates attributes may have codes of its own for the values of a row
+CODES, EACH = 12, 6
 #: columns whose values are not keys
 _KEPT = frozenset({"op", "old", "sequence", "holds", "end"})
 _OPAQUE = (ModuleType, FunctionType, BuiltinFunctionType, MethodType, type, Stage)
@@ -65,7 +66,7 @@ def new_keys(stage: Stage, rows: Mapping[str, Rows], clock: tuple[int, int], per
             first = first or codes(engine)
             found, kept = codes(engine), engine.state.rows()
             text = f"{found} codes for {kept} rows, after {period + 1} calls of {new} rows"
-            assert found <= first + CODES * (kept + new), text
+            assert found <= first + max(CODES, EACH * len(stage.definitions)) * (kept + new), text
 
 
 def renamed(rows: Rows, period: int, by: int) -> Rows:
