@@ -1,7 +1,7 @@
 """``occurs follow`` of a program in five languages, killed with -9 at any instant and started again under any seed,
 writes what ``occurs run`` finds: nothing lost, nothing twice, every label the same.
 
-By hand, with a log: ``PYTHONPATH=tests:. python tests/cli/test_follow_killed.py ROUNDS [KILLS]``.
+By hand, with a log: ``PYTHONPATH=tests:. python tests/cli/test_follow_killed.py ROUNDS [KILLS [SEED]]``.
 """
 
 from __future__ import annotations
@@ -204,17 +204,17 @@ def test_killed_and_started_again(tmp_path: Path, seed: int, instants: Any) -> N
     run_round(tmp_path, seed, instants)
 
 
-def main(rounds: int, kills: int = 3) -> int:
-    """Rounds with seeds of their own; prints what happened."""
+def main(rounds: int, kills: int = 3, first: int = 100) -> int:
+    """Rounds with seeds of their own, from ``first`` on; prints what happened."""
     failed = 0
-    for seed in range(100, 100 + rounds):
+    for seed in range(first, first + rounds):
         with tempfile.TemporaryDirectory() as place:
             try:
                 log = run_round(Path(place), seed, drawn(seed, kills))
             except AssertionError as problem:
                 failed += 1
                 log = ["FAILED", str(problem)]
-        print(f"round {seed - 99}: " + "; ".join(log), flush=True)
+        print(f"round {seed - first + 1}: " + "; ".join(log), flush=True)
     print(f"{rounds} rounds, {failed} failed")
     return failed
 
