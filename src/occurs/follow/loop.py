@@ -39,6 +39,9 @@ def settings(buckets: int) -> dict[str, str]:
         # our frontier moves with rows, never without
         "spark.sql.streaming.noDataMicroBatches.enabled": "false",
         "spark.sql.adaptive.enabled": "false",
+        # how long notes of files that were read stay when they have been put together: Spark's ten minutes are for
+        # stores that list a file some time after it was written
+        "spark.sql.streaming.fileSource.log.cleanupDelay": "60000",
         # how often an idle source is looked at
         "spark.sql.streaming.pollingDelay": "50ms",
     }
