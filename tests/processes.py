@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 from pathlib import Path
+from typing import Any
 
 
 def parents() -> dict[int, int]:
@@ -37,3 +41,16 @@ def workers(pid: int) -> list[int]:
             return False
 
     return [p for p in below(pid) if is_daemon(p) and is_daemon(known.get(p, 0))]
+
+
+def kill(driver: subprocess.Popen[Any]) -> None:
+    """End a process that leads a session of its own, and all below it, with -9, if it has not ended."""
+    every = below(driver.pid)
+    if driver.poll() is None:
+        os.killpg(driver.pid, signal.SIGKILL)
+    for pid in every:  # Python's daemon has a group of its own
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+    driver.wait()

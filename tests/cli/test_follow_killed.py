@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
 import tempfile
@@ -23,7 +22,7 @@ from typing import Any
 import pytest
 from benchmarks import five
 
-from processes import below
+from processes import kill
 
 pytestmark = pytest.mark.slow
 OPTIONS = ("--time-unit", "ms", "--label")
@@ -126,15 +125,7 @@ class Round:
                     self._wait(driver, self.instant(name))
             finally:
                 ended = driver.poll()
-                every = below(driver.pid)
-                if ended is None:
-                    os.killpg(driver.pid, signal.SIGKILL)
-                for pid in every:  # Python's daemon has a group of its own
-                    try:
-                        os.kill(pid, signal.SIGKILL)
-                    except ProcessLookupError:
-                        continue
-                driver.wait()
+                kill(driver)
         spent = time.monotonic() - begun
         state = f"offsets {len(self.offsets)}, commits {len(self.commits)}, files {len(self.files())}"
         what = "ended" if name is None else f"killed when {name}"

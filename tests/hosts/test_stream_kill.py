@@ -1,12 +1,10 @@
 """Drivers that are killed while they follow a directory, and started again from their checkpoint, end with the batch
-answer: nothing lost, nothing twice.  By hand, with a log: ``python tests/hosts/test_stream_kill.py ROUNDS [KILLS]``."""
+answer: nothing lost, nothing twice.  By hand: ``PYTHONPATH=tests python tests/hosts/test_stream_kill.py ROUNDS``."""
 
 from __future__ import annotations
 
-import os
 import random
 import re
-import signal
 import subprocess
 import sys
 import tempfile
@@ -18,10 +16,10 @@ from pathlib import Path
 import pytest
 from filestream import Folder, cut, disordered
 from killdriver import DELAY, OPTIONS, lines
-from processes import below
 from streamprograms import EVERYTHING, events
 
 import occurs
+from processes import kill
 
 pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.spark]
 FILES = 6
@@ -67,15 +65,7 @@ class Round:
                     driver.wait(PATIENCE)
             finally:
                 ended = driver.poll() is not None
-                every = below(driver.pid)
-                if not ended:
-                    os.killpg(driver.pid, signal.SIGKILL)
-                for pid in every:  # Python's daemon has a group of its own
-                    try:
-                        os.kill(pid, signal.SIGKILL)
-                    except ProcessLookupError:
-                        continue
-                driver.wait()
+                kill(driver)
         spent = time.monotonic() - begun
         what = "ended" if ended else "killed"
         self.log.append(f"{what} after {spent:.1f} s, micro-batches {before} to {self.done()}")
