@@ -23,7 +23,7 @@ kernels: $(READY)  ## compile what is compiled at first use, in two processes, b
 	  tests/pipes/test_pipes_worked.py -k "not random"; wait
 
 lint: $(READY)  ## style and types
-	$(BIN)/python -m ruff check src tests benchmarks examples
+	$(BIN)/python -m ruff check --no-cache src tests benchmarks examples
 	$(BIN)/python -m mypy
 
 bench: $(READY)  ## a table of ratios: against Spark doing nothing, against bare NumPy, growth

@@ -14,12 +14,12 @@ import pyarrow.compute as pc
 import pytest
 from filestream import Folder, Followed, collected, cut, disordered, follow, ticks
 from hostcases import all_cases, bare, combined, here, labelled, on_spark
-from processes import workers
 from pyspark.errors import StreamingQueryException
 from streamprograms import EVERYTHING, events
 
 import occurs
 from occurs.testing.compare import difference, occurrences_of
+from processes import workers
 
 pytestmark = pytest.mark.spark
 KEYED = "define CE(K, V) from A(K = $k) and each B(K = $k) within 5 ms from A where K = $k, V = B.V"
