@@ -19,7 +19,8 @@ lane lo its lo, so a dictionary-encoded column costs one digest per distinct tex
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from occurs.kernel import kernel
 
 SEED_HI = 0x243F6A8885A308D3
 SEED_LO = 0x13198A2E03707344
@@ -34,7 +35,7 @@ TAG_BOOL, TAG_INT, TAG_FLOAT, TAG_STRING, TAG_TIMESTAMP, TAG_BINARY = range(1, 7
 _TAG_INT, _TAG_FLOAT = np.uint64(TAG_INT), np.uint64(TAG_FLOAT)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def mix_hi(state: np.uint64, word: np.uint64) -> np.uint64:
     """One step of lane hi."""
     z = state ^ word
@@ -43,7 +44,7 @@ def mix_hi(state: np.uint64, word: np.uint64) -> np.uint64:
     return (z ^ (z >> _U31)) + _HI_3
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def mix_lo(state: np.uint64, word: np.uint64) -> np.uint64:
     """One step of lane lo."""
     z = state ^ word
@@ -52,7 +53,7 @@ def mix_lo(state: np.uint64, word: np.uint64) -> np.uint64:
     return (z ^ (z >> _U27)) + _LO_3
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def absorb(hi: np.ndarray, lo: np.ndarray, word_hi: np.ndarray, word_lo: np.ndarray) -> None:
     """All rows absorb one word, in place; words are arrays of n, or of 1 for one word common to all rows."""
     step_hi = 1 if len(word_hi) > 1 else 0
@@ -62,7 +63,7 @@ def absorb(hi: np.ndarray, lo: np.ndarray, word_hi: np.ndarray, word_lo: np.ndar
         lo[i] = mix_lo(lo[i], word_lo[i * step_lo])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def chain(
     kind: np.ndarray,
     parts: np.ndarray,
@@ -94,7 +95,7 @@ def chain(
     return out_hi, out_lo
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def absorb_lists(
     hi: np.ndarray, lo: np.ndarray, offsets: np.ndarray, part_hi: np.ndarray, part_lo: np.ndarray
 ) -> None:
@@ -105,7 +106,7 @@ def absorb_lists(
             lo[i] = mix_lo(mix_lo(lo[i], part_hi[k]), part_lo[k])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def absorb_values(
     hi: np.ndarray,
     lo: np.ndarray,
@@ -124,7 +125,7 @@ def absorb_values(
             lo[i] = mix_lo(mix_lo(lo[i], name_lo ^ tag), word_lo[i])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def absorb_floats(
     hi: np.ndarray,
     lo: np.ndarray,
@@ -146,7 +147,7 @@ def absorb_floats(
             lo[i] = mix_lo(mix_lo(lo[i], name_lo ^ tag), word)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def digest_texts(offsets: np.ndarray, data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The digests of n texts: ``offsets`` (n + 1) into the bytes ``data``."""
     n = len(offsets) - 1
@@ -166,7 +167,7 @@ def digest_texts(offsets: np.ndarray, data: np.ndarray) -> tuple[np.ndarray, np.
     return hi, lo
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def parse_hex(offsets: np.ndarray, data: np.ndarray, hi: np.ndarray, lo: np.ndarray) -> None:
     """Write the 128 bits of every text that is exactly 32 lower-case hexadecimal digits; leave the other rows alone."""
     for i in range(len(offsets) - 1):

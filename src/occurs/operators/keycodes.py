@@ -9,20 +9,20 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
 
+from occurs.kernel import kernel
 from occurs.model.types import Type
 from occurs.operators.columns import Column
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _slot(key: int, size: int) -> int:
     z = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     z ^= z >> np.uint64(29)
     return np.int64(z & np.uint64(size - 1))  # type: ignore[return-value]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _rehash(keys: np.ndarray, codes: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     new_keys = np.zeros(size, np.int64)
     new_codes = np.full(size, -1, np.int64)
@@ -36,7 +36,7 @@ def _rehash(keys: np.ndarray, codes: np.ndarray, size: int) -> tuple[np.ndarray,
     return new_keys, new_codes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _encode(
     values: np.ndarray, valid: np.ndarray, keys: np.ndarray, codes: np.ndarray, used: int, next_code: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, int, int]:

@@ -8,10 +8,11 @@ partial sums, correctly rounded as ``math.fsum``.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from occurs.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def prefix_sums(values: np.ndarray) -> np.ndarray:
     """n + 1 sums modulo 2**64: differences are right whenever the true sum fits into int64."""
     out = np.empty(len(values) + 1, np.int64)
@@ -23,7 +24,7 @@ def prefix_sums(values: np.ndarray) -> np.ndarray:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def next_true(flags: np.ndarray) -> np.ndarray:
     """For every position (n + 1) the first position at or after it whose flag is set, else n."""
     n = len(flags)
@@ -34,7 +35,7 @@ def next_true(flags: np.ndarray) -> np.ndarray:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def last_true(flags: np.ndarray) -> np.ndarray:
     """For every position (n + 1) the last position before it whose flag is set, else -1."""
     n = len(flags)
@@ -45,7 +46,7 @@ def last_true(flags: np.ndarray) -> np.ndarray:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_exact(partials: np.ndarray, used: int, x: float) -> int:
     """Add ``x`` to the non-overlapping ``partials``; returns how many there are now."""
     kept = 0
@@ -63,7 +64,7 @@ def _add_exact(partials: np.ndarray, used: int, x: float) -> int:
     return kept + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _round_exact(partials: np.ndarray, used: int) -> float:
     """The sum of ``partials``, rounded half to even once."""
     if used == 0:
@@ -87,7 +88,7 @@ def _round_exact(partials: np.ndarray, used: int) -> float:
     return hi
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def float_sums(values: np.ndarray, valid: np.ndarray, lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
     """Exact sums of each range, over finite values so small that no partial sum overflows."""
     out = np.zeros(len(lo), np.float64)
@@ -101,7 +102,7 @@ def float_sums(values: np.ndarray, valid: np.ndarray, lo: np.ndarray, hi: np.nda
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def middles(
     rank: np.ndarray, valid: np.ndarray, lo: np.ndarray, hi: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -134,7 +135,7 @@ def middles(
 BLOCK = 16
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _better(rank: np.ndarray, a: int, b: int, least: bool) -> int:
     """That of two positions with the less (greater) rank, the first of equals; -1 is no position."""
     if a < 0:
@@ -146,7 +147,7 @@ def _better(rank: np.ndarray, a: int, b: int, least: bool) -> int:
     return b if rank[b] > rank[a] else a
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def block_extremes(rank: np.ndarray, levels: int, least: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Positions of the least (greatest) rank (ranks < 0 are absent) up to each position in its block, from each
     position on in its block, and ``table[k, b]`` of the blocks [b, b + 2**k)."""
@@ -173,7 +174,7 @@ def block_extremes(rank: np.ndarray, levels: int, least: bool) -> tuple[np.ndarr
     return before, after, table
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def extremes(
     before: np.ndarray,
     after: np.ndarray,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from occurs.kernel import kernel
 
 #: rules that fit into a set
 MOST = 64
@@ -14,7 +15,7 @@ for _i in range(64):
     _POSITION[((1 << _i) * int(_DE_BRUIJN) % 2**64) >> 58] = _i
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rule_sets(mask: np.ndarray) -> np.ndarray:
     """uint64 (rows) of booleans (rules, rows)."""
     rules, n = mask.shape
@@ -27,7 +28,7 @@ def rule_sets(mask: np.ndarray) -> np.ndarray:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def compared(values: np.ndarray, limits: np.ndarray, rules: np.ndarray, op: int) -> np.ndarray:
     """uint64 (values): the set of the rules whose limit a value compares with: ``value op limit``.
 
@@ -69,7 +70,7 @@ def compared(values: np.ndarray, limits: np.ndarray, rules: np.ndarray, op: int)
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _walk(
     starts: np.ndarray,
     first_row: int,
@@ -114,7 +115,7 @@ def _walk(
                 break
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def first_step(
     starts: np.ndarray,
     first_row: int,

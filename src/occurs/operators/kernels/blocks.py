@@ -9,8 +9,8 @@ the end of the last.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
 
+from occurs.kernel import kernel, types
 from occurs.operators.kernels.intervals import _INTS, _OPEN, _OUT, combined
 from occurs.operators.kernels.preceding import _first_from, in_groups
 from occurs.operators.kernels.stretches import index, lower, numbers_of
@@ -20,14 +20,14 @@ ANY = -_OPEN - 1
 _BLOCK = types.Array(types.int64, 2, "C")
 
 
-@njit(types.int64(types.int64), cache=True, nogil=True)
+@kernel(types.int64(types.int64))
 def earlier(tick: int) -> int:
     """The tick before; what never comes or never was stays so."""
     return tick if tick == _OPEN else max(tick, ANY + 1) - 1
 
 
-@njit(
-    types.void(_BLOCK, types.int64, types.int64, _BLOCK, types.int64, types.int64, types.int64), cache=True, nogil=True
+@kernel(
+    types.void(_BLOCK, types.int64, types.int64, _BLOCK, types.int64, types.int64, types.int64)
 )
 def copy(out: np.ndarray, to: int, at: int, block: np.ndarray, column: int, first: int, last: int) -> None:
     """Writes a piece of a column into the column ``to``, from ``at`` on."""
@@ -38,7 +38,7 @@ def copy(out: np.ndarray, to: int, at: int, block: np.ndarray, column: int, firs
         there[begin + i] = here[source + i]
 
 
-@njit(_BLOCK(_BLOCK, _BLOCK, types.int64), cache=True, nogil=True)
+@kernel(_BLOCK(_BLOCK, _BLOCK, types.int64))
 def behind_another(first: np.ndarray, second: np.ndarray, width: int) -> np.ndarray:
     """The rows of both, their first ``width`` columns."""
     n, m = first.shape[1], second.shape[1]
@@ -49,7 +49,7 @@ def behind_another(first: np.ndarray, second: np.ndarray, width: int) -> np.ndar
     return out
 
 
-@njit(_BLOCK(_BLOCK, _INTS), cache=True, nogil=True)
+@kernel(_BLOCK(_BLOCK, _INTS))
 def taken(block: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """These rows."""
     width = block.shape[0]
@@ -61,7 +61,7 @@ def taken(block: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return out
 
 
-@njit(types.boolean(_BLOCK, _BLOCK), cache=True, nogil=True)
+@kernel(types.boolean(_BLOCK, _BLOCK))
 def alike(one: np.ndarray, other: np.ndarray) -> bool:
     """Whether they have the same rows."""
     if one.shape[1] != other.shape[1]:
@@ -73,13 +73,13 @@ def alike(one: np.ndarray, other: np.ndarray) -> bool:
     return True
 
 
-@njit(_OUT(_INTS), cache=True, nogil=True)
+@kernel(_OUT(_INTS))
 def _dense(values: np.ndarray) -> np.ndarray:
     """The same numbers in few bits."""
     return numbers_of(index(values), values)
 
 
-@njit(_OUT(_BLOCK, types.int64), cache=True, nogil=True)
+@kernel(_OUT(_BLOCK, types.int64))
 def keys(block: np.ndarray, width: int) -> np.ndarray:
     """One number per row, equal where the first ``width`` columns are."""
     n = block.shape[1]
@@ -97,7 +97,7 @@ def keys(block: np.ndarray, width: int) -> np.ndarray:
     return out
 
 
-@njit(_OUT(_BLOCK, types.int64, types.int64), cache=True, nogil=True)
+@kernel(_OUT(_BLOCK, types.int64, types.int64))
 def across(places: np.ndarray, one: int, other: int) -> np.ndarray:
     """For every variable of one side where it is on the other, -1 if it is not.  ``places``: per side (0 left, 1
     right) where it has each variable of both, -1 if it has not."""
@@ -111,7 +111,7 @@ def across(places: np.ndarray, one: int, other: int) -> np.ndarray:
     return out
 
 
-@njit(_OUT(_BLOCK, types.int64), cache=True, nogil=True)
+@kernel(_OUT(_BLOCK, types.int64))
 def outward(places: np.ndarray, side: int) -> np.ndarray:
     """For every variable of a side where it is among those of both."""
     count = 0
@@ -124,7 +124,7 @@ def outward(places: np.ndarray, side: int) -> np.ndarray:
     return out
 
 
-@njit(types.boolean(_BLOCK, types.int64, types.int64, types.int64), cache=True, nogil=True)
+@kernel(types.boolean(_BLOCK, types.int64, types.int64, types.int64))
 def tells(lags: np.ndarray, row: int, first: int, last: int) -> bool:
     """Whether a segment says something, of starts or of ends."""
     for i in range(first, last):  # noqa: SIM110 - numba
@@ -133,7 +133,7 @@ def tells(lags: np.ndarray, row: int, first: int, last: int) -> bool:
     return False
 
 
-@njit(_BLOCK(_BLOCK, types.int64, types.int64, _BLOCK, _OUT, types.int64), cache=True, nogil=True)
+@kernel(_BLOCK(_BLOCK, types.int64, types.int64, _BLOCK, _OUT, types.int64))
 def _common(lags: np.ndarray, first: int, last: int, block: np.ndarray, to: np.ndarray, common: int) -> np.ndarray:
     """The ``common`` variables of the rows of a block, and of a segment of lags behind them."""
     n = block.shape[1]
@@ -147,7 +147,7 @@ def _common(lags: np.ndarray, first: int, last: int, block: np.ndarray, to: np.n
     return both
 
 
-@njit(_OUT(types.int64, _BLOCK, _OUT, types.int64, _BLOCK, _OUT), cache=True, nogil=True)
+@kernel(_OUT(types.int64, _BLOCK, _OUT, types.int64, _BLOCK, _OUT))
 def least(
     complete: int, lags: np.ndarray, cuts: np.ndarray, ends: int, block: np.ndarray, to: np.ndarray
 ) -> np.ndarray:
@@ -181,10 +181,8 @@ def least(
     return out
 
 
-@njit(
+@kernel(
     types.UniTuple(_OUT, 3)(_BLOCK, _OUT, _BLOCK, _OUT, _OUT),
-    cache=True,
-    nogil=True,
 )
 def late_for(
     lags: np.ndarray, cuts: np.ndarray, block: np.ndarray, limit: np.ndarray, to: np.ndarray
@@ -220,7 +218,7 @@ def late_for(
     return i[:count], j[:count], out
 
 
-@njit(types.void(_BLOCK, types.int64, _BLOCK, types.int64, types.int64, _OUT), cache=True, nogil=True)
+@kernel(types.void(_BLOCK, types.int64, _BLOCK, types.int64, types.int64, _OUT))
 def put(out: np.ndarray, at: int, block: np.ndarray, first: int, last: int, to: np.ndarray) -> None:
     """Writes rows of a block as lags that say nothing yet: ``to``: the column of every variable there."""
     width = out.shape[0]

@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from occurs.kernel import kernel
 
 _WORD = np.uint64(0xFFFFFFFF)
 _32 = np.uint64(32)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def decompose(bits: np.ndarray, use: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int, int]:
     """(mantissas uint64, shifts, negative, base, greatest shift) of float64 values given as int64 ``bits``.
 
@@ -53,7 +54,7 @@ def decompose(bits: np.ndarray, use: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return mantissa, shift, negative, least - 1075, most - least
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _accumulate(total: np.ndarray, parts: np.ndarray, shift: int, negative: bool) -> None:
     """Add (subtract) ``parts * 2**shift``, modulo the width of ``total``; limbs in uint64."""
     word = shift >> 5
@@ -74,7 +75,7 @@ def _accumulate(total: np.ndarray, parts: np.ndarray, shift: int, negative: bool
         carry = s >> _32
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def prefix(mantissa: np.ndarray, shift: np.ndarray, negative: np.ndarray, limbs: int, squares: bool) -> np.ndarray:
     """uint32 (n + 1, limbs): the sums of the values, or of their squares, before every position."""
     n = len(mantissa)
@@ -105,7 +106,7 @@ def prefix(mantissa: np.ndarray, shift: np.ndarray, negative: np.ndarray, limbs:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _difference(table: np.ndarray, lo: int, hi: int, out: np.ndarray) -> None:
     borrow = np.uint64(0)
     for k in range(table.shape[1]):
@@ -114,7 +115,7 @@ def _difference(table: np.ndarray, lo: int, hi: int, out: np.ndarray) -> None:
         borrow = (d >> _32) & np.uint64(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _rounded(x: np.ndarray) -> tuple[float, int]:
     """(m, e) with m * 2**e the integer ``x`` (destroyed), rounded half to even to 53 bits."""
     limbs = len(x)
@@ -153,7 +154,7 @@ def _rounded(x: np.ndarray) -> tuple[float, int]:
     return (-value if negative else value), below
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sums(table: np.ndarray, base: int, lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
     """The sum of each range, rounded once; infinite beyond the range of doubles."""
     out = np.zeros(len(lo), np.float64)
@@ -166,7 +167,7 @@ def sums(table: np.ndarray, base: int, lo: np.ndarray, hi: np.ndarray) -> np.nda
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def deviations(
     table: np.ndarray, squares: np.ndarray, base: int, lo: np.ndarray, hi: np.ndarray, count: np.ndarray
 ) -> np.ndarray:

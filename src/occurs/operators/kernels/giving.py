@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
 
+from occurs.kernel import kernel, types
 from occurs.operators.kernels.blocks import _BLOCK, behind_another, copy, keys, least, taken
 from occurs.operators.kernels.intervals import _OUT
 from occurs.operators.kernels.stretches import index, numbers_of
 
 
-@njit(_OUT(_BLOCK, _BLOCK, _BLOCK, types.int64), cache=True, nogil=True)
+@kernel(_OUT(_BLOCK, _BLOCK, _BLOCK, types.int64))
 def _of_pending(rows: np.ndarray, pending: np.ndarray, places: np.ndarray, side: int) -> np.ndarray:
     """Per row whether one of the rows ``pending`` of a side has its binding and its end: 0 or 1."""
     n, m, width, own = rows.shape[1], pending.shape[1], places.shape[1], pending.shape[0] - 2
@@ -29,10 +29,8 @@ def _of_pending(rows: np.ndarray, pending: np.ndarray, places: np.ndarray, side:
     return out
 
 
-@njit(
+@kernel(
     types.UniTuple(_BLOCK, 2)(_BLOCK, _BLOCK, types.int64, _BLOCK, _OUT, _BLOCK, _BLOCK),
-    cache=True,
-    nogil=True,
 )
 def once(
     given: np.ndarray, rows: np.ndarray, complete: int, lags: np.ndarray, cuts: np.ndarray, pending: np.ndarray,

@@ -6,8 +6,8 @@ Groups and ticks are any int64.  Every kernel is compiled once: for arrays of an
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
 
+from occurs.kernel import kernel, types
 from occurs.operators.keycodes import _slot
 
 _INTS = types.Array(types.int64, 1, "A", readonly=True)
@@ -16,7 +16,7 @@ _FLAGS = types.Array(types.boolean, 1, "C")
 _OPEN = 2**63 - 1
 
 
-@njit(types.int64(types.int64), cache=True, nogil=True)
+@kernel(types.int64(types.int64))
 def _table_size(n: int) -> int:
     """The size of a table of open addressing for ``n`` keys."""
     size = 16
@@ -25,7 +25,7 @@ def _table_size(n: int) -> int:
     return size
 
 
-@njit(_FLAGS(_INTS, _INTS), cache=True, nogil=True)
+@kernel(_FLAGS(_INTS, _INTS))
 def member(values: np.ndarray, among: np.ndarray) -> np.ndarray:
     """Which of ``values`` are in ``among``."""
     n, m = len(values), len(among)
@@ -64,7 +64,7 @@ def member(values: np.ndarray, among: np.ndarray) -> np.ndarray:
     return out
 
 
-@njit(_FLAGS(_INTS, _INTS, _INTS), cache=True, nogil=True)
+@kernel(_FLAGS(_INTS, _INTS, _INTS))
 def dominated(group: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
     """Of rows in the order of (group, start): which have another one in their group that starts no earlier and ends no
     later; of equal ones the first has not."""
@@ -86,7 +86,7 @@ def dominated(group: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarr
     return out
 
 
-@njit(_OUT(_INTS, _INTS), cache=True, nogil=True)
+@kernel(_OUT(_INTS, _INTS))
 def combined(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """One number >= 0 per row, equal where both are; none at all if they would not be small enough."""
     n = len(left)
@@ -106,7 +106,7 @@ def combined(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return out
 
 
-@njit(types.UniTuple(types.int64, 2)(_INTS), cache=True, nogil=True)
+@kernel(types.UniTuple(types.int64, 2)(_INTS))
 def extremes(ticks: np.ndarray) -> tuple[int, int]:
     """The least and the greatest; of nothing 0 and -1."""
     if len(ticks) == 0:
@@ -118,7 +118,7 @@ def extremes(ticks: np.ndarray) -> tuple[int, int]:
     return least, greatest
 
 
-@njit(types.boolean(_INTS), cache=True, nogil=True)
+@kernel(types.boolean(_INTS))
 def ascending(ticks: np.ndarray) -> bool:
     """Whether none is less than the one before."""
     for i in range(1, len(ticks)):  # noqa: SIM110 - numba
@@ -127,7 +127,7 @@ def ascending(ticks: np.ndarray) -> bool:
     return True
 
 
-@njit(types.boolean(_INTS), cache=True, nogil=True)
+@kernel(types.boolean(_INTS))
 def silent(ticks: np.ndarray) -> bool:
     """Whether all are the greatest int64."""
     for i in range(len(ticks)):  # noqa: SIM110 - numba
@@ -136,7 +136,7 @@ def silent(ticks: np.ndarray) -> bool:
     return True
 
 
-@njit(_OUT(_INTS), cache=True, nogil=True)
+@kernel(_OUT(_INTS))
 def tied(ticks: np.ndarray) -> np.ndarray:
     """The rows that are equal to the one before or to the next."""
     n = len(ticks)

@@ -13,9 +13,8 @@ Tables of state have room behind their rows, which are in no order; ``sizes`` sa
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
-from numba.typed import List
 
+from occurs.kernel import List, kernel, types
 from occurs.operators.kernels import relations
 from occurs.operators.kernels.blocks import _BLOCK, alike, copy, keys, taken
 from occurs.operators.kernels.giving import once
@@ -42,7 +41,7 @@ _FEW = 32
 _PLACES = types.Array(types.int64, 3, "C")
 
 
-@njit(_BLOCK(_PLACES, types.int64, _BLOCK), cache=True, nogil=True)
+@kernel(_BLOCK(_PLACES, types.int64, _BLOCK))
 def _of(places: np.ndarray, node: int, program: np.ndarray) -> np.ndarray:
     """Where the operands of a node have its variables."""
     out = np.empty((2, program[node, WIDTH]), np.int64)
@@ -52,7 +51,7 @@ def _of(places: np.ndarray, node: int, program: np.ndarray) -> np.ndarray:
     return out
 
 
-@njit(_BLOCK(_OUT, types.int64, types.int64, types.int64), cache=True, nogil=True)
+@kernel(_BLOCK(_OUT, types.int64, types.int64, types.int64))
 def _points(marks: np.ndarray, at: int, width: int, n: int) -> np.ndarray:
     """Instants out of a row of columns."""
     out = np.empty((width + 2, n), np.int64)
@@ -63,7 +62,7 @@ def _points(marks: np.ndarray, at: int, width: int, n: int) -> np.ndarray:
     return out
 
 
-@njit(_BLOCK(_BLOCK, types.int64), cache=True, nogil=True)
+@kernel(_BLOCK(_BLOCK, types.int64))
 def _instants(rows: np.ndarray, column: int) -> np.ndarray:
     """The starts of intervals, or the ends."""
     width, n = rows.shape[0] - 2, rows.shape[1]
@@ -75,7 +74,7 @@ def _instants(rows: np.ndarray, column: int) -> np.ndarray:
     return out
 
 
-@njit(types.int64(_BLOCK, types.int64), cache=True, nogil=True)
+@kernel(types.int64(_BLOCK, types.int64))
 def _greatest(block: np.ndarray, column: int) -> int:
     out = -1
     for i in range(block.shape[1]):
@@ -83,7 +82,7 @@ def _greatest(block: np.ndarray, column: int) -> int:
     return out
 
 
-@njit(inline="always")
+@kernel(inline="always")
 def _related(
     node: np.ndarray, places: np.ndarray, tables: List, sizes: np.ndarray, versions: np.ndarray, columns: np.ndarray,
     touched: np.ndarray, left: np.ndarray, left_open: np.ndarray, right: np.ndarray, right_open: np.ndarray,
@@ -128,7 +127,7 @@ def _related(
     return found, lags, cuts
 
 
-@njit(_BLOCK(_BLOCK, types.int64, _BLOCKS, _OUT, _OUT, _MARKS), cache=True, nogil=True)
+@kernel(_BLOCK(_BLOCK, types.int64, _BLOCKS, _OUT, _OUT, _MARKS))
 def _open(
     program: np.ndarray, node: int, tables: List, sizes: np.ndarray, columns: np.ndarray, touched: np.ndarray
 ) -> np.ndarray:
@@ -139,7 +138,7 @@ def _open(
     return opened(taken(tables[t], drawn(tables[t], sizes[t], columns[t], touched)))
 
 
-@njit(types.Tuple((_MARKS, types.int64))(_BLOCK, types.int64, _BLOCKS, _BLOCKS), cache=True, nogil=True)
+@kernel(types.Tuple((_MARKS, types.int64))(_BLOCK, types.int64, _BLOCKS, _BLOCKS))
 def _touched(program: np.ndarray, phase: int, closed: List, began: List) -> tuple[np.ndarray, int]:
     """The keys of which something comes for the nodes of a phase, and how many rows come."""
     most, count = -1, 0
@@ -157,17 +156,15 @@ def _touched(program: np.ndarray, phase: int, closed: List, began: List) -> tupl
     return out, count
 
 
-@njit(_BLOCK(_BLOCK), cache=True, nogil=True)
+@kernel(_BLOCK(_BLOCK))
 def _in_order(rows: np.ndarray) -> np.ndarray:
     """Instants in the order of time."""
     time = rows[rows.shape[0] - 2]
     return rows if ascending(time) else taken(rows, np.argsort(time, kind="mergesort"))
 
 
-@njit(
+@kernel(
     types.void(_BLOCK, _PLACES, _BLOCKS, _OUT, _OUT, _OUT, _OUT, _BLOCKS, _BLOCKS),
-    cache=True,
-    nogil=True,
 )
 def _rows(
     program: np.ndarray, places: np.ndarray, tables: List, sizes: np.ndarray, versions: np.ndarray, marks: np.ndarray,
@@ -208,10 +205,8 @@ def _rows(
                     replace(tables, sizes, versions, t, some, now)
 
 
-@njit(
+@kernel(
     types.void(_BLOCK, _PLACES, _OUT, _BLOCKS, _OUT, _OUT, _MARKS, _BLOCKS, _BLOCKS, types.int64),
-    cache=True,
-    nogil=True,
 )
 def _states(
     program: np.ndarray, places: np.ndarray, columns: np.ndarray, tables: List, sizes: np.ndarray, versions: np.ndarray,
@@ -242,10 +237,8 @@ def _states(
                 replace(tables, sizes, versions, t, some, now)
 
 
-@njit(
+@kernel(
     types.Tuple((_MARKS, types.boolean))(_BLOCK, types.int64, _BLOCKS, _OUT, _OUT, _MARKS, _BLOCKS),
-    cache=True,
-    nogil=True,
 )
 def _wanted(
     program: np.ndarray, node: int, tables: List, sizes: np.ndarray, columns: np.ndarray, touched: np.ndarray,
@@ -273,7 +266,7 @@ def _wanted(
     return out, some
 
 
-@njit(_BLOCKS(_BLOCK), cache=True, nogil=True)
+@kernel(_BLOCKS(_BLOCK))
 def _nothing(program: np.ndarray) -> List:
     """No rows of any node; those of nodes with as many variables are one and the same block."""
     made = List.empty_list(_BLOCK)
@@ -286,7 +279,7 @@ def _nothing(program: np.ndarray) -> List:
     return out
 
 
-@njit(inline="always")
+@kernel(inline="always")
 def _relations(
     program: np.ndarray, places: np.ndarray, columns: np.ndarray, tables: List, sizes: np.ndarray, versions: np.ndarray,
     touched: np.ndarray, closed: List, lags: List, frontier: int,
@@ -315,7 +308,7 @@ def _relations(
         )  # fmt: skip
 
 
-@njit(types.Tuple((_OUT, _OUT))(_BLOCKS, _OUT), cache=True, nogil=True)
+@kernel(types.Tuple((_OUT, _OUT))(_BLOCKS, _OUT))
 def _blocks(closed: List, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The blocks of nodes one behind the other, and the rows of each."""
     size = 0
@@ -334,7 +327,7 @@ def _blocks(closed: List, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return out, rows
 
 
-@njit(_OUT(_BLOCK), cache=True, nogil=True)
+@kernel(_OUT(_BLOCK))
 def _widths(program: np.ndarray) -> np.ndarray:
     """How many variables the instants of rows have."""
     out = np.empty(len(program), np.int64)
@@ -346,13 +339,11 @@ def _widths(program: np.ndarray) -> np.ndarray:
     return out[:n]
 
 
-@njit(
+@kernel(
     types.Tuple((_OUT, _SHORT, _STORE, _OUT))(
         _BLOCK, _PLACES, _OUT, _BLOCKS, *[_OUT] * 5, types.int64, types.int64, _BLOCK, _OUT, types.boolean,
         *[_OUT] * 5, _STORE, _OUT,
     ),
-    cache=True,
-    nogil=True,
 )  # fmt: skip
 def advance(
     program: np.ndarray, places: np.ndarray, columns: np.ndarray, tables: List, sizes: np.ndarray, versions: np.ndarray,

@@ -4,9 +4,8 @@ others (phenesthe.md, section 5).  Blocks are as in :mod:`occurs.operators.kerne
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
-from numba.typed import List
 
+from occurs.kernel import List, kernel, types
 from occurs.operators.kernels.blocks import _BLOCK, copy
 from occurs.operators.kernels.intervals import _OPEN, _OUT
 
@@ -14,7 +13,7 @@ _BLOCKS = types.ListType(_BLOCK)
 _MARKS = types.Array(types.boolean, 1, "C")
 
 
-@njit(_BLOCK(_BLOCK), cache=True, nogil=True)
+@kernel(_BLOCK(_BLOCK))
 def opened(held: np.ndarray) -> np.ndarray:
     """Rows of a table that begin and have not ended, as intervals."""
     width, n = held.shape
@@ -26,7 +25,7 @@ def opened(held: np.ndarray) -> np.ndarray:
     return out
 
 
-@njit(_OUT(_BLOCK, types.int64, types.int64, _MARKS), cache=True, nogil=True)
+@kernel(_OUT(_BLOCK, types.int64, types.int64, _MARKS))
 def drawn(table: np.ndarray, size: int, column: int, touched: np.ndarray) -> np.ndarray:
     """The rows of the keys in question."""
     if column < 0:
@@ -40,7 +39,7 @@ def drawn(table: np.ndarray, size: int, column: int, touched: np.ndarray) -> np.
     return out[:n]
 
 
-@njit(types.void(_BLOCKS, _OUT, _OUT, types.int64, _OUT, _BLOCK), cache=True, nogil=True)
+@kernel(types.void(_BLOCKS, _OUT, _OUT, types.int64, _OUT, _BLOCK))
 def replace(
     tables: List, sizes: np.ndarray, versions: np.ndarray, number: int, rows: np.ndarray, after: np.ndarray
 ) -> None:

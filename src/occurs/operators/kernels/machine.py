@@ -9,8 +9,8 @@ to that: it stops with ``GIVE_UP``.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from occurs.kernel import kernel
 from occurs.operators.kernels.stackcode import DONE, GIVE_UP, STACK, Arrays, evaluate
 
 SELECT, ABSENT, KEEP, EXTRA = range(4)
@@ -28,13 +28,13 @@ PATTERN_FIELDS = 10
 _FIRST = np.int64(-(2**63))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mix(h: np.int64, bits: np.int64) -> np.int64:
     z = (np.uint64(h) ^ np.uint64(bits)) * np.uint64(0x9E3779B97F4A7C15)
     return np.int64(z ^ (z >> np.uint64(29)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _enter(pool: Arrays, row: int, i: int, index_keys: np.ndarray, chains: Arrays) -> None:
     """Make a row the head of its chain in index ``i``, unless a value of its key is null."""
     values, real, known, _ = pool
@@ -53,7 +53,7 @@ def _enter(pool: Arrays, row: int, i: int, index_keys: np.ndarray, chains: Array
     heads[i, bucket] = row
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _find(
     step: np.ndarray,
     roles: np.ndarray,
@@ -131,21 +131,21 @@ def _find(
     return n, found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _grown(a: np.ndarray, size: int) -> np.ndarray:
     out = np.zeros((size, a.shape[1]), a.dtype)
     out[: len(a)] = a
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _longer(a: np.ndarray, size: int) -> np.ndarray:
     out = np.zeros(size, a.dtype)
     out[: len(a)] = a
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def run(
     n_static: int,
     values: np.ndarray,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
 
+from occurs.kernel import kernel, types
 from occurs.operators.kernels.intervals import _INTS, _OPEN, _OUT
 from occurs.operators.kernels.preceding import _first_from, in_groups
 from occurs.operators.kernels.stretches import _INDEX, index, number
@@ -12,7 +12,7 @@ from occurs.operators.kernels.stretches import _INDEX, index, number
 _PAIRS = types.Tuple((_OUT, _OUT, types.int64))
 
 
-@njit(types.Tuple((_OUT, _OUT))(_INTS, _INTS, types.int64, types.int64), cache=True, nogil=True)
+@kernel(types.Tuple((_OUT, _OUT))(_INTS, _INTS, types.int64, types.int64))
 def _parts(key: np.ndarray, start: np.ndarray, closed: int, since: int) -> tuple[np.ndarray, np.ndarray]:
     """The rows that began after ``since`` or are among the first ``closed``; all others."""
     new, old = np.empty(len(key), np.int64), np.empty(len(key), np.int64)
@@ -27,10 +27,8 @@ def _parts(key: np.ndarray, start: np.ndarray, closed: int, since: int) -> tuple
     return new[:n], old[:m]
 
 
-@njit(
+@kernel(
     _PAIRS(_INDEX, _OUT, _OUT, types.int64, _INTS, _INTS, _INTS, _OUT, _INTS, _INTS, _OUT, types.boolean),
-    cache=True,
-    nogil=True,
 )
 def _begin_within(
     keys: tuple[int, np.ndarray, np.ndarray, int],
@@ -69,12 +67,10 @@ def _begin_within(
     return i, j, n
 
 
-@njit(
+@kernel(
     types.Tuple((_OUT, _OUT, _OUT, _OUT, types.int64, types.int64))(
         _INTS, _INTS, _INTS, types.int64, _INTS, _INTS, _INTS, types.int64, types.int64
     ),
-    cache=True,
-    nogil=True,
 )
 def overlaps(
     x_key: np.ndarray,

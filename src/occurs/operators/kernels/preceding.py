@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
 
+from occurs.kernel import kernel, types
 from occurs.operators.kernels.intervals import _INTS, _OPEN, _OUT
 from occurs.operators.kernels.stretches import _INDEX, index, numbers_of
 
 _INSERTED = 24
 
 
-@njit(_OUT(_INTS, _INTS, types.int64, _INTS, _INTS), cache=True, nogil=True)
+@kernel(_OUT(_INTS, _INTS, types.int64, _INTS, _INTS))
 def concerned(group: np.ndarray, key: np.ndarray, kept: int, waits: np.ndarray, keys: np.ndarray) -> np.ndarray:
     """The rows that a call is about: those from ``kept`` on, those that wait, all others of their groups, and those
     of one of the ``keys``.  ``waits``: per row before ``kept``."""
@@ -36,7 +36,7 @@ def concerned(group: np.ndarray, key: np.ndarray, kept: int, waits: np.ndarray, 
     return out[:count]
 
 
-@njit(types.UniTuple(_OUT, 2)(_INTS, _INTS, _INDEX), cache=True, nogil=True)
+@kernel(types.UniTuple(_OUT, 2)(_INTS, _INTS, _INDEX))
 def in_groups(
     group: np.ndarray, tick: np.ndarray, groups: tuple[int, np.ndarray, np.ndarray, int]
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -81,7 +81,7 @@ def in_groups(
     return order, start
 
 
-@njit(types.int64(_OUT, _INTS, types.int64, types.int64, types.int64), cache=True, nogil=True)
+@kernel(types.int64(_OUT, _INTS, types.int64, types.int64, types.int64))
 def _first_from(order: np.ndarray, ticks: np.ndarray, lo: int, hi: int, tick: int) -> int:
     """The first place in [lo, hi) whose tick is not less."""
     while lo < hi:
@@ -93,7 +93,7 @@ def _first_from(order: np.ndarray, ticks: np.ndarray, lo: int, hi: int, tick: in
     return lo
 
 
-@njit(types.UniTuple(_OUT, 7)(*[_INTS] * 15, types.int64), cache=True, nogil=True)
+@kernel(types.UniTuple(_OUT, 7)(*[_INTS] * 15, types.int64))
 def preceding(
     x_key: np.ndarray,
     x_group: np.ndarray,

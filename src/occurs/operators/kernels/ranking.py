@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from occurs.kernel import kernel
 
 _1 = np.uint64(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _ones(word: int) -> int:
     """How many bits are set."""
     x = np.uint64(word)
@@ -18,7 +19,7 @@ def _ones(word: int) -> int:
     return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))  # type: ignore[return-value]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def wavelet(rank: np.ndarray, levels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(words uint64 (levels, w), ones before each word (levels, w), zeros (levels)) of ranks below ``2**levels``."""
     n = len(rank)
@@ -50,7 +51,7 @@ def wavelet(rank: np.ndarray, levels: int) -> tuple[np.ndarray, np.ndarray, np.n
     return words, before, zeros
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def kth(
     words: np.ndarray, before: np.ndarray, zeros: np.ndarray, lo: np.ndarray, hi: np.ndarray, k: np.ndarray
 ) -> np.ndarray:

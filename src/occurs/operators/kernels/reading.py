@@ -8,10 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
 
+from occurs.kernel import Later, kernel, types
 from occurs.operators.kernels.intervals import _OUT
 from occurs.operators.kernels.texts import _STORE
 from occurs.operators.keycodes import _slot
@@ -24,6 +22,12 @@ PLAIN, NUMBERS, TEXTS = range(3)
 
 def _loading(bits: int) -> Any:
     """A function of (address, i): the i-th of the whole numbers of so many bits that begin there, as int64."""
+    return Later(lambda: _made(bits))
+
+
+def _made(bits: int) -> Any:
+    from llvmlite import ir
+    from numba.extending import intrinsic
 
     @intrinsic  # type: ignore[untyped-decorator, unused-ignore]
     def loaded(context: Any, address: Any, at: Any) -> Any:
@@ -35,7 +39,7 @@ def _loading(bits: int) -> Any:
             widened = builder.zext if bits == 8 else builder.sext
             return widened(value, ir.IntType(64))
 
-        return types.int64(types.int64, types.int64), made
+        return types.int64(types.int64, types.int64).real(), made
 
     return loaded
 
@@ -46,14 +50,14 @@ _int64, _int32, _byte = _loading(64), _loading(32), _loading(8)
 # A function that is called for every value would cost more than it does: references to all arrays are counted.
 
 
-@njit(types.void(_OUT, types.int64, types.int64, types.int64, types.int64), cache=True, nogil=True)
+@kernel(types.void(_OUT, types.int64, types.int64, types.int64, types.int64))
 def _plain(marks: np.ndarray, at: int, values: int, first: int, n: int) -> None:
     """``n`` values as they are, from ``first`` on, into ``marks``, from ``at`` on."""
     for i in range(n):
         marks[at + i] = _int64(values, first + i)
 
 
-@njit(types.int64(_OUT, *[types.int64] * 4, *[_OUT] * 4), cache=True, nogil=True)
+@kernel(types.int64(_OUT, *[types.int64] * 4, *[_OUT] * 4))
 def _numbers(
     marks: np.ndarray, at: int, values: int, first: int, n: int, keys: np.ndarray, codes: np.ndarray,
     numbers: np.ndarray, used: np.ndarray,
@@ -77,7 +81,7 @@ def _numbers(
     return missing
 
 
-@njit(types.int64(_OUT, *[types.int64] * 5, _OUT, _OUT, _STORE, _OUT), cache=True, nogil=True)
+@kernel(types.int64(_OUT, *[types.int64] * 5, _OUT, _OUT, _STORE, _OUT))
 def _texts(
     marks: np.ndarray, at: int, offsets: int, data: int, first: int, n: int, slots: np.ndarray, ends: np.ndarray,
     store: np.ndarray, used: np.ndarray,
@@ -116,7 +120,7 @@ def _texts(
     return missing
 
 
-@njit(_OUT(_OUT, *[types.int64] * 6), cache=True, nogil=True)
+@kernel(_OUT(_OUT, *[types.int64] * 6))
 def _unknown(marks: np.ndarray, at: int, kind: int, source: int, values: int, first: int, n: int) -> np.ndarray:
     """What :func:`read_all` says of the values that have no code."""
     out = np.empty(3 * n, np.int64)
@@ -129,7 +133,7 @@ def _unknown(marks: np.ndarray, at: int, kind: int, source: int, values: int, fi
     return out[:count].copy()
 
 
-@njit(types.UniTuple(_OUT, 3)(*[_OUT] * 8, _STORE, _OUT), cache=True, nogil=True)
+@kernel(types.UniTuple(_OUT, 3)(*[_OUT] * 8, _STORE, _OUT))
 def read_all(
     widths: np.ndarray, spans: np.ndarray, sources: np.ndarray, keys: np.ndarray, codes: np.ndarray,
     numbers: np.ndarray, slots: np.ndarray, ends: np.ndarray, store: np.ndarray, used: np.ndarray,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
 
+from occurs.kernel import kernel, types
 from occurs.operators.kernels.intervals import _INTS, _OPEN, _OUT, dominated
 from occurs.operators.kernels.preceding import _first_from, in_groups
 from occurs.operators.kernels.stretches import _INDEX, index, number, numbers_of
@@ -14,12 +14,12 @@ MEETS, OVERLAPS, FINISHES, STARTS, EQUALS, CONTAINS = range(6)
 _NEVER = -_OPEN - 1
 
 
-@njit(types.int64(types.int64), cache=True, nogil=True)
+@kernel(types.int64(types.int64))
 def _earlier(tick: int) -> int:
     return max(tick, -_OPEN) - 1
 
 
-@njit(types.int64(types.int64), cache=True, nogil=True)
+@kernel(types.int64(types.int64))
 def _later(tick: int) -> int:
     return min(tick, _OPEN - 1) + 1
 
@@ -28,7 +28,7 @@ _PAIRS = types.Tuple((_OUT, _OUT, types.int64))
 _ROWS = (_INTS, _INTS, _INTS)
 
 
-@njit(_PAIRS(_OUT, _OUT, types.int64, _INDEX, *_ROWS, _OUT, *_ROWS, _INTS, _OUT), cache=True, nogil=True)
+@kernel(_PAIRS(_OUT, _OUT, types.int64, _INDEX, *_ROWS, _OUT, *_ROWS, _INTS, _OUT))
 def _containing(
     i: np.ndarray,
     j: np.ndarray,
@@ -75,7 +75,7 @@ def _containing(
     return i, j, n
 
 
-@njit(_PAIRS(types.int64, _OUT, _OUT, types.int64, _INDEX, *_ROWS, _OUT, *_ROWS, _INTS, _OUT), cache=True, nogil=True)
+@kernel(_PAIRS(types.int64, _OUT, _OUT, types.int64, _INDEX, *_ROWS, _OUT, *_ROWS, _INTS, _OUT))
 def _found(
     rel: int,
     i: np.ndarray,
@@ -127,7 +127,7 @@ def _found(
     return i, j, n
 
 
-@njit(_OUT(_INTS, _INDEX, types.int64), cache=True, nogil=True)
+@kernel(_OUT(_INTS, _INDEX, types.int64))
 def _of_keys(key: np.ndarray, keys: tuple[int, np.ndarray, np.ndarray, int], first: int) -> np.ndarray:
     """The rows from ``first`` on that are of one of the keys."""
     out, numbers = np.empty(len(key) - first, np.int64), numbers_of(keys, key[first:])
@@ -139,7 +139,7 @@ def _of_keys(key: np.ndarray, keys: tuple[int, np.ndarray, np.ndarray, int], fir
     return out[:n]
 
 
-@njit(types.UniTuple(_OUT, 2)(types.int64, *_ROWS, types.int64, *_ROWS, _INTS, types.int64), cache=True, nogil=True)
+@kernel(types.UniTuple(_OUT, 2)(types.int64, *_ROWS, types.int64, *_ROWS, _INTS, types.int64))
 def related(
     rel: int,
     x_key: np.ndarray,
@@ -175,7 +175,7 @@ def related(
 _LIMITS = types.Tuple((types.boolean, types.int64, types.int64, types.int64, types.int64))
 
 
-@njit(_LIMITS(types.int64, types.boolean, types.int64, types.int64), cache=True, nogil=True)
+@kernel(_LIMITS(types.int64, types.boolean, types.int64, types.int64))
 def _limits(rel: int, right: bool, s: int, e: int) -> tuple[bool, int, int, int, int]:
     """When a closed row [s, e] of the left side, or of the ``right`` one, may still gain a partner: (bounded, end,
     start, first, last).
@@ -198,7 +198,7 @@ def _limits(rel: int, right: bool, s: int, e: int) -> tuple[bool, int, int, int,
     return (False, e, before, _NEVER, before) if right else (True, inside, inside, after, inside)
 
 
-@njit(types.UniTuple(_OUT, 2)(types.int64, types.boolean, *[_INTS] * 7), cache=True, nogil=True)
+@kernel(types.UniTuple(_OUT, 2)(types.int64, types.boolean, *[_INTS] * 7))
 def awaiting(
     rel: int,
     right: bool,
@@ -234,7 +234,7 @@ def awaiting(
     return rows[:count], waits[:count]
 
 
-@njit(_OUT(_INTS, _INTS, _INTS, types.int64), cache=True, nogil=True)
+@kernel(_OUT(_INTS, _INTS, _INTS, types.int64))
 def preferable(group: np.ndarray, start: np.ndarray, end: np.ndarray, new: int) -> np.ndarray:
     """The rows without those that have another one in their group that starts no earlier and ends no later; only groups
     of rows from ``new`` on are looked at."""

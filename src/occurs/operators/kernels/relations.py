@@ -9,8 +9,8 @@ the call is about.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
 
+from occurs.kernel import kernel, types
 from occurs.operators.kernels.blocks import (
     _BLOCK,
     across,
@@ -36,7 +36,7 @@ HULL, LEFT, RIGHT = range(3)
 NEVER, FOUND, ALWAYS = range(3)
 
 
-@njit(_OUT(_BLOCK, _BLOCK, types.int64, _BLOCK), cache=True, nogil=True)
+@kernel(_OUT(_BLOCK, _BLOCK, types.int64, _BLOCK))
 def _on(places: np.ndarray, left: np.ndarray, rows: int, right: np.ndarray) -> np.ndarray:
     """Keys of the variables that both sides have: of the left rows, and of the right ones behind them.  ``rows``: so
     many of these."""
@@ -53,7 +53,7 @@ def _on(places: np.ndarray, left: np.ndarray, rows: int, right: np.ndarray) -> n
     return keys(codes, common)
 
 
-@njit(_BLOCK(_BLOCK, _BLOCK, _BLOCK, _INTS, _INTS, types.int64), cache=True, nogil=True)
+@kernel(_BLOCK(_BLOCK, _BLOCK, _BLOCK, _INTS, _INTS, types.int64))
 def results(places: np.ndarray, x: np.ndarray, y: np.ndarray, i: np.ndarray, j: np.ndarray, result: int) -> np.ndarray:
     """The results of pairs of rows."""
     width, n = places.shape[1], len(i)
@@ -72,7 +72,7 @@ def results(places: np.ndarray, x: np.ndarray, y: np.ndarray, i: np.ndarray, j: 
     return out
 
 
-@njit(_BLOCK(_BLOCK, _INTS, _BLOCK, _INTS), cache=True, nogil=True)
+@kernel(_BLOCK(_BLOCK, _INTS, _BLOCK, _INTS))
 def _kept(before: np.ndarray, some: np.ndarray, rows: np.ndarray, waits: np.ndarray) -> np.ndarray:
     """A table of state: what it had but for the rows ``some`` (those beyond it do not count), and others, which wait or
     not."""
@@ -99,7 +99,7 @@ def _kept(before: np.ndarray, some: np.ndarray, rows: np.ndarray, waits: np.ndar
     return out
 
 
-@njit(_OUT(_BLOCK, types.int64, _INTS), cache=True, nogil=True)
+@kernel(_OUT(_BLOCK, types.int64, _INTS))
 def _come(kept: np.ndarray, column: int, known: np.ndarray) -> np.ndarray:
     """Which rows have waited for S and need not any more: 0 or 1.  ``column``: the tick that they wait for; whether
     they do is behind it."""
@@ -109,12 +109,10 @@ def _come(kept: np.ndarray, column: int, known: np.ndarray) -> np.ndarray:
     return out
 
 
-@njit(
+@kernel(
     types.Tuple((types.int64, types.int64))(
         _BLOCK, _OUT, types.int64, _BLOCK, _OUT, _OUT, types.boolean, types.boolean
     ),
-    cache=True,
-    nogil=True,
 )
 def _carried(
     out: np.ndarray, cuts: np.ndarray, segment: int, lags: np.ndarray, before: np.ndarray, to: np.ndarray,
@@ -139,12 +137,10 @@ def _carried(
     return segment, at
 
 
-@njit(
+@kernel(
     types.Tuple((types.int64, types.int64))(
         _BLOCK, _OUT, types.int64, _BLOCK, types.int64, _OUT, types.boolean, types.boolean
     ),
-    cache=True,
-    nogil=True,
 )
 def _behind(
     out: np.ndarray, cuts: np.ndarray, segment: int, rows: np.ndarray, width: int, to: np.ndarray,
@@ -168,12 +164,10 @@ _TABLES = (_BLOCK,) * 3
 _LAGS = (_BLOCK, _OUT)
 
 
-@njit(
+@kernel(
     types.Tuple((*[_BLOCK] * 5, _OUT, types.int64))(
         *_TABLES, *_TABLES, _BLOCK, *_LAGS, *_LAGS, _BLOCK, types.int64, types.int64, types.int64, types.int64
     ),
-    cache=True,
-    nogil=True,
 )
 def before(
     left_kept: np.ndarray, left_new: np.ndarray, left_open: np.ndarray,
@@ -270,12 +264,10 @@ def before(
     return found, left_after, right_after, begun_after, lags[:, :at].copy(), cuts[: segment + 1], changed
 
 
-@njit(
+@kernel(
     _BLOCK(
         types.int64, types.boolean, _BLOCK, _BLOCK, _INTS, _INTS, _INTS, _INTS, *_LAGS, _OUT, types.int64, types.int64
     ),
-    cache=True,
-    nogil=True,
 )
 def _awaiting(
     rel: int, right: bool, before: np.ndarray, rows: np.ndarray, key: np.ndarray, new: np.ndarray,
@@ -304,12 +296,10 @@ def _awaiting(
     return out
 
 
-@njit(
+@kernel(
     types.Tuple((*[_BLOCK] * 4, _OUT, types.int64))(
         types.int64, types.int64, *_TABLES, *_TABLES, *_LAGS, *_LAGS, _BLOCK, *[types.int64] * 4
     ),
-    cache=True,
-    nogil=True,
 )
 def beside(
     rel: int, result: int,

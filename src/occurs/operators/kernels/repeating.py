@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from occurs.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def repeated(text: np.ndarray, lengths: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(bytes, int32 offsets) of the column in which text ``i`` stands ``counts[i]`` times, one text after the other.
 

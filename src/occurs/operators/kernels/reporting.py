@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
-from numba.typed import List
 
+from occurs.kernel import List, kernel, types
 from occurs.operators.kernels.blocks import _BLOCK
 from occurs.operators.kernels.intervals import _OUT
 from occurs.operators.kernels.texts import _STORE
@@ -16,7 +15,7 @@ NUMBER, TEXT = range(2)
 _BLOCKS = types.ListType(_BLOCK)
 
 
-@njit(types.int64(_OUT, _STORE, types.int64, types.int64), cache=True, nogil=True)
+@kernel(types.int64(_OUT, _STORE, types.int64, types.int64))
 def _compared(ends: np.ndarray, store: np.ndarray, one: int, other: int) -> int:
     """Less than 0, 0, or more, as a text comes before another one, byte by byte."""
     first, second = ends[one], ends[other]
@@ -27,10 +26,8 @@ def _compared(ends: np.ndarray, store: np.ndarray, one: int, other: int) -> int:
     return n - m
 
 
-@njit(
+@kernel(
     types.boolean(_BLOCK, _BLOCK, types.int64, types.int64, _OUT, _OUT, _STORE, types.int64, types.int64),
-    cache=True,
-    nogil=True,
 )
 def _later(
     rows: np.ndarray, heads: np.ndarray, first: int, last: int, numbers: np.ndarray, ends: np.ndarray,
@@ -50,10 +47,8 @@ def _later(
     return False
 
 
-@njit(
+@kernel(
     _OUT(_BLOCK, _BLOCK, types.int64, types.int64, _OUT, _OUT, _STORE),
-    cache=True,
-    nogil=True,
 )
 def _order(
     rows: np.ndarray, heads: np.ndarray, first: int, last: int, numbers: np.ndarray, ends: np.ndarray,
@@ -87,10 +82,8 @@ def _order(
     return order
 
 
-@njit(
+@kernel(
     types.Tuple((_OUT, _OUT, _OUT))(_BLOCKS, _OUT, _BLOCK, _OUT, _OUT, _OUT, _STORE),
-    cache=True,
-    nogil=True,
 )
 def reported(
     closed: List, outputs: np.ndarray, heads: np.ndarray, lasting: np.ndarray, numbers: np.ndarray, ends: np.ndarray,

@@ -9,10 +9,11 @@ that the match has bound already, of the same type.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from occurs.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fits(row: int, i: int, r: int, mask: np.ndarray, masked: bool, bound: np.ndarray) -> bool:
     if masked and not mask[r, row]:
         return False
@@ -22,7 +23,7 @@ def _fits(row: int, i: int, r: int, mask: np.ndarray, masked: bool, bound: np.nd
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def passing(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(rule, row) of all true entries, rule by rule: faster than ``np.nonzero``."""
     rules, n = mask.shape
@@ -42,7 +43,7 @@ def passing(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return rule, row[:total]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def expand(
     lo: np.ndarray,
     hi: np.ndarray,
@@ -79,7 +80,7 @@ def expand(
     return match, row
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def choose(
     lo: np.ndarray,
     hi: np.ndarray,
@@ -114,7 +115,7 @@ def choose(
     return match[:out].copy(), row[:out].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def nth_per_match(match: np.ndarray, k: int, last: bool) -> np.ndarray:
     """``match`` ascends; positions of the k-th entry of each run, from its start or end."""
     n = len(match)
@@ -132,7 +133,7 @@ def nth_per_match(match: np.ndarray, k: int, last: bool) -> np.ndarray:
     return out[:found].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def narrowed(
     lo: np.ndarray,
     hi: np.ndarray,
@@ -162,7 +163,7 @@ def narrowed(
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def any_unbound(lo: np.ndarray, hi: np.ndarray, order: np.ndarray, bound: np.ndarray) -> np.ndarray:
     """Booleans: does the range hold a row that the match has not bound itself?"""
     n = len(lo)

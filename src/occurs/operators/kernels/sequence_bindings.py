@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from occurs.kernel import kernel
 from occurs.operators.kernels.sequence_tables import (
     BEFORE,
     BINDING,
@@ -28,28 +28,28 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mixed(h: int, word: int) -> int:
     """For one ``h`` different words give different results."""
     z = (np.uint64(h) ^ np.uint64(word)) * _GOLDEN
     return np.int64(z ^ (z >> _SHIFT))  # type: ignore[return-value]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def longer(a: np.ndarray, size: int) -> np.ndarray:
     out = np.zeros(size, a.dtype)
     out[: len(a)] = a
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def higher(a: np.ndarray, size: int) -> np.ndarray:
     out = np.zeros((size, a.shape[1]), a.dtype)
     out[: len(a)] = a
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def event_of(bound: np.ndarray, binding: int, tag: int, index: int) -> int:
     """The event of ``tag``: with ``index`` -1 the latest, else that of this number in its list; -1: none."""
     at = binding
@@ -75,7 +75,7 @@ def event_of(bound: np.ndarray, binding: int, tag: int, index: int) -> int:
         at = bound[at, BEFORE]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def joined(bound: np.ndarray, reg: np.ndarray, base: int, binding: int, root: int) -> tuple[np.ndarray, int]:
     """``base`` and behind it what ``binding`` has beyond ``root``: the table, which may have grown, and the number."""
     if base == root:
@@ -100,7 +100,7 @@ def joined(bound: np.ndarray, reg: np.ndarray, base: int, binding: int, root: in
     return bound, first + n - 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def collect_garbage(reg: np.ndarray, inst: np.ndarray, bound: np.ndarray, store: np.ndarray, nodes: np.ndarray) -> None:
     """Keep the bound events that live instances and stored trues need, in their order, from 0 on."""
     n = reg[BOUND]
@@ -141,7 +141,7 @@ def collect_garbage(reg: np.ndarray, inst: np.ndarray, bound: np.ndarray, store:
     reg[BOUND_LIMIT] = 2 * kept + reg[USED] + 4096
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def listed(
     bound: np.ndarray, binding: int, tag_lists: np.ndarray, row: np.ndarray, lists: np.ndarray, n: int
 ) -> tuple[np.ndarray, int]:
@@ -179,7 +179,7 @@ def listed(
     return lists, n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def keep_true(reg: np.ndarray, inst: np.ndarray, store: np.ndarray, i: int, position: int, binding: int) -> np.ndarray:
     """Append to the stored trues of instance ``i``; the table, which may have grown."""
     at = reg[KEPT_FREE]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from occurs.kernel import kernel
 from occurs.operators.kernels.sequence_tables import NEVER
 
 #: where the numbers allowed begin in a calendar: second, minute, hour, day of month, month, day of week
@@ -12,7 +12,7 @@ SECOND, MINUTE, HOUR, DAY, MONTH, WEEKDAY, ALLOWED = 0, 60, 120, 144, 176, 189, 
 _DAY = 86_400
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _civil(day: int) -> tuple[int, int, int]:
     """Year, month and day of month of a day since 1970-01-01 (of the Gregorian calendar, also before it began)."""
     z = day + 719_468
@@ -25,7 +25,7 @@ def _civil(day: int) -> tuple[int, int, int]:
     return year + era * 400 + (1 if month <= 2 else 0), month, of_year - (153 * m + 2) // 5 + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _first(allowed: np.ndarray, low: int, high: int) -> int:
     """The first local second that is allowed in [low, high); ``high`` if there is none.
 
@@ -66,7 +66,7 @@ def _first(allowed: np.ndarray, low: int, high: int) -> int:
     return high
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def next_instant(allowed: np.ndarray, tick: int, segments: np.ndarray, now: int, until: int) -> int:
     """The first instant in ticks after ``now`` at most at ``until``, NEVER if there is none.
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from occurs.kernel import kernel
 from occurs.operators.kernels import sequence_tables as T
 from occurs.operators.kernels.sequence_bindings import higher
 from occurs.operators.kernels.sequence_instances import chain_head, keys_agree, own_hash
@@ -18,7 +18,7 @@ from occurs.operators.kernels.stackcode import Arrays
 DOUBTFUL = 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def collect(
     reg: np.ndarray,
     inst: np.ndarray,
@@ -92,7 +92,7 @@ def collect(
     return picked, T.FINISHED
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _highest_level(reg: np.ndarray, picked: np.ndarray) -> None:
     highest = picked[0, 3]
     lowest = highest

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from occurs.kernel import kernel
 from occurs.operators.kernels import sequence_tables as T
 from occurs.operators.kernels.sequence_bindings import joined, longer
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def combinations(
     reg: np.ndarray,
     inst: np.ndarray,

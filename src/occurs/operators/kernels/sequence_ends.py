@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from occurs.kernel import kernel
 from occurs.operators.kernels import sequence_tables as T
 from occurs.operators.kernels.sequence_bindings import higher, joined, listed, longer
 from occurs.operators.kernels.sequence_order import different, in_order, place_of
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def contains(bound: np.ndarray, binding: int, events: np.ndarray) -> bool:
     """Is one of ``events`` (ascending) bound?"""
     at = binding
@@ -21,7 +21,7 @@ def contains(bound: np.ndarray, binding: int, events: np.ndarray) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def holders(
     reg: np.ndarray,
     inst: np.ndarray,
@@ -56,7 +56,7 @@ def holders(
     return picked
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def partial_matches(
     reg: np.ndarray, inst: np.ndarray, bound: np.ndarray, store: np.ndarray, nodes: np.ndarray, top: int
 ) -> tuple[np.ndarray, np.ndarray, int]:
@@ -111,7 +111,7 @@ def partial_matches(
     return bound, found, n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def keep_late(
     reg: np.ndarray,
     inst: np.ndarray,
@@ -139,7 +139,7 @@ def keep_late(
     return bound, late, late_lists
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def to_discard(
     reg: np.ndarray,
     inst: np.ndarray,

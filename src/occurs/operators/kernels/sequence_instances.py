@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from occurs.kernel import kernel
 from occurs.operators.kernels.sequence_bindings import event_of, higher, mixed
 from occurs.operators.kernels.sequence_tables import (
     AND,
@@ -50,7 +50,7 @@ from occurs.operators.kernels.sequence_tables import (
 from occurs.operators.kernels.stackcode import Arrays
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def begun(
     reg: np.ndarray, inst: np.ndarray, nodes: np.ndarray, node: int, parent: int, binding: int, child: int
 ) -> tuple[np.ndarray, int]:
@@ -89,7 +89,7 @@ def begun(
     return inst, new
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def own_hash(
     words: np.ndarray, known: np.ndarray, row: int, atom: int, atoms: np.ndarray, equals: np.ndarray
 ) -> Arrays:
@@ -102,7 +102,7 @@ def own_hash(
     return h, True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def enter_chain(
     reg: np.ndarray,
     inst: np.ndarray,
@@ -130,13 +130,13 @@ def enter_chain(
     reg[WAITING] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def chain_head(heads: np.ndarray, h: int) -> int:
     """The first instance in the chain of a hash; others may be in it."""
     return heads[mixed(0, h) & (len(heads) - 1)]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _link(inst: np.ndarray, heads: np.ndarray, i: int) -> None:
     bucket = mixed(0, inst[i, HASH]) & (len(heads) - 1)
     head = heads[bucket]
@@ -147,7 +147,7 @@ def _link(inst: np.ndarray, heads: np.ndarray, i: int) -> None:
     heads[bucket] = i
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def more_heads(reg: np.ndarray, inst: np.ndarray, heads: np.ndarray, nodes: np.ndarray) -> np.ndarray:
     """Twice as many chains."""
     heads = np.full(2 * len(heads), -1, np.int64)
@@ -157,7 +157,7 @@ def more_heads(reg: np.ndarray, inst: np.ndarray, heads: np.ndarray, nodes: np.n
     return heads
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def keys_agree(
     bound: np.ndarray,
     binding: int,
@@ -177,7 +177,7 @@ def keys_agree(
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def enqueue(reg: np.ndarray, inst: np.ndarray, queue: np.ndarray, i: int, due: int) -> None:
     """``due`` is never before that of an instance of the same node that was started before."""
     node = inst[i, NODE]
@@ -193,12 +193,12 @@ def enqueue(reg: np.ndarray, inst: np.ndarray, queue: np.ndarray, i: int, due: i
     reg[NEXT_DUE] = min(reg[NEXT_DUE], due)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def after(now: int, ticks: int) -> int:
     return NEVER if now > NEVER - ticks else now + ticks
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def soonest(reg: np.ndarray, inst: np.ndarray, queue: np.ndarray, until: int) -> int:
     """The instance whose timer is due first, at most at ``until`` (of equals the one started first); -1: none."""
     if reg[NEXT_DUE] > until:
@@ -214,7 +214,7 @@ def soonest(reg: np.ndarray, inst: np.ndarray, queue: np.ndarray, until: int) ->
     return found if due <= until and due < NEVER else -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def remove(
     i: int,
     reg: np.ndarray,
@@ -253,7 +253,7 @@ def remove(
         at = up
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _release(
     i: int,
     reg: np.ndarray,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from occurs.kernel import kernel
 from occurs.operators.kernels import sequence_tables as T
 from occurs.operators.kernels.sequence_bindings import event_of, higher, mixed
 from occurs.operators.kernels.sequence_instances import after
@@ -13,7 +13,7 @@ from occurs.operators.kernels.stackcode import DONE, Arrays, evaluate
 FALSE, TRUE, UNKNOWN = range(3)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _bind(c: int, binding: int, bound: np.ndarray, rules: Arrays, roles: np.ndarray) -> None:
     """The events of the roles that condition ``c`` speaks of."""
     conditions, _, needs, role_table = rules
@@ -22,7 +22,7 @@ def _bind(c: int, binding: int, bound: np.ndarray, rules: Arrays, roles: np.ndar
         roles[r] = event_of(bound, binding, role_table[r, 0], role_table[r, 1])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def judge(
     c: int,
     binding: int,
@@ -48,7 +48,7 @@ def judge(
     return TRUE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def key_values(
     first: int,
     end: int,
@@ -86,7 +86,7 @@ def key_values(
     return known
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _bucket(serial: int, epoch: int, known: int, values: np.ndarray, n: int, size: int) -> int:
     h = mixed(mixed(mixed(0, serial), epoch), known)
     for k in range(n):
@@ -94,7 +94,7 @@ def _bucket(serial: int, epoch: int, known: int, values: np.ndarray, n: int, siz
     return mixed(0, h) & (size - 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _forget(reg: np.ndarray, inst: np.ndarray, table: np.ndarray, nodes: np.ndarray) -> None:
     """Drop the keys of instances that are gone or have forgotten them, and those that have expired."""
     kept = 0
@@ -110,7 +110,7 @@ def _forget(reg: np.ndarray, inst: np.ndarray, table: np.ndarray, nodes: np.ndar
     reg[T.KEYS_USED] = kept
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def chain_keys(reg: np.ndarray, inst: np.ndarray, table: np.ndarray, nodes: np.ndarray) -> np.ndarray:
     """The heads of the chains of all accepted keys that still count."""
     _forget(reg, inst, table, nodes)
@@ -129,7 +129,7 @@ def chain_keys(reg: np.ndarray, inst: np.ndarray, table: np.ndarray, nodes: np.n
     return heads
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def accepted(
     reg: np.ndarray,
     inst: np.ndarray,

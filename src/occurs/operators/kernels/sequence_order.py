@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from occurs.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _earlier(a: np.ndarray, b: np.ndarray) -> bool:
     return a[2] < b[2] or (a[2] == b[2] and a[1] < b[1])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sink(picked: np.ndarray, root: int, n: int) -> None:
     """Heap sort: let the row at ``root`` sink below those of [root, n) that come later."""
     while True:
@@ -31,7 +32,7 @@ def _sink(picked: np.ndarray, root: int, n: int) -> None:
 # `argsort` are built of functions of the same names and types), so the few sorts here are plain code
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def in_order(picked: np.ndarray, n: int) -> None:
     """Sort the picked instances (number, serial, class, ..) by class and serial."""
     for k in range(1, n):
@@ -47,7 +48,7 @@ def in_order(picked: np.ndarray, n: int) -> None:
         _sink(picked, 0, end)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def different(values: np.ndarray, n: int) -> np.ndarray:
     """The first ``n`` values, each once, ascending."""
     rows = np.zeros((n, 3), np.int64)
@@ -62,7 +63,7 @@ def different(values: np.ndarray, n: int) -> np.ndarray:
     return out[:found].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def place_of(values: np.ndarray, value: int) -> int:
     """Where ``value`` is in ascending ``values``; -1: nowhere."""
     low, high = 0, len(values)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from occurs.kernel import kernel
 from occurs.operators.kernels.sequence_bindings import keep_true
 from occurs.operators.kernels.sequence_instances import enqueue, enter_chain
 from occurs.operators.kernels.sequence_tables import (
@@ -29,7 +29,7 @@ from occurs.operators.kernels.sequence_tables import (
 )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def relink(
     reg: np.ndarray,
     inst: np.ndarray,
@@ -66,7 +66,7 @@ def relink(
             enqueue(reg, inst, queue, i, inst[i, DUE])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def restore_trues(reg: np.ndarray, inst: np.ndarray, store: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """``rows``: (instance, position, binding) of stored trues, in their order."""
     for k in range(len(rows)):
@@ -74,7 +74,7 @@ def restore_trues(reg: np.ndarray, inst: np.ndarray, store: np.ndarray, rows: np
     return store
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def stored_trues(inst: np.ndarray, store: np.ndarray, live: np.ndarray, n: int) -> np.ndarray:
     """The ``n`` stored trues of the instances ``live`` as :func:`restore_trues` takes them, instances by place."""
     out = np.zeros((n, 3), np.int64)

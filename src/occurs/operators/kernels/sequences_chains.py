@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from occurs.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _at_least(at: np.ndarray, lo: int, hi: int, low: int) -> int:
     """The first number in [lo, hi) of an entry of ``at`` that is at least ``low``."""
     while lo < hi:
@@ -18,7 +19,7 @@ def _at_least(at: np.ndarray, lo: int, hi: int, low: int) -> int:
     return lo
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def first_after(
     code: np.ndarray, low: np.ndarray, limit: np.ndarray, start: np.ndarray, at: np.ndarray, time: np.ndarray
 ) -> np.ndarray:
@@ -60,7 +61,7 @@ def first_after(
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spread(lo: np.ndarray, hi: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """All entries of the ranges [lo[i], hi[i]) of ``at``, range by range: (i, entry)."""
     total = 0
@@ -77,7 +78,7 @@ def spread(lo: np.ndarray, hi: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, 
     return which, entry
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def in_order(keys: np.ndarray) -> bool:
     """Are the columns of ``keys`` (keys, n) in lexicographic order, the first key first?"""
     for i in range(1, keys.shape[1]):

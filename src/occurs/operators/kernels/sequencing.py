@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from occurs.kernel import kernel
 from occurs.operators.kernels import sequence_tables as T
 from occurs.operators.kernels.sequence_bindings import collect_garbage, higher, joined, keep_true, listed
 from occurs.operators.kernels.sequence_calendar import next_instant
@@ -25,7 +25,7 @@ from occurs.operators.kernels.sequence_judging import TRUE, UNKNOWN, accepted, j
 from occurs.operators.kernels.stackcode import Arrays
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def run(
     tree: Arrays,
     rules: Arrays,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from occurs.kernel import kernel
 
 _LAST_TICK = 2**63 - 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def group_rows(code: np.ndarray, n_codes: int, keep: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Counting sort of rows by code; rows with code < 0, or not ``keep`` (if it has rows), are left out.
 
@@ -32,7 +33,7 @@ def group_rows(code: np.ndarray, n_codes: int, keep: np.ndarray) -> tuple[np.nda
     return order, start
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _lower(time: np.ndarray, lo: int, hi: int, t: int) -> int:
     """The first position in [lo, hi) whose time is at least ``t``."""
     while lo < hi:
@@ -44,7 +45,7 @@ def _lower(time: np.ndarray, lo: int, hi: int, t: int) -> int:
     return lo
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_ranges(
     code: np.ndarray, low: np.ndarray, high: np.ndarray, start: np.ndarray, time: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -96,7 +97,7 @@ def find_ranges(
     return lo, hi
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_sorted(time: np.ndarray) -> bool:
     for i in range(1, len(time)):  # noqa: SIM110 - numba
         if time[i] < time[i - 1]:
@@ -104,7 +105,7 @@ def is_sorted(time: np.ndarray) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def range_of(values: np.ndarray) -> tuple[int, int]:
     """Least and greatest of a non-empty int64 array, in one pass."""
     least = values[0]

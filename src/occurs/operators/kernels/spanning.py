@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
 
+from occurs.kernel import kernel, types
 from occurs.operators.kernels.blocks import _BLOCK, behind_another, copy, keys, taken
 from occurs.operators.kernels.intervals import _OPEN, _OUT, _table_size
 from occurs.operators.kernels.relations import _on
@@ -12,7 +12,7 @@ from occurs.operators.kernels.stretches import stretches
 from occurs.operators.keycodes import _slot
 
 
-@njit(types.int64(_OUT, types.int64, types.int64), cache=True, nogil=True)
+@kernel(types.int64(_OUT, types.int64, types.int64))
 def _greatest(codes: np.ndarray, first: int, n: int) -> int:
     out = -1
     for i in range(first, first + n):
@@ -20,8 +20,8 @@ def _greatest(codes: np.ndarray, first: int, n: int) -> int:
     return out
 
 
-@njit(
-    types.int64(_OUT, types.boolean, _BLOCK, _OUT, *[types.int64] * 5, _OUT, types.int64), cache=True, nogil=True
+@kernel(
+    types.int64(_OUT, types.boolean, _BLOCK, _OUT, *[types.int64] * 5, _OUT, types.int64)
 )
 def _numbered(
     slots: np.ndarray, direct: bool, rows: np.ndarray, codes: np.ndarray, first: int, step: int, n: int, width: int,
@@ -61,8 +61,8 @@ def _numbered(
     return known
 
 
-@njit(
-    types.Tuple((_OUT, _OUT, _BLOCK))(_BLOCK, types.int64, _OUT, *[types.int64] * 4), cache=True, nogil=True
+@kernel(
+    types.Tuple((_OUT, _OUT, _BLOCK))(_BLOCK, types.int64, _OUT, *[types.int64] * 4)
 )
 def _bindings(
     table: np.ndarray, size: int, marks: np.ndarray, phi: int, n: int, psi: int, m: int
@@ -89,12 +89,10 @@ def _bindings(
     return of_mark, of_row, rows
 
 
-@njit(
+@kernel(
     types.Tuple((_BLOCK, types.int64, _BLOCK, _BLOCK, types.boolean))(
         _BLOCK, types.int64, _OUT, types.int64, types.int64, types.int64, types.int64
     ),
-    cache=True,
-    nogil=True,
 )
 def ranged(
     table: np.ndarray, size: int, marks: np.ndarray, phi: int, n: int, psi: int, m: int
@@ -185,7 +183,7 @@ def ranged(
     return table, size, ended[:, :ends].copy(), began[:, :begins].copy(), changed
 
 
-@njit(_BLOCK(_BLOCK, _OUT, _OUT), cache=True, nogil=True)
+@kernel(_BLOCK(_BLOCK, _OUT, _OUT))
 def _until(rows: np.ndarray, at: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """These rows, with ends."""
     width, n = rows.shape[0], len(at)
@@ -197,7 +195,7 @@ def _until(rows: np.ndarray, at: np.ndarray, ends: np.ndarray) -> np.ndarray:
     return out
 
 
-@njit(types.UniTuple(_BLOCK, 3)(_BLOCK, _BLOCK, _BLOCK, _BLOCK), cache=True, nogil=True)
+@kernel(types.UniTuple(_BLOCK, 3)(_BLOCK, _BLOCK, _BLOCK, _BLOCK))
 def ranged_apart(
     held: np.ndarray, phi: np.ndarray, psi: np.ndarray, places: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

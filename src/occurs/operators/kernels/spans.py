@@ -6,18 +6,16 @@ Blocks are as in :mod:`occurs.operators.kernels.blocks`; that of what is open ha
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
 
+from occurs.kernel import kernel, types
 from occurs.operators.kernels.blocks import _BLOCK, behind_another, keys, taken
 from occurs.operators.kernels.intervals import member
 from occurs.operators.kernels.overlapping import overlaps
 from occurs.operators.kernels.relations import _on, results
 
 
-@njit(
+@kernel(
     types.Tuple((_BLOCK, _BLOCK, _BLOCK))(*[_BLOCK] * 6, types.int64),
-    cache=True,
-    nogil=True,
 )
 def common(
     left_closed: np.ndarray, left_open: np.ndarray, right_closed: np.ndarray, right_open: np.ndarray,

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from occurs.kernel import kernel
 
 #: a tuple of arrays of different types
 Arrays = tuple[Any, ...]
@@ -67,7 +68,7 @@ _BIG = np.int64(1) << np.int64(62)
 _EXACT = np.int64(1) << np.int64(53)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _overflows(op: int, a: np.int64, b: np.int64) -> np.bool_:
     """May the result leave int64?  Careful rather than exact: near the ends the caller gives up."""
     if op == MULTIPLY:
@@ -75,7 +76,7 @@ def _overflows(op: int, a: np.int64, b: np.int64) -> np.bool_:
     return np.bool_(a >= _BIG or a <= -_BIG or b >= _BIG or b <= -_BIG)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def evaluate(
     program: Arrays, begin: int, end: int, pool: Arrays, roles: np.ndarray, own: int | np.int64, stack: Arrays
 ) -> int:

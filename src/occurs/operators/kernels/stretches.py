@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
 
+from occurs.kernel import kernel, types
 from occurs.operators.kernels.intervals import _FLAGS, _INTS, _OPEN, _OUT, _table_size
 from occurs.operators.keycodes import _slot
 
@@ -12,7 +12,7 @@ from occurs.operators.keycodes import _slot
 _INDEX = types.Tuple((types.int64, _OUT, _OUT, types.int64))
 
 
-@njit(_INDEX(_INTS), cache=True, nogil=True)
+@kernel(_INDEX(_INTS))
 def index(keys: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, int]:
     """Numbers 0, 1, ... for keys, in the order in which they first come; to be asked with :func:`number`."""
     n = len(keys)
@@ -46,7 +46,7 @@ def index(keys: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, int]:
     return least, table, numbers, count
 
 
-@njit(types.int64(_INDEX, types.int64), cache=True, nogil=True)
+@kernel(types.int64(_INDEX, types.int64))
 def number(index: tuple[int, np.ndarray, np.ndarray, int], key: int) -> int:
     """The number of a key, -1 if it has none."""
     least, table, numbers, _ = index
@@ -60,7 +60,7 @@ def number(index: tuple[int, np.ndarray, np.ndarray, int], key: int) -> int:
     return numbers[s]
 
 
-@njit(_OUT(_INDEX, _INTS), cache=True, nogil=True)
+@kernel(_OUT(_INDEX, _INTS))
 def numbers_of(index: tuple[int, np.ndarray, np.ndarray, int], keys: np.ndarray) -> np.ndarray:
     """The numbers of many keys, -1 of those that have none.
 
@@ -83,7 +83,7 @@ def numbers_of(index: tuple[int, np.ndarray, np.ndarray, int], keys: np.ndarray)
     return out
 
 
-@njit(types.void(_OUT, _INTS, _INTS, _INTS), cache=True, nogil=True)
+@kernel(types.void(_OUT, _INTS, _INTS, _INTS))
 def lower(out: np.ndarray, group: np.ndarray, others: np.ndarray, ticks: np.ndarray) -> None:
     """Lowers ``out`` (per row of ``group``) to the least of the ``ticks`` (per row of ``others``) of its group."""
     known = index(others)
@@ -97,7 +97,7 @@ def lower(out: np.ndarray, group: np.ndarray, others: np.ndarray, ticks: np.ndar
             out[i] = min(out[i], least[numbers[i]])
 
 
-@njit(types.boolean(_INTS), cache=True, nogil=True)
+@kernel(types.boolean(_INTS))
 def some_null(codes: np.ndarray) -> bool:
     """Whether there is a code -1."""
     for i in range(len(codes)):  # noqa: SIM110 - numba
@@ -106,7 +106,7 @@ def some_null(codes: np.ndarray) -> bool:
     return False
 
 
-@njit(types.Tuple((_FLAGS, types.int64))(_INTS, _INTS), cache=True, nogil=True)
+@kernel(types.Tuple((_FLAGS, types.int64))(_INTS, _INTS))
 def first_marks(key: np.ndarray, time: np.ndarray) -> tuple[np.ndarray, int]:
     """Of marks in the order of time: which are the first of their key at their time, and how many are not."""
     numbers = index(key)
@@ -123,10 +123,8 @@ def first_marks(key: np.ndarray, time: np.ndarray) -> tuple[np.ndarray, int]:
     return out, again
 
 
-@njit(
+@kernel(
     types.UniTuple(_OUT, 5)(_INTS, _INTS, _INTS, _INTS, _INTS, _INTS, _INTS, _INTS, types.boolean),
-    cache=True,
-    nogil=True,
 )
 def stretches(
     held_key: np.ndarray,

@@ -9,8 +9,8 @@ for ``NUMBER`` with ``EQUAL``.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from occurs.kernel import kernel
 from occurs.operators.kernels.temporal_aggregates import AGGREGATE, aggregated
 from occurs.operators.kernels.temporal_queues import asked, compares, pushed, roomy, scanned
 
@@ -41,7 +41,7 @@ BETWEEN = 14
 assert AGGREGATE == 15
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _doubled(times: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     size = len(times)
     more_times = np.empty(2 * size, np.int64)
@@ -53,7 +53,7 @@ def _doubled(times: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndar
     return more_times, more_values
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _clear(head: np.ndarray, tail: np.ndarray, q: int, op: int) -> None:
     """Nothing is kept."""
     if op >= WITHIN:
@@ -62,7 +62,7 @@ def _clear(head: np.ndarray, tail: np.ndarray, q: int, op: int) -> None:
         head[q + 1] = tail[q + 1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _unbroken(
     times: np.ndarray,
     values: np.ndarray,
@@ -96,7 +96,7 @@ def _unbroken(
     return there
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def run(
     program: np.ndarray,
     pairs: np.ndarray,

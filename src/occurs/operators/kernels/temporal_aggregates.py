@@ -8,8 +8,8 @@ values; ``QUEUE`` the values in the window, and the one behind it for the parts 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from occurs.kernel import kernel
 from occurs.operators.kernels.temporal_queues import pushed, remembered
 from occurs.operators.kernels.temporal_sums import float_of, grown, key_of, mean, mean_of_words, rounded, whole
 
@@ -22,7 +22,7 @@ _A, _B, _HIGH, _QUEUE = 1, 2, 4, 9
 _AT_LEAST, _AT_MOST = 5, 3
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _added(values: np.ndarray, tail: np.ndarray, mine: np.ndarray, q: int, value: int, floats: bool, sign: int) -> None:
     """``sign`` times a value comes to the sum.  Slots 1 and 2: its words, or how many infinities there are."""
     if not floats:
@@ -37,7 +37,7 @@ def _added(values: np.ndarray, tail: np.ndarray, mine: np.ndarray, q: int, value
     tail[q] = grown(parts, tail[q], sign * x)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def aggregated(
     p: np.ndarray,
     mine: np.ndarray,

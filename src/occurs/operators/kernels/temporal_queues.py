@@ -9,14 +9,15 @@ What is called at every state is inlined: handing over the arrays costs more tha
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from occurs.kernel import kernel
 
 _GREATEST = 2**63 - 1
 
 EQUAL, UNEQUAL, LESS, AT_MOST, MORE, AT_LEAST = range(6)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def compares(op: int, a: int, b: int) -> bool:
     """``a op b``."""
     if op == AT_LEAST:
@@ -32,7 +33,7 @@ def compares(op: int, a: int, b: int) -> bool:
     return a != b
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def roomy(
     times: np.ndarray, values: np.ndarray, head: np.ndarray, tail: np.ndarray, q: int
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -53,7 +54,7 @@ def roomy(
     return more_times, more_values
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def pushed(
     times: np.ndarray, values: np.ndarray, head: np.ndarray, tail: np.ndarray, q: int, time: int, value: int
 ) -> None:
@@ -63,7 +64,7 @@ def pushed(
     tail[q] += 1
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def remembered(
     times: np.ndarray,
     values: np.ndarray,
@@ -101,7 +102,7 @@ def remembered(
     tail[q] = last + 1
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def answers(values: np.ndarray, head: np.ndarray, tail: np.ndarray, q: int, op: int, current: int) -> bool:
     """Is a number remembered for which ``current op number`` holds?"""
     if tail[q] == head[q]:
@@ -114,7 +115,7 @@ def answers(values: np.ndarray, head: np.ndarray, tail: np.ndarray, q: int, op: 
     return False
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def asked(
     times: np.ndarray,
     values: np.ndarray,
@@ -151,7 +152,7 @@ def asked(
     return answers(values, head, tail, q, op, current)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def scanned(
     times: np.ndarray,
     values: np.ndarray,

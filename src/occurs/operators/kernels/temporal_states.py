@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from occurs.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def latest(code: np.ndarray, time: np.ndarray, state_code: np.ndarray, state_time: np.ndarray) -> np.ndarray:
     """int64 (states): the last row of the same code that is not later than the state; -1: there is none."""
     out = np.empty(len(state_code), np.int64)
@@ -20,7 +21,7 @@ def latest(code: np.ndarray, time: np.ndarray, state_code: np.ndarray, state_tim
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def firsts(code: np.ndarray, time: np.ndarray) -> np.ndarray:
     """bool (rows): the first of its code and time."""
     out = np.empty(len(code), np.bool_)
@@ -29,7 +30,7 @@ def firsts(code: np.ndarray, time: np.ndarray) -> np.ndarray:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def epochs(
     code: np.ndarray, time: np.ndarray, put: np.ndarray, active: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

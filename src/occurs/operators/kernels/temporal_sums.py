@@ -9,27 +9,28 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from occurs.kernel import kernel
 
 #: an expansion has at most as many parts (2098 bits in pieces of 53, and one to spare)
 PARTS = 48
 
 
-@njit(inline="always")
+@kernel(inline="always")
 def key_of(value: float) -> int:
     """An int64 in the order of floats; no NaN.  0.0 and -0.0 have the same."""
     bits = np.float64(value + 0.0).view(np.int64)
     return bits if bits >= 0 else bits ^ np.int64(0x7FFFFFFFFFFFFFFF)  # type: ignore[return-value]
 
 
-@njit(inline="always")
+@kernel(inline="always")
 def float_of(key: int) -> float:
     """The float that has a key."""
     bits = key if key >= 0 else key ^ np.int64(0x7FFFFFFFFFFFFFFF)
     return np.int64(bits).view(np.float64)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grown(parts: np.ndarray, count: int, x: float) -> int:
     """Adds ``x`` to an expansion; how many parts it has now."""
     out = 0
@@ -49,7 +50,7 @@ def grown(parts: np.ndarray, count: int, x: float) -> int:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rounded(parts: np.ndarray, count: int) -> float:
     """The float nearest to an expansion, halves to even."""
     if count == 0:
@@ -72,7 +73,7 @@ def rounded(parts: np.ndarray, count: int) -> float:
     return high
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _product(a: float, b: float) -> tuple[float, float]:
     """``a * b`` and what rounding has taken from it (Dekker)."""
     p = a * b
@@ -85,7 +86,7 @@ def _product(a: float, b: float) -> tuple[float, float]:
     return p, a_low * b_low - (((p - a_high * b_high) - a_low * b_high) - a_high * b_low)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _less(parts: np.ndarray, count: int, q: float, half: float, n: float) -> int:
     """The sign of an expansion minus ``(q + half) * n``."""
     rest = np.empty(PARTS + 6, np.float64)
@@ -99,7 +100,7 @@ def _less(parts: np.ndarray, count: int, q: float, half: float, n: float) -> int
     return 1 if rest[count - 1] > 0 else -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mean(parts: np.ndarray, count: int, n: int) -> float:
     """The float nearest to an expansion divided by ``n`` (exactly representable), halves to even."""
     q = rounded(parts, count) / n
@@ -119,7 +120,7 @@ def mean(parts: np.ndarray, count: int, n: int) -> float:
     return q
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def whole(low: int, high: int) -> tuple[int, bool]:
     """The int that two words are; whether it fits."""
     high += low >> 32
@@ -128,7 +129,7 @@ def whole(low: int, high: int) -> tuple[int, bool]:
     return (high << 32) | low, fits
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mean_of_words(low: int, high: int, n: int) -> float:
     """The float nearest to a sum of ints divided by ``n``, halves to even."""
     high += low >> 32

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
+
+from occurs.kernel import kernel, types
 
 _BYTES = types.Array(types.uint8, 1, "C", readonly=True)
 _OFFSETS = types.Array(types.int32, 1, "C", readonly=True)
@@ -15,7 +16,7 @@ _SHORT = types.Array(types.int32, 1, "C")
 _TABLE = types.Tuple((_INTS, _INTS, _STORE, types.int64))
 
 
-@njit(types.int64(_BYTES, types.int64, types.int64), cache=True, nogil=True)
+@kernel(types.int64(_BYTES, types.int64, types.int64))
 def _hash(data: np.ndarray, begin: np.int64, end: np.int64) -> np.int64:
     """FNV-1a, its upper half mixed in."""
     h = np.uint64(0xCBF29CE484222325)
@@ -24,7 +25,7 @@ def _hash(data: np.ndarray, begin: np.int64, end: np.int64) -> np.int64:
     return np.int64((h ^ (h >> np.uint64(32))) & np.uint64(0x7FFFFFFFFFFFFFFF))
 
 
-@njit(types.int64(_INTS, _INTS, _STORE, _BYTES, types.int64, types.int64), cache=True, nogil=True)
+@kernel(types.int64(_INTS, _INTS, _STORE, _BYTES, types.int64, types.int64))
 def _slot_of(
     slots: np.ndarray, ends: np.ndarray, store: np.ndarray, data: np.ndarray, begin: np.int64, end: np.int64
 ) -> np.int64:
@@ -43,12 +44,10 @@ def _slot_of(
     return s
 
 
-@njit(
+@kernel(
     types.Tuple((_INTS, _INTS, _INTS, _STORE, types.int64))(
         _INTS, _INTS, _STORE, types.int64, _BYTES, _OFFSETS, _BYTES, types.int64, types.int64
     ),
-    cache=True,
-    nogil=True,
 )
 def numbered(
     slots: np.ndarray,
@@ -98,8 +97,7 @@ def numbered(
     return out, slots, ends, store, used
 
 
-@njit(types.Tuple((_INTS, types.boolean))(_INTS, _INTS, _STORE, _BYTES, _OFFSETS, types.int64, types.int64), cache=True,
-      nogil=True)  # fmt: skip
+@kernel(types.Tuple((_INTS, types.boolean))(_INTS, _INTS, _STORE, _BYTES, _OFFSETS, types.int64, types.int64))
 def known(
     slots: np.ndarray,
     ends: np.ndarray,
@@ -119,7 +117,7 @@ def known(
     return out, True
 
 
-@njit(types.Tuple((_SHORT, _STORE))(_INTS, _STORE, _CODES), cache=True, nogil=True)
+@kernel(types.Tuple((_SHORT, _STORE))(_INTS, _STORE, _CODES))
 def written(ends: np.ndarray, store: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The texts of ``codes`` as offsets and bytes; no offsets if Arrow could not address so many bytes."""
     n = len(codes)

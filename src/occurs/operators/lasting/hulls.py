@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 
+from occurs.kernel import kernel
 from occurs.operators.lasting.codes import joint
 from occurs.operators.lasting.joins import Groups, find, member
 from occurs.operators.lasting.releasing import opened
 from occurs.operators.lasting.signals import OPEN, Held, Intervals, Spans
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _hulls(key: np.ndarray, start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Of rows in order of (key, start): the first row of each hull, and the end of the hull."""
     at = np.empty(len(key), np.int64)

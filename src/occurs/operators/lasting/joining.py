@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import typed, types
 
+from occurs.kernel import List, types
 from occurs.operators.kernels import joining as kernel
 from occurs.operators.lasting.network import State
 from occurs.operators.lasting.picking import Picked
@@ -305,9 +305,9 @@ def _padded(places: Sequence[np.ndarray]) -> np.ndarray:
     return out
 
 
-def _blocks(blocks: Sequence[np.ndarray]) -> typed.List:
+def _blocks(blocks: Sequence[np.ndarray]) -> List:
     """As kernels take them."""
-    out = typed.List.empty_list(types.int64[:, ::1])
+    out = List.empty_list(types.int64[:, ::1])
     for block in blocks:
         out.append(block)
     return out

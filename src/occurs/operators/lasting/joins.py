@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 
+from occurs.kernel import kernel
 from occurs.operators.kernels.intervals import ascending, extremes
 from occurs.operators.kernels.intervals import member as member
 from occurs.operators.kernels.sorting import find_ranges, group_rows
@@ -69,7 +69,7 @@ def shifted(time: int, ticks: int) -> int:
 # --- finding ----------------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _probe(values: np.ndarray, keys: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """The codes of ``values`` in a table of open addressing (:class:`IntTable`), -1 if they are not there."""
     size = len(keys)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from occurs.kernel import kernel
 from occurs.operators.kernels import sequence_tables as T
 from occurs.operators.sequences.events import Events
 from occurs.operators.sequences.stream import Bound, Matches
@@ -80,7 +80,7 @@ def _sorted(found: np.ndarray, lists: np.ndarray, tag_lists: np.ndarray) -> np.n
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _without_overlaps(found: np.ndarray, lists: np.ndarray, tag_lists: np.ndarray, taken: np.ndarray) -> np.ndarray:
     """Booleans: the matches that share no event with one before that is kept, of the same event or timer instant.
 

@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from occurs.kernel import kernel
 
 INT64 = np.int64
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_up(code: np.ndarray, state: np.ndarray, out: np.ndarray) -> None:
     """``out``: how many items of its trace were before each one."""
     for i in range(len(code)):
@@ -20,7 +21,7 @@ def count_up(code: np.ndarray, state: np.ndarray, out: np.ndarray) -> None:
         state[c] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sum_ints(code: np.ndarray, value: np.ndarray, valid: np.ndarray, state: np.ndarray, out: np.ndarray) -> int:
     """Sums so far; the first row at which one does not fit into int64, or -1.  ``valid`` may be empty: all are."""
     some = len(valid) > 0
@@ -36,7 +37,7 @@ def sum_ints(code: np.ndarray, value: np.ndarray, valid: np.ndarray, state: np.n
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sum_floats(code: np.ndarray, value: np.ndarray, valid: np.ndarray, state: np.ndarray, out: np.ndarray) -> None:
     """Sums so far."""
     some = len(valid) > 0
@@ -47,7 +48,7 @@ def sum_floats(code: np.ndarray, value: np.ndarray, valid: np.ndarray, state: np
         out[i] = state[c]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def extremes(
     code: np.ndarray, value: np.ndarray, valid: np.ndarray, greatest: bool, state: np.ndarray, there: np.ndarray,
     out: np.ndarray, known: np.ndarray,
@@ -68,7 +69,7 @@ def extremes(
         known[i] = there[c]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tables(code: np.ndarray, value: np.ndarray, table: np.ndarray, state: np.ndarray, out: np.ndarray) -> None:
     """``state = table[state, value]`` over small ints: AND, OR over truth values, machines over codes of guards."""
     for i in range(len(code)):
@@ -78,7 +79,7 @@ def tables(code: np.ndarray, value: np.ndarray, table: np.ndarray, state: np.nda
         out[i] = s
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def every(code: np.ndarray, time: np.ndarray, width: int, last: np.ndarray, kept: np.ndarray) -> None:
     """``kept`` (n): the first item, then the first at least ``width`` after the last one kept."""
     least = np.iinfo(np.int64).min
@@ -89,7 +90,7 @@ def every(code: np.ndarray, time: np.ndarray, width: int, last: np.ndarray, kept
             kept[i] = True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def dead(code: np.ndarray, live: np.ndarray, n: int, left: np.ndarray, zero: np.ndarray) -> None:
     """``zero`` (n): items among the ``n`` after one that is live."""
     for i in range(len(code)):
@@ -101,14 +102,14 @@ def dead(code: np.ndarray, live: np.ndarray, n: int, left: np.ndarray, zero: np.
             left[c] = n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def last_rows(code: np.ndarray, at: np.ndarray) -> None:
     """``at`` (per code): the last row of each."""
     for i in range(len(code)):
         at[code[i]] = i
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def slots(
     least: int, keys: np.ndarray, table: np.ndarray, free: np.ndarray, next_: int, out: np.ndarray, new: np.ndarray
 ) -> int:
@@ -129,7 +130,7 @@ def slots(
     return made
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def previous(code: np.ndarray, last: np.ndarray, out: np.ndarray) -> None:
     """``out``: the row of the same code before each one; ``last``: that before the first, by code (-1: none)."""
     for i in range(len(code)):
@@ -137,7 +138,7 @@ def previous(code: np.ndarray, last: np.ndarray, out: np.ndarray) -> None:
         last[code[i]] = i
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def distinct(code: np.ndarray, known: np.ndarray, count: int, out: np.ndarray) -> None:
     """``out``: how many codes there were so far, beside the ``count`` that are ``known``."""
     for i in range(len(code)):
@@ -148,7 +149,7 @@ def distinct(code: np.ndarray, known: np.ndarray, count: int, out: np.ndarray) -
         out[i] = count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def newest_sums(
     code: np.ndarray, value: np.ndarray, valid: np.ndarray, newest: np.ndarray, known: np.ndarray, out: np.ndarray,
     counts: np.ndarray,
@@ -171,7 +172,7 @@ def newest_sums(
         counts[i] = count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def means(
     code: np.ndarray, value: np.ndarray, valid: np.ndarray, power: int, whole: bool,
     count: np.ndarray, exact: np.ndarray, inexact: np.ndarray, high: np.ndarray, low: np.ndarray,
@@ -210,7 +211,7 @@ def means(
             out[i] = exact[c] / count[c] if inexact[c] == 0 else (high[c] + low[c]) / count[c]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def deviations(
     code: np.ndarray, value: np.ndarray, valid: np.ndarray, whole: bool,
     count: np.ndarray, ones: np.ndarray, squares: np.ndarray, inexact: np.ndarray, mean: np.ndarray, spread: np.ndarray,
@@ -244,7 +245,7 @@ def deviations(
                 out[i] = np.sqrt(spread[c] / n)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def block_windows(
     value: np.ndarray, first: np.ndarray, ordinal: np.ndarray, n: int, what: int, out: np.ndarray
 ) -> None:
@@ -292,7 +293,7 @@ def block_windows(
                     out[i] = min(o, ahead)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lower_bounds(first: np.ndarray, time: np.ndarray, width: int, out: np.ndarray) -> None:
     """Per row the first row of its trace with a time greater than its own less ``width``."""
     lo = 0
@@ -304,7 +305,7 @@ def lower_bounds(first: np.ndarray, time: np.ndarray, width: int, out: np.ndarra
         out[i] = lo
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def range_sums(value: np.ndarray, low: np.ndarray, out: np.ndarray) -> None:
     """Sums of the rows from ``low`` on, each from the left."""
     for i in range(len(value)):
@@ -314,7 +315,7 @@ def range_sums(value: np.ndarray, low: np.ndarray, out: np.ndarray) -> None:
         out[i] = s
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def range_extremes(value: np.ndarray, low: np.ndarray, greatest: bool, out: np.ndarray) -> None:
     """Greatest (least) of the rows from ``low`` on, which never decreases within a trace; NaN if one is."""
     deque = np.empty(len(value), np.int64)

@@ -7,7 +7,8 @@ what is beyond (NEVER: it does not), or empty: nowhere.  Rows are sorted by trac
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from occurs.kernel import kernel
 
 NEVER = np.int64(2**62)
 
@@ -22,7 +23,7 @@ BLOCK = 512
 # side; ``some``: the end decides; ``x``, ``y``: what the word is at the first position behind the block
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _atom(value: np.ndarray, step: np.ndarray, null_false: bool, t: np.ndarray, f: np.ndarray) -> None:
     null = 3 if null_false else 0
     for i in range(len(t)):
@@ -31,14 +32,14 @@ def _atom(value: np.ndarray, step: np.ndarray, null_false: bool, t: np.ndarray, 
         f[i] = s if v == 0 or v == null else NEVER
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _absent(value: np.ndarray, end: np.ndarray, f: np.ndarray) -> None:
     for i in range(len(f)):
         if value[i] == 4:
             f[i] = end[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _and(t: np.ndarray, f: np.ndarray, u: np.ndarray, g: np.ndarray) -> None:
     """OR, with T and F the other way round."""
     for i in range(len(t)):
@@ -47,7 +48,7 @@ def _and(t: np.ndarray, f: np.ndarray, u: np.ndarray, g: np.ndarray) -> None:
         f[i] = b if b < d else d
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _implies(t: np.ndarray, f: np.ndarray, u: np.ndarray, g: np.ndarray) -> None:
     for i in range(len(t)):
         a, b, c, d = t[i], f[i], u[i], g[i]
@@ -55,7 +56,7 @@ def _implies(t: np.ndarray, f: np.ndarray, u: np.ndarray, g: np.ndarray) -> None
         f[i] = a if a > d else d
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _not(t: np.ndarray, f: np.ndarray) -> None:
     for i in range(len(t)):
         a = t[i]
@@ -63,7 +64,7 @@ def _not(t: np.ndarray, f: np.ndarray) -> None:
         f[i] = a
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _next(
     t: np.ndarray, f: np.ndarray, last: np.ndarray, end: np.ndarray, some: bool, x: np.int64, y: np.int64
 ) -> None:
@@ -77,7 +78,7 @@ def _next(
             f[i] = f[i + 1] if i + 1 < m else y
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _always(
     strong: np.ndarray, weak: np.ndarray, last: np.ndarray, end: np.ndarray, some: bool, x: np.int64, y: np.int64
 ) -> tuple[np.int64, np.int64]:
@@ -94,7 +95,7 @@ def _always(
     return x, y
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _until(
     t: np.ndarray, f: np.ndarray, u: np.ndarray, g: np.ndarray, last: np.ndarray, end: np.ndarray, some: bool,
     x: np.int64, y: np.int64,
@@ -110,13 +111,13 @@ def _until(
     return x, y
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _unknown(t: np.ndarray, out: np.ndarray) -> None:
     for i in range(len(t)):
         out[i] = t[i] >= NEVER
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def judge(
     program: np.ndarray, depth: int, values: np.ndarray, steps: np.ndarray, pairs: np.ndarray, last: np.ndarray,
     end: np.ndarray, null_false: bool, true: np.ndarray, false: np.ndarray, open_: np.ndarray,
@@ -180,7 +181,7 @@ def judge(
         stop = start
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def decided_one(
     true: np.ndarray, false: np.ndarray, exists: np.ndarray, latest: int, step: np.ndarray, value: np.ndarray
 ) -> int:
@@ -196,7 +197,7 @@ def decided_one(
     return len(true)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def decided(
     code: np.ndarray, true: np.ndarray, false: np.ndarray, exists: np.ndarray, end: np.ndarray, latest: np.ndarray,
     step: np.ndarray, emitted: np.ndarray,
@@ -222,7 +223,7 @@ def decided(
         emitted[i] = True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def consecutive(values: np.ndarray) -> bool:
     """Is each one more than the one before it?"""
     gaps = 0

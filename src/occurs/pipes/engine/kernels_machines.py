@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from occurs.kernel import kernel
 from occurs.operators.kernels.stackcode import DONE, STACK, evaluate
 
 Arrays = tuple[Any, ...]
@@ -15,7 +15,7 @@ Arrays = tuple[Any, ...]
 REGISTER, CONSTANT, COLUMN = 0, 1, 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def run(
     code: np.ndarray, state: np.ndarray, transitions: Arrays, sets: np.ndarray, program: Arrays, pool: Arrays,
     after: np.ndarray, moved: np.ndarray, registers: np.ndarray, known: np.ndarray,
@@ -65,7 +65,7 @@ def run(
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def table_run(
     code: np.ndarray, what: np.ndarray, width: int, target: np.ndarray, state: np.ndarray, after: np.ndarray,
 ) -> None:  # fmt: skip
@@ -87,7 +87,7 @@ def table_run(
         after[i] = s
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def entered(before: np.ndarray, code: np.ndarray, what: np.ndarray, width: int, moves: np.ndarray, after: np.ndarray,
             moved: np.ndarray) -> None:  # fmt: skip
     """``moved``: which items made a machine go into a state, be it the one it was in; ``moves``: as ``target``."""
@@ -97,7 +97,7 @@ def entered(before: np.ndarray, code: np.ndarray, what: np.ndarray, width: int, 
         before[c] = after[i]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _operand(what: int, number: int, own: np.ndarray, constants: np.ndarray, columns: np.ndarray, row: int) -> np.int64:
     if what == REGISTER:
         return own[number]
@@ -106,7 +106,7 @@ def _operand(what: int, number: int, own: np.ndarray, constants: np.ndarray, col
     return columns[number, row]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _holds(op: int, a: np.int64, b: np.int64) -> np.bool_:
     if op == 0:
         return a == b
@@ -121,7 +121,7 @@ def _holds(op: int, a: np.int64, b: np.int64) -> np.bool_:
     return a >= b
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def steps(
     code: np.ndarray, what: np.ndarray, ways: Arrays, constants: np.ndarray, columns: np.ndarray, state: np.ndarray,
     registers: np.ndarray, after: np.ndarray, moved: np.ndarray, out: np.ndarray,
