@@ -17,7 +17,7 @@ from occurs.operators.columns import Column
 
 @kernel
 def _slot(key: int, size: int) -> int:
-    z = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    z = np.uint64(np.int64(key)) * np.uint64(0x9E3779B97F4A7C15)
     z ^= z >> np.uint64(29)
     return np.int64(z & np.uint64(size - 1))  # type: ignore[return-value]
 

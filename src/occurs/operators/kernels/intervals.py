@@ -37,7 +37,7 @@ def member(values: np.ndarray, among: np.ndarray) -> np.ndarray:
     for i in range(m):
         least = min(least, among[i])
         greatest = max(greatest, among[i])
-    width = np.uint64(greatest) - np.uint64(least)
+    width = np.uint64(np.int64(greatest)) - np.uint64(np.int64(least))
     if width <= np.uint64(8 * (n + m) + 64):
         there = np.zeros(np.int64(width) + 1, np.bool_)
         for i in range(m):
@@ -96,7 +96,8 @@ def combined(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     for i in range(n):
         least, greatest = min(least, left[i]), max(greatest, left[i])
         low, high = min(low, right[i]), max(high, right[i])
-    rows, size = np.uint64(greatest) - np.uint64(least), np.uint64(high) - np.uint64(low)
+    rows = np.uint64(np.int64(greatest)) - np.uint64(np.int64(least))
+    size = np.uint64(np.int64(high)) - np.uint64(np.int64(low))
     if np.float64(rows + np.uint64(1)) * np.float64(size + np.uint64(1)) >= 2.0**62 or max(rows, size) >= 1 << 62:
         return np.empty(0, np.int64)
     step = np.int64(size) + 1

@@ -5,6 +5,7 @@ A *source* is a row of int64 per column, see ``KIND`` ..; whoever has made it ho
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,12 @@ PLAIN, NUMBERS, TEXTS = range(3)
 
 def _loading(bits: int) -> Any:
     """A function of (address, i): the i-th of the whole numbers of so many bits that begin there, as int64."""
-    return Later(lambda: _made(bits))
+    kind = {64: ctypes.c_int64, 32: ctypes.c_int32, 8: ctypes.c_uint8}[bits]
+
+    def plain(address: int, at: int) -> int:
+        return kind.from_address(int(address + at * bits // 8)).value
+
+    return Later(lambda: _made(bits), plain)
 
 
 def _made(bits: int) -> Any:

@@ -22,12 +22,12 @@ def index(keys: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, int]:
     least = greatest = keys[0]
     for i in range(n):
         least, greatest = min(least, keys[i]), max(greatest, keys[i])
-    width = np.uint64(greatest) - np.uint64(least)
+    width = np.uint64(np.int64(greatest)) - np.uint64(np.int64(least))
     count = 0
     if width <= np.uint64(8 * n + 64):
         numbers = np.full(np.int64(width) + 1, -1, np.int64)
         for i in range(n):
-            at = np.uint64(keys[i]) - np.uint64(least)
+            at = np.uint64(keys[i]) - np.uint64(np.int64(least))
             if numbers[at] < 0:
                 numbers[at] = count
                 count += 1
@@ -51,7 +51,7 @@ def number(index: tuple[int, np.ndarray, np.ndarray, int], key: int) -> int:
     """The number of a key, -1 if it has none."""
     least, table, numbers, _ = index
     if len(table) == 0:
-        at = np.uint64(key) - np.uint64(least)
+        at = np.uint64(np.int64(key)) - np.uint64(np.int64(least))
         return numbers[np.int64(at)] if at < np.uint64(len(numbers)) else -1
     size = len(table)
     s = _slot(key, size)
@@ -71,7 +71,7 @@ def numbers_of(index: tuple[int, np.ndarray, np.ndarray, int], keys: np.ndarray)
     if len(table) == 0:
         most = np.uint64(len(numbers))
         for i in range(len(keys)):
-            at = np.uint64(keys[i]) - np.uint64(least)
+            at = np.uint64(keys[i]) - np.uint64(np.int64(least))
             out[i] = numbers[at] if at < most else -1
         return out
     size = len(table)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from occurs.kernel import List, types
+from occurs.kernel import Arrays, types
 from occurs.operators.kernels import joining as kernel
 from occurs.operators.lasting.network import State
 from occurs.operators.lasting.picking import Picked
@@ -305,21 +305,13 @@ def _padded(places: Sequence[np.ndarray]) -> np.ndarray:
     return out
 
 
-def _blocks(blocks: Sequence[np.ndarray]) -> List:
-    """As kernels take them."""
-    out = List.empty_list(types.int64[:, ::1])
-    for block in blocks:
-        out.append(block)
-    return out
-
-
 class JoinedState:
     """What the nets of a program keep, as the kernel has it."""
 
     def __init__(self, joined: Joined, tables: Sequence[State]) -> None:
         self.joined = joined
         held = [tables[t.definition][t.node][t.name] for t in joined.tables]
-        self.blocks = _blocks([h.block.copy() for h in held])
+        self.blocks = Arrays(types.int64[:, ::1], [h.block.copy() for h in held])
         self.sizes = np.array([len(h) for h in held], np.int64)
         self.versions = np.zeros(len(held), np.int64)
         self._held = held
