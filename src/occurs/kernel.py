@@ -3,7 +3,8 @@
 A module that defines kernels imports this one in place of Numba.  To import Numba and read a compiled kernel takes some
 tenths of a second, to compile one takes seconds; over a few thousand rows the same function in plain Python is done
 before.  So a kernel runs as plain Python while its work is small, and Numba is neither imported nor asked until it is
-not.  :data:`types` stands for ``numba.types`` and :data:`List` for ``numba.typed.List`` in signatures and in kernels.
+not.  While a kernel that has to be compiled runs often, another process compiles it (:mod:`occurs.kernelwork`).
+:data:`types` stands for ``numba.types`` and :data:`List` for ``numba.typed.List`` in signatures and in kernels.
 """
 
 from __future__ import annotations
@@ -13,17 +14,21 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
-from functools import cache, cached_property
+from functools import cached_property, partial
 from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from occurs import kernelcache
+
 #: ``plain`` or ``compiled`` for all kernels, or by the work that they have (``OCCURS_KERNELS``)
 MODE = os.environ.get("OCCURS_KERNELS", "auto")
-#: elements of arrays from which on compiled code pays that an earlier process has left, and that has to be made
+if MODE not in ("plain", "compiled", "auto"):
+    raise ValueError(f"OCCURS_KERNELS is {MODE!r}: it is plain, compiled or auto")
+#: steps of work from which on compiled code pays that an earlier process has left, and that has to be made
 CACHED, COLD = 20_000, 300_000
-#: seconds that a process spends in plain kernels before it compiles whatever comes
+#: seconds that a process spends in plain kernels before it takes compiled ones for whatever comes
 PATIENCE = 0.3
 
 _lock = threading.RLock()
@@ -33,12 +38,13 @@ _spent = [0.0]
 class Later:
     """A part of Numba that is looked up when it is needed: ``make`` does that.
 
-    ``plain``: what stands for it in kernels that are not compiled.
+    ``plain``: what stands for it in kernels that are not compiled.  ``text``: what it is, for the hash of a kernel.
     """
 
-    def __init__(self, make: Callable[[], Any], plain: Any = None) -> None:
+    def __init__(self, make: Callable[[], Any], plain: Any = None, *, text: str = "") -> None:
         self._make = make
         self._made: Any = None
+        self._text = text
         self.plain = plain
 
     def real(self) -> Any:
@@ -54,6 +60,10 @@ class Later:
 
         return cpu_target.typing_context.resolve_value_type(self.real())
 
+    def made_from(self) -> tuple[Any, str]:
+        """What it depends on: the function that makes it, and its text."""
+        return self._make if isinstance(self._make, partial) else None, self._text
+
 
 class _Type(Later):
     """An expression over ``numba.types``: attributes, calls and subscripts are noted."""
@@ -61,35 +71,37 @@ class _Type(Later):
     def __getattr__(self, name: str) -> _Type:
         if name.startswith("_"):
             raise AttributeError(name)
-        return _Type(lambda: getattr(self.real(), name))
+        return _Type(lambda: getattr(self.real(), name), text=f"{self._text}.{name}")
 
     def __call__(self, *arguments: Any, **more: Any) -> _Type:
-        return _Type(lambda: self.real()(*map(_real, arguments), **more))
+        text = ", ".join([*map(_text, arguments), *(f"{name}={_text(value)}" for name, value in more.items())])
+        return _Type(lambda: self.real()(*map(real, arguments), **more), text=f"{self._text}({text})")
 
     def __getitem__(self, item: Any) -> _Type:
-        return _Type(lambda: self.real()[item])
+        return _Type(lambda: self.real()[item], text=f"{self._text}[{item!r}]")
 
 
-def _real(value: Any) -> Any:
+def real(value: Any) -> Any:
+    """What stands for a part of Numba, made real."""
     if isinstance(value, Later):
         return value.real()
-    return tuple(map(_real, value)) if isinstance(value, tuple) else value
+    return tuple(map(real, value)) if isinstance(value, tuple) else value
 
 
-def _types() -> Any:
-    from numba import types
+def _text(value: Any) -> str:
+    if isinstance(value, Later):
+        return value.made_from()[1]
+    return str(tuple(map(_text, value)) if isinstance(value, tuple) else value)
 
-    return types
 
+def _of_numba(name: str) -> Any:
+    import numba.typed
 
-def _list() -> Any:
-    from numba.typed import List
-
-    return List
+    return numba.typed.List if name == "List" else numba.types
 
 
 #: ``numba.types``
-types = _Type(_types)
+types = _Type(partial(_of_numba, "types"), text="types")
 
 
 class _Lists:
@@ -101,14 +113,17 @@ class _Lists:
 
 
 #: ``numba.typed.List``, as a name in kernels and as an annotation
-List: Any = Later(_list, _Lists)
+List: Any = Later(partial(_of_numba, "List"), _Lists, text="List")
 
 
 class Arrays:
-    """A list of arrays of one type that kernels read and change in place, in the form that they need."""
+    """A list of arrays of one kind that kernels read and change in place, in the form that they need.
 
-    def __init__(self, item: _Type, arrays: Iterable[np.ndarray]) -> None:
-        self._item = item
+    ``kind``: as :mod:`occurs.kernelwork` writes it.
+    """
+
+    def __init__(self, kind: str, arrays: Iterable[np.ndarray]) -> None:
+        self.kind = kind
         self._arrays: Any = list(arrays)
 
     def __getitem__(self, at: int) -> np.ndarray:
@@ -128,7 +143,9 @@ class Arrays:
     def typed(self) -> Any:
         """For compiled kernels."""
         if isinstance(self._arrays, list):
-            made = List.real().empty_list(self._item.real())
+            from occurs.kernelwork import numba_type
+
+            made = List.real().empty_list(numba_type(self.kind))
             for array in self._arrays:
                 made.append(array)
             self._arrays = made
@@ -142,18 +159,20 @@ class Kernel:
     for all kernels that it calls.  A kernel is found again by its name, so it can go to other processes.
     """
 
-    def __init__(self, function: Callable[..., Any], signature: Any, inline: str, weight: float) -> None:
+    def __init__(
+        self, function: Callable[..., Any], signature: Any, inline: str, work: Callable[..., int] | None
+    ) -> None:
         self.py_func = function
         self.targetoptions = {"inline": inline}
-        self._signature = signature
-        self._weight = weight
-        self._dispatcher: Any = None
-        self._cached: bool | None = None
+        self.signature = signature
+        self._work = _sizes if work is None else work
+        self._compiled: Any = None
+        self._plain: Callable[..., Any] | None = None
         self.__module__, self.__name__ = function.__module__, function.__name__
         self.__qualname__, self.__doc__ = function.__qualname__, function.__doc__
 
     def __call__(self, *arguments: Any) -> Any:
-        if self._dispatcher is None and self._small(arguments):
+        if self._compiled is None and self._small(arguments):
             return self._run_plain(arguments)
         return self.dispatcher(*[a.typed() if isinstance(a, Arrays) else a for a in arguments])
 
@@ -162,20 +181,15 @@ class Kernel:
         """Is the work too little for compiled code to pay, as far as that can be seen before?"""
         if MODE != "auto":
             return MODE == "plain"
-        if _spent[0] > PATIENCE:
+        if self in kernelcache.LISTING:
+            return _spent[0] <= PATIENCE and self._work(*arguments) < CACHED
+        if self._work(*arguments) >= COLD:
             return False
-        work = sum([a.size for a in arguments if isinstance(a, np.ndarray)]) * self._weight
-        return work < (CACHED if self.cached else COLD)
+        if _spent[0] <= PATIENCE:
+            return True
+        from occurs.kernelwork import BESIDE
 
-    @property
-    def cached(self) -> bool:
-        """Is there compiled code of an earlier process?  It is looked for once."""
-        if self._cached is None:
-            code = self.py_func.__code__
-            folder, stem = os.path.split(code.co_filename)
-            beside = f"{os.path.splitext(stem)[0]}.{self.__qualname__}-{code.co_firstlineno}."
-            self._cached = any(name.startswith(beside) for name in _names(os.path.join(folder, "__pycache__")))
-        return self._cached
+        return BESIDE.compiles(self, arguments)
 
     def _run_plain(self, arguments: tuple[Any, ...]) -> Any:
         began = time.perf_counter()
@@ -184,31 +198,44 @@ class Kernel:
         _spent[0] += time.perf_counter() - began
         return _boxed(found)
 
-    @cached_property
+    @property
     def plain(self) -> Callable[..., Any]:
         """The function itself, which calls plain functions where it names kernels."""
-        made = FunctionType(self.py_func.__code__, _plain_names(self.__module__), self.__name__)
-        made.__module__ = self.__module__
-        return made
+        if self._plain is None:
+            with _lock:  # whoever sees it sees all names that it reads
+                self._plain = _plain_function(self)
+        return self._plain
 
     # -- compiled ------------------------------------------------------------------------------------------------------
     @property
     def dispatcher(self) -> Any:
         """Numba's form of it; with a signature it is compiled by now, or read from the cache."""
-        with _lock:
-            if self._dispatcher is None:
-                from numba import njit
+        if self._compiled is None:
+            from numba import njit
+            from numba.core.compiler_lock import global_compiler_lock
 
-                options: Any = {"cache": True, "nogil": True, **self.targetoptions}
-                self._dispatcher = njit(_real(self._signature), **options)(self.py_func)
-            return self._dispatcher
+            with global_compiler_lock:  # Numba holds it, too, when it asks here for a kernel that another one calls
+                if self._compiled is None:
+                    options: Any = {"nogil": True, **self.targetoptions}
+                    made = njit(**options)(self.py_func)
+                    kernelcache.keep(made, self)
+                    if self.signature is not None:
+                        made.compile(real(self.signature))
+                        made.disable_compile()
+                    self._compiled = made
+        return self._compiled
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of all that it is compiled from."""
+        return kernelcache.digest(self)
 
     @property
     def _numba_type_(self) -> Any:
         """What it is in the code of another kernel."""
-        from numba.core import types as real
+        from numba.core.types import Dispatcher
 
-        return real.Dispatcher(self.dispatcher)
+        return Dispatcher(self.dispatcher)
 
     def __reduce__(self) -> str:
         return self.__qualname__
@@ -217,19 +244,35 @@ class Kernel:
         return f"<kernel {self.__module__}.{self.__qualname__}>"
 
 
-def kernel(signature: Any = None, *, inline: str = "never", weight: float = 1.0) -> Any:
+def _sizes(*arguments: Any) -> int:
+    """The work of a kernel that goes over its arrays: their elements."""
+    return sum([a.size for a in arguments if isinstance(a, np.ndarray)])
+
+
+def kernel(signature: Any = None, *, inline: str = "never", work: Callable[..., int] | None = None) -> Any:
     """Make a function a :class:`Kernel`: ``@kernel`` or ``@kernel(types.int64(types.int64))``.
 
     ``signature``: the one form that it is compiled for; without one a form for every kind of arguments.  ``inline``:
-    ``"always"`` puts its code where it is called.  ``weight``: the steps that an element of its arrays takes, as a
-    multiple of those of a loop over them.
+    ``"always"`` puts its code where it is called.  ``work``: tells of its arguments how many steps it takes, if that is
+    not the elements of its arrays.
     """
     if callable(signature) and not isinstance(signature, Later):
-        return Kernel(signature, None, inline, weight)
-    return lambda function: Kernel(function, signature, inline, weight)
+        return Kernel(signature, None, inline, work)
+    return lambda function: Kernel(function, signature, inline, work)
 
 
+_lock = threading.RLock()
+_plain_functions: dict[Kernel, Callable[..., Any]] = {}
 _plain_modules: dict[str, dict[str, Any]] = {}
+
+
+def _plain_function(kernel: Kernel) -> Callable[..., Any]:
+    """A kernel as plain kernels call it."""
+    found = _plain_functions.get(kernel)
+    if found is None:
+        found = FunctionType(kernel.py_func.__code__, _plain_names(kernel.__module__), kernel.__name__)
+        _plain_functions[kernel] = found
+    return found
 
 
 def _plain_names(module: str) -> dict[str, Any]:
@@ -237,14 +280,13 @@ def _plain_names(module: str) -> dict[str, Any]:
     found = _plain_modules.get(module)
     if found is None:
         found = _plain_modules[module] = {}
-        for name, value in vars(sys.modules[module]).items():
-            found[name] = _plain_value(value)
+        found.update({name: _plain_value(value) for name, value in vars(sys.modules[module]).items()})
     return found
 
 
 def _plain_value(value: Any) -> Any:
     if isinstance(value, Kernel):
-        return value.plain
+        return _plain_function(value)
     if isinstance(value, Later):
         return value.plain
     if isinstance(value, ModuleType) and value.__name__.startswith("occurs."):
@@ -259,7 +301,8 @@ class _Names:
         self._module = module
 
     def __getattr__(self, name: str) -> Any:
-        found = _plain_names(self._module)[name]
+        with _lock:
+            found = _plain_names(self._module)[name]
         setattr(self, name, found)
         return found
 
@@ -269,8 +312,3 @@ def _boxed(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     return tuple([_boxed(v) for v in value]) if isinstance(value, tuple) else value
-
-
-@cache
-def _names(folder: str) -> tuple[str, ...]:
-    return tuple(os.listdir(folder)) if os.path.isdir(folder) else ()

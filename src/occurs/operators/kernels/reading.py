@@ -6,6 +6,7 @@ A *source* is a row of int64 per column, see ``KIND`` ..; whoever has made it ho
 from __future__ import annotations
 
 import ctypes
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ def _loading(bits: int) -> Any:
     def plain(address: int, at: int) -> int:
         return kind.from_address(int(address + at * bits // 8)).value
 
-    return Later(lambda: _made(bits), plain)
+    return Later(partial(_made, bits), plain, text="loading")
 
 
 def _made(bits: int) -> Any:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from occurs.kernel import Arrays, types
+from occurs.kernel import Arrays
 from occurs.operators.kernels import joining as kernel
 from occurs.operators.lasting.network import State
 from occurs.operators.lasting.picking import Picked
@@ -311,7 +311,7 @@ class JoinedState:
     def __init__(self, joined: Joined, tables: Sequence[State]) -> None:
         self.joined = joined
         held = [tables[t.definition][t.node][t.name] for t in joined.tables]
-        self.blocks = Arrays(types.int64[:, ::1], [h.block.copy() for h in held])
+        self.blocks = Arrays("<i8:2C", [h.block.copy() for h in held])
         self.sizes = np.array([len(h) for h in held], np.int64)
         self.versions = np.zeros(len(held), np.int64)
         self._held = held

@@ -1,0 +1,196 @@
+"""Kernels are compiled beside the work: by another process, which leaves them in the cache.
+
+``python -m occurs.kernelwork`` reads a line per kernel and kinds of arguments (see :func:`line`), compiles what the
+cache lacks, and ends with its input.  The words of a line are the module and name of a kernel and one word for each
+argument: ``<i8:1C`` is an array of int64 with one dimension, contiguous as in C.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from occurs import kernelcache
+from occurs.kernel import Arrays, Kernel
+
+#: seconds between two looks whether the other process is done
+EVERY = 0.25
+#: words for Python's own values
+_SCALARS = {bool: "bool", int: "int", float: "float", type(None): "none"}
+
+
+# -- kinds of arguments as text ----------------------------------------------------------------------------------------
+def line(kernel: Kernel, arguments: Iterable[Any]) -> str:
+    """A kernel and the kinds of its arguments; with a signature of its own it needs none."""
+    kinds = () if kernel.signature is not None else map(_kind, arguments)
+    return " ".join([kernel.__module__, kernel.__qualname__, *kinds])
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        flags = value.flags
+        layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
+        return f"{value.dtype.str}:{value.ndim}{layout}{'' if flags.writeable else '!'}"
+    if isinstance(value, np.generic):
+        return value.dtype.str
+    if isinstance(value, tuple):
+        return f"({','.join(map(_kind, value))})"
+    if isinstance(value, Arrays):
+        return f"list[{value.kind}]"
+    return _SCALARS[type(value)]
+
+
+def numba_type(kind: str) -> Any:
+    """Numba's type for a word of a line."""
+    from numba import from_dtype, types
+
+    if kind in _SCALARS.values():
+        return {"bool": types.boolean, "int": types.int64, "float": types.float64, "none": types.none}[kind]
+    if kind.startswith("list["):
+        return types.ListType(numba_type(kind[len("list[") : -1]))
+    if kind.startswith("("):
+        return types.Tuple(tuple(numba_type(part) for part in _parts(kind[1:-1])))
+    name, _, form = kind.partition(":")
+    item = from_dtype(np.dtype(name))
+    if not form:
+        return item
+    readonly = form.endswith("!")
+    form = form.rstrip("!")
+    return types.Array(item, int(form[:-1]), form[-1], readonly=readonly)
+
+
+def _parts(text: str) -> Iterator[str]:
+    """The words between the commas of a tuple, which may hold tuples."""
+    depth, begun = 0, 0
+    for at, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth == 0:
+            yield text[begun:at]
+            begun = at + 1
+    if text:
+        yield text[begun:]
+
+
+def compile_line(text: str) -> None:
+    """Compile what a line names, or load it from the cache."""
+    module, name, *kinds = text.split()
+    kernel = getattr(importlib.import_module(module), name)
+    dispatcher = kernel.dispatcher
+    if kernel.signature is None:
+        dispatcher.compile(tuple(map(numba_type, kinds)))
+
+
+# -- the other process -------------------------------------------------------------------------------------------------
+@contextmanager
+def _alone() -> Iterator[None]:
+    """One process of a machine compiles at a time: the next one finds what it has left."""
+    place = kernelcache.folder()
+    if place is None:
+        yield
+        return
+    import fcntl
+
+    with open(place / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def main() -> None:
+    """Compile what the lines of the input name."""
+    os.nice(10)
+    for text in sys.stdin:
+        with _alone():
+            compile_line(text)
+
+
+class Beside:
+    """The process beside this one, while there is one."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[str] | None = None
+        self._waiting: dict[Kernel, set[str]] = {}
+        self._looked = 0.0
+        self._useless = False
+
+    def compiles(self, kernel: Kernel, arguments: Iterable[Any]) -> bool:
+        """Is it at work on this kernel?  It is asked to, if it was not.  If not, it has to be compiled here."""
+        with self._lock:
+            self._look()
+            if self._useless or kernel in kernelcache.LISTING:
+                return False
+            wanted = line(kernel, arguments)
+            asked = self._waiting.setdefault(kernel, set())
+            if wanted not in asked:
+                asked.add(wanted)
+                self._send(wanted)
+            return not self._useless
+
+    def _look(self) -> None:
+        """Look, now and then, what it has done."""
+        now = time.monotonic()
+        if self._process is None or now < self._looked + EVERY:
+            return
+        self._looked = now
+        kernelcache.LISTING.again()
+        self._waiting = {kernel: asked for kernel, asked in self._waiting.items() if kernel not in kernelcache.LISTING}
+        if self._process.poll() is not None:  # it has failed; its log says why
+            self._useless = True
+        elif not self._waiting:
+            self._end()
+
+    def _send(self, wanted: str) -> None:
+        place = kernelcache.folder()
+        if place is None:  # nothing could be handed over
+            self._useless = True
+            return
+        try:
+            if self._process is None:
+                self._process = _begun(place)
+                self._looked = time.monotonic()
+            self._input().write(wanted + "\n")
+            self._input().flush()
+        except OSError as problem:
+            kernelcache.log.warning("kernels cannot be compiled beside the work: %s", problem)
+            self._useless = True
+
+    def _input(self) -> IO[str]:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        return self._process.stdin
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            assert process.stdin is not None
+            process.stdin.close()
+            threading.Thread(target=process.wait, daemon=True).start()
+
+
+def _begun(place: Path) -> subprocess.Popen[str]:
+    kernelcache.tell("compiling kernels in another process: once on a machine")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "OCCURS_KERNELS": "compiled"}
+    with open(place / "compiling.log", "w") as log:
+        return subprocess.Popen(
+            [sys.executable, "-m", "occurs.kernelwork"], env=environment, stdin=subprocess.PIPE, text=True,
+            stdout=log, stderr=log, start_new_session=True,
+        )  # fmt: skip
+
+
+BESIDE = Beside()
+#: it goes on until it has done what it was asked, for the next process
+atexit.register(BESIDE._end)
+
+if __name__ == "__main__":
+    main()
