@@ -35,7 +35,7 @@ $(READY): pyproject.toml
 	  echo "Name another one: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { \
 	  echo "This Python cannot make virtual environments (Debian, Ubuntu: apt install python3-venv)." >&2; exit 1; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,java,pandas,connect,examples,plot,postgresql]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[all,dev,examples]'
 	@touch $(READY)
 
 clean:

@@ -26,6 +26,8 @@ from occurs import kernelcache
 MODE = os.environ.get("OCCURS_KERNELS", "auto")
 if MODE not in ("plain", "compiled", "auto"):
     raise ValueError(f"OCCURS_KERNELS is {MODE!r}: it is plain, compiled or auto")
+#: a folder where every process notes the kernels that it calls and the kinds of their arguments
+SEEN = os.environ.get("OCCURS_KERNELS_SEEN", "")
 #: steps of work from which on compiled code pays that an earlier process has left, and that has to be made
 CACHED, COLD = 20_000, 300_000
 #: seconds that a process spends in plain kernels before it takes compiled ones for whatever comes
@@ -172,6 +174,8 @@ class Kernel:
         self.__qualname__, self.__doc__ = function.__qualname__, function.__doc__
 
     def __call__(self, *arguments: Any) -> Any:
+        if SEEN:
+            _see(self, arguments)
         if self._compiled is None and self._small(arguments):
             return self._run_plain(arguments)
         return self.dispatcher(*[a.typed() if isinstance(a, Arrays) else a for a in arguments])
@@ -242,6 +246,19 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"<kernel {self.__module__}.{self.__qualname__}>"
+
+
+_seen: set[str] = set()
+
+
+def _see(kernel: Kernel, arguments: tuple[Any, ...]) -> None:
+    from occurs.kernelwork import line
+
+    found = line(kernel, arguments)
+    if found not in _seen:
+        _seen.add(found)
+        with open(os.path.join(SEEN, f"{os.getpid()}.txt"), "a") as file:
+            file.write(found + "\n")
 
 
 def _sizes(*arguments: Any) -> int:

@@ -168,7 +168,7 @@ class Cache:
         path = self._path(sig, target_context.codegen())
         payload = None if path is None else _read(path)
         if payload is None:
-            tell("compiling kernels: once on a machine, for some seconds (occurs warm compiles all)")
+            tell("compiling kernels, once on a machine; it takes some seconds")
             return None
         return CompileResult._rebuild(target_context, *payload)
 
@@ -213,7 +213,7 @@ def _read(path: Path) -> Any:
 
 
 def keep(dispatcher: Any, kernel: Kernel) -> None:
-    """Let a dispatcher of Numba find compiled code here.  Where Numba lacks the private parts that this takes, it uses its own cache."""
+    """Let a dispatcher of Numba find compiled code here; a Numba that lacks what this takes uses its own cache."""
     try:
         from numba.core.caching import _Cache as _  # noqa: F401
         from numba.core.compiler import CompileResult
@@ -233,7 +233,7 @@ _told: set[str] = set()
 
 
 def tell(what: str) -> None:
-    """Whoever waits reads why, once in a process."""
+    """Whoever waits reads why, once in a process: Python writes it to stderr if nothing else is set up."""
     if what not in _told:
         _told.add(what)
-        log.info("%s", what)
+        log.warning("%s", what)

@@ -9,19 +9,23 @@ from __future__ import annotations
 
 import atexit
 import importlib
+import importlib.resources
+import itertools
 import os
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
 from occurs import kernelcache
+from occurs.errors import ResourceProblem
 from occurs.kernel import Arrays, Kernel
 
 #: seconds between two looks whether the other process is done
@@ -67,7 +71,8 @@ def numba_type(kind: str) -> Any:
         return item
     readonly = form.endswith("!")
     form = form.rstrip("!")
-    return types.Array(item, int(form[:-1]), form[-1], readonly=readonly)
+    layout: Any = form[-1]
+    return types.Array(item, int(form[:-1]), layout, readonly=readonly)
 
 
 def _parts(text: str) -> Iterator[str]:
@@ -106,12 +111,15 @@ def _alone() -> Iterator[None]:
         yield
 
 
-def main() -> None:
-    """Compile what the lines of the input name."""
-    os.nice(10)
+def main(answer: bool) -> None:
+    """Compile what the lines of the input name.  ``answer``: somebody waits for it, and is told of each."""
+    if not answer:
+        os.nice(10)
     for text in sys.stdin:
-        with _alone():
+        with nullcontext() if answer else _alone():
             compile_line(text)
+        if answer:
+            print("done", flush=True)
 
 
 class Beside:
@@ -157,7 +165,7 @@ class Beside:
             return
         try:
             if self._process is None:
-                self._process = _begun(place)
+                self._process = _begun(place / "compiling.log")
                 self._looked = time.monotonic()
             self._input().write(wanted + "\n")
             self._input().flush()
@@ -178,13 +186,15 @@ class Beside:
             threading.Thread(target=process.wait, daemon=True).start()
 
 
-def _begun(place: Path) -> subprocess.Popen[str]:
-    kernelcache.tell("compiling kernels in another process: once on a machine")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "OCCURS_KERNELS": "compiled"}
-    with open(place / "compiling.log", "w") as log:
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "OCCURS_KERNELS": "compiled"}
+
+
+def _begun(log: Path) -> subprocess.Popen[str]:
+    with open(log, "w") as file:
         return subprocess.Popen(
-            [sys.executable, "-m", "occurs.kernelwork"], env=environment, stdin=subprocess.PIPE, text=True,
-            stdout=log, stderr=log, start_new_session=True,
+            [sys.executable, "-m", "occurs.kernelwork"], env=_environment(), stdin=subprocess.PIPE, text=True,
+            stdout=file, stderr=file, start_new_session=True,
         )  # fmt: skip
 
 
@@ -192,5 +202,41 @@ BESIDE = Beside()
 #: it goes on until it has done what it was asked, for the next process
 atexit.register(BESIDE._end)
 
+
+# -- all of them -------------------------------------------------------------------------------------------------------
+def all_lines() -> list[str]:
+    """The kernels that ordinary code calls, with the kinds of arguments that the tests of Occurs have seen."""
+    text = importlib.resources.files("occurs").joinpath("kernels.txt").read_text()
+    return [one for one in text.splitlines() if one and not one.startswith("#")]
+
+def warm(lines: Sequence[str], processes: int, told: Callable[[int, int], None]) -> None:
+    """Compile what lines name, in so many processes.  ``told``: how many are done, of how many.
+
+    Raises ResourceProblem if one of them cannot be compiled.
+    """
+    left, done = iter(lines), itertools.count(1)
+    with ThreadPoolExecutor(processes) as threads:
+        for one in [threads.submit(_feed, left, lambda: told(next(done), len(lines))) for _ in range(processes)]:
+            one.result()
+
+
+def _feed(lines: Iterator[str], told: Callable[[], None]) -> None:
+    """Give one process a line after the other; it answers each."""
+    command = [sys.executable, "-m", "occurs.kernelwork", "--answer"]
+    with subprocess.Popen(
+        command, env=_environment(), text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        for one in lines:
+            process.stdin.write(one + "\n")
+            process.stdin.flush()
+            if not process.stdout.readline():
+                why = process.stderr.read().strip().rpartition("\n")[2]
+                raise ResourceProblem.of("internal", f"{one.split()[1]} could not be compiled: {why}")
+            told()
+
+
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:] == ["--answer"])

@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,6 +23,8 @@ def counting(what: str, total: int) -> Iterator[Callable[[int, int], None]]:
     if not console.is_terminal:
         yield lambda done, of: None
         return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(what, total=total)
@@ -38,6 +39,8 @@ def detecting(spark: bool) -> Iterator[None]:
         with _errors(spark):
             yield
         return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -51,10 +54,7 @@ def detecting(spark: bool) -> Iterator[None]:
         def told(done: int, total: int) -> None:
             bar.update(task, description="detecting: tasks of Spark", completed=done, total=total or None)
 
-        def compiled(begins: bool) -> None:
-            bar.update(task, description="compiling (once on this machine)" if begins else "detecting")
-
-        with _errors(spark), _watched(told) if spark else compiling(compiled):
+        with _errors(spark), _watched(told) if spark else _nothing():
             yield
 
 
@@ -67,29 +67,6 @@ def _errors(spark: bool) -> AbstractContextManager[None]:
 @contextmanager
 def _nothing() -> Iterator[None]:
     yield
-
-
-@contextmanager
-def compiling(told: Callable[[bool], None]) -> Iterator[None]:
-    """Calls ``told`` when Numba begins (True) and ends to compile something that its cache does not have: at the first
-    use on a machine this takes most of a minute, and no one should wonder why."""
-    from numba.core.event import Event, Listener, install_listener
-
-    class Watch(Listener):
-        depth = 0
-
-        def on_start(self, event: Event) -> None:
-            self.depth += 1
-            if self.depth == 1:
-                told(True)
-
-        def on_end(self, event: Event) -> None:
-            self.depth -= 1
-            if self.depth == 0:
-                told(False)
-
-    with install_listener("numba:compile", Watch()):
-        yield
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import click
 import pyarrow as pa
@@ -15,7 +16,8 @@ from occurs.cli._progress import detecting
 from occurs.connect.tables import to_arrow
 from occurs.connect.writers import in_order, write, write_rows
 from occurs.errors import UsageProblem
-from occurs.follow.acting import counted, definitions
+from occurs.languages.language import suffixes
+from occurs.languages.logic import LANGUAGES
 
 
 @click.command("run")
@@ -112,7 +114,10 @@ def command(
     if timeouts is not None:
         write(timeouts, partial, "--timeouts")
     summary(tables, counts, time.monotonic() - began)
-    not_done(*counted(definitions(rules, language)[0], {name: len(table) for name, table in tables.items()}))
+    if any((language or suffixes().get(Path(path).suffix)) in LANGUAGES for path in rules):
+        from occurs.follow.acting import counted, definitions
+
+        not_done(*counted(definitions(rules, language)[0], {name: len(table) for name, table in tables.items()}))
     if timeouts is not None:
         ended({name: len(table) for name, table in partial.items()})
 

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from occurs.connect.csvfile import read_csv
 from occurs.connect.jsonfile import read_json
@@ -69,6 +68,8 @@ def spark_can_read(path: Path) -> bool:
 
     Raises InputProblem: ``bad-value`` if it is no Parquet file, ``duplicate-name`` for two columns of one name.
     """
+    import pyarrow.parquet as pq  # takes a while, and most files are text
+
     try:
         schema = pq.read_schema(path)
     except (pa.ArrowException, OSError, EOFError) as error:
@@ -81,6 +82,8 @@ def spark_can_read(path: Path) -> bool:
 
 
 def _read_parquet(place: Place, columns: Collection[str] | None) -> Source:
+    import pyarrow.parquet as pq
+
     with pq.ParquetFile(place.path) as file:
         names = file.schema_arrow.names
         wanted = None if columns is None else [n for n in names if n in columns]

@@ -9,7 +9,6 @@ from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from occurs.connect.astext import json_text, plain_text
 from occurs.connect.places import format_of, user_path
@@ -68,7 +67,7 @@ def write(path: str, tables: Tables, option: str = "--out") -> None:
             target.mkdir(exist_ok=True)
             for name, table in tables.items():
                 with Whole(target / f"{quote(name, safe=' ')}.parquet") as out:
-                    pq.write_table(_typed(name, table), out)
+                    _put_parquet(_typed(name, table), out)
             return
         with Whole(target) as out:
             write_to(out, kind, tables)
@@ -79,7 +78,7 @@ def write(path: str, tables: Tables, option: str = "--out") -> None:
 def write_to(out: IO[bytes], kind: str, tables: Tables) -> None:
     """All rows, merged by time, as ``csv``, ``json`` or ``parquet``.  Raises UsageProblem (``schema-conflict``)."""
     if kind == "parquet":
-        pq.write_table(_one_table(tables), out)
+        _put_parquet(_one_table(tables), out)
         return
     for text in csv_blocks(tables) if kind == "csv" else json_blocks(tables):
         out.write(text.encode())
@@ -101,10 +100,16 @@ def write_rows(path: str, table: pa.Table | None, option: str = "--bad") -> None
         raise ResourceProblem.of("cannot-write", f"{path}: {error.strerror or error}") from error
 
 
+def _put_parquet(table: pa.Table, out: IO[bytes]) -> None:
+    import pyarrow.parquet as pq  # takes a while, and is rarely asked for
+
+    pq.write_table(table, out)
+
+
 def write_rows_to(out: IO[bytes], kind: str, table: pa.Table) -> None:
     """Rows that are no events, as ``csv``, ``json`` or ``parquet``."""
     if kind == "parquet":
-        pq.write_table(table, out)
+        _put_parquet(table, out)
         return
     if kind == "csv":
         out.write((",".join(table.column_names) + "\n").encode())

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from occurs.hosts.stream.batches import MicroBatch
 from occurs.languages.language import suffixes
-from occurs.languages.logic import syntax
+from occurs.languages.logic import LANGUAGES, syntax
 from occurs.languages.logic.parser import parse
 from occurs.languages.logic.render import render
 from occurs.loading import text_of
 from occurs.program import Program
 from occurs.watch.actions import filled
 from occurs.watch.carrying import Carried, carrying, given
-from occurs.watch.rules import LANGUAGES
+
+if TYPE_CHECKING:
+    from occurs.hosts.stream.batches import MicroBatch
 
 
 def definitions(paths: Sequence[str], language: str | None) -> tuple[list[syntax.Definition], list[str]]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from occurs.errors import Span
 from occurs.model.types import Schema
-from occurs.pipes.graph import Pipe
-from occurs.pipes.kinds import Kind
 from occurs.plan.definition import Named
+
+if TYPE_CHECKING:
+    from occurs.pipes.graph import Pipe
+    from occurs.pipes.kinds import Kind
 
 
 @dataclass(frozen=True)

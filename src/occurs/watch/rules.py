@@ -16,7 +16,7 @@ from typing import TypeAlias
 from occurs.connect.changes.model import EVENT, STATE, TABLE, Described, Watched
 from occurs.errors import Problem, did_you_mean, raise_problems
 from occurs.expr.tree import Ref
-from occurs.languages.logic import syntax
+from occurs.languages.logic import LANGUAGES, syntax
 from occurs.languages.logic.checks.sql import identifiers, parameters, parts
 from occurs.languages.logic.parser import parse
 from occurs.languages.logic.render import render
@@ -37,8 +37,6 @@ _FITS: dict[Type | None, frozenset[Type]] = {
     Type.BOOL: frozenset((Type.BOOL,)),
     Type.TIMESTAMP: frozenset((Type.TIMESTAMP, Type.STRING)),
 }
-#: those of triggers
-LANGUAGES = ("ftl", "ptl")
 _CONTROL = ("begin", "start", "commit", "end", "rollback", "abort", "savepoint", "release", "prepare", "attach",
             "detach", "pragma", "vacuum")  # fmt: skip
 

@@ -2,3 +2,4 @@
 
 #: what a trigger is that does not say it
 SUFFIXES = {".ftl": "ftl", ".ptl": "ptl"}
+LANGUAGES = tuple(SUFFIXES.values())
