@@ -305,7 +305,7 @@ def _plain_value(value: Any) -> Any:
     if isinstance(value, Kernel):
         return _plain_function(value)
     if isinstance(value, Later):
-        return value.plain
+        return value if value.plain is None else value.plain
     if isinstance(value, ModuleType) and value.__name__.startswith("occurs."):
         return _Names(value.__name__)
     return value
