@@ -266,6 +266,12 @@ def _sizes(*arguments: Any) -> int:
     return sum([a.size for a in arguments if isinstance(a, np.ndarray)])
 
 
+def over_ranges(*arguments: Any) -> int:
+    """The work of a kernel whose first two arrays say where ranges begin and end, and that goes over all of them."""
+    lo, hi = arguments[:2]
+    return _sizes(*arguments) + int(np.maximum(hi - lo, 0).sum())
+
+
 def kernel(signature: Any = None, *, inline: str = "never", work: Callable[..., int] | None = None) -> Any:
     """Make a function a :class:`Kernel`: ``@kernel`` or ``@kernel(types.int64(types.int64))``.
 

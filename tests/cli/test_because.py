@@ -132,6 +132,6 @@ def test_spark_reports_in_order_of_time(occurs, here, spark):
     (here / "a.tesla").write_text("define X(V) from A(K = $k) where V = A.V")
     rows = [f"A,{(7 * i) % 100},{i % 13},{i % 3}" for i in range(100)]
     (here / "a.csv").write_text("\n".join(["type,time,K,V", *rows, *rows]) + "\n")
-    done = occurs("run", "a.tesla", "--events", "a.csv", "--time-unit", "s")
+    done = occurs("run", "a.tesla", "--host", "spark", "--events", "a.csv", "--time-unit", "s")
     found = [json.loads(line) for line in done.out.splitlines()]
     assert [(r["time"], r["V"]) for r in found] == sorted((7 * i % 100, i % 3) for i in [*range(100)] * 2)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pyarrow.parquet as pq
 import pytest
+
+from occurs.cli import _input
+from occurs.connect import installed
 
 from .conftest import EVENTS, FIRE, RULES
 
@@ -152,15 +156,64 @@ def test_an_output_that_cannot_be_written_is_status_1(occurs, here):
     assert "error[cannot-write]" in done.err
 
 
-@pytest.mark.spark
-def test_spark_is_the_default_host_and_finds_the_same(occurs, here, spark):
+@pytest.fixture
+def alone(monkeypatch):
+    """No Spark is set up, and no session runs."""
+    for name in ("SPARK_REMOTE", "PYSPARK_GATEWAY_PORT"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(_input, "runs_spark", lambda: False)
+
+
+def test_a_small_history_runs_in_this_process(occurs, here, alone):
     done = occurs("run", "fire.tesla", "--events", "events.csv")
     assert (done.status, json.loads(done.out)) == (0, FIRE)
-    (here / "events.csv").write_text(EVENTS.replace("2024-01-05T09:01:00Z", "at nine"))
+    assert "running in this process: 0 kB of events (--host)" in done.err
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "why"),
+    [
+        ("SPARK_REMOTE", "sc://localhost", "SPARK_REMOTE names a server"),
+        ("PYSPARK_GATEWAY_PORT", "1", "spark-submit has started this process"),
+    ],
+)
+def test_a_spark_that_is_set_up_is_used(occurs, here, alone, monkeypatch, variable, value, why):
+    asked = []
+    monkeypatch.setenv(variable, value)
+    monkeypatch.setattr(_input, "spark_events", lambda *given: asked.append(1) or sys.exit(7))
     done = occurs("run", "fire.tesla", "--events", "events.csv")
+    assert (done.status, asked) == (7, [1])
+    assert f"running on Spark: {why} (--host)" in done.err
+
+
+def test_large_files_run_on_spark_if_it_is_installed(occurs, here, alone, monkeypatch):
+    monkeypatch.setattr(_input, "LOCAL_READS", 10)
+    monkeypatch.setattr(_input, "has_pyspark", lambda: False)
+    done = occurs("run", "fire.tesla", "--events", "events.csv")
+    assert (done.status, json.loads(done.out)) == (0, FIRE)
+    assert "in this process: 0 kB of events, but PySpark is not installed (pip install" in done.err
+    monkeypatch.setattr(_input, "has_pyspark", lambda: True)
+    monkeypatch.setattr(_input, "spark_events", lambda *given: sys.exit(7))
+    assert occurs("run", "fire.tesla", "--events", "events.csv").status == 7
+
+
+def test_without_pyspark_its_host_says_what_to_install(occurs, here, monkeypatch):
+    monkeypatch.setattr(installed, "has_pyspark", lambda: False)
+    done = occurs("run", "fire.tesla", "--events", "events.csv", "--host", "spark")
+    assert done.status == 1
+    assert "error[no-spark]: PySpark is not installed" in done.err
+    assert 'hint: pip install "occurs[spark,java]"; without Spark: --host local' in done.err
+
+
+@pytest.mark.spark
+def test_spark_finds_the_same(occurs, here, spark):
+    done = occurs("run", "fire.tesla", "--host", "spark", "--events", "events.csv")
+    assert (done.status, json.loads(done.out)) == (0, FIRE)
+    (here / "events.csv").write_text(EVENTS.replace("2024-01-05T09:01:00Z", "at nine"))
+    done = occurs("run", "fire.tesla", "--host", "spark", "--events", "events.csv")
     assert done.status == 2
     assert "row 2: unreadable time" in done.err
-    done = occurs("run", "fire.tesla", "--events", "events.csv", "--bad-rows", "skip")
+    done = occurs("run", "fire.tesla", "--host", "spark", "--events", "events.csv", "--bad-rows", "skip")
     assert (done.status, json.loads(done.out)) == (0, FIRE)
     assert "left out 1 bad row" in done.err
 
@@ -171,5 +224,5 @@ def test_spark_reads_parquet_itself(occurs, here, spark):
 
     [source] = read_sources(["events.csv"])
     pq.write_table(source.table, here / "events.parquet")
-    done = occurs("run", "fire.tesla", "--events", "events.parquet")
+    done = occurs("run", "fire.tesla", "--host", "spark", "--events", "events.parquet")
     assert (done.status, json.loads(done.out)) == (0, FIRE)

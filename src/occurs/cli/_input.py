@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ import occurs
 from occurs.cli._group import show
 from occurs.cli._options import Input
 from occurs.connect.files import read_sources, spark_can_read
+from occurs.connect.installed import INSTALL, has_pyspark, runs_spark
 from occurs.connect.places import places, split_type
 from occurs.errors import DefinitionProblem, Problem, UsageProblem, hardened
 from occurs.model.history import History
@@ -21,6 +23,8 @@ from occurs.model.history import History
 if TYPE_CHECKING:
     from occurs.program import Program
 
+#: files of more bytes together than this run on Spark if nothing is said
+LOCAL_READS = 512 << 20
 #: text files beyond so many bytes together are read by Spark itself (bad rows are then named without their place)
 SPARK_READS = 1 << 30
 
@@ -103,6 +107,36 @@ def need_events(program: Program, given: Input) -> None:
     """Refuse a run without events, unless all that the rules read is text files."""
     if not given.events and (program.external or not program.reads):
         raise click.UsageError("Missing option '--events' / '-e'.")
+
+
+def host(program: Program, given: Input) -> str:
+    """Where a run goes, ``local`` or ``spark``.  What ``--host auto`` has chosen is told on stderr, with the reason."""
+    if given.host != "auto":
+        program.require(given.host)
+        return given.host
+    chosen, why = _automatic(program, given)
+    click.echo(f"running {'on Spark' if chosen == 'spark' else 'in this process'}: {why} (--host)", err=True)
+    program.require(chosen)
+    return chosen
+
+
+def _automatic(program: Program, given: Input) -> tuple[str, str]:
+    """The host that fits, and the reason."""
+    size = sum(place.path.stat().st_size for place in places(given.events))
+    megabytes = f"{size / 1e6:,.0f} MB" if size >= 1e6 else f"{size / 1e3:,.0f} kB"
+    if os.environ.get("SPARK_REMOTE"):
+        found = "SPARK_REMOTE names a server"
+    elif "PYSPARK_GATEWAY_PORT" in os.environ:
+        found = "spark-submit has started this process"
+    elif runs_spark():
+        found = "a Spark session runs here already"
+    elif size > LOCAL_READS:
+        found = f"{megabytes} of events"
+    else:
+        return "local", f"{megabytes} of events"
+    if not has_pyspark():
+        return "local", f"{found}, but PySpark is not installed ({INSTALL})"
+    return "spark", found
 
 
 def read(program: Program, given: Input) -> list[Any]:

@@ -109,8 +109,9 @@ def inputs(*, required: bool, live: bool = False) -> Callable[[Decorated], Decor
     ]  # fmt: skip
     if not live:
         options.append(click.option(
-            "--host", type=click.Choice(["spark", "local"]), default="spark", show_default=True,
-            help="Where to run: Spark (started here if there is none), or this process.",
+            "--host", type=click.Choice(["auto", "local", "spark"]), default="auto", show_default=True,
+            help="Where to run: in this process, on Spark (started here if there is none), or on Spark only if the "
+            "files are large or a Spark is set up.",
         ))  # fmt: skip
 
     def decorate(command: Decorated) -> Decorated:

@@ -75,11 +75,11 @@ def command(
     program.adjusted(
         zone=given.zone, facts=keywords.get("facts"), window=window, step=step, timeouts=timeouts is not None
     )
-    program.require(given.host)
+    host = _input.host(program, given)
     keywords |= {"window": window, "step": step}
     chosen = [t.strip() for t in only.split(",")] if only is not None else None
     history = None
-    if given.host == "spark":
+    if host == "spark":
         events, keywords, history = _input.spark_events(program, given, keywords)
         if history is not None:  # its clock goes along, whoever has set it
             keywords["started"] = given.start is not None
@@ -89,12 +89,12 @@ def command(
     if never is not None and not program.tells_never:
         text = f"--never {never}: no definition of this program has such rows"
         raise UsageProblem.of("bad-option", text, hint="they come from triggers that look ahead, in FTL")
-    with detecting(given.host == "spark"):
+    with detecting(host == "spark"):
         found = program.detect(events, because=because, with_label=label, only=chosen, **keywords)
         tables = {name: to_arrow(found[name]) for name in found}
         gone = None if found.never is None else to_arrow(found.never)
         partial = {name: to_arrow(table) for name, table in (found.timeouts or {}).items()}
-    if given.host == "spark":
+    if host == "spark":
         tables, partial = ({name: in_order(table) for name, table in some.items()} for some in (tables, partial))
     notices = {(p.kind, p.message): p for p in [*(history.notices if history else ()), *found.notices]}
     _input.judge(list(notices.values()), strict=strict, require_bounds=require_bounds)

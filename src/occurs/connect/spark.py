@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from occurs.connect.installed import need_pyspark
 from occurs.connect.places import Place
 from occurs.errors import InputProblem, ResourceProblem
 from occurs.hosts.java import ensure_java
@@ -38,9 +39,10 @@ def local_session(master: str = "local[*]", *, quiet: bool = True, **settings: s
     """The Spark session of this process: the one there is, the server of SPARK_REMOTE, or a new one on this machine.
 
     ``quiet``: the log of a Java process that is started goes nowhere, its errors reach Python as exceptions anyway.
-    ``settings``: names with ``__`` for ``.``.  Raises ResourceProblem if there is no Java, if Spark does not start, or
-    if the server of SPARK_REMOTE does not answer.
+    ``settings``: names with ``__`` for ``.``.  Raises ResourceProblem if there is no PySpark or no Java, if Spark does
+    not start, or if the server of SPARK_REMOTE does not answer.
     """
+    need_pyspark()
     ensure_java()
     reach_remote()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else workers may run another Python

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from occurs.kernel import kernel
+from occurs.kernel import kernel, over_ranges
 
 
 @kernel
@@ -43,7 +43,7 @@ def passing(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return rule, row[:total]
 
 
-@kernel
+@kernel(work=over_ranges)
 def expand(
     lo: np.ndarray,
     hi: np.ndarray,
@@ -80,7 +80,7 @@ def expand(
     return match, row
 
 
-@kernel
+@kernel(work=over_ranges)
 def choose(
     lo: np.ndarray,
     hi: np.ndarray,
@@ -163,7 +163,7 @@ def narrowed(
     return out
 
 
-@kernel
+@kernel(work=over_ranges)
 def any_unbound(lo: np.ndarray, hi: np.ndarray, order: np.ndarray, bound: np.ndarray) -> np.ndarray:
     """Booleans: does the range hold a row that the match has not bound itself?"""
     n = len(lo)

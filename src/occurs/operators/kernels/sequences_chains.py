@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from occurs.kernel import kernel
+from occurs.kernel import kernel, over_ranges
 
 
 @kernel
@@ -61,7 +61,7 @@ def first_after(
     return out
 
 
-@kernel
+@kernel(work=over_ranges)
 def spread(lo: np.ndarray, hi: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """All entries of the ranges [lo[i], hi[i]) of ``at``, range by range: (i, entry)."""
     total = 0
