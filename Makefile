@@ -15,12 +15,8 @@ demo-ships: $(READY)  ## what lasts: ships off a coast, with a timeline of some
 test: $(READY)  ## all tests; the slow ones too if CI=true
 	$(BIN)/python -m pytest -n 3 --dist loadgroup
 
-kernels: $(READY)  ## compile what is compiled at first use, in two processes, by some quick tests
-	@$(BIN)/python -m pytest -n 0 tests/languages/phenesthe/test_phenesthe_engine.py \
-	  "tests/languages/phenesthe/test_phenesthe_joined.py::test_random_programs_run_together[0]" & \
-	$(BIN)/python -m pytest -n 0 tests/operators/test_machine.py tests/operators/sequences/test_machine_examples.py \
-	  tests/languages/tesla/test_engine_cases.py tests/languages/logic/test_logic_engine.py \
-	  tests/pipes/test_pipes_worked.py -k "not random"; wait
+kernels: $(READY)  ## compile now what is else compiled at first use
+	@$(BIN)/python -m occurs.cli warm
 
 lint: $(READY)  ## style and types
 	$(BIN)/python -m ruff check --no-cache src tests benchmarks examples

@@ -292,7 +292,8 @@ def test_who_waits_is_told_once(made: Make, caplog: pytest.LogCaptureFixture, mo
     module = made()
     module.total.dispatcher(np.ones(3, np.int64))
     module.slow.dispatcher(np.ones(3))
-    assert [record.message for record in caplog.records] == ["compiling kernels, once on a machine; it takes some seconds"]
+    told = [record.message for record in caplog.records]
+    assert told == ["compiling kernels, once on a machine; it takes some seconds"]
 
 
 # -- beside the work ---------------------------------------------------------------------------------------------------

@@ -60,7 +60,10 @@ class Later:
         """Numba's type of the real thing: it asks for this when the code of a kernel names the stand-in."""
         from numba.core.registry import cpu_target
 
-        return cpu_target.typing_context.resolve_value_type(self.real())
+        real = self.real()
+        context = cpu_target.typing_context
+        context.refresh()  # it may have been made just now
+        return context.resolve_value_type(real)
 
     def made_from(self) -> tuple[Any, str]:
         """What it depends on: the function that makes it, and its text."""
