@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from occurs.bound import Bound
 from occurs.errors import DefinitionProblem, Problem, UsageProblem, hardened
+from occurs.model.types import Schema
 from occurs.model.values import short
 from occurs.plan.definition import Definition
 
@@ -51,10 +53,14 @@ class PlanOptions:
         if found != problems:
             raise DefinitionProblem([p for p in found if p.severity != "notice"])
 
-    def applied(self, definitions: list[Definition], bound: Bound) -> list[Definition]:
-        """The compiled definitions of ``bound`` as the options want them."""
+    def applied(
+        self, definitions: list[Definition], bound: Bound, schemas: Mapping[str, Schema]
+    ) -> list[Definition]:
+        """The compiled definitions of ``bound`` as the options want them.  ``schemas``: of the input."""
         out = [*definitions, *bound.timeouts(definitions)] if self.timeouts else definitions
         out = out if self.max_instances is None else [d.at_most(self.max_instances) for d in out]
         out = [d.noticing() for d in out] if self.never else out
-        out = [d.reasoning() for d in out] if self.because else out
+        if self.because:
+            known = {**schemas, **bound.schemas}
+            out = [d.reasoning(known) for d in out]
         return [d.telling() for d in out] if self.provisional else out

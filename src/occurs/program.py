@@ -161,7 +161,7 @@ class Program(Intake):
 
     def _planned(self, schemas: Mapping[str, Schema] | None, kind: TimeKind) -> Stage:
         bound = self.bind(schemas, kind)
-        definitions = self._compiled(bound, kind)
+        definitions = self._compiled(bound, kind, schemas)
         self._options.judge([w for d in definitions for w in d.warnings])
         sides = {d.output: d.schema for d in definitions if isinstance(d, SequenceDefinition) and d.ended}
         notices = {d.never: d.notices for d in definitions if isinstance(d, TriggerDefinition) and d.never}
@@ -213,12 +213,12 @@ class Program(Intake):
         facts = {n: schema_of_table(t) for n, t in self._facts.items()}
         return Known(schemas, kind, zone, facts, window=length, max_formula=self._max_formula)
 
-    def _compiled(self, bound: Bound, kind: TimeKind) -> list[Definition]:
-        return self._options.applied(bound.definitions(kind, self._facts), bound)
+    def _compiled(self, bound: Bound, kind: TimeKind, schemas: Mapping[str, Schema] | None) -> list[Definition]:
+        return self._options.applied(bound.definitions(kind, self._facts), bound, schemas or {})
 
     def definitions(self, schemas: Mapping[str, Schema], kind: TimeKind) -> list[Definition]:
         """The compiled definitions over input of these schemas."""
-        return self._compiled(self.bind(schemas, kind), kind)
+        return self._compiled(self.bind(schemas, kind), kind, schemas)
 
     @property
     def facts(self) -> Mapping[str, pa.Table]:

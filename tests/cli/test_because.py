@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from occurs.cli._output import rich_table
+from occurs.cli._output import rich_trees
 
 #: an attribute of every type; `What` is null for one of the two
 RULES = """event Smoke(Area: string)
@@ -36,6 +36,7 @@ PARTS = pa.list_(
             ("time", pa.timestamp("us", "UTC")),
             ("end", pa.timestamp("us", "UTC")),
             ("label", pa.string()),
+            ("attributes", pa.string()),
         ]
     )
 )
@@ -77,10 +78,14 @@ def test_the_other_forms_say_the_same(found, table):
     assert [r["N"] for r in rows] == [9007199254740993, -1]
     assert [r["At"] for r in rows] == ["2024-01-05T08:00:00.5Z", "2024-01-05T08:00:00Z"]
     assert [(r["Value"], r["Ok"], r["What"]) for r in rows] == [(50.0, True, "a"), (0.1, False, None)]
+    assert [p["attributes"] for p in rows[0]["because"]] == [
+        {"Area": "a"},
+        {"Area": "a", "At": "2024-01-05T08:00:00.5Z", "N": 9007199254740993, "Ok": True, "Value": 50.0},
+    ]
     for row, parts in zip(rows, table["because"].to_pylist(), strict=True):
-        assert [[*p] for p in row["because"]] == [["role", "type", "time", "end", "label"]] * 2
-        assert [(p["role"], p["type"], p["label"]) for p in row["because"]] == [
-            (p["role"], p["type"], p["label"]) for p in parts
+        assert [[*p] for p in row["because"]] == [["role", "type", "time", "end", "label", "attributes"]] * 2
+        assert [(p["role"], p["type"], p["label"], p["attributes"]) for p in row["because"]] == [
+            (p["role"], p["type"], p["label"], json.loads(p["attributes"])) for p in parts
         ]
         assert [(p["time"], p["end"]) for p in row["because"]] == [
             ("2024-01-05T09:04:00Z", None),
@@ -94,11 +99,16 @@ def test_the_other_forms_say_the_same(found, table):
 
 def test_a_terminal_shows_them(table):
     out = io.StringIO()
-    Console(file=out, width=400).print(rich_table("Fire", table))
-    text = out.getvalue()
-    assert "Fire: 2" in text
-    assert table["label"][0].as_py() in text
-    assert '[{"role": "Smoke", "type": "Smoke", "time": "2024-01-05T09:04:00Z", "end": null, "label": "' in text
+    Console(file=out, width=160).print(rich_trees("Fire", table))
+    assert out.getvalue() == """Fire: 2
+Fire  2024-01-05T09:04:00Z  Area = "a", Value = 50.0, At = "2024-01-05T08:00:00.5Z", N = 9007199254740993, Ok = true, What = "a"
+├── Smoke  2024-01-05T09:04:00Z  Area = "a"
+└── Temp   2024-01-05T09:00:00Z  Area = "a", At = "2024-01-05T08:00:00.5Z", N = 9007199254740993, Ok = true, Value = 50.0
+Fire  2024-01-05T09:04:00Z  Area = "b,\\"c\\"", Value = 0.1, At = "2024-01-05T08:00:00Z", N = -1, Ok = false
+├── Smoke  2024-01-05T09:04:00Z  Area = "b,\\"c\\""
+└── Temp   2024-01-05T09:00:00Z  Area = "b,\\"c\\"", At = "2024-01-05T08:00:00Z", N = -1, Ok = false, Value = 0.1
+
+"""  # noqa: E501
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -8,16 +8,18 @@ from collections.abc import Iterable, Mapping
 import click
 import pyarrow as pa
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
+from rich.tree import Tree
 
 from occurs.cli._group import hush_stdout
-from occurs.connect.astext import plain_text
 from occurs.connect.places import split_type, user_path
+from occurs.connect.reasons import has_reasons, reasons, shown
 from occurs.connect.whole import refuse_existing
 from occurs.connect.writers import check_target, json_blocks, write
 from occurs.errors import ResourceProblem, UsageProblem
+from occurs.model.astext import plain_text
 
 #: rows of one type on a terminal
 SHOWN = 40
@@ -61,7 +63,20 @@ def put(tables: Mapping[str, pa.Table], out: str | None) -> None:
         console = Console()
         for name, table in tables.items():
             if len(table):
-                console.print(rich_table(name, table))
+                console.print(rich_trees(name, table) if has_reasons(table) else rich_table(name, table))
+
+
+def rich_trees(name: str, table: pa.Table) -> Group:
+    """The first detections of a type, each as a tree: below it its constituents with role, type, time and values."""
+    left = len(table) - SHOWN
+    out: list[RenderableType] = [Text(f"{name}: {len(table):,}", style="italic")]
+    for reason in reasons(name, table.slice(0, SHOWN)):
+        tree = Tree(Text(str(reason.detection), style="bold"), guide_style="dim")
+        for line in shown(reason.constituents):
+            tree.add(Text(line))
+        out.append(tree)
+    out += [Text(f"... and {left:,} more (all of them: --out FILE)", style="italic")] if left > 0 else []
+    return Group(*out, Text(""))
 
 
 def rich_table(name: str, table: pa.Table) -> Table:

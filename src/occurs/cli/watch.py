@@ -11,7 +11,6 @@ from typing import IO, Any
 import click
 
 from occurs.cli import _input, _options
-from occurs.connect.astext import dumps
 from occurs.connect.changes.model import Watched
 from occurs.connect.changes.place import open_feed
 from occurs.connect.changes.store import Store
@@ -21,6 +20,7 @@ from occurs.follow.figures import Line
 from occurs.follow.loop import stopped_by_signals
 from occurs.languages.language import suffixes
 from occurs.loading import text_of
+from occurs.model.astext import dumps
 from occurs.watch.actions import Actions
 from occurs.watch.judging import Judge, check
 from occurs.watch.rules import Rules, read_rules

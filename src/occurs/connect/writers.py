@@ -10,10 +10,10 @@ from urllib.parse import quote
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from occurs.connect.astext import json_text, plain_text
 from occurs.connect.places import format_of, user_path
 from occurs.connect.whole import Whole
 from occurs.errors import ResourceProblem, UsageProblem
+from occurs.model.astext import json_text, plain_text
 from occurs.model.types import arrow_type, from_arrow, widen
 
 #: rows written at a time

@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from occurs.engine.outputs import because_type, table_of, time_array, type_column
+from occurs.engine.constituents import Constituents
+from occurs.engine.outputs import table_of, type_column
 from occurs.model.labels import Labels, bound_labels
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
@@ -113,7 +114,7 @@ class Completed:
         return Column.nulls(schema[name], len(self)) if found is None else found.cast(schema[name])
 
     def because(self, kind: TimeKind) -> pa.Array:
-        """Per match the list of its constituents: (role, type, time, end, label), a timer that completed it last."""
+        """Per match the list of its constituents, a timer that completed it last."""
         b, events = self.bindings, self.bindings.constituents
         due = b.matches.due[b.chosen]
         names = pa.array([t for t, _ in b.pattern.tags], pa.string()).take(pa.array(events.tag))
@@ -126,15 +127,17 @@ class Completed:
         ends = events.offsets[1:]
         # one more at the end of every match that a timer has completed
         n = len(events.row)
-        order = np.insert(np.arange(n), ends[due], n)
-        times = np.insert(b.times_of(events), ends[due], self.time[due])
+        chosen = pa.array(np.insert(np.arange(n), ends[due], n))
         labels = pa.concat_arrays([b.labels_of(events).hex().cast(pa.string()), pa.nulls(1, pa.string())])
-        offsets = events.offsets + np.concatenate([[0], np.cumsum(due)])
-        time = time_array(times, kind)
-        chosen = pa.array(order)
-        fields = [roles.take(chosen), sorts.take(chosen), time, pa.nulls(len(order), time.type), labels.take(chosen)]
-        struct = pa.StructArray.from_arrays(fields, fields=list(because_type(kind).value_type))
-        return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), struct)
+        attributes = pa.concat_arrays([b.attributes_of(events), pa.array(["{}"])])
+        return Constituents(
+            events.offsets + np.concatenate([[0], np.cumsum(due)]),
+            roles.take(chosen),
+            sorts.take(chosen),
+            np.insert(b.times_of(events), ends[due], self.time[due]),
+            labels.take(chosen),
+            attributes.take(chosen),
+        ).column(kind)
 
 
 @dataclass

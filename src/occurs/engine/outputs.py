@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from occurs.model.astext import CONSTITUENT
 from occurs.model.labels import Labels
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
@@ -39,8 +40,7 @@ def time_array(ticks: np.ndarray, kind: TimeKind, null: np.ndarray | None = None
 
 def because_type(kind: TimeKind) -> pa.DataType:
     time = pa.timestamp("us", tz="UTC") if kind.timestamp else pa.int64()
-    fields = [("role", pa.string()), ("type", pa.string()), ("time", time), ("end", time), ("label", pa.string())]
-    return pa.list_(pa.struct(fields))
+    return pa.list_(pa.struct([(n, time if n in ("time", "end") else pa.string()) for n in CONSTITUENT]))
 
 
 @lru_cache(256)

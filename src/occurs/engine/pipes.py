@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from occurs.engine.constituents import Constituents
 from occurs.engine.order import END
-from occurs.engine.outputs import because_type, table_of, time_array
+from occurs.engine.outputs import table_of
 from occurs.engine.sequences import merged
 from occurs.engine.since import Since
 from occurs.engine.state import State
@@ -19,6 +20,7 @@ from occurs.model.labels import Labels, derived_labels
 from occurs.model.textfile import LINE
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
+from occurs.operators.attributes import attributes_of
 from occurs.operators.columns import Column
 from occurs.operators.rows import Rows
 from occurs.operators.sequences.stream import Stream
@@ -35,7 +37,8 @@ _SPOKEN = "spoken"
 class Running:
     """A run of pipes with what the engine keeps beside it.
 
-    ``spoken``: of the events that items still speak of the step, time, type and label, if labels are wanted.
+    ``spoken``: of the events that items still speak of the step, time, type, label and attributes, if labels are
+    wanted.
     """
 
     def __init__(self, definition: PipesDefinition, kind: TimeKind, labelled: bool) -> None:
@@ -71,7 +74,7 @@ class Running:
 
 def _no_events() -> pa.Table:
     names = {"step": pa.int64(), "time": pa.int64(), "type": pa.string(), "hi": pa.uint64(), "lo": pa.uint64()}
-    return pa.schema(list(names.items())).empty_table()
+    return pa.schema([*names.items(), ("attributes", pa.string())]).empty_table()
 
 
 @dataclass
@@ -151,12 +154,14 @@ class Emitted:
         there = pairs >= 0
         found = self.events.take(pa.array(pairs[there]))
         names = pa.array(["step", "about"]).take(pa.array(np.tile([0, 1], len(self))[there]))
-        time = time_array(found.column("time").to_numpy(), kind)
-        labels = Labels(found.column("hi").to_numpy(), found.column("lo").to_numpy()).hex()
-        arrays = [names, found.column("type").combine_chunks(), time, pa.nulls(len(found), time.type), labels]
-        struct = pa.StructArray.from_arrays(arrays, fields=list(because_type(kind).value_type))
-        offsets = np.concatenate([[0], np.cumsum(there.reshape(-1, 2).sum(axis=1))])
-        return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), struct)
+        return Constituents(
+            np.concatenate([[0], np.cumsum(there.reshape(-1, 2).sum(axis=1))]),
+            names,
+            found.column("type").combine_chunks(),
+            found.column("time").to_numpy(),
+            Labels(found.column("hi").to_numpy(), found.column("lo").to_numpy()).hex(),
+            found.column("attributes").combine_chunks(),
+        ).column(kind)
 
 
 def run(
@@ -240,7 +245,7 @@ def _both(a: pipes.Emitted, b: pipes.Emitted) -> pipes.Emitted:
 
 def _labelled(made: Emitted, items: pipes.Emitted, kept: Running, stream: Stream, first: int) -> Emitted:
     """With labels: of the event of its step (the end: none) and of the event that it speaks of."""
-    events = pa.concat_tables([kept.spoken, _events(stream, first)]).combine_chunks()
+    events = pa.concat_tables([kept.spoken, _events(stream, first, made.definition.reasons)]).combine_chunks()
     steps = events.column("step").to_numpy()
     step = np.searchsorted(steps, items.step)
     step[items.step >= first + len(stream.time)] = -1
@@ -260,8 +265,8 @@ def _labelled(made: Emitted, items: pipes.Emitted, kept: Running, stream: Stream
     return made
 
 
-def _events(stream: Stream, first: int) -> pa.Table:
-    """The events of a call: step, time, type, label."""
+def _events(stream: Stream, first: int, attributes: bool) -> pa.Table:
+    """The events of a call: step, time, type, label; ``attributes``: and these as text, else null."""
     n = len(stream.time)
     hi, lo = np.zeros(n, np.uint64), np.zeros(n, np.uint64)
     for number, t in enumerate(stream.types):
@@ -271,5 +276,15 @@ def _events(stream: Stream, first: int) -> pa.Table:
             hi[rows], lo[rows] = labels.hi[stream.row[rows]], labels.lo[stream.row[rows]]
     types = pa.array(list(stream.types), pa.string()).take(pa.array(stream.type))
     steps = pa.array(np.arange(first, first + n))
-    arrays = [steps, pa.array(stream.time, pa.int64()), types, pa.array(hi), pa.array(lo)]
+    texts = _attributes(stream) if attributes else pa.nulls(n, pa.string())
+    arrays = [steps, pa.array(stream.time, pa.int64()), types, pa.array(hi), pa.array(lo), texts]
     return pa.Table.from_arrays(arrays, schema=_no_events().schema)
+
+
+def _attributes(stream: Stream) -> pa.Array:
+    """The attributes of the events of a call as JSON objects."""
+    rows = [np.flatnonzero(stream.type == number) for number in range(len(stream.types))]
+    texts = [attributes_of(stream.rows[t], stream.row[at]) for t, at in zip(stream.types, rows, strict=True)]
+    if not texts:
+        return pa.array([], pa.string())
+    return pa.concat_arrays(texts).take(pa.array(np.argsort(np.concatenate(rows))))

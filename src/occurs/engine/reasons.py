@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from occurs.engine.outputs import because_type, time_array
+from occurs.engine.constituents import Constituents
 from occurs.model.labels import Labels
 from occurs.model.time import TimeKind
+from occurs.operators.attributes import attributes_of
 from occurs.operators.lasting.derivations import Derivations, Part
 from occurs.operators.lasting.signals import OPEN, Call
 from occurs.operators.rows import Rows
@@ -25,11 +26,11 @@ def reasons_of(
     call: Call,
     kind: TimeKind,
 ) -> pa.Array:
-    """Per row that a definition reports the list of (role, type, time, end, label) of one derivation.  ``others``: by
+    """Per row that a definition reports the list of the constituents of one derivation.  ``others``: by
     the types they derive; ``labels``: of rows of a definition."""
     answer = definition.answer
-    attributes = {a.value: a.name for a in answer.head if isinstance(a.value, str)}
-    codes = [call.values.encode(rows.column(attributes[v])).tolist() for v in answer.variables]
+    columns = {a.value: a.name for a in answer.head if isinstance(a.value, str)}
+    codes = [call.values.encode(rows.column(columns[v])).tolist() for v in answer.variables]
     ends = rows.time.tolist()
     if answer.lasting and len(rows):
         column = rows.column("end")
@@ -43,25 +44,27 @@ def reasons_of(
     time = np.array([p.time for p in parts], np.int64)
     end = np.array([0 if p.end is None else p.end for p in parts], np.int64)
     none = np.array([p.end is None for p in parts], np.bool_)
-    arrays = [
+    own, attributes = _rows(parts, others, labels, call)
+    return Constituents(
+        np.cumsum([0, *map(len, found)]),
         pa.array([p.role for p in parts], pa.string()),
         pa.array([p.type for p in parts], pa.string()),
-        time_array(time, kind),
-        time_array(end, kind, none),
-        _labels(parts, others, labels, call).hex().cast(pa.string()),
-    ]
-    struct = pa.StructArray.from_arrays(arrays, fields=list(because_type(kind).value_type))
-    offsets = np.cumsum([0, *map(len, found)])
-    return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), struct)
+        time,
+        own.hex(),
+        pa.array(attributes, pa.string()),
+        end,
+        ~none,
+    ).column(kind)
 
 
-def _labels(
+def _rows(
     parts: Sequence[Part],
     others: Mapping[str, NetDefinition],
     labels: Callable[[NetDefinition, Rows], Labels],
     call: Call,
-) -> Labels:
-    """Of input rows those they have, of what definitions derive those of its values."""
+) -> tuple[Labels, list[str]]:
+    """The labels and the attributes of parts: of input rows as they were, of what definitions derive by its values."""
+    texts = [part.attributes for part in parts]
     hi, lo = np.zeros(len(parts), np.int64), np.zeros(len(parts), np.int64)
     derived: dict[str, list[int]] = {}
     for i, part in enumerate(parts):
@@ -81,7 +84,9 @@ def _labels(
         found = labels(source, rows)
         chosen = np.array([numbers[row] for row in rows_of], np.int64)
         out.hi[at], out.lo[at] = found.hi[chosen], found.lo[chosen]
-    return out
+        for i, text in zip(at, attributes_of(rows, chosen).to_pylist()):
+            texts[i] = text
+    return out, texts
 
 
 def _row(part: Part, sort: str) -> tuple[tuple[int, ...], int, int]:

@@ -9,6 +9,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import pyarrow as pa
 
+from occurs.engine.constituents import Constituents
 from occurs.engine.order import INSTANT
 from occurs.engine.outputs import (
     because_type,
@@ -16,7 +17,6 @@ from occurs.engine.outputs import (
     no_reasons,
     table_of,
     table_of_arrays,
-    time_array,
     type_column,
 )
 from occurs.engine.tables import concat_rows
@@ -25,6 +25,7 @@ from occurs.expr.evaluate import select
 from occurs.model.labels import Labels
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
+from occurs.operators.attributes import attributes_of
 from occurs.operators.columns import Column
 from occurs.operators.frame import own_column
 from occurs.operators.pattern import Matches, Pattern
@@ -128,29 +129,28 @@ class Found:
         return Rows(type, self.time, {n: self.columns[n].cast(t) for n, t in schema}, labels=self.labels)
 
     def because(self, kind: TimeKind) -> pa.Array:
-        """Per match the list of its constituents: (role, type, time, end, label)."""
+        """Per match the list of its constituents."""
         n, m = len(self.matches), len(self.tables)
-        names = self.pattern.rules[0].role_names
         types = [t.type.partition("(")[0] if t.type.startswith("Timer(") else t.type for t in self.tables]
         times = np.empty((n, m), np.int64)
         hi = np.empty((n, m), np.uint64)
         lo = np.empty((n, m), np.uint64)
+        attributes = []
         for i, (table, rows) in enumerate(zip(self.tables, self.matches.rows)):
             times[:, i] = table.time[rows]
             assert table.labels is not None
             hi[:, i], lo[:, i] = table.labels.hi[rows], table.labels.lo[rows]
-        time = time_array(times.ravel(), kind)
-        struct = pa.StructArray.from_arrays(
-            [
-                pa.array(list(names)).take(pa.array(np.tile(np.arange(m), n))),
-                pa.array(types).take(pa.array(np.tile(np.arange(m), n))),
-                time,
-                pa.nulls(n * m, time.type),
-                Labels(hi.ravel(), lo.ravel()).hex(),
-            ],
-            names=["role", "type", "time", "end", "label"],
-        )
-        return pa.ListArray.from_arrays(pa.array(np.arange(n + 1, dtype=np.int32) * m), struct)
+            attributes.append(attributes_of(table, rows))
+        role = pa.array(np.tile(np.arange(m), n))
+        by_match = pa.array(np.arange(n * m).reshape(m, n).T.ravel())
+        return Constituents(
+            np.arange(n + 1) * m,
+            pa.array(list(self.pattern.rules[0].role_names)).take(role),
+            pa.array(types).take(role),
+            times.ravel(),
+            Labels(hi.ravel(), lo.ravel()).hex(),
+            pa.concat_arrays(attributes).take(by_match),
+        ).column(kind)
 
 
 class Derived(Protocol):

@@ -8,14 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from occurs.engine.outputs import because_type, no_reasons, table_of, time_array
+from occurs.engine.constituents import Constituents
+from occurs.engine.outputs import no_reasons, table_of
 from occurs.engine.since import Since
 from occurs.engine.state import State
 from occurs.model.labels import Labels, derived_labels
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.columns import Column
-from occurs.operators.logic.triggering import Call, Firings
+from occurs.operators.logic.triggering import Call, Firings, Reason
 from occurs.operators.rows import Rows
 from occurs.plan.triggers import TriggerDefinition
 
@@ -95,24 +96,22 @@ class Fired:
         numbers = np.arange(len(self.time)) if self.chosen is None else self.chosen
         if not len(numbers):
             return no_reasons(0, kind)
-        roles: list[str] = []
-        texts: list[str] = []
-        times: list[int] = []
-        offsets = [0]
         reasons = self.firings.reasons
+        found: list[Reason] = []
+        offsets = [0]
         for i in numbers.tolist():
-            found = [("activation", "state", int(self.firings.since[i])), *(() if reasons is None else reasons[i])]
-            for role, text, time in found:
-                roles.append(role)
-                texts.append(text)
-                times.append(time)
-            offsets.append(len(roles))
-        time = time_array(np.array(times, np.int64), kind)
-        n = len(roles)
-        arrays = [pa.array(roles, pa.string()), pa.array(texts, pa.string()), time, pa.nulls(n, time.type)]
-        arrays.append(pa.nulls(n, pa.string()))
-        struct = pa.StructArray.from_arrays(arrays, fields=list(because_type(kind).value_type))
-        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), struct)
+            found.append(("activation", "state", int(self.firings.since[i]), "{}"))
+            found += () if reasons is None else reasons[i]
+            offsets.append(len(found))
+        roles, types, times, attributes = zip(*found)
+        return Constituents(
+            np.array(offsets),
+            pa.array(roles, pa.string()),
+            pa.array(types, pa.string()),
+            np.array(times, np.int64),
+            pa.nulls(len(found), pa.string()),
+            pa.array(attributes, pa.string()),
+        ).column(kind)
 
 
 def counted(found: Sequence[Fired]) -> dict[str, int]:

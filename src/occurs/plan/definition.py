@@ -108,8 +108,8 @@ class Definition(ABC):
         """The same, with notices of what can be found no more as a side output, if it has such."""
         return self
 
-    def reasoning(self) -> Definition:
-        """The same, in a way that knows of what all that it finds is made."""
+    def reasoning(self, schemas: Mapping[str, Schema]) -> Definition:
+        """The same, keeping all that ``because`` shows of a detection's constituents.  ``schemas``: of all types."""
         return self
 
     def at_most(self, instances: int) -> Definition:
@@ -257,5 +257,5 @@ class NetDefinition(Named):
     def telling(self) -> NetDefinition:
         return replace(self, net=self.net.telling()) if self.lasting else self
 
-    def reasoning(self) -> NetDefinition:
+    def reasoning(self, schemas: Mapping[str, Schema]) -> NetDefinition:
         return replace(self, net=self.net.remembering())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from occurs.errors import Span
@@ -21,7 +21,7 @@ class PipesDefinition(Named):
 
     ``about``: its rows say what event they speak of; ``single``: it looks at one row only; ``ordered``: the processor
     that needs the whole order; ``boxes``: its processors; ``lines``: types whose events are lines of files; ``loops``:
-    its functions that are called row by row.
+    its functions that are called row by row.  ``reasons``: the attributes of the events behind its items are kept.
     """
 
     pipe: Pipe
@@ -32,12 +32,16 @@ class PipesDefinition(Named):
     boxes: tuple[str, ...] = ()
     lines: frozenset[str] = frozenset()
     loops: tuple[str, ...] = ()
+    reasons: bool = False
     file: str | None = None
     span: Span | None = field(default=None, compare=False)
 
     @property
     def endless(self) -> str:
         return "" if self.single else f"{self.ordered} needs all items in their order"
+
+    def reasoning(self, schemas: Mapping[str, Schema]) -> PipesDefinition:
+        return replace(self, reasons=True)
 
     def form(self, schemas: Mapping[str, Schema]) -> Any:
         return self.identity, self.read_types(schemas)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from occurs.errors import Span
-from occurs.model.types import Schema
+from occurs.model.types import Schema, Type
 from occurs.operators.sequences import tree
 from occurs.plan.definition import Named
 
@@ -49,6 +49,16 @@ class SequenceDefinition(Named):
     def timed(self) -> bool:
         """Can something happen where no row is?"""
         return any(isinstance(n, tree.Interval | tree.At | tree.Within) for n in nodes(self.pattern.root))
+
+    def reasoning(self, schemas: Mapping[str, Schema]) -> SequenceDefinition:
+        if self.ended:
+            return self
+        types = {n.tag: n.types for n in nodes(self.pattern.root) if isinstance(n, tree.Atom)}
+        columns = []
+        for tag, names in self.pattern.columns:
+            own = [schemas[t] for t in types[tag] if t in schemas]
+            columns.append((tag, names | {n for s in own for n, kind in s if kind is not Type.RECORD}))
+        return replace(self, pattern=replace(self.pattern, columns=tuple(columns)))
 
     def at_most(self, instances: int) -> SequenceDefinition:
         return replace(self, limit=instances)

@@ -77,7 +77,7 @@ class TriggerDefinition(Named):
     def form(self, schemas: Mapping[str, Schema]) -> Any:
         return type(self.operator).__name__, self.text, self.read_types(schemas)
 
-    def reasoning(self) -> TriggerDefinition:
+    def reasoning(self, schemas: Mapping[str, Schema]) -> TriggerDefinition:
         return replace(self, operator=self.thorough or self.operator, thorough=None, reasons=True)
 
     def noticing(self) -> TriggerDefinition:

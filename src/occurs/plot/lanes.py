@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from occurs.connect.astext import plain_text
 from occurs.errors import UsageProblem, did_you_mean
+from occurs.model.astext import plain_text
 from occurs.model.time import TimeKind
 
 #: bars that overlap in one lane stand below one another, in so many rows at most

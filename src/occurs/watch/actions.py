@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from occurs.connect.astext import dumps
 from occurs.connect.changes.model import ANEW, ActionFailed, Feed, Fired
 from occurs.connect.changes.values import instant
 from occurs.engine.state import restoring
 from occurs.expr.tree import Expr, Literal, Ref, Unary
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.sql import parameters
+from occurs.model.astext import dumps
 from occurs.model.time import TimeKind
 from occurs.watch.evaluator import Firing
 from occurs.watch.webhook import Webhook

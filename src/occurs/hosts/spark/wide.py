@@ -12,13 +12,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from occurs.connect.astext import plain_text
 from occurs.engine.engine import concat_rows
 from occurs.engine.order import input_rows
 from occurs.engine.outputs import because_type
 from occurs.engine.results import TypeRows
 from occurs.errors import CheckpointProblem, InputProblem, LimitProblem, OccursError, Problem, Span
 from occurs.hosts.windows import WindowRows
+from occurs.model.astext import plain_text
 from occurs.model.lists import fit_lists
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, from_arrow, widen
@@ -36,7 +36,7 @@ DDL_TYPES = {
 }
 #: what a column holds: a type, or of records their Arrow type
 Kind: TypeAlias = Type | Any
-_BECAUSE = "array<struct<role:string,type:string,time:{t},end:{t},label:string>>"
+_BECAUSE = "array<struct<role:string,type:string,time:{t},end:{t},label:string,attributes:string>>"
 
 
 #: up to so many types cross into Python as numbers

@@ -32,7 +32,8 @@ _PASSING = (OfBindings, LongSpans, LongPhenomena, Loose, HoldPoints, HoldSpans)
 @dataclass(frozen=True)
 class Part:
     """What stands under an atom: ``role`` is the atom as it is written, ``type`` what it reads, ``end`` None if it has
-    none.  ``label``: of an input row; else ``codes`` are those of the variables of the definition that derives it."""
+    none.  ``label``, ``attributes``: of an input row; else ``codes`` are those of the variables of the definition that
+    derives it."""
 
     role: str
     type: str
@@ -40,6 +41,7 @@ class Part:
     end: int | None
     label: tuple[int, int] | None = None
     codes: _Codes = ()
+    attributes: str = ""
 
     @property
     def order(self) -> tuple[int, bool, int, str]:
@@ -155,7 +157,8 @@ class Derivations:
         for e in chosen:
             ends = e.end if node.sort in ("state", "dynamic") and e.end != OPEN else None
             label = int(columns["hi"][e.row]), int(columns["lo"][e.row])
-            out.append(Part(role, node.type, e.start, ends, label))
+            text = str(self._memory.value(e.codes[-1], Type.STRING))
+            out.append(Part(role, node.type, e.start, ends, label, (), text))
         return out
 
     def _picked(self, number: int, node: Picked, bound: Mapping[str, int], start: int, end: int) -> list[Part]:

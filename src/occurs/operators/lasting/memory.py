@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from occurs.model.types import Type
+from occurs.operators.attributes import attributes_of
+from occurs.operators.columns import Column
 from occurs.operators.lasting.scan import Scan
 from occurs.operators.lasting.signals import OPEN, Call, Held, Intervals, Points, Signal
 from occurs.operators.lasting.values import Values
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 #: tables of a node: the elements that are remembered; of atoms over input also the rows, their labels, and whether
 #: they close a state
 ELEMENTS, READ = "remembered", "read"
+#: what stands for the attributes of a row, as the text of a JSON object, behind its variables
+ATTRIBUTES = "{}"
 _ROWS = ("start", "end", "hi", "lo", "closes")
 
 Tables = dict[str, Held]
@@ -35,7 +39,7 @@ def fresh(net: Net) -> dict[int, Tables]:
     for number, node in enumerate(net.nodes):
         out[number] = {ELEMENTS: Held.empty(len(node.variables), *_ROWS[:2])}
         if isinstance(node, Scan):
-            out[number][READ] = Held.empty(len(node.variables), *_ROWS)
+            out[number][READ] = Held.empty(len(node.variables) + 1, *_ROWS)
     return out
 
 
@@ -123,7 +127,7 @@ def _intervals(table: Held) -> Intervals:
 
 def _scanned(node: Scan, rows: Rows | None, call: Call) -> Held:
     """The new rows that an atom matches."""
-    nothing = Held.empty(len(node.variables), *_ROWS)
+    nothing = Held.empty(len(node.variables) + 1, *_ROWS)
     if rows is None or len(rows) == rows.new or rows.labels is None:
         return nothing
     new, codes = node.matching(rows.slice(rows.new) if rows.new else rows, call)
@@ -138,4 +142,6 @@ def _scanned(node: Scan, rows: Rows | None, call: Call) -> Held:
     elif node.sort == "changes":
         closes = (~new.column("holds").values).astype(np.int64)
     hi, lo = new.labels.hi.view(np.int64), new.labels.lo.view(np.int64)
-    return Held(codes, {"start": new.time, "end": end, "hi": hi, "lo": lo, "closes": closes})
+    text = Column(Type.STRING, None, None, attributes_of(new, np.arange(n)))
+    columns = {"start": new.time, "end": end, "hi": hi, "lo": lo, "closes": closes}
+    return Held((*codes, call.values.encode(text)), columns)

@@ -13,7 +13,7 @@ from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.lasting.begun import Begun
 from occurs.operators.lasting.certainty import Certainty
-from occurs.operators.lasting.memory import Memory, others
+from occurs.operators.lasting.memory import ATTRIBUTES, READ, Memory, others
 from occurs.operators.lasting.memory import fresh as unremembered
 from occurs.operators.lasting.signals import Call, Held, Intervals, Signal
 from occurs.operators.lasting.values import Values
@@ -170,24 +170,29 @@ class Net:
         """The variables of the bindings in a table."""
         node = self.nodes[number] if number < len(self.nodes) else self.begun
         assert node is not None
+        if name == READ:
+            return *node.variables, ATTRIBUTES
         told: Mapping[str, tuple[str, ...]] = getattr(node, "tables", {})
         return told.get(name, node.variables if table.codes else ())
+
+    def _type(self, variable: str) -> Type:
+        return Type.STRING if variable == ATTRIBUTES else self.types[variable]
 
     def _carried(self, number: int, name: str, table: Held, values: Values, to: Values) -> Held:
         # always a new table: what an operator has noted beside the old one may hold codes, too
         variables = self._variables(number, name, table)
         pairs = zip(variables, table.codes, strict=True)
-        return Held(tuple([values.carried(codes, self.types[v], to) for v, codes in pairs]), dict(table.columns))
+        return Held(tuple([values.carried(codes, self._type(v), to) for v, codes in pairs]), dict(table.columns))
 
     def _saved(self, variables: tuple[str, ...], table: Held, values: Values) -> pa.Table:
         columns: dict[str, pa.Array] = {}
         for variable, codes in zip(variables, table.codes, strict=True):
-            columns |= _decoded(variable, codes, self.types[variable], values)
+            columns |= _decoded(variable, codes, self._type(variable), values)
         # a variable begins with a letter or with _
         return pa.table({**columns, **{f"@{n}": pa.array(c, pa.int64()) for n, c in table.columns.items()}})
 
     def _restored(self, variables: tuple[str, ...], table: pa.Table, values: Values) -> Held:
-        codes = tuple(_encoded(variable, table, self.types[variable], values) for variable in variables)
+        codes = tuple(_encoded(variable, table, self._type(variable), values) for variable in variables)
         columns = {n: table.column(n).to_numpy() for n in table.column_names if n.startswith("@")}
         return Held(codes, {n[1:]: c.astype(np.int64, copy=False) for n, c in columns.items()})
 

@@ -46,8 +46,8 @@ class Call:
     reasons: bool = False
 
 
-#: of what a firing is made: (role, text, time) each
-Reason = tuple[str, str, int]
+#: of what a firing is made: (role, type or value, time, attributes as the text of a JSON object) each
+Reason = tuple[str, str, int, str]
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from occurs.expr.tree import Expr, Literal, Ref
 from occurs.model.labels import Labels
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
+from occurs.operators.attributes import attributes_of
 from occurs.operators.columns import Column
 from occurs.operators.sequences import tree
 from occurs.operators.sequences.stream import Bound, Matches
@@ -184,6 +185,19 @@ class Bindings:
             found = table.labels.take(events.row[mine])
             hi[mine], lo[mine] = found.hi, found.lo
         return Labels(hi, lo)
+
+    def attributes_of(self, events: Constituents) -> pa.Array:
+        """The attributes of constituents as JSON objects: those that the pattern keeps of the events of a tag."""
+        parts, places, kept = [], [], dict(self.pattern.columns)
+        for number, table in self.matches.tables.items():
+            for tag, (name, _) in enumerate(self.pattern.tags):
+                mine = np.flatnonzero((events.type == number) & (events.tag == tag))
+                if len(mine):
+                    parts.append(attributes_of(table, events.row[mine], kept.get(name, ())))
+                    places.append(mine)
+        if not parts:
+            return pa.array([], pa.string())
+        return pa.concat_arrays(parts).take(pa.array(np.argsort(np.concatenate(places))))
 
     def times_of(self, events: Constituents) -> np.ndarray:
         """The times of constituents: int64 ticks."""

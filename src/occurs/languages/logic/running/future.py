@@ -50,7 +50,7 @@ class Ahead(Expanding):
             else:
                 continue  # what was satisfied, or was not known, at an earlier state is no new way
             if trails is not None:
-                trails.go_on(self, part, alternatives(_plain(found, part)), s.time)
+                trails.go_on(self, part, alternatives(_plain(found, part)), s)
             if found is part:
                 left[part] = None
             elif found is HELD:

@@ -102,8 +102,10 @@ class _Run:
         self.compiled, self.trigger, self.kept, self.call = compiled, compiled.trigger, kept, call
         self.found: list[tuple[int, Instance, tuple[Any, ...], int, Sequence[Reason]]] = []
         self.over: list[tuple[int, tuple[Any, ...]]] = []
+        #: rows of tables that are written at the time at hand, if reasons are asked for
+        self.wrote: dict[str, list[Any]] = {}
         #: one for all, one after the other
-        self.s = State(0, kept.variables, kept.tables, {}, kept.sql)
+        self.s = State(0, kept.variables, kept.tables, {}, kept.sql, self.trigger.sources.shape)
 
     # --- a state ------------------------------------------------------------------------------------------------------
 
@@ -126,6 +128,8 @@ class _Run:
         changes: list[Change] = []
         touched: dict[Instance, None] = {}
         events: dict[str, Sequence[Any]] = {}
+        if self.call.reasons:
+            self.wrote = {t: [w.row for w in rows] for t, rows in group.items() if t in kept.tables}
         of_input = not trigger.asks_who or any(not w.derived for rows in group.values() for w in rows)
         for name, rows in group.items():
             if name in kept.tables:
@@ -199,7 +203,7 @@ class _Run:
         kept, every = self.kept, self.trigger.every
         kept.dirty.add(instance)
         s = self.s
-        s.time, s.events, s.past, s.record = time, events, (), None
+        s.time, s.events, s.past, s.record, s.wrote = time, events, (), None, self.wrote
         if self.trigger.split:
             s.variables = {**kept.variables, **instance.variables}
         if every is not None:
@@ -224,6 +228,7 @@ class _Run:
         while waiting:
             for time, _, instance in sorted(waiting, key=lambda w: w[:2]):
                 assert time is not None
+                self.wrote = {}
                 self.evaluate(instance, time, {})
             waiting = [(i.next_tick, n, i) for _, n, i in waiting
                        if i.next_tick is not None and i.next_tick <= until and not i.over]  # fmt: skip

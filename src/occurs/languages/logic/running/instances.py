@@ -16,7 +16,7 @@ from occurs.languages.logic.running.past import OfPresent
 from occurs.languages.logic.running.records import Record
 from occurs.languages.logic.running.residual import FALSE, Residual, Several, leaves
 from occurs.languages.logic.running.states import State
-from occurs.languages.logic.running.trails import Trail, Trails, shown
+from occurs.languages.logic.running.trails import Entry, Trail, Trails, looked_at, remembered
 from occurs.languages.logic.running.trigger import Trigger
 from occurs.languages.logic.running.values import Lost, told
 from occurs.model.types import Type
@@ -154,16 +154,16 @@ class Compiled:
         """The states and remembered values of one way in which a firing has come about."""
         if instance.trails is not None:
             return instance.trails.hit
-        return (*self._assigned(self.trigger.resolved.formula, instance.values, s), ("state", "state", s.time))
+        return (*self._assigned(self.trigger.resolved.formula, instance.values, s), looked_at(s))
 
-    def _assigned(self, f: syntax.Formula, r: dict[str, Any], s: State) -> Iterator[tuple[str, str, int]]:
+    def _assigned(self, f: syntax.Formula, r: dict[str, Any], s: State) -> Iterator[Entry]:
         """What a formula that looks back has remembered of the present state."""
         if isinstance(f, syntax.And):
             for part in f.operands:
                 yield from self._assigned(part, r, s)
         elif isinstance(f, syntax.Assign):
             value = self.present.term(f.term)(s, r)
-            yield f.variable.text, shown(value), s.time
+            yield remembered(f.variable.text, value, s.time)
             yield from self._assigned(f.operand, {**r, f.variable.text: value}, s)
 
     def given(self, instance: Instance, s: State) -> tuple[Any, ...]:

@@ -274,12 +274,12 @@ def last_of(shape: Shape, rows: Sequence[Written], time: int) -> Row:
 
 class State:
     """What the terms of an instance see: ``variables`` by name, ``tables``, ``events`` of exactly this ``time`` by
-    type, in order; ``sql``: of the tables.
+    type, in order; ``sql``: of the tables; ``shape``: of the rows of a type.
 
     ``past``: values of the past operators and aggregates that know no global variable; ``record``: the latest record.
     """
 
-    __slots__ = ("events", "past", "record", "sql", "tables", "time", "variables")
+    __slots__ = ("events", "past", "record", "shape", "sql", "tables", "time", "variables", "wrote")
 
     def __init__(
         self,
@@ -288,7 +288,20 @@ class State:
         tables: Mapping[str, Table],
         events: Mapping[str, Sequence[Row]],
         sql: Any,
+        shape: Callable[[str], Shape],
     ) -> None:
+        self.shape = shape
         self.time, self.variables, self.tables, self.events, self.sql = time, variables, tables, events, sql
         self.past: Sequence[Any] = ()
         self.record: Any = None
+        #: rows of tables that were written in this state, by type; known if reasons are asked for
+        self.wrote: Mapping[str, Sequence[Row]] = {}
+
+    def seen(self) -> dict[str, Any]:
+        """The variables that have values, and per type the events and the rows of tables that were written in this
+        state."""
+        found: dict[str, Any] = {n: v for n, v in self.variables.items() if v is not None}
+        for t, rows in (*self.wrote.items(), *self.events.items()):
+            pairs = [zip(self.shape(t).columns, row) for row in rows]
+            found[t] = [{n: v for n, v in row if v is not None and v is not ABSENT} for row in pairs]
+        return found

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from occurs.languages.logic.running.residual import LAST, NOW, Pending, Residual, Several, leaves, satisfied
 from occurs.languages.logic.running.values import Relation
+from occurs.model.astext import dumps
 
 if TYPE_CHECKING:
     from occurs.languages.logic.running.future import Ahead
+    from occurs.languages.logic.running.states import State
 
-#: (role, text, time) each: values that were remembered, states that were looked at
-Trail: TypeAlias = tuple[tuple[str, str, int], ...]
+#: (role, text, time, attributes as JSON) each: values that were remembered, states that were looked at
+Entry: TypeAlias = tuple[str, str, int, str]
+Trail: TypeAlias = tuple[Entry, ...]
 
 
 #: entries of a trail; of what is satisfied at many states the latest are kept
@@ -27,29 +31,46 @@ class Trails:
         self.hit: Trail = ()
         self._next: dict[Pending, Trail] = {}
 
-    def go_on(self, ahead: Ahead, part: Residual, found: Iterable[Residual], time: int) -> None:
+    def go_on(self, ahead: Ahead, part: Residual, found: Iterable[Residual], s: State) -> None:
         """What has become of a part of the residual at a state."""
         before = [leaf for leaf in leaves(part) if type(leaf) is tuple]
         base = tuple(dict.fromkeys(entry for leaf in before for entry in self.of.get(leaf, ())))[-LONGEST:]
         for one in found:
             if not self.hit and (one is NOW or one is LAST or (type(one) is Several and satisfied(one, False)[1])):
-                self.hit = (*base, ("state", "state", time))
+                self.hit = (*base, looked_at(s))
             for leaf in leaves(one):
                 if type(leaf) is tuple and leaf not in self._next:
-                    self._next[leaf] = base if leaf in before else (*base, *self._new(ahead, leaf, before, time))
+                    self._next[leaf] = base if leaf in before else (*base, *self._new(ahead, leaf, before, s))
 
     @staticmethod
-    def _new(ahead: Ahead, leaf: Pending, before: Sequence[Pending], time: int) -> Trail:
+    def _new(ahead: Ahead, leaf: Pending, before: Sequence[Pending], s: State) -> Trail:
         """What an obligation remembers that those before it did not."""
         known = {pair for one in before for pair in zip(ahead.nodes[one[0]].names, one[2])}
         own = [(n, v) for n, v in zip(ahead.nodes[leaf[0]].names, leaf[2]) if n[0] != "#" and (n, v) not in known]
-        made = tuple((name, shown(value), time) for name, value in own)
-        return made or ((("state", "state", time),) if all(one[0] != leaf[0] for one in before) else ())
+        made = tuple(remembered(name, value, s.time) for name, value in own)
+        return made or ((looked_at(s),) if all(one[0] != leaf[0] for one in before) else ())
 
     def turn(self, left: Iterable[Residual]) -> None:
         """To the next state: of obligations that are not left nothing is known any more."""
         self.of = {leaf: self._next[leaf] for part in left for leaf in leaves(part) if type(leaf) is tuple}
         self._next = {}
+
+
+def looked_at(s: State) -> Entry:
+    """A state that was looked at, with what was written in it and the values of its variables."""
+    return "state", "state", s.time, dumps({n: _plain(v) for n, v in s.seen().items()})
+
+
+def remembered(name: str, value: Any, time: int) -> Entry:
+    """A value that was remembered at a state."""
+    return name, shown(value), time, dumps({name: _plain(value)})
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it; of many rows their number."""
+    if isinstance(value, Relation):
+        return shown(value)
+    return float(value) if isinstance(value, Fraction) else value
 
 
 def shown(value: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from base64 import b64encode
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -36,6 +37,7 @@ def plain_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     elif pa.types.is_binary(t):
         values = [None if v is None else b64encode(v).decode() for v in values]
     else:
+        values = unfolded(values) if is_because(t) else values
         values = [None if v is None else dumps(v) for v in values]
     return pa.chunked_array([pa.array(values, pa.string())])
 
@@ -53,6 +55,37 @@ def json_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_string(t) or pa.types.is_large_string(t) or pa.types.is_timestamp(t) or pa.types.is_binary(t):
         text = _quoted(text)
     return pc.fill_null(text, "null")
+
+
+def json_objects(columns: Mapping[str, pa.Array], n: int) -> pa.Array:
+    """Per row a JSON object of the values of ``columns``, without those that are null: n texts."""
+    members = []
+    for name, column in columns.items():
+        if pa.types.is_null(column.type) or not n:
+            continue
+        text = json_text(pa.chunked_array([column])).combine_chunks()
+        member = pc.binary_join_element_wise(f", {dumps(name)}: ", text, "")
+        members.append(pc.if_else(pc.equal(text, "null"), "", member))
+    if not members:
+        return pa.array(["{}"] * n, pa.string())
+    joined = pc.utf8_slice_codeunits(pc.binary_join_element_wise(*members, ""), 2)
+    return pc.binary_join_element_wise("{", joined, "}", "")
+
+
+#: the parts of a constituent, in the column ``because``; its attributes are the text of a JSON object
+CONSTITUENT = ("role", "type", "time", "end", "label", "attributes")
+
+
+def is_because(t: pa.DataType) -> bool:
+    """Is it the type of the column ``because``?"""
+    return pa.types.is_list(t) and pa.types.is_struct(t.value_type) and tuple(t.value_type.names) == CONSTITUENT
+
+
+def unfolded(lists: Sequence[list[dict[str, Any]] | None]) -> list[list[dict[str, Any]] | None]:
+    """Lists of constituents with their attributes as a mapping, no longer as text."""
+    return [
+        None if parts is None else [{**p, "attributes": json.loads(p["attributes"])} for p in parts] for parts in lists
+    ]
 
 
 def _quoted(text: pa.ChunkedArray) -> pa.ChunkedArray:

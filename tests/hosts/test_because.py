@@ -1,0 +1,170 @@
+"""The constituents of detections with their attributes, in every language, the same on every host and in all calls."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from instream import How, InStream
+
+import occurs
+from occurs.model.history import InputOptions, Source
+
+SMOKE = pa.table({"time": [180, 400], "Area": ["hall", "attic"], "Sensor": [7, 8]})
+TEMP = pa.table(
+    {"time": [60, 120, 390], "Area": ["hall", "hall", "attic"], "Value": [50.0, 60.5, 70.0], "Note": [None, "x", None]}
+)
+RAIN = pa.table({"time": [90], "Area": ["attic"]})
+EVENTS = {"Smoke": SMOKE, "Temp": TEMP, "Rain": RAIN}
+
+
+@dataclass(frozen=True)
+class Case:
+    """``wanted``: per detection in order its constituents as (role, type, time, end, attributes)."""
+
+    language: str
+    rules: str
+    wanted: list[list[tuple[Any, ...]]]
+    tables: dict[str, pa.Table] = field(default_factory=lambda: EVENTS)
+
+
+CASES = {
+    "tesla": Case(
+        "tesla",
+        """define Fire(Area) from Smoke(Area = $a) and last Temp(Area = $a) within 5 min from Smoke where Area = $a
+        define Alarm(Area) from Fire(Area = $a) where Area = $a""",
+        [
+            [
+                ("Smoke", "Smoke", 180, None, {"Area": "hall", "Sensor": 7}),
+                ("Temp", "Temp", 120, None, {"Area": "hall", "Note": "x", "Value": 60.5}),
+            ],
+            [
+                ("Smoke", "Smoke", 400, None, {"Area": "attic", "Sensor": 8}),
+                ("Temp", "Temp", 390, None, {"Area": "attic", "Value": 70.0}),
+            ],
+            [("Fire", "Fire", 180, None, {"Area": "hall"})],
+            [("Fire", "Fire", 400, None, {"Area": "attic"})],
+        ],
+    ),
+    "epl chain": Case(
+        "epl",
+        "insert into Fire select s.Area as Area from pattern [every t=Temp -> s=Smoke(Area = t.Area)]",
+        [
+            [
+                ("t", "Temp", 60, None, {"Area": "hall", "Value": 50.0}),
+                ("s", "Smoke", 180, None, {"Area": "hall", "Sensor": 7}),
+            ],
+            [
+                ("t", "Temp", 120, None, {"Area": "hall", "Note": "x", "Value": 60.5}),
+                ("s", "Smoke", 180, None, {"Area": "hall", "Sensor": 7}),
+            ],
+            [
+                ("t", "Temp", 390, None, {"Area": "attic", "Value": 70.0}),
+                ("s", "Smoke", 400, None, {"Area": "attic", "Sensor": 8}),
+            ],
+        ],
+    ),
+    "epl machine": Case(
+        "epl",
+        "insert into Fire select s.Area as Area from pattern [[2] t=Temp -> s=Smoke -> timer:interval(10 sec)]",
+        [
+            [
+                ("t[0]", "Temp", 60, None, {"Area": "hall", "Value": 50.0}),
+                ("t[1]", "Temp", 120, None, {"Area": "hall", "Note": "x", "Value": 60.5}),
+                ("s", "Smoke", 180, None, {"Area": "hall", "Sensor": 7}),
+                ("timer", "timer", 190, None, {}),
+            ]
+        ],
+    ),
+    "phenesthe": Case(
+        "phenesthe",
+        """input event on(lamp, room), off(lamp).
+        state lit(L) : on(L, _) ~> off(L).
+        state seen(L) : lit(L).""",
+        [
+            [("on(L, _)", "on", 5, None, {"lamp": 1, "room": "x"}), ("off(L)", "off", 20, None, {"lamp": 1})],
+            [("on(L, _)", "on", 30, None, {"lamp": 1, "room": "y"})],
+            [("lit(L)", "lit", 5, 20, {"L": 1})],
+            [("lit(L)", "lit", 30, None, {"L": 1})],
+        ],
+        {
+            "on": pa.table({"time": [5, 30], "lamp": [1, 1], "room": ["x", "y"]}),
+            "off": pa.table({"time": [20], "lamp": [1]}),
+        },
+    ),
+    "ftl": Case(
+        "ftl",
+        """table traffic(link string key, load int)
+        trigger jump: eventually [x <- traffic(link1)] eventually traffic(link1) >= 2 * x continue""",
+        [
+            [
+                ("activation", "state", 1, None, {}),
+                ("x", "3", 1, None, {"x": 3}),
+                ("state", "state", 4, None, {"traffic": [{"link": "link1", "load": 6}]}),
+            ]
+        ],
+        {"traffic": pa.table({"time": [1, 2, 4], "link": ["link1"] * 3, "load": [3, 4, 6]})},
+    ),
+    "esql": Case(
+        "esql",
+        "DEFINE Hot AS SELECT Value AS v FROM Temp WHERE Value > 65.",
+        [
+            [
+                ("step", "Temp", 390, None, {"Area": "attic", "Value": 70.0}),
+                ("about", "Temp", 390, None, {"Area": "attic", "Value": 70.0}),
+            ]
+        ],
+    ),
+}
+every_language = pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
+
+
+def parts(tables: dict[str, pa.Table]) -> list[list[tuple[Any, ...]]]:
+    """Per detection its constituents, without labels."""
+    return [
+        [(p["role"], p["type"], p["time"], p["end"], json.loads(p["attributes"])) for p in row["because"]]
+        for table in tables.values()
+        for row in table.to_pylist()
+    ]
+
+
+def here(case: Case) -> dict[str, pa.Table]:
+    found = occurs.parse(case.rules, language=case.language).detect(case.tables, time_unit="s", because=True)
+    return {t: found.arrow(t) for t in found}
+
+
+@every_language
+def test_constituents_have_their_attributes(case: Case) -> None:
+    assert parts(here(case)) == case.wanted
+
+
+@every_language
+@pytest.mark.parametrize("size", [1, 3])
+def test_a_stream_says_the_same(case: Case, size: int) -> None:
+    program = occurs.parse(case.rules, language=case.language)
+    sources = [Source(table, type) for type, table in case.tables.items()]
+    how = How(size=size, memory="forgetful", because=True)
+    stream = InStream(program.reasoning(), sources, InputOptions(time_unit="s"), how)
+    there: dict[str, list[pa.Table]] = {}
+    for batch in stream.run().batches:
+        for type, table in batch.found.items():
+            there.setdefault(type, []).append(table)
+    wanted = here(case)
+    assert set(there) <= set(wanted)
+    assert parts({t: pa.concat_tables(there[t]) for t in wanted if t in there}) == parts(wanted)
+
+
+@pytest.mark.spark
+@every_language
+def test_spark_says_the_same(case: Case, quick: Any) -> None:
+    tables = {t: quick.createDataFrame(table) for t, table in case.tables.items()}
+    program = occurs.parse(case.rules, language=case.language)
+    found = program.detect(tables, time_unit="s", because=True, partitions=2)
+    wanted = here(case)
+    assert list(found) == list(wanted)
+    for type in wanted:
+        order = [("time", "ascending"), ("label", "ascending")]
+        assert parts({type: found.arrow(type).sort_by(order)}) == parts({type: wanted[type].sort_by(order)})
