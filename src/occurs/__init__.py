@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         Problem,
         ResourceProblem,
         SyntaxProblem,
+        UnknownTypeProblem,
         UsageProblem,
     )
     from occurs.hosts.live import Live
@@ -39,6 +40,7 @@ __all__ = [
     "Program",
     "ResourceProblem",
     "SyntaxProblem",
+    "UnknownTypeProblem",
     "UsageProblem",
     "__version__",
     "changes",
@@ -54,6 +56,16 @@ _WHERE = {
     "load": "occurs.loading",
     "parse": "occurs.loading",
 }
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """``%load_ext occurs``: the cell magic ``%%occurs LANGUAGE NAME``."""
+    import_module("occurs.notebook.shell").load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """``%unload_ext occurs``."""
+    import_module("occurs.notebook.shell").unload(shell)
 
 
 def __getattr__(name: str) -> Any:

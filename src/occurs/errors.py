@@ -7,10 +7,13 @@ were found together, ordered by file, line and column; its own ``kind``, ``line`
 from __future__ import annotations
 
 import difflib
+import os
+import traceback
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, Literal, Self
 
 Severity = Literal["error", "warning", "notice"]
@@ -122,6 +125,17 @@ class OccursError(Exception):
     message = property(lambda self: self.first.message)
     hint = property(lambda self: self.first.hint)
 
+    def _render_traceback_(self) -> list[str]:
+        """The lines that a notebook shows: the problems, and the line of the caller's own that led to them."""
+        lines = str(self).split("\n")
+        home = os.path.dirname(__file__) + os.sep
+        frames = traceback.extract_tb(self.__traceback__)
+        for caller, called in pairwise(frames):
+            if called.filename.startswith(home):
+                magic = f"{os.sep}IPython{os.sep}" in caller.filename
+                return lines if magic else [*lines, f"  raised by line {caller.lineno}: {caller.line}"]
+        return lines
+
     @classmethod
     def of(cls, kind: str, message: str, **fields: Any) -> Self:
         """One problem, raised at once."""
@@ -166,6 +180,17 @@ class InputProblem(OccursError, ValueError):
 
 class UsageProblem(OccursError, ValueError):
     """Options and arguments that do not go together."""
+
+
+class UnknownTypeProblem(UsageProblem, KeyError):
+    """A type that a program does not report: what mappings raise, so that `in` and `get` work as with any mapping."""
+
+    __str__ = Exception.__str__
+
+    @classmethod
+    def among(cls, name: object, reported: Iterable[str]) -> Self:
+        """``name`` is none of the types that are ``reported``."""
+        return cls.of("unknown-name", f"`{name}` is not reported", hint=did_you_mean(str(name), reported, "types"))
 
 
 class CheckpointProblem(OccursError, ValueError):

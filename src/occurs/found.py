@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,7 +13,7 @@ import pyarrow.compute as pc
 from occurs.connect.tables import like
 from occurs.engine.calls import Calls
 from occurs.engine.results import TypeRows
-from occurs.errors import UsageProblem, did_you_mean
+from occurs.errors import Problem, UnknownTypeProblem, UsageProblem, did_you_mean
 from occurs.hosts.counts import counts as input_counts
 from occurs.model.history import History
 from occurs.model.source import Instant
@@ -24,8 +25,100 @@ if TYPE_CHECKING:
     from occurs.plot.timeline import Timeline
 
 
-class Detections(Mapping[str, Any]):
-    """What was found: type -> table, in evaluation order; types without detections are there with their schema.
+Table = TypeVar("Table")
+
+
+class Detections(Mapping[str, Table]):
+    """The detections of a program: type -> table of the kind that was given, in evaluation order.  A type without
+    detections has a table without rows.
+
+    ``notices``: the warnings and notices of the run.
+    """
+
+    notices: list[Problem]
+    timeouts: Mapping[str, Table] | None
+
+    if TYPE_CHECKING:  # each host has them in its own way
+
+        @property
+        def counts(self) -> dict[str, int]:
+            """Rows read, bad, outside the clock .."""
+
+        @property
+        def bad(self) -> Table | None:
+            """The rows left out, with reasons."""
+
+        @property
+        def late(self) -> Table | None:
+            """The rows that came too late."""
+
+        @property
+        def never(self) -> Table | None:
+            """Which temporal triggers (``type``) can fire no more, since when (``time``), with their generic variables;
+            None if there are no such triggers."""
+
+    @property
+    @abstractmethod
+    def types(self) -> Collection[str]:
+        """The reported types, in evaluation order."""
+
+    @abstractmethod
+    def table(self, type: str) -> Table:
+        """The detections of a reported type."""
+
+    @abstractmethod
+    def arrow(self, type: str) -> pa.Table:
+        """The detections of a type as an Arrow table of this process."""
+
+    @property
+    @abstractmethod
+    def kind(self) -> TimeKind:
+        """What the times are."""
+
+    def timeline(
+        self,
+        key: str | Sequence[str] = (),
+        *,
+        only: Sequence[str] | None = None,
+        start: Instant | None = None,
+        end: Instant | None = None,
+        title: str = "",
+    ) -> Timeline:
+        """A picture of the detections, whose rows are brought to this process: it shows itself in a notebook, and has
+        ``save("x.png")`` or ``.html``.
+
+        ``key``: the attributes to group by.  ``only``: these types.  ``start``, ``end``: what it shows.
+        """
+        from occurs.plot.timeline import Timeline
+
+        shown = chosen(tuple(self.types), None if only is None else list(only))
+        return Timeline.of({t: self.arrow(t) for t in shown}, self.kind, key=key, start=start, end=end, title=title)
+
+    def __getitem__(self, type: str) -> Table:
+        if type not in self.types:
+            raise UnknownTypeProblem.among(type, self.types)
+        return self.table(type)
+
+    def __contains__(self, type: object) -> bool:
+        return type in self.types
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.types)
+
+    def __len__(self) -> int:
+        return len(self.types)
+
+    def __repr__(self) -> str:
+        return f"{self.__class__.__name__}({', '.join(self.types)})"
+
+    def _repr_html_(self) -> str:
+        from occurs.notebook.html import detections
+
+        return detections(self)
+
+
+class LocalDetections(Detections[Any]):
+    """The detections of a run in this process.
 
     ``counts``: rows read, bad, outside the clock.., those of :func:`occurs.hosts.counts.counts`;
     ``bad``: the rows left out, with reasons; ``notices``.  ``never``: which temporal triggers (``type``) can fire no
@@ -50,11 +143,11 @@ class Detections(Mapping[str, Any]):
         self._because = because
         self._types = dict.fromkeys(chosen(stage.found, only))
         self._tables: dict[str, Any] = {}
-        self.counts = {**history.counts, **input_counts(stage, history)}
+        self.counts: dict[str, int] = {**history.counts, **input_counts(stage, history)}
         for what, n in (c for d in done for c in d.counts.items()):
             self.counts[what] = self.counts.get(what, 0) + n
-        self.bad = None if history.bad is None else self._like(history.bad)
-        self.late = None
+        self.bad: Any = None if history.bad is None else self._like(history.bad)
+        self.late: Any = None
         #: per statement with a guard the partial matches that it ended; None: they were not asked for
         self.timeouts = Timeouts(stage.sides, self._ended) if stage.sides else None
         self.notices = list(history.notices)
@@ -68,9 +161,11 @@ class Detections(Mapping[str, Any]):
     def _like(self, table: pa.Table) -> Any:
         return table if self._sample is None else like(self._sample, table)
 
-    def __getitem__(self, type: str) -> Any:
-        if type not in self._types:
-            raise KeyError(type)
+    @property
+    def types(self) -> Collection[str]:
+        return self._types.keys()
+
+    def table(self, type: str) -> Any:
         if type not in self._tables:
             self._tables[type] = self._like(self.arrow(type))
         return self._tables[type]
@@ -78,47 +173,19 @@ class Detections(Mapping[str, Any]):
     def _ended(self, type: str, name: str) -> Any:
         return self._like(called(self.arrow(type), name))
 
+    @property
+    def kind(self) -> TimeKind:
+        return self._kind
+
     def arrow(self, type: str) -> pa.Table:
-        """The detections of a type as an Arrow table."""
         return self._calls.table(type, label=self._label, because=self._because)
 
     def count(self, type: str) -> int:
         """How many detections of a type there are."""
         return self._calls.count(type)
 
-    def timeline(
-        self,
-        key: str | Sequence[str] = (),
-        *,
-        only: Sequence[str] | None = None,
-        start: Instant | None = None,
-        end: Instant | None = None,
-        title: str = "",
-    ) -> Timeline:
-        """A picture of what was found: it shows itself in a notebook, and has ``save("x.png")`` or ``.html``.
-
-        ``key``: the attributes to group by.  ``only``: these types.  ``start``, ``end``: what it shows.
-        """
-        return drawn(self, self.arrow, self._kind, only, key=key, start=start, end=end, title=title)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._types)
-
-    def __len__(self) -> int:
-        return len(self._types)
-
     def __repr__(self) -> str:
         return f"Detections({', '.join(f'{t}: {self.count(t)}' for t in self)})"
-
-
-def drawn(
-    types: Iterable[str], table: Callable[[str], pa.Table], kind: TimeKind, only: Sequence[str] | None, **asked: Any
-) -> Timeline:
-    """The timeline of ``types``, or of those of them that are ``only`` asked for; ``table``: given one, its rows."""
-    from occurs.plot.timeline import Timeline
-
-    shown = chosen(tuple(types), None if only is None else list(only))
-    return Timeline.of({t: table(t) for t in shown}, kind, **asked)
 
 
 class Timeouts(Mapping[str, Any]):
@@ -135,6 +202,8 @@ class Timeouts(Mapping[str, Any]):
         self._made: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
+        if name not in self._types:
+            raise UnknownTypeProblem.among(name, self._types)
         if name not in self._made:
             self._made[name] = self._table(self._types[name], name)
         return self._made[name]

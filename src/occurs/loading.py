@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from occurs.connect.places import user_path
@@ -16,6 +17,7 @@ def load(*paths: str | Path, language: str | None = None, max_formula: int | Non
 
     Raises SyntaxProblem or DefinitionProblem with all problems of all files, InputProblem (``missing-file``).
     """
+    _prepare_notebook()
     texts: list[tuple[str, str | None, str]] = []
     for path in map(Path, paths):
         one = _language(language or suffixes().get(path.suffix), str(path))
@@ -39,7 +41,16 @@ def text_of(path: Path) -> str:
 
 def parse(text: str, language: str = "tesla", *, name: str | None = None, max_formula: int | None = None) -> Program:
     """A program from a string; ``name`` stands for the file in messages, ``max_formula`` as for :func:`load`."""
+    _prepare_notebook()
     return Program([(text, name, _language(language, name or "<text>"))], max_formula=max_formula)
+
+
+def _prepare_notebook() -> None:
+    """In a notebook, errors in rules are shown as they print themselves."""
+    if "IPython" in sys.modules:
+        from occurs.notebook.shell import show_errors
+
+        show_errors()
 
 
 def _language(language: str | None, file: str) -> str:

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, overload
 
 import pyarrow as pa
 
@@ -24,7 +24,7 @@ from occurs.bound import Bound, Read
 from occurs.connect.tables import kind_of
 from occurs.engine.results import TypeRows
 from occurs.errors import DefinitionProblem, Problem, UsageProblem, did_you_mean, raise_problems, without
-from occurs.found import Detections
+from occurs.found import Detections, LocalDetections
 from occurs.hosts.dataframes import on_spark
 from occurs.hosts.live import Detection, Live, Time
 from occurs.hosts.local import run_history, run_windows
@@ -39,13 +39,53 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.model.values import short
 from occurs.plan.definition import Definition
+from occurs.plan.graph import Node
 from occurs.plan.notes import notes, placed
 from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Stage, Subscribed, make_stage, stage_key
 from occurs.plan.triggers import TriggerDefinition
 from occurs.planning import PlanOptions
+from occurs.progress import watching
+
+if TYPE_CHECKING:
+    from occurs.plan.explain import Explanation
 
 __all__ = ["Detections", "Program", "run_history"]
+
+
+#: a kind of table
+Events = TypeVar("Events")
+
+
+class DetectOptions(TypedDict, total=False):
+    """The options of :meth:`Program.detect`."""
+
+    type: str | None
+    time: str
+    end: str | None
+    sequence: str | None
+    label: str | None
+    time_unit: str | None
+    start: Any
+    until: Any
+    ended: bool
+    because: bool
+    with_label: bool
+    bad_rows: str
+    only: list[str] | None
+    zone: str
+    facts: Mapping[str, Any] | None
+    strict: bool
+    require_bounds: bool
+    window: Any
+    step: Any
+    provisional: bool
+    timeouts: bool
+    max_instances: int | None
+    partitions: int
+    started: bool
+    watermark: Any
+    progress: bool | None
 
 
 class Program(Intake):
@@ -71,6 +111,14 @@ class Program(Intake):
         #: that it depends on; shared by copies with other options
         self._bounds: list[tuple[Known, Bound, list[Problem]]] = []
         self._plans: list[tuple[Any, Stage]] = []
+
+    def __repr__(self) -> str:
+        return f"Program({', '.join(dict.fromkeys(node.defines for _, node in self.outline))})"
+
+    def _repr_html_(self) -> str:
+        from occurs.notebook.html import program
+
+        return program(self)
 
     # -- planning ----------------------------------------------------------------------------------------------------
     def adjusted(
@@ -122,6 +170,11 @@ class Program(Intake):
     def reasoning(self) -> Program:
         """This program, in a way that knows of what all detections are made."""
         return self._with(because=True)
+
+    @property
+    def outline(self) -> list[tuple[str, Node]]:
+        """The definitions in the order of the texts: the language of each, what it defines, and what it reads."""
+        return [(language, node) for language, _, node in self._unbound.entries]
 
     @property
     def languages(self) -> list[str]:
@@ -182,7 +235,7 @@ class Program(Intake):
         if any(p.severity == "error" for p in problems):
             return problems
         try:
-            stage = self.plan(schemas, kind) if kind is not None else self._plan_without_data()
+            stage = self.plan(schemas, kind) if kind is not None else self.plan_without_data()
         except DefinitionProblem as error:
             return problems + without(error.problems, problems)
         return problems + notes(stage)
@@ -226,6 +279,12 @@ class Program(Intake):
         return self._facts
 
     # -- running -----------------------------------------------------------------------------------------------------
+    @overload
+    def detect(self, events: Mapping[str, Events], **options: Unpack[DetectOptions]) -> Detections[Events]: ...
+
+    @overload
+    def detect(self, events: Events, **options: Unpack[DetectOptions]) -> Detections[Events]: ...
+
     def detect(
         self,
         events: Any,
@@ -252,8 +311,9 @@ class Program(Intake):
         provisional: bool = False,
         timeouts: bool = False,
         max_instances: int | None = None,
+        progress: bool | None = None,
         **host: Any,
-    ) -> Any:
+    ) -> Detections[Any]:
         """Find everything that the program defines in ``events``.
 
         ``events``: one table with a type column, or a mapping from types to tables; pandas, Arrow, Polars (evaluated in
@@ -270,13 +330,14 @@ class Program(Intake):
         The result has ``never``, too: when instances of temporal triggers were found to be able to fire no more.
         ``timeouts``: and ``timeouts``: per statement with a guard `timer:within` the partial matches
         that it ended.  ``max_instances``: how many partial matches a definition may have at a time (10 million; on
-        Spark per partition).  ``host``: options of Spark (``partitions``).
+        Spark per partition).  ``progress``: show a bar while a run in this process takes longer than a moment (None:
+        in a notebook).  ``host``: options of Spark (``partitions``).
 
         Raises DefinitionProblem, InputProblem, LimitProblem, UsageProblem.
         """
         check_flags(
             ended=ended, because=because, with_label=with_label, strict=strict, require_bounds=require_bounds,
-            provisional=provisional, timeouts=timeouts,
+            provisional=provisional, timeouts=timeouts, progress=progress is not None and progress,
         )  # fmt: skip
         program = self.adjusted(
             zone=zone, facts=facts, strict=strict, require_bounds=require_bounds, window=window, step=step,
@@ -309,12 +370,13 @@ class Program(Intake):
         program.judge(notices)
         done: list[TypeRows]
         if program.window is None:
-            done = run_history(stage, history, labelled=because or with_label, ended=ended)
+            with watching(progress, "detecting") as told:
+                done = run_history(stage, history, labelled=because or with_label, ended=ended, told=told)
         else:
             windows = Window.of(*program.window, history.kind)
             started = start is not None
             done = [run_windows(stage, history, windows, started=started, labelled=because or with_label)]
-        found = Detections(stage, done, history, sample, because or with_label, because, only)
+        found = LocalDetections(stage, done, history, sample, because or with_label, because, only)
         costs = [w for d in stage.definitions for w in d.warnings]
         found.notices = [*program.warnings(history.schemas, history.kind), *costs, *notices]
         return found
@@ -359,7 +421,7 @@ class Program(Intake):
         time; no more of them are taken than the next detection needs.  ``options``: those of :meth:`live`."""
         return self.live(**options).stream(events, ended=ended)
 
-    def explain(self, events: Any = None, **options: Any) -> str:
+    def explain(self, events: Any = None, **options: Any) -> Explanation:
         """What runs where, in words: inputs, order, key, retention.  With ``events`` also their schemas; ``options`` as
         in :meth:`detect`."""
         from occurs.plan.explain import explain
@@ -367,7 +429,7 @@ class Program(Intake):
         input_options, rest = split_options(options)
         program = self.adjusted(**rest)
         if events is None:
-            return explain(program._plan_without_data(input_options.time_unit))
+            return explain(program.plan_without_data(input_options.time_unit))
         events = named(events, self.assigned)
         sample = sample_of(events)
         if sample is not None and kind_of(sample) == "spark":
@@ -379,7 +441,7 @@ class Program(Intake):
         history = program.history(events, input_options)
         return explain(program.plan(history.schemas, history.kind))
 
-    def _plan_without_data(self, time_unit: str | None = None) -> Stage:
+    def plan_without_data(self, time_unit: str | None = None) -> Stage:
         """The plan over what the texts say, times being timestamps unless a duration counts ticks."""
         kinds = [TimeKind(), TimeKind(False, None), TimeKind(False, "ms")]
         if time_unit is not None:
@@ -411,4 +473,4 @@ class Program(Intake):
         return verify(program, events, max_events=max_events, **names)
 
 
-_DETECT = [n for n in Program.detect.__annotations__ if n not in ("host", "events", "return")]
+_DETECT = list(DetectOptions.__annotations__)

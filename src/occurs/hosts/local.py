@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
@@ -17,23 +17,33 @@ from occurs.plan.stage import Stage
 
 #: rows per call of the engine
 BUDGET = 2_000_000
+#: calls of a run of which somebody wants to see how far it is, and the least rows of each
+STEPS, LEAST = 20, 100_000
 
 
 def run_history(
-    stage: Stage, history: History, *, labelled: bool = False, budget: int = BUDGET, ended: bool = True
-) -> list[TypeRows]:
+    stage: Stage, history: History, *, labelled: bool = False, budget: int = BUDGET, ended: bool = True,
+    told: Callable[[int, int], None] | None = None,
+) -> list[TypeRows]:  # fmt: skip
     """All calls of a history, in order; calls are cut between instants so that each has about ``budget`` rows.
 
-    ``ended``: nothing comes any more, so the last call gives what still holds, too.
+    ``ended``: nothing comes any more, so the last call gives what still holds, too.  ``told``: called with the rows
+    that are done and all rows; calls are smaller then.
     """
     if history.clock is None:
         return []
     start, until = history.clock
     rows = history_rows(stage, history, labelled)
+    total, seen = sum(map(len, rows.values())), 0
+    if told is not None:
+        budget = min(budget, max(total // STEPS, LEAST))
     engine = Engine(stage, labelled=labelled)
     out = []
     for frontier, part in calls(rows, until, budget):
         out.append(engine.advance(part, frontier, start, closing=ended and frontier == until))
+        if told is not None:
+            seen += sum(len(part[t]) for t in part)
+            told(seen, total)
     return out
 
 

@@ -23,8 +23,29 @@ _NETS = {
 }
 
 
-def explain(stage: Stage) -> str:
+class Explanation(str):
+    """A plan in words: a text that shows itself with its lines at a prompt and in a notebook."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return str.__str__(self)
+
+    def _repr_html_(self) -> str:
+        from occurs.notebook.html import explanation
+
+        return explanation(self)
+
+
+def explain(stage: Stage) -> Explanation:
     """One paragraph per question a user has: what is read, in which order, how it is split, what is kept and why."""
+    return Explanation(_explained(stage))
+
+
+def _explained(stage: Stage) -> str:
     lines = [f"Reads {_count(len(stage.inputs), 'type')}:"]
     for t in sorted(stage.inputs):
         schema = stage.schemas.get(t)
@@ -110,7 +131,7 @@ def _steps(pattern: Pattern) -> str:
 
 
 def _spread(group: Group) -> str:
-    text = _way(group)
+    text = way(group)
     if group.takes:
         text += f"; reads {', '.join(sorted(group.takes))} of an earlier stage, spread anew"
     return text
@@ -130,7 +151,8 @@ def _lane(lane: Lane) -> str:
     return f"  {names}: no common key; {apart} parts that are not connected, each in one bucket{stage}"
 
 
-def _way(group: Group) -> str:
+def way(group: Group) -> str:
+    """How definitions that run together are split on Spark, in words."""
     names = ", ".join(group.stage.reported[:4]) + (" .." if len(group.stage.reported) > 4 else "")
     if group.mode == "keyed":
         key = "; ".join(f"{t} by {', '.join(a)}" for t, a in sorted(group.stage.key.items()) if t in group.stage.inputs)

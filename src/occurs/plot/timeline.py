@@ -97,11 +97,15 @@ class Timeline:
         return shown
 
     def _repr_html_(self) -> str:
-        """The page in a frame of its own: its script and style touch nothing else in the notebook."""
+        return self.frame()
+
+    def frame(self, rows: int = PAGE_ROWS) -> str:
+        """The page in a frame of its own: its script and style touch nothing else in the notebook.  ``rows``: how many
+        it shows at most."""
         from occurs.plot.page import page
 
-        shown = self.page()
-        height = min(700, 140 + 24 * shown.rows)
+        shown = self._chart(rows, PAGE_LANES)
+        height = min(700, 165 + 24 * shown.rows)
         text = html.escape(page(shown))
         style = f"width: 100%; height: {height}px; border: 0"
         return f'<iframe srcdoc="{text}" sandbox="allow-scripts" style="{style}"></iframe>'

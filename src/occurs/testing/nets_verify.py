@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from occurs.errors import DefinitionProblem, InputProblem, LimitProblem, OccursError
+from occurs.found import LocalDetections
 from occurs.languages.epl.define import Epl, occurrences
 from occurs.languages.epl.nets import Translation, translate
 from occurs.languages.epl.semantics import evaluate
@@ -14,7 +15,7 @@ from occurs.model.history import History, InputOptions
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.nets.transform import steps_encoded
-from occurs.program import Detections, Program, run_history
+from occurs.program import Program, run_history
 from occurs.testing.compare import unmatched
 from occurs.testing.nets import (
     BLACK,
@@ -121,7 +122,7 @@ def verify(program: Program, events: Any, *, first: int = 0, max_events: int = 2
 def sides_of(program: Program, history: History, first: int = 0) -> Sides:
     """What all sides derive from a history."""
     stage = program.plan(history.schemas, history.kind)
-    engine = detected(Detections(stage, run_history(stage, history), history, None, False, False, None))
+    engine = detected(LocalDetections(stage, run_history(stage, history), history, None, False, False, None))
     bound = program.bind(history.schemas, history.kind)
     answers: dict[str, Sequence[Occurrence]] = {ENGINE: engine, REFERENCE: expected(program, history)}
     epl = bound.parts.get("epl")

@@ -8,9 +8,10 @@ from typing import Any
 import pyarrow as pa
 
 from occurs.errors import LimitProblem
+from occurs.found import LocalDetections
 from occurs.model.history import History, InputOptions, Made
 from occurs.model.occurrence import Occurrence
-from occurs.program import Detections, Program, run_history
+from occurs.program import Program, run_history
 from occurs.testing.compare import difference, occurrences_of
 
 
@@ -22,7 +23,7 @@ class Verification:
     report: str
 
 
-def detected(found: Detections) -> list[Occurrence]:
+def detected(found: LocalDetections) -> list[Occurrence]:
     """Detections as occurrences; times are int ticks, timestamps int microseconds."""
     return occurrences_of({t: found.arrow(t) for t in found})
 
@@ -70,7 +71,7 @@ def verify(program: Program, events: Any, *, max_events: int = 20_000, **options
             hint="--max-events N",
         )
     stage = program.plan(history.schemas, history.kind)
-    found = Detections(stage, run_history(stage, history), history, None, False, False, None)
+    found = LocalDetections(stage, run_history(stage, history), history, None, False, False, None)
     wanted, got = expected(program, history), detected(found)
     text = difference(wanted, got)
     if text:

@@ -8,9 +8,9 @@ import pytest
 
 import occurs
 from occurs.engine.engine import Engine
+from occurs.found import LocalDetections
 from occurs.hosts.local import calls, history_rows
 from occurs.model.history import InputOptions
-from occurs.program import Detections
 from occurs.testing.cases import Case, load_cases
 from occurs.testing.compare import difference
 from occurs.testing.verify import detected
@@ -46,4 +46,4 @@ def run(text: str, case: Case, budget: int):  # type: ignore[no-untyped-def]
         rows = history_rows(stage, history, False)
         for frontier, part in calls(rows, history.clock[1], budget):
             done.append(engine.advance(part, frontier, history.clock[0]))
-    return detected(Detections(stage, done, history, None, False, False, None))
+    return detected(LocalDetections(stage, done, history, None, False, False, None))

@@ -10,19 +10,19 @@ next.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from occurs.errors import OccursError, Problem, UsageProblem
-from occurs.found import Timeouts, chosen, drawn
+from occurs.found import Detections, Timeouts, chosen
 from occurs.hosts.spark.counts import counts
 from occurs.hosts.spark.read import SparkSource, read, with_others
 from occurs.hosts.spark.result import Result, side_by_side
 from occurs.hosts.spark.run import run_group
 from occurs.hosts.windows import Asked, Window
-from occurs.model.source import InputOptions, Instant
-from occurs.model.time import TIMESTAMP
+from occurs.model.source import InputOptions
+from occurs.model.time import TIMESTAMP, TimeKind
 from occurs.plan.notes import placed
 from occurs.plan.spread import Group, groups
 from occurs.plan.stage import Stage
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from occurs.plot.timeline import Timeline
     from occurs.program import Program
 
 #: hash buckets, or slices of time, of a run
@@ -127,7 +126,7 @@ def needed(all_groups: list[Group], wanted: set[str]) -> list[Group]:
     return out
 
 
-class SparkDetections(Mapping[str, "DataFrame"]):
+class SparkDetections(Detections["DataFrame"]):
     """What was found: type -> DataFrame, in evaluation order.  Evaluated when an action asks for it; the detections of
     definitions that run together are computed once and cached until :meth:`unpersist`.
 
@@ -153,8 +152,8 @@ class SparkDetections(Mapping[str, "DataFrame"]):
         self._look = look
         self._never = never
         self.notices = notices
-        self.bad = bad
-        self.late = None
+        self.bad: DataFrame | None = bad
+        self.late: DataFrame | None = None
         #: per statement with a guard the partial matches that it ended; None: they were not asked for
         self.timeouts = Timeouts(sides, lambda type, name: ended[type].table(type, name)) if sides else None
 
@@ -170,19 +169,14 @@ class SparkDetections(Mapping[str, "DataFrame"]):
         this is asked for."""
         return {**self._counted, **self._look()}
 
-    def __getitem__(self, type: str) -> DataFrame:
+    @property
+    def types(self) -> Collection[str]:
+        return self._owners.keys()
+
+    def table(self, type: str) -> DataFrame:
         if type not in self._tables:
             self._tables[type] = self._owners[type].table(type)
         return self._tables[type]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._owners)
-
-    def __len__(self) -> int:
-        return len(self._owners)
-
-    def __repr__(self) -> str:
-        return f"SparkDetections({', '.join(self)})"
 
     def arrow(self, type: str) -> pa.Table:
         """The detections of a type as an Arrow table of this process; errors of the data are raised as InputProblem."""
@@ -190,22 +184,9 @@ class SparkDetections(Mapping[str, "DataFrame"]):
 
         return to_arrow(self[type])
 
-    def timeline(
-        self,
-        key: str | Sequence[str] = (),
-        *,
-        only: Sequence[str] | None = None,
-        start: Instant | None = None,
-        end: Instant | None = None,
-        title: str = "",
-    ) -> Timeline:
-        """A picture of what was found, of which the rows come to this process: it shows itself in a notebook, and has
-        ``save("x.png")`` or ``.html``.
-
-        ``key``: the attributes to group by.  ``only``: these types.  ``start``, ``end``: what it shows.
-        """
-        kind = next((owner.wide.kind for owner in self._owners.values()), TIMESTAMP)
-        return drawn(self, self.arrow, kind, only, key=key, start=start, end=end, title=title)
+    @property
+    def kind(self) -> TimeKind:
+        return next((owner.wide.kind for owner in self._owners.values()), TIMESTAMP)
 
     def together(self, *types: str) -> DataFrame:
         """The detections of several types (none named: all) in one DataFrame: ``type``, ``time``, ``end`` if one of

@@ -8,12 +8,12 @@ arrival within the delay and however the stream is cut into micro-batches.  Rows
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from occurs.errors import Problem, UsageProblem
-from occurs.found import Timeouts, chosen
+from occurs.found import Detections, Timeouts, chosen
 from occurs.hosts.spark.batch import PARTITIONS, by_trigger, needed
 from occurs.hosts.spark.read import with_others
 from occurs.hosts.stream.batches import StreamQuery
@@ -23,11 +23,13 @@ from occurs.hosts.stream.records import BAD, FIGURES, FOUND, LATE, NAMES
 from occurs.hosts.stream.source import StreamSource, read_stream
 from occurs.hosts.stream.unpack import Shown, late_data, make_reader
 from occurs.model.source import InputOptions
+from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.plan.spread import groups
 from occurs.plan.stage import Stage
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame
 
     from occurs.program import Program
@@ -109,7 +111,7 @@ def _prepare(frame: DataFrame, buckets: int) -> list[Problem]:
     return notices
 
 
-class StreamDetections(Mapping[str, "DataFrame"]):
+class StreamDetections(Detections["DataFrame"]):
     """What will be found: type -> streaming DataFrame, in evaluation order.  Start a query with its ``writeStream``,
     output mode append.  Every query has an engine and a checkpoint of its own; with several types in one query
     (:meth:`together`) they share them.
@@ -151,21 +153,22 @@ class StreamDetections(Mapping[str, "DataFrame"]):
 
         return self._shown((type,)).withColumn("type", F.lit(name))
 
-    def __getitem__(self, type: str) -> DataFrame:
-        if type not in self._reported:
-            raise KeyError(type)
+    @property
+    def types(self) -> Collection[str]:
+        return dict.fromkeys(self._reported).keys()
+
+    def table(self, type: str) -> DataFrame:
         if type not in self._tables:
             self._tables[type] = self._shown((type,))
         return self._tables[type]
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._reported)
+    @property
+    def kind(self) -> TimeKind:
+        return self._source.kind
 
-    def __len__(self) -> int:
-        return len(self._reported)
-
-    def __repr__(self) -> str:
-        return f"StreamDetections({', '.join(self)})"
+    def arrow(self, type: str) -> pa.Table:
+        text = "the detections of a stream have no end, so they are not a table of this process"
+        raise UsageProblem.of("unsupported", text, hint="start a query: found.query(), or writeStream of found[type]")
 
     def together(self, *types: str) -> DataFrame:
         """The detections of several types (none named: all) in one DataFrame: ``type``, ``time``, if some of them last
