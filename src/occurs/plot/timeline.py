@@ -105,7 +105,7 @@ class Timeline:
         from occurs.plot.page import page
 
         shown = self._chart(rows, PAGE_LANES)
-        height = min(700, 165 + 24 * shown.rows)
+        height = min(700, 185 + 24 * shown.rows)
         text = html.escape(page(shown))
         style = f"width: 100%; height: {height}px; border: 0"
         return f'<iframe srcdoc="{text}" sandbox="allow-scripts" style="{style}"></iframe>'

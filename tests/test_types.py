@@ -1,0 +1,59 @@
+"""The types that a checker sees."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TEXT = '''
+import occurs
+import polars as pl
+from pyspark.sql import DataFrame
+
+program = occurs.parse("define Fire(A) from Smoke(A = $a) where A = $a")
+table = pl.DataFrame({"time": [1]})
+reveal_type(program.detect(table)["Fire"])
+reveal_type(program.detect({"Smoke": table}, time_unit="s", because=True)["Fire"])
+reveal_type(program.detect(table).get("Fire"))
+reveal_type(program.detect(table).timeline())
+reveal_type(program.explain())
+
+def on_spark(frame: DataFrame) -> None:
+    reveal_type(program.detect(frame)["Fire"])
+    reveal_type(program.detect({"Smoke": frame})["Fire"])
+'''
+
+
+@pytest.mark.slow
+def test_a_checker_knows_the_tables(tmp_path):
+    (tmp_path / "own.py").write_text(TEXT)
+    (tmp_path / "wrong.py").write_text(TEXT + '\nprogram.detect(table, becuase=True)\n')
+    root = Path(__file__).parents[1]
+    command = [sys.executable, "-m", "mypy", "--config-file", str(root / "pyproject.toml"), "--cache-dir", str(tmp_path)]
+    done = subprocess.run(
+        [*command, str(tmp_path / "own.py")], capture_output=True, text=True, cwd=tmp_path, env=_environment(root)
+    )
+    assert re.findall(r'Revealed type is "(.*)"', done.stdout) == [
+        "polars.dataframe.frame.DataFrame",
+        "polars.dataframe.frame.DataFrame",
+        "polars.dataframe.frame.DataFrame | None",
+        "occurs.plot.timeline.Timeline",
+        "occurs.plan.explain.Explanation",
+        "pyspark.sql.dataframe.DataFrame",
+        "pyspark.sql.dataframe.DataFrame",
+    ]
+    assert done.returncode == 0, done.stdout
+    done = subprocess.run(
+        [*command, str(tmp_path / "wrong.py")], capture_output=True, text=True, cwd=tmp_path, env=_environment(root)
+    )
+    assert done.returncode == 1
+    assert "becuase" in done.stdout
+
+
+def _environment(root: Path) -> dict[str, str]:
+    return {**os.environ, "MYPYPATH": str(root / "src")}
