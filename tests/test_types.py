@@ -34,7 +34,8 @@ def test_a_checker_knows_the_tables(tmp_path):
     (tmp_path / "own.py").write_text(TEXT)
     (tmp_path / "wrong.py").write_text(TEXT + '\nprogram.detect(table, becuase=True)\n')
     root = Path(__file__).parents[1]
-    command = [sys.executable, "-m", "mypy", "--config-file", str(root / "pyproject.toml"), "--cache-dir", str(tmp_path)]
+    config = str(root / "pyproject.toml")
+    command = [sys.executable, "-m", "mypy", "--config-file", config, "--cache-dir", str(tmp_path)]
     done = subprocess.run(
         [*command, str(tmp_path / "own.py")], capture_output=True, text=True, cwd=tmp_path, env=_environment(root)
     )

@@ -108,6 +108,23 @@ CASES = {
         ],
         {"traffic": pa.table({"time": [1, 2, 4], "link": ["link1"] * 3, "load": [3, 4, 6]})},
     ),
+    "ptl": Case(
+        "ptl",
+        """table traffic(link string key, load int)
+        event closed(link string)
+        trigger jam: closed and previously[<= 10] traffic(link1) > 5 continue""",
+        [
+            [
+                ("activation", "state", 1, None, {}),
+                ("state", "state", 4, None, {"traffic": [{"link": "link1", "load": 6}]}),
+                ("state", "state", 14, None, {"closed": [{"link": "link2"}]}),
+            ]
+        ],
+        {
+            "traffic": pa.table({"time": [1, 2, 4, 5], "link": ["link1"] * 4, "load": [3, 8, 6, 4]}),
+            "closed": pa.table({"time": [14, 40], "link": ["link2", "link1"]}),
+        },
+    ),
     "esql": Case(
         "esql",
         "DEFINE Hot AS SELECT Value AS v FROM Temp WHERE Value > 65.",

@@ -23,7 +23,8 @@ class TriggerDefinition(Named):
 
     ``future``: it looks ahead, so that there may be instances that can fire no more.  ``never``: if it is not empty,
     the notices of these are a side output of this type, with the columns ``notices``: the generic variables.
-    ``thorough``: an operator that knows why a trigger fires, if ``operator`` does not; ``reasons``: is it asked why?
+    ``thorough``: the operator that knows why a trigger fires; ``reasons``: is it asked why?  ``stateful``: does
+    ``operator`` go state by state, and not over whole columns?
 
     ``begins``: the types whose rows make instances, with the columns that must not be null; None: a query makes them.
 
@@ -43,6 +44,7 @@ class TriggerDefinition(Named):
     span: Span | None = None
     size: str = "constant"
     thorough: Operator | None = None
+    stateful: bool = True
     reasons: bool = False
     future: bool = False
     never: str = ""
@@ -50,11 +52,6 @@ class TriggerDefinition(Named):
     begins: tuple[tuple[str, tuple[str, ...]], ...] | None = ()
     overlap: int | None = None
     whole: str = field(default="", compare=False)
-
-    @property
-    def stateful(self) -> bool:
-        """Does it go state by state, and not over whole columns?"""
-        return self.thorough is None
 
     @property
     def tells(self) -> bool:
@@ -75,10 +72,11 @@ class TriggerDefinition(Named):
         return False
 
     def form(self, schemas: Mapping[str, Schema]) -> Any:
-        return type(self.operator).__name__, self.text, self.read_types(schemas)
+        kept = (type(self.operator).__name__, self.text, self.read_types(schemas))
+        return (*kept, "because") if self.reasons else kept
 
     def reasoning(self, schemas: Mapping[str, Schema]) -> TriggerDefinition:
-        return replace(self, operator=self.thorough or self.operator, thorough=None, reasons=True)
+        return replace(self, operator=self.thorough or self.operator, stateful=True, reasons=True)
 
     def noticing(self) -> TriggerDefinition:
         return replace(self, never=f"never {self.trigger}", notices=Schema(self.generics)) if self.future else self

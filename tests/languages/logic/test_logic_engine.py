@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -98,7 +99,53 @@ def test_why_a_past_trigger_fires() -> None:
     table = pa.table({"time": [1, 2], "a": [1, 3]})
     found = parse("trigger t: [x <- a] lasttime a < x", language="ptl").detect(table, time_unit="s", because=True)
     reasons = [(b["role"], b["type"], b["time"]) for b in found["t"].to_pylist()[0]["because"]]
-    assert reasons == [("activation", "state", 1), ("x", "3", 2), ("state", "state", 2)]
+    assert reasons == [("activation", "state", 1), ("state", "state", 1), ("x", "3", 2), ("state", "state", 2)]
+
+
+@pytest.mark.parametrize(
+    ("formula", "wanted"),
+    [
+        # the latest state at which it was so
+        ("a = 2 and previously a = 1", [2, 6]),
+        ("a = 2 and previously[<= 2] a = 3", [5, 6]),
+        ("a = 2 and previously[>= 3] a = 3", [3, 6]),
+        ("a = 2 and not previously[<= 2] a = 9", [4, 5, 6]),
+        ("a = 2 and throughout[<= 3] a > 0", [3, 4, 5, 6]),
+        ("a = 2 and (a > 0 since a = 1)", [2, 3, 4, 5, 6]),
+        ("a = 9 or a = 2 and lasttime lasttime a = 4", [4, 6]),
+        ("[x <- a] (x = 2 and previously a > x + 1)", [4, 6]),
+        ("[x <- a] (x = 2 and previously (a = 1 and [y <- a] lasttime a > x + y))", [1, 2, 6]),
+        ("a = 2 and sum of a within 2 = 9", [4, 5, 6]),
+        ("a = 2 and 3 = count of a from (a = 4)", [4, 5, 6]),
+        ("a = 2 and (previously a = 77 or previously a = 3)", [5, 6]),
+    ],
+)
+@pytest.mark.parametrize("live", [False, True])
+def test_the_states_that_a_past_trigger_has_read(formula: str, wanted: list[int], live: bool) -> None:
+    a = [9, 1, 3, 4, 3, 2]
+    wanted_values = [json.dumps({"a": a[t - 1]}) for t in wanted]
+    program = parse(f"state s(a int)\ntrigger t: {formula} continue", language="ptl")
+    table = pa.table({"time": range(1, 7), "a": a})
+    if not live:
+        rows = program.detect({"s": table}, time_unit="s", because=True)["t"].to_pylist()
+    else:
+        pushed = program.live(time_unit="s", because=True)
+        rows = []
+        for time, value in enumerate(a, 1):
+            rows += pushed.on_event("s", time, {"a": value})
+        rows += pushed.close()
+    (row,) = [row for row in rows if row["time"] == 6]
+    states = [b for b in row["because"] if b["role"] == "state"]
+    assert [b["time"] for b in states] == wanted
+    assert [b["attributes"] for b in states] == wanted_values
+
+
+def test_a_past_trigger_remembers_no_more_states_than_it_may(monkeypatch) -> None:
+    monkeypatch.setattr("occurs.languages.logic.running.instances.STATES", 3)
+    program = parse("state s(a int)\ntrigger t: a = 0 and previously a = 9 continue", language="ptl")
+    table = pa.table({"time": range(1, 7), "a": [9, 1, 1, 1, 1, 0]})
+    (row,) = program.detect({"s": table}, time_unit="s", because=True)["t"].to_pylist()
+    assert [b["time"] for b in row["because"]] == [1, 6]
 
 
 @pytest.mark.parametrize("op", ["<=", ">="])

@@ -165,7 +165,7 @@ class Logic:
             trigger = trigger_of(resolved, self.analysis, self.schemas, kind, self._everything)
             known = trigger.sources
             kept, size = words(trigger)
-            operator, thorough = operator_of(trigger), General(trigger)
+            operator = operator_of(trigger)
             back, whole = overlap(trigger, operator)
             reads = frozenset((*known.tables, *known.states, *known.events))
             out.append(
@@ -187,7 +187,8 @@ class Logic:
                     timed=trigger.every is not None,
                     future=not trigger.past,
                     size=size,
-                    thorough=None if isinstance(operator, General) else thorough,
+                    thorough=General(trigger, reasons=True),
+                    stateful=isinstance(operator, General),
                     begins=begins_of(trigger, operator),
                     overlap=back,
                     whole=whole,

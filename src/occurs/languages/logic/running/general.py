@@ -28,9 +28,10 @@ Group = dict[str, list[Written]]
 
 @dataclass(frozen=True)
 class General:
-    """An operator (:class:`occurs.operators.logic.triggering.Operator`) for any trigger."""
+    """An operator (:class:`occurs.operators.logic.triggering.Operator`) for any trigger.  ``reasons``: it tells why."""
 
     trigger: Trigger
+    reasons: bool = False
 
     @property
     def words(self) -> str:
@@ -40,10 +41,10 @@ class General:
     @cached_property
     def compiled(self) -> Compiled:
         """The closures; made where they are needed."""
-        return Compiled.of(self.trigger)
+        return Compiled.of(self.trigger, self.reasons)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"trigger": self.trigger}
+        return {"trigger": self.trigger, "reasons": self.reasons}
 
     def fresh(self) -> Kept:
         """Nothing has happened."""

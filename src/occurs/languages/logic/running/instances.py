@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from occurs.languages.logic import syntax
 from occurs.languages.logic.running.closures import Term, Test
 from occurs.languages.logic.running.core import lowered
 from occurs.languages.logic.running.future import Ahead
@@ -16,9 +14,10 @@ from occurs.languages.logic.running.past import OfPresent
 from occurs.languages.logic.running.records import Record
 from occurs.languages.logic.running.residual import FALSE, Residual, Several, leaves
 from occurs.languages.logic.running.states import State
-from occurs.languages.logic.running.trails import Entry, Trail, Trails, looked_at, remembered
+from occurs.languages.logic.running.trails import Trail, Trails
 from occurs.languages.logic.running.trigger import Trigger
 from occurs.languages.logic.running.values import Lost, told
+from occurs.languages.logic.running.witness import STATES, Witness
 from occurs.model.types import Type
 
 
@@ -53,17 +52,19 @@ class Instance:
 
 @dataclass(frozen=True)
 class Compiled:
-    """The closures of a trigger: ``test`` of a past one, ``ahead`` of a future one; ``terms`` of its events."""
+    """The closures of a trigger: ``test`` of a past one, ``ahead`` of a future one; ``terms`` of its events;
+    ``witness``: why a past one fires, if that is asked for."""
 
     trigger: Trigger
     present: OfPresent
     test: Test | None
     ahead: Ahead | None
     terms: tuple[Term, ...] | None
+    witness: Witness | None = None
 
     @classmethod
-    def of(cls, trigger: Trigger) -> Compiled:
-        """Of a trigger."""
+    def of(cls, trigger: Trigger, reasons: bool = False) -> Compiled:
+        """Of a trigger; ``reasons``: it can be asked why it fires."""
         present = OfPresent(trigger.sources, trigger.kind)
         formula = lowered(trigger.resolved.formula)
         test = present.test(formula) if trigger.past else None
@@ -71,7 +72,8 @@ class Compiled:
         ahead = None if trigger.past else Ahead(formula, present, first)
         emit = trigger.emit
         terms = None if emit is None else tuple(present.term(e) for _, e in emit)
-        return cls(trigger, present, test, ahead, terms)
+        witness = Witness(present, formula) if reasons and trigger.past else None
+        return cls(trigger, present, test, ahead, terms, witness)
 
     def activate(self, instance: Instance) -> None:
         """Afresh: nothing before is seen again."""
@@ -143,8 +145,8 @@ class Compiled:
         far, records = self.present.reach, instance.records
         if far.ticks is None:
             return
-        cut = False
-        while len(records) > far.states and time - records[far.states].time > far.ticks:
+        least, cut = 0 if self.witness is None else STATES, False
+        while len(records) > max(far.states, least) and time - records[far.states].time > far.ticks:
             records.popleft()
             cut = True
         if cut and records:
@@ -154,17 +156,8 @@ class Compiled:
         """The states and remembered values of one way in which a firing has come about."""
         if instance.trails is not None:
             return instance.trails.hit
-        return (*self._assigned(self.trigger.resolved.formula, instance.values, s), looked_at(s))
-
-    def _assigned(self, f: syntax.Formula, r: dict[str, Any], s: State) -> Iterator[Entry]:
-        """What a formula that looks back has remembered of the present state."""
-        if isinstance(f, syntax.And):
-            for part in f.operands:
-                yield from self._assigned(part, r, s)
-        elif isinstance(f, syntax.Assign):
-            value = self.present.term(f.term)(s, r)
-            yield remembered(f.variable.text, value, s.time)
-            yield from self._assigned(f.operand, {**r, f.variable.text: value}, s)
+        assert self.witness is not None
+        return self.witness.of(s.record, instance.values)
 
     def given(self, instance: Instance, s: State) -> tuple[Any, ...]:
         """The attributes of the event of a firing.  InputProblem for what is not known."""

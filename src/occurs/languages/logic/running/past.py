@@ -145,7 +145,7 @@ class OfPresent(Terms):
     @property
     def recording(self) -> bool:
         """Are records needed?"""
-        return bool(self._back)
+        return bool(self._back) or self.slots > 0
 
     def _allot(self, node: Any, term: Callable[[], Term]) -> int:
         """The slot of a term or formula in records."""

@@ -288,7 +288,7 @@ class State:
         tables: Mapping[str, Table],
         events: Mapping[str, Sequence[Row]],
         sql: Any,
-        shape: Callable[[str], Shape],
+        shape: Any = None,
     ) -> None:
         self.shape = shape
         self.time, self.variables, self.tables, self.events, self.sql = time, variables, tables, events, sql

@@ -37,7 +37,7 @@ class Trails:
         base = tuple(dict.fromkeys(entry for leaf in before for entry in self.of.get(leaf, ())))[-LONGEST:]
         for one in found:
             if not self.hit and (one is NOW or one is LAST or (type(one) is Several and satisfied(one, False)[1])):
-                self.hit = (*base, looked_at(s))
+                self.hit = (*base, looked_at(s.time, shown_state(s)))
             for leaf in leaves(one):
                 if type(leaf) is tuple and leaf not in self._next:
                     self._next[leaf] = base if leaf in before else (*base, *self._new(ahead, leaf, before, s))
@@ -48,7 +48,7 @@ class Trails:
         known = {pair for one in before for pair in zip(ahead.nodes[one[0]].names, one[2])}
         own = [(n, v) for n, v in zip(ahead.nodes[leaf[0]].names, leaf[2]) if n[0] != "#" and (n, v) not in known]
         made = tuple(remembered(name, value, s.time) for name, value in own)
-        return made or ((looked_at(s),) if all(one[0] != leaf[0] for one in before) else ())
+        return made or ((looked_at(s.time, shown_state(s)),) if all(one[0] != leaf[0] for one in before) else ())
 
     def turn(self, left: Iterable[Residual]) -> None:
         """To the next state: of obligations that are not left nothing is known any more."""
@@ -56,9 +56,14 @@ class Trails:
         self._next = {}
 
 
-def looked_at(s: State) -> Entry:
-    """A state that was looked at, with what was written in it and the values of its variables."""
-    return "state", "state", s.time, dumps({n: _plain(v) for n, v in s.seen().items()})
+def looked_at(time: int, seen: str) -> Entry:
+    """A state that was looked at."""
+    return "state", "state", time, seen
+
+
+def shown_state(s: State) -> str:
+    """What was written in a state and the values of its variables, as JSON."""
+    return dumps({n: _plain(v) for n, v in s.seen().items()})
 
 
 def remembered(name: str, value: Any, time: int) -> Entry:

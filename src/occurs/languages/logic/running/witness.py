@@ -1,0 +1,157 @@
+"""Why a formula that looks back holds: the states of one way to be satisfied, and the values remembered there.
+
+What is asked for is known from the records of states (:mod:`occurs.languages.logic.running.records`), so these are kept
+as far as the formula looks back, but no more than the latest :data:`STATES` of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import TypeAlias
+
+from occurs.languages.logic import syntax
+from occurs.languages.logic.running.closures import Term, Test, Values
+from occurs.languages.logic.running.core import lowered
+from occurs.languages.logic.running.past import OfPresent
+from occurs.languages.logic.running.records import Record
+from occurs.languages.logic.running.steps import Window, ticks
+from occurs.languages.logic.running.trails import LONGEST, Entry, Trail, looked_at, remembered, shown_state
+
+#: what was read at a state, and before it, so that a formula has the value it has
+Way: TypeAlias = Callable[[Record, Values], Iterator[Entry]]
+#: states of which there are records for this alone
+STATES = 256
+
+
+class Witness:
+    """The way in which a ``formula`` of one trigger is satisfied, the latest states first where there is a choice."""
+
+    def __init__(self, present: OfPresent, formula: syntax.Formula) -> None:
+        self.present = present
+        self.seen: Term = present.records.slot(("seen",), lambda: lambda s, r: shown_state(s))
+        self.way = self._way(formula, True)
+
+    def of(self, record: Record, r: Values) -> Trail:
+        """Of the state of a record, at which the formula holds: in the order of time, that state last."""
+        found = dict.fromkeys(islice(self.way(record, r), LONGEST))
+        present = self._state(record, r)
+        found.pop(present, None)
+        return (*sorted(found, key=lambda entry: entry[2]), present)
+
+    def _state(self, s: Record, r: Values) -> Entry:
+        return looked_at(s.time, self.seen(s, r))
+
+    # --- formulas -----------------------------------------------------------------------------------------------------
+
+    def _way(self, f: syntax.Formula, holds: bool) -> Way:
+        """Why ``f`` holds in a state, or does not."""
+        match f:
+            case syntax.Truth():
+                return lambda s, r: iter(())
+            case syntax.Not():
+                return self._way(f.operand, not holds)
+            case syntax.And() | syntax.Or():
+                if isinstance(f, syntax.And) == holds:
+                    return _all([self._way(p, holds) for p in f.operands])
+                return _first([(self._test(p), self._way(p, holds)) for p in f.operands], holds)
+            case syntax.Assign():
+                return self._assigned(f, holds)
+            case syntax.Lasttime():
+                inner = self._way(f.operand, holds)
+                return lambda s, r: iter(()) if s.before is None else inner(s.before, r)
+            case syntax.Since():
+                return self._since(f) if holds else self._not_since(f)
+        return self._atom(f)
+
+    def _test(self, f: syntax.Formula) -> Test:
+        return self.present.records.test(f)
+
+    def _assigned(self, f: syntax.Assign, holds: bool) -> Way:
+        name, term, inner = f.variable.text, self.present.records.term(f.term), self._way(f.operand, holds)
+
+        def way(s: Record, r: Values) -> Iterator[Entry]:
+            value = term(s, r)
+            yield remembered(name, value, s.time)
+            yield from inner(s, {**r, name: value})
+
+        return way
+
+    def _since(self, f: syntax.Since) -> Way:
+        """The latest state at which the right side holds, and all states behind it, where the left one does."""
+        right, begin = self._test(f.right), self._way(f.right, True)
+        stay, window = self._way(f.left, True), Window.of(f.bound, self.present.kind)
+
+        def way(s: Record, r: Values) -> Iterator[Entry]:
+            at: Record | None = s
+            while at is not None and (window.high is None or s.time - at.time <= window.high):
+                if s.time - at.time >= window.low and right(at, r) is True:
+                    yield from begin(at, r)
+                    return
+                yield from stay(at, r)
+                at = at.before
+
+        return way
+
+    def _not_since(self, f: syntax.Since) -> Way:
+        """All states in the window, where the right side does not hold, back to one where the left one does not."""
+        left, leave = self._test(f.left), self._way(f.left, False)
+        never, window = self._way(f.right, False), Window.of(f.bound, self.present.kind)
+
+        def way(s: Record, r: Values) -> Iterator[Entry]:
+            at: Record | None = s
+            while at is not None and (window.high is None or s.time - at.time <= window.high):
+                if s.time - at.time >= window.low:
+                    yield from never(at, r)
+                if left(at, r) is False:
+                    yield from leave(at, r)
+                    return
+                at = at.before
+
+        return way
+
+    def _atom(self, f: syntax.Formula) -> Way:
+        """The state itself; and those that its aggregates are of."""
+        aggregates = [self._aggregate(n) for n in f.walk() if isinstance(n, syntax.Aggregate)]
+
+        def way(s: Record, r: Values) -> Iterator[Entry]:
+            yield self._state(s, r)
+            for one in aggregates:
+                yield from one(s, r)
+
+        return way
+
+    def _aggregate(self, t: syntax.Aggregate) -> Way:
+        begins = None if t.predicate is None else self._test(lowered(t.predicate))
+        within = None if t.within is None else math.floor(ticks(t.within, self.present.kind))
+
+        def way(s: Record, r: Values) -> Iterator[Entry]:
+            at: Record | None = s
+            while at is not None and (within is None or s.time - at.time <= within):
+                yield self._state(at, r)
+                if begins is not None and begins(at, r) is True:
+                    return
+                at = at.before
+
+        return way
+
+
+def _all(parts: list[Way]) -> Way:
+    def way(s: Record, r: Values) -> Iterator[Entry]:
+        for part in parts:
+            yield from part(s, r)
+
+    return way
+
+
+def _first(parts: list[tuple[Test, Way]], holds: bool) -> Way:
+    """The first part that decides."""
+
+    def way(s: Record, r: Values) -> Iterator[Entry]:
+        for test, part in parts:
+            if test(s, r) is holds:
+                yield from part(s, r)
+                return
+
+    return way
