@@ -162,7 +162,16 @@ class RuleWriter:
         self.each_left -= policy == "each"
         assert r.reference is not None
         window = self.p.duration(20, 3)
-        return f"{policy} {self.event(role)} within {window} from {self.roles[r.reference].name}"
+        having = f" having {self.having(r)}" if self.p.chance(0.1) else ""
+        return f"{policy} {self.event(role)} within {window} from {self.roles[r.reference].name}{having}"
+
+    def having(self, role: Role) -> str:
+        """What is asked of a role once all are chosen."""
+        rng, p = self.rng, self.p
+        others = [f"{r.name}.V" for r in self.roles if r.type != "Timer" and r is not role]
+        test = p.compare(f"{role.name}.V", rng.choice([*others, p.constant(INT)]))
+        return rng.choice((test, test, f"not ({test})", f"({test} or {role.name}.V is null)",
+                           p.compare(self.aggregate(INT), p.constant(INT))))  # fmt: skip
 
     def interval(self) -> str:
         """``within`` of any role, or ``between`` two roles of one chain in either order."""

@@ -69,7 +69,8 @@ def map_rule(rule: syntax.Rule, normaliser: Normaliser | None) -> syntax.Rule:
     items: list[syntax.Item] = []
     for item in rule.items:
         if isinstance(item, syntax.Selection):
-            items.append(replace(item, event=event(item.event, item.event.role)))
+            having = item.having and expr(item.having)
+            items.append(replace(item, event=event(item.event, item.event.role), having=having))
         elif isinstance(item, syntax.Negation):
             items.append(replace(item, event=event(item.event, None)))
         elif isinstance(item, syntax.Condition):

@@ -71,11 +71,44 @@ def warn_rule(rule: syntax.Rule, source: Text) -> None:
         if isinstance(interval, syntax.Within) and interval.duration.amount == 0:
             hint = "the interval of `not ... within x from A` is open at x; give it a length"
             source.warn("never-blocks", "`not ... within 0` never blocks", interval.span, hint)
+    _warn_filters_last(rule, source)
     each = [s for s in rule.selections if s.policy == "each"]
     if len(each) > 1 and not _common(rule, [s.event.role for s in each]):
         hint = "equate an attribute of all of them: `A(Key = $k) and each B(Key = $k) ...`"
         message = "several `each` without a common parameter: the output grows with the product of their events"
         source.warn("multiplying", message, each[1].span, hint)
+
+
+def _warn_filters_last(rule: syntax.Rule, source: Text) -> None:
+    """Conditions after a chosen event that take part in the choice, which reads as if they came after it.
+
+    An equation of two attributes names the partner, and an order of times the row: nobody means those otherwise.
+    """
+    names = [event.role for event in rule.roles]
+    bound = bindings(rule)
+    for item in rule.items:
+        if not isinstance(item, syntax.Condition) or any(isinstance(n, syntax.Aggregate) for n in item.expr.walk()):
+            continue
+        read = [n for n in item.expr.walk() if isinstance(n, Param | Ref)]
+        if not all(isinstance(n, Ref) and n.scope in names or isinstance(n, Param) and n.name in bound for n in read):
+            continue  # a name that is not known has been reported
+        roles = [bound[n.name][0] if isinstance(n, Param) else names.index(n.scope or "") for n in read]
+        role = max(roles, default=0)
+        own = [n for n, number in zip(read, roles, strict=True) if number == role]
+        equation = isinstance(item.expr, Binary) and item.expr.op == "="
+        joins = equation and {type(item.expr.left), type(item.expr.right)} <= {Ref, Param}  # type: ignore[attr-defined]
+        if role == 0 or joins or all(n.name == "time" for n in own):
+            continue
+        selection = rule.selections[role - 1]
+        if selection.policy == "each":
+            continue
+        policy = selection.policy if selection.k == 1 else f"{selection.k}-{selection.policy}"
+        name = names[role]
+        kind = selection.event.type
+        message = f"`{name}` is the {policy} `{kind}` for which this condition is true, perhaps not the {policy} `{kind}`"
+        hint = f"to choose the {policy} `{kind}` and then judge it, write `having` after the window of `{name}`; "
+        hint += "to choose among those for which the condition is true, write it in the parentheses of the event"
+        source.warn("filters-last", message, item.span, hint)
 
 
 def _common(rule: syntax.Rule, roles: Sequence[str]) -> bool:

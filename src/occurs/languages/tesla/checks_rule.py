@@ -38,6 +38,8 @@ class RuleChecks:
         for item in self.rule.items:
             if isinstance(item, syntax.Selection):
                 self._event(item.event)
+                if item.having is not None:
+                    self._expr(item.having, None)
             elif isinstance(item, syntax.Negation):
                 self._event(item.event, nested=True)
                 self._interval(item.interval)

@@ -124,9 +124,8 @@ class RuleTypes:
         for event, _ in events_of(self.rule):
             for constraint in event.constraints:
                 self._condition(constraint, event.type.text, report)
-        for item in self.rule.items:
-            if isinstance(item, syntax.Condition):
-                self._condition(item.expr, None, report)
+        for condition in conditions_of(self.rule):
+            self._condition(condition, None, report)
         # what the rule itself declares; that it disagrees with another rule has been said already
         declared = {a.name.text: a.type for a in reversed(self.rule.attributes) if a.type}
         for assignment in self.rule.where:
@@ -185,11 +184,20 @@ def events_of(rule: syntax.Rule) -> Iterator[tuple[syntax.Event, syntax.Item | N
             yield item.event, item
 
 
+def conditions_of(rule: syntax.Rule) -> Iterator[Expr]:
+    """The conditions at the top level of the pattern, and those of `having`."""
+    for item in rule.items:
+        if isinstance(item, syntax.Condition):
+            yield item.expr
+        elif isinstance(item, syntax.Selection) and item.having is not None:
+            yield item.having
+
+
 def expressions_of(rule: syntax.Rule) -> Iterator[Expr]:
     """Every constraint, condition and value."""
     for event, _ in events_of(rule):
         yield from event.constraints
-    yield from (item.expr for item in rule.items if isinstance(item, syntax.Condition))
+    yield from conditions_of(rule)
     yield from (assignment.expr for assignment in rule.where)
 
 

@@ -216,7 +216,8 @@ class _Compiler:
         return None
 
     def belonging(self) -> tuple[dict[int, list[Expr]], dict[int, Expr]]:
-        """Tests by the role they belong to, and the conditions with an aggregate by their item's number."""
+        """Tests by the role they belong to, and those of complete bindings by their item's number: `having`, and the
+        conditions with an aggregate."""
         tests: dict[int, list[Expr]] = {i: [] for i in range(len(self.roles))}
         afterwards: dict[int, Expr] = {}
         binding = dict(self.params)
@@ -230,6 +231,8 @@ class _Compiler:
                     test = self.lower(part, role)
                     tests[max([role, *self._mentions(test)])].append(test)
         for number, item in enumerate(self.rule.items):
+            if isinstance(item, syntax.Selection) and item.having is not None:
+                afterwards[number] = self.lower(item.having, None)
             if not isinstance(item, syntax.Condition) or self._takes_binding(item.expr, None, binding):
                 continue
             test = self.lower(item.expr, None)
@@ -306,7 +309,7 @@ class _Compiler:
             elif isinstance(item, syntax.ExtraWithin):
                 length = self.ticks(item.within.duration, opened=False)
                 after.append(Extra(self.number(item.role.text), self.number(item.within.role.text), length))
-            elif number in afterwards:
+            if number in afterwards:
                 after.append(Keep(afterwards[number]))
         # the cheap guards first: the order of guards does not change what passes
         after.sort(key=lambda s: (isinstance(s, Keep), isinstance(s, Absent)))
@@ -390,6 +393,8 @@ def looked_back(rule: syntax.Rule) -> frozenset[str]:
         if isinstance(item, syntax.Selection | syntax.Negation):
             types.add(item.event.type.text)
             found += item.event.constraints
+            if isinstance(item, syntax.Selection) and item.having is not None:
+                found.append(item.having)
         elif isinstance(item, syntax.Condition):
             found.append(item.expr)
     types |= {n.event.type.text for e in found for n in e.walk() if isinstance(n, syntax.Aggregate)}

@@ -56,7 +56,7 @@ _TOKEN = re.compile(
 )
 #: a word before which no statement can begin, since an event type or a name must follow it
 _OPEN_WORDS = frozenset(
-    "from each first last and not or as between where within consuming define rule event".split()  # noqa: SIM905
+    "from each first last and not or as between where within having consuming define rule event".split()  # noqa: SIM905
 )
 _STARTS = frozenset(("define", "rule", "event", "subscribe", "assign"))
 

@@ -9,6 +9,7 @@ from typing import Any
 from lark import Token, Tree
 
 from occurs.errors import Span, did_you_mean
+from occurs.expr.tree import Expr, Unary
 from occurs.languages.expressions import Node, Refused
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.parser_expr import RuleExpressions
@@ -87,13 +88,12 @@ class Builder(RuleExpressions):
     def item(self, tree: Node) -> syntax.Item | None:
         span = self.span(tree)
         if tree.data in ("each", "first", "last"):
-            event, within = tree.children
-            return syntax.Selection(str(tree.data), 1, self.event(event), self.within(within), span)
+            return self.selection(str(tree.data), 1, tree.children, span)
         if tree.data == "kth":
-            number, event, within = tree.children
+            number, *rest = tree.children
             digits, policy = str(number).lower().split("-")
             k = self.whole(number, f"the number before `-{policy}`", digits)
-            return syntax.Selection(policy, k, self.event(event), self.within(within), span)
+            return self.selection(policy, k, rest, span)
         if tree.data == "negation":
             *parts, interval = tree.children
             kind = self.name(parts[0])
@@ -104,14 +104,24 @@ class Builder(RuleExpressions):
         if tree.data == "extra_within":
             return syntax.ExtraWithin(self.name(tree.children[0]), self.within(tree.children[1]), span)
         if tree.data == "not_condition":
-            from occurs.expr.tree import Unary
-
-            return syntax.Condition(Unary("not", self.expr(tree.children[0]), span=span), span)
+            return syntax.Condition(self.negated(tree), span)
         if tree.data == "bare_event":
             head = tree.children[0]
             self._second_event(str(head.children[0] if isinstance(head, Tree) else head), self.span(head))
             return None
         return self.condition(tree.children[0], span)
+
+    def selection(self, policy: str, k: int, parts: Sequence[Node], span: Span) -> syntax.Selection:
+        """A selected event from its parts: event, window and perhaps `having`."""
+        event, within, *rest = parts
+        having = None
+        if rest:
+            having = self.negated(rest[0]) if rest[0].data == "having_not" else self.expr(rest[0].children[0])
+        return syntax.Selection(policy, k, self.event(event), self.within(within), having, span)
+
+    def negated(self, tree: Node) -> Expr:
+        """`not (...)`."""
+        return Unary("not", self.expr(tree.children[0]), span=self.span(tree))
 
     def condition(self, tree: Node, span: Span) -> syntax.Item | None:
         """A comparison; a lone name or call is an event whose policy was forgotten."""

@@ -18,7 +18,7 @@ _WORDS = {
     "_ASSIGN": "`Assign`", "_FROM": "`from`", "_EACH": "`each`", "_FIRST": "`first`", "_LAST": "`last`",
     "KTH": "`K-first` or `K-last`", "NAME": "a name", "UNIT": "a unit of time (ms, s, min, h, d ...)",
     "NUMBER": "a number", "STRING": "a text in quotes", "PARAM": "a parameter `$x`", "FUNCTION": "an aggregate",
-    "_AS": "`as`", "_WITHIN": "`within`", "_BETWEEN": "`between`", "_AND": "`and`", "_OR": "`or`", "_NOT": "`not`",
+    "_AS": "`as`", "_HAVING": "`having`", "_WITHIN": "`within`", "_BETWEEN": "`between`", "_AND": "`and`", "_OR": "`or`", "_NOT": "`not`",
     "_IS": "`is null`", "_NULL": "`null`", "_WHERE": "`where`", "_CONSUMING": "`consuming`", "EQ": "`=`",
     "_WALRUS": "`:=`", "EQ2": "`=>`", "_LPAR": "`(`", "_RPAR": "`)`", "_LSQB": "`[`", "_RSQB": "`]`",
     "_COMMA": "`,`", "_COLON": "`:`", "_DOT": "`.`",

@@ -73,12 +73,17 @@ def _rule(rule: syntax.Rule) -> str:
 def _item(item: syntax.Item) -> str:
     if isinstance(item, syntax.Selection):
         policy = item.policy if item.k == 1 or item.policy == "each" else f"{item.k}-{item.policy}"
-        return f"{policy} {render(item.event)} {render(item.within)}"
+        having = "" if item.having is None else f" having {_condition(item.having)}"
+        return f"{policy} {render(item.event)} {render(item.within)}{having}"
     if isinstance(item, syntax.Negation):
         return f"not {render(item.event)} {render(item.interval)}"
     if isinstance(item, syntax.ExtraWithin):
         return f"{_name(item.role)} {render(item.within)}"
-    expr = item.expr
+    return _condition(item.expr)
+
+
+def _condition(expr: Expr) -> str:
+    """A condition at the top level of a pattern, or of `having`."""
     if isinstance(expr, Unary) and expr.op == "not":
         return f"not ({render(expr.arg)})"
     bare = isinstance(expr, Ref) and expr.scope is None

@@ -36,7 +36,7 @@ class Reading:
     parameters: dict[str, tuple[int, str]]
     #: role -> the constraints that belong to it
     belonging: dict[int, tuple[Constraint, ...]]
-    #: top-level conditions with an aggregate: judged when all roles are bound
+    #: `having`, and top-level conditions with an aggregate: judged when all roles are bound
     afterwards: tuple[Constraint, ...]
     #: the roles listed in ``consuming``, without the terminator
     consuming: frozenset[int]
@@ -70,7 +70,7 @@ def read(index: int, rule: syntax.Rule, kind: TimeKind) -> Reading:
         else:
             tests.append(Constraint(owner, expr))
     belonging: dict[int, list[Constraint]] = {i: [] for i in range(len(roles))}
-    afterwards = []
+    afterwards = [Constraint(None, s.having) for s in rule.selections if s.having is not None]
     for test in tests:
         if test.owner is None and has_aggregate(test.expr):
             afterwards.append(test)
@@ -144,6 +144,8 @@ def _expressions(rule: syntax.Rule) -> Iterator[tree.Expr]:
     for item in rule.items:
         if isinstance(item, syntax.Selection | syntax.Negation):
             yield from item.event.constraints
+            if isinstance(item, syntax.Selection) and item.having is not None:
+                yield item.having
         elif isinstance(item, syntax.Condition):
             yield item.expr
     for assignment in rule.where:

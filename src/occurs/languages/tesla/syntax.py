@@ -62,12 +62,14 @@ class Selection:
     """``policy Event within duration from role``.
 
     ``policy`` is ``each``, ``first`` or ``last``; ``k`` is K of K-first and K-last (1 for plain first, last, each).
+    ``having`` is a condition that is judged once the events are chosen.
     """
 
     policy: str
     k: int
     event: Event
     within: Within
+    having: Expr | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
