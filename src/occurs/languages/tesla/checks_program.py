@@ -89,26 +89,30 @@ def _warn_filters_last(rule: syntax.Rule, source: Text) -> None:
     for item in rule.items:
         if not isinstance(item, syntax.Condition) or any(isinstance(n, syntax.Aggregate) for n in item.expr.walk()):
             continue
-        read = [n for n in item.expr.walk() if isinstance(n, Param | Ref)]
-        if not all(isinstance(n, Ref) and n.scope in names or isinstance(n, Param) and n.name in bound for n in read):
-            continue  # a name that is not known has been reported
-        roles = [bound[n.name][0] if isinstance(n, Param) else names.index(n.scope or "") for n in read]
-        role = max(roles, default=0)
-        own = [n for n, number in zip(read, roles, strict=True) if number == role]
-        equation = isinstance(item.expr, Binary) and item.expr.op == "="
-        joins = equation and {type(item.expr.left), type(item.expr.right)} <= {Ref, Param}  # type: ignore[attr-defined]
-        if role == 0 or joins or all(n.name == "time" for n in own):
+        reads: list[tuple[int, str]] = []
+        for node in item.expr.walk():
+            if isinstance(node, Param) and node.name in bound:
+                reads.append(bound[node.name])
+            elif isinstance(node, Ref) and node.scope in names:
+                reads.append((names.index(node.scope), node.name))
+        role = max((number for number, _ in reads), default=0)
+        selection = rule.selections[role - 1] if role else None
+        if selection is None or selection.policy == "each" or _joins(item.expr):
             continue
-        selection = rule.selections[role - 1]
-        if selection.policy == "each":
+        if all(attribute == "time" for number, attribute in reads if number == role):
             continue
         policy = selection.policy if selection.k == 1 else f"{selection.k}-{selection.policy}"
-        name = names[role]
-        kind = selection.event.type
-        message = f"`{name}` is the {policy} `{kind}` for which this condition is true, perhaps not the {policy} `{kind}`"
-        hint = f"to choose the {policy} `{kind}` and then judge it, write `having` after the window of `{name}`; "
+        name, one = names[role], f"the {policy} `{selection.event.type}`"
+        message = f"`{name}` is {one} for which this condition is true, perhaps not {one} of all"
+        hint = f"to choose {one} and then judge it, write `having` after the window of `{name}`; "
         hint += "to choose among those for which the condition is true, write it in the parentheses of the event"
         source.warn("filters-last", message, item.span, hint)
+
+
+def _joins(expr: Expr) -> bool:
+    """Whether this is an equation of two attributes or parameters."""
+    sides = (expr.left, expr.right) if isinstance(expr, Binary) and expr.op == "=" else ()
+    return bool(sides) and all(isinstance(side, Ref | Param) for side in sides)
 
 
 def _common(rule: syntax.Rule, roles: Sequence[str]) -> bool:
