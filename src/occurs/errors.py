@@ -230,7 +230,7 @@ def did_you_mean(name: str, known: Sequence[str] | Iterable[str], what: str = "k
 
 
 #: so many names are compared one by one
-_COMPARED = 64
+_COMPARED = 128
 
 
 @lru_cache(8)

@@ -12,6 +12,7 @@ import pytest
 from occurs.expr.evaluate import evaluate
 from occurs.expr.functions import CATALOGUE
 from occurs.expr.tree import Call, Expr, Literal, Ref
+from occurs.languages.reference_functions import FUNCTIONS as REFERENCE
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 
@@ -241,3 +242,33 @@ def test_overflow_in_functions() -> None:
     assert got.values.to_pylist() == [None, -10, None, None]
     assert got.overflow is not None
     assert got.overflow.tolist() == [True, False, False, True]
+
+
+@pytest.mark.parametrize("name", sorted(set(REFERENCE) & set(CATALOGUE)))
+def test_the_references_agree_with_the_example(name: str) -> None:
+    args, expected = CATALOGUE[name].example
+    got = REFERENCE[name](*((a - EPOCH) // timedelta(microseconds=1) if isinstance(a, datetime) else a for a in args))
+    assert got == pytest.approx(expected, rel=1e-12) if isinstance(expected, float) else got == expected
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Rome", "Asia/Kolkata", "America/New_York", "Australia/Lord_Howe"])
+def test_calendars_of_zones(zone: str) -> None:
+    """Every half hour of a year and around it, in the engine and in the references."""
+    first = int(datetime(2023, 12, 31, 20, 15, tzinfo=UTC).timestamp())
+    times = [(first + 1800 * i) * 1_000_000 for i in range(48 * 367)]
+    column = pa.array(times, pa.int64())
+    for name in ("year", "quarter", "week", "dayofyear", "dayofweek", "hour", "minute", "day_name", "date"):
+        assert CATALOGUE[name].run(column, zone).to_pylist() == [REFERENCE[name](t, zone) for t in times]
+    for unit in ("hour", "day", "week", "quarter"):
+        got = CATALOGUE["date_trunc"].run(unit, column, zone).to_pylist()
+        assert got == [REFERENCE["date_trunc"](unit, t, zone) for t in times]
+
+
+def test_what_the_catalogue_refuses_is_null() -> None:
+    assert call("hour", EPOCH, "Rome") is None
+    assert call("date_trunc", "day", EPOCH, "Rome") is None
+    assert call("bucket", "a", 0) is None
+    assert call("regexp_extract", "abc", "a(b)", 2) is None
+    assert call("regexp_extract", "abc", "a(b)", -1) is None
+    assert call("distance", 91.0, 0.0, 0.0, 0.0) is None
+    assert call("distance", 45.0, math.inf, 0.0, 0.0) is None

@@ -7,6 +7,7 @@ Functions are total: outside their domain they are null, as they are if an argum
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,13 +27,15 @@ from occurs.expr.signature import (
     ORDERED,
     STRING,
     Function,
-    function,
 )
+from occurs.expr.signature import function as declare
 from occurs.model.types import Type
 
 __all__ = ["CATALOGUE", "Function", "functions_text", "functions_time"]
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
+#: the mean radius of the Earth in metres
+EARTH = 6_371_008.8
 
 
 def _nan_outside(values: Any, arg: Any) -> Any:
@@ -43,6 +46,7 @@ def _nan_outside(values: Any, arg: Any) -> Any:
 
 # --- numbers ----------------------------------------------------------------------------------------------------
 
+function = partial(declare, topic="numbers")
 
 @function(AMOUNT, result=0, example=((-3,), 3))
 def _abs(x: pa.Array) -> pa.Array:
@@ -185,6 +189,20 @@ def atan2(y: pa.Array, x: pa.Array) -> pa.Array:
     return pc.atan2(y, x)
 
 
+@function(FLOAT, FLOAT, FLOAT, FLOAT, result=Type.FLOAT, example=((0, 0, 0, 90), EARTH * math.pi / 2))
+def distance(latitude: pa.Array, longitude: pa.Array, latitude2: pa.Array, longitude2: pa.Array) -> pa.Array:
+    """The great-circle distance in metres between two places (latitude, longitude, latitude, longitude in degrees), on
+    a sphere of the Earth's mean radius; null if a latitude is beyond 90 degrees."""
+    columns = (latitude, longitude, latitude2, longitude2)
+    (a, b), (c, d) = (floats(x) for x in columns[:2]), (floats(x) for x in columns[2:])
+    with np.errstate(all="ignore"):
+        inside = (np.abs(a) <= 90) & (np.abs(c) <= 90) & np.isfinite(b) & np.isfinite(d)
+        a, b, c, d = (np.radians(np.where(inside, x, 0.0)) for x in (a, b, c, d))
+        half = np.sin((c - a) / 2) ** 2 + np.cos(a) * np.cos(c) * np.sin((d - b) / 2) ** 2
+        out = 2 * EARTH * np.arcsin(np.sqrt(np.minimum(half, 1.0)))
+    return from_numpy(out, validity(*columns, also=inside))
+
+
 @function(FLOAT, result=Type.FLOAT, example=((180,), math.pi))
 def radians(x: pa.Array) -> pa.Array:
     """Degrees as radians."""
@@ -199,6 +217,7 @@ def degrees(x: pa.Array) -> pa.Array:
 
 # --- conditions -------------------------------------------------------------------------------------------------
 
+function = partial(declare, topic="values")
 
 @function(ORDERED, result="alike", least=1, repeats=True, scalars=True, example=((3, 1, 2), 1))
 def least(*args: Any) -> Any:
@@ -249,6 +268,7 @@ CATALOGUE["if"] = Function(
 
 # --- casts ------------------------------------------------------------------------------------------------------
 
+function = partial(declare, topic="types")
 
 @function(ANY, result=Type.STRING, typed=True, example=((1.0,), "1.0"))
 def string(x: pa.Array, types: tuple[Type, ...] = ()) -> pa.Array:

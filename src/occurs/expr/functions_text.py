@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.expr.columnar import ints, validity
-from occurs.expr.signature import INT, STRING, function
+from occurs.expr.signature import INT, STRING
+from occurs.expr.signature import function as declare
 from occurs.model.types import Type
+
+function = partial(declare, topic="text")
 
 #: a text that is padded to more characters than this is null: nobody means it
 LONGEST = 1 << 20
@@ -219,11 +224,14 @@ def regexp_problem(pattern: str) -> str | None:
     try:
         pc.match_substring_regex(pa.array([""]), pattern=pattern)
     except pa.ArrowInvalid as problem:
-        return str(problem).removeprefix("Invalid regular expression: ")
+        return "no regular expression: " + str(problem).removeprefix("Invalid regular expression: ")
     return None
 
 
-@function(STRING, STRING, result=Type.BOOL, literal=(1,), example=(("abc", "^a.c$"), True))
+_PATTERN = {1: regexp_problem}
+
+
+@function(STRING, STRING, result=Type.BOOL, literal=(1,), problem=_PATTERN, example=(("abc", "^a.c$"), True))
 def regexp_like(x: pa.Array, pattern: str) -> pa.Array:
     """Whether the regular expression (RE2) matches somewhere; null if it is none."""
     if regexp_problem(pattern):
@@ -231,7 +239,15 @@ def regexp_like(x: pa.Array, pattern: str) -> pa.Array:
     return pc.match_substring_regex(x, pattern=pattern)
 
 
-@function(STRING, STRING, STRING, result=Type.STRING, literal=(1, 2), example=(("a1b22", "[0-9]+", "-"), "a-b-"))
+@function(
+    STRING,
+    STRING,
+    STRING,
+    result=Type.STRING,
+    literal=(1, 2),
+    problem=_PATTERN,
+    example=(("a1b22", "[0-9]+", "-"), "a-b-"),
+)
 def regexp_replace(x: pa.Array, pattern: str, new: str) -> pa.Array:
     """With ``new`` wherever the regular expression (RE2) matches; ``\\1`` is the first group."""
     try:
@@ -240,13 +256,30 @@ def regexp_replace(x: pa.Array, pattern: str, new: str) -> pa.Array:
         return pa.nulls(len(x), pa.string())
 
 
-@function(STRING, STRING, result=Type.STRING, literal=(1,), example=(("room 12", "[0-9]+"), "12"))
-def regexp_extract(x: pa.Array, pattern: str) -> pa.Array:
-    """The first match of the regular expression (RE2); null if there is none."""
+@function(
+    STRING,
+    STRING,
+    INT,
+    result=Type.STRING,
+    least=2,
+    literal=(1, 2),
+    problem=_PATTERN,
+    example=(("room 12", "room ([0-9]+)", 1), "12"),
+)
+def regexp_extract(x: pa.Array, pattern: str, group: int = 0) -> pa.Array:
+    """The first match of the regular expression (RE2), or one of its groups (from 1; empty if it took no part); null
+    if there is no match, or no such group."""
     if regexp_problem(pattern):
         return pa.nulls(len(x), pa.string())
-    found = pc.extract_regex(x, pattern=f"(?P<found>{pattern})")
-    return pc.struct_field(found, "found")
+    if not group:
+        return pc.struct_field(pc.extract_regex(x, pattern=f"(?P<found>{pattern})"), "found")
+    if not 0 < group < 10:  # as many as a replacement can name
+        return pa.nulls(len(x), pa.string())
+    matched = pc.if_else(pc.match_substring_regex(x, pattern=pattern), x, pa.scalar(None, pa.string()))
+    try:
+        return pc.replace_substring_regex(matched, pattern=f"(?s)^.*?(?-s:{pattern}).*$", replacement=f"\\{group}")
+    except pa.ArrowInvalid:  # it has not so many groups: the documented answer is null
+        return pa.nulls(len(x), pa.string())
 
 
 @function(STRING, INT, result=Type.STRING, literal=(1,), example=(("abc", 2), "b"), name="char_at")
@@ -254,3 +287,37 @@ def char_at(x: pa.Array, at: int) -> pa.Array:
     """The character at a position, from 1; null if there is none."""
     one = substring(x, at, 1) if at else pc.utf8_slice_codeunits(x, 0, 0)
     return pc.if_else(pc.equal(one, ""), pa.scalar(None, pa.string()), one)
+
+
+# --- hashes: of the UTF-8 bytes -----------------------------------------------------------------------------------
+
+
+@function(STRING, result=Type.STRING, example=(("abc",), "900150983cd24fb0d6963f7d28e17f72"))
+def md5(x: pa.Array) -> pa.Array:
+    """The MD5 digest of the text, in hexadecimal digits."""
+    return _each_text(x, lambda t: hashlib.md5(t.encode(), usedforsecurity=False).hexdigest())
+
+
+@function(
+    STRING,
+    result=Type.STRING,
+    example=(("abc",), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+)
+def sha256(x: pa.Array) -> pa.Array:
+    """The SHA-256 digest of the text, in hexadecimal digits."""
+    return _each_text(x, lambda t: hashlib.sha256(t.encode()).hexdigest())
+
+
+@function(STRING, INT, result=Type.INT, literal=(1,), example=(("abc", 10), 4))
+def bucket(x: pa.Array, size: int) -> pa.Array:
+    """A number from 0 to ``size`` - 1 that only depends on the text, for samples: the first 8 bytes of its SHA-256
+    digest, modulo ``size``; null if ``size`` is not positive."""
+    if size <= 0:
+        return pa.nulls(len(x), pa.int64())
+    column = x.dictionary_encode()
+    numbers = [None if t is None else _first_bytes(t) % size for t in column.dictionary.to_pylist()]
+    return pa.array(numbers, pa.int64()).take(column.indices)
+
+
+def _first_bytes(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")

@@ -1,55 +1,136 @@
-"""Functions of times, in UTC; a time is int64 microseconds since 1970."""
+"""Functions of times, in UTC or a zone; a time is int64 microseconds since 1970."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from occurs.expr.signature import CATALOGUE, STRING, TIMESTAMP, Function, function
+from occurs.expr.node import PHYSICAL
+from occurs.expr.signature import STRING, TIMESTAMP
+from occurs.expr.signature import function as declare
 from occurs.model.types import Type
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SAMPLE = datetime(2024, 1, 5, 9, 7, 30, 250_000, tzinfo=UTC)
 
 
-def _stamps(x: pa.Array) -> pa.Array:
-    return x.view(pa.timestamp("us"))
+function = partial(declare, topic="times")
 
 
-def _field(name: str, doc: str, kernel: Any, example: int, **options: Any) -> None:
-    def run(x: pa.Array) -> pa.Array:
-        return kernel(_stamps(x), **options).cast(pa.int64())
+def zone_problem(zone: str) -> str | None:
+    """What is wrong with the name of a time zone, or None."""
+    try:
+        pc.hour(pa.array([0], pa.timestamp("us", tz=zone or "-")))
+    except pa.ArrowInvalid:
+        return f"there is no time zone `{zone}`: zones are named like `Europe/Rome`"
+    return None
 
-    CATALOGUE[name] = Function(name, doc, (TIMESTAMP,), Type.INT, 1, 1, run, example=((_SAMPLE,), example))
+
+def _stamps(x: pa.Array, zone: str = "UTC") -> pa.Array:
+    """As timestamps of a zone, of which Arrow takes the local calendar."""
+    return x.view(pa.timestamp("us", tz=zone))
 
 
+def _local(x: pa.Array, zone: str) -> pa.Array:
+    """The times that clocks of a zone show, without a zone."""
+    return pc.local_timestamp(_stamps(x, zone))
+
+
+def _calendar(name: str, doc: str, kernel: Callable[[pa.Array], pa.Array], result: Type, example: Any) -> None:
+    """A function of a time, and of a zone if one is given, by what clocks show there."""
+
+    def run(x: pa.Array, zone: str = "UTC") -> pa.Array:
+        if zone_problem(zone):
+            return pa.nulls(len(x), PHYSICAL[result])
+        return kernel(_local(x, zone)).cast(PHYSICAL[result])
+
+    run.__doc__ = doc + " In UTC, or in the zone that is named."
+    run.__name__ = name
+    given = (_SAMPLE, "Europe/Rome")
+    problem = {1: zone_problem}
+    function(TIMESTAMP, STRING, result=result, least=1, literal=(1,), problem=problem, example=(given, example))(run)
+
+
+def _field(name: str, doc: str, kernel: Callable[..., pa.Array], example: int, **options: Any) -> None:
+    _calendar(name, doc, lambda x: kernel(x, **options), Type.INT, example)
+
+
+_MONDAY = {"count_from_zero": False, "week_start": 1}
 _field("year", "The year.", pc.year, 2024)
 _field("quarter", "The quarter of the year, 1 to 4.", pc.quarter, 1)
 _field("month", "The month, 1 to 12.", pc.month, 1)
 _field("week", "The week of the year by ISO 8601, 1 to 53.", pc.iso_week, 1)
 _field("day", "The day of the month, 1 to 31.", pc.day, 5)
 _field("dayofyear", "The day of the year, 1 to 366.", pc.day_of_year, 5)
-_MONDAY = {"count_from_zero": False, "week_start": 1}
 _field("dayofweek", "The day of the week: Monday is 1, Sunday 7.", pc.day_of_week, 5, **_MONDAY)
-_field("hour", "The hour, 0 to 23.", pc.hour, 9)
+_field("hour", "The hour, 0 to 23.", pc.hour, 10)
 _field("minute", "The minute, 0 to 59.", pc.minute, 7)
 _field("second", "The second, 0 to 59.", pc.second, 30)
 _field("millisecond", "The millisecond of the second, 0 to 999.", pc.millisecond, 250)
 
+_DAYS = pa.array(["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"])
+_MONTHS = pa.array(
+    ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+     "December"]
+)  # fmt: skip
+
+
+def _weekday(x: pa.Array) -> pa.Array:
+    """0 for Monday."""
+    return pc.day_of_week(x, count_from_zero=True, week_start=1)
+
+
+def _date(x: pa.Array) -> pa.Array:
+    return pc.floor_temporal(x, unit="day").cast(pa.date32()).cast(pa.string())
+
+
+_calendar("day_name", "The English name of the day of the week.", lambda x: _DAYS.take(_weekday(x)),
+          Type.STRING, "Friday")  # fmt: skip
+_calendar("month_name", "The English name of the month.", lambda x: _MONTHS.take(pc.subtract(pc.month(x), 1)),
+          Type.STRING, "January")  # fmt: skip
+_calendar("is_weekend", "Whether it is Saturday or Sunday.", lambda x: pc.greater_equal(_weekday(x), 5),
+          Type.BOOL, False)  # fmt: skip
+_calendar("date", "The date as text, `2024-01-05`.", _date, Type.STRING, "2024-01-05")
+
 UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond")
+#: units that no change of the clocks divides
+_SHORT = ("hour", "minute", "second", "millisecond")
 
 
-@function(STRING, TIMESTAMP, result=Type.TIMESTAMP, literal=(0,), example=(("hour", _SAMPLE), 1_704_445_200_000_000))
-def date_trunc(unit: str, x: pa.Array) -> pa.Array:
-    """The start of the year, quarter, month, week (Monday), day, hour, minute, second or millisecond; else null."""
-    unit = unit.lower().removesuffix("s")
-    if unit not in UNITS:
+def _unit(word: str) -> str | None:
+    unit = word.lower().removesuffix("s")
+    return unit if unit in UNITS else None
+
+
+
+@function(
+    STRING,
+    TIMESTAMP,
+    STRING,
+    result=Type.TIMESTAMP,
+    least=2,
+    literal=(0, 2),
+    problem={2: zone_problem},
+    example=(("day", _SAMPLE, "Europe/Rome"), 1_704_409_200_000_000),
+)
+def date_trunc(unit: str, x: pa.Array, zone: str = "UTC") -> pa.Array:
+    """The start of the year, quarter, month, week (Monday), day, hour, minute, second or millisecond, in UTC or in the
+    zone that is named; of another unit null."""
+    short = _unit(unit)
+    if short is None or zone_problem(zone):
         return pa.nulls(len(x), pa.int64())
-    return pc.floor_temporal(_stamps(x), unit=unit, week_starts_monday=True).view(pa.int64())
+    local = _local(x, zone)
+    start = pc.floor_temporal(local, unit=short, week_starts_monday=True)
+    if short in _SHORT or zone == "UTC":
+        return pc.subtract(x, pc.subtract(local.view(pa.int64()), start.view(pa.int64())))
+    # a day that begins at a time that the clocks show twice begins at the first, one that they skip after it
+    return pc.assume_timezone(start, zone, ambiguous="earliest", nonexistent="latest").view(pa.int64())
 
 
 @function(TIMESTAMP, result=Type.FLOAT, example=((_SAMPLE,), 1_704_445_650.25))

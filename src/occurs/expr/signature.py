@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -45,7 +45,8 @@ class Function:
     ``run(*args)`` works on whole Arrow columns (int64, float64, string, bool) and gives one; the arguments at the
     positions of ``literal`` are Python values.  Null arguments make the result null whatever ``run`` says, unless
     ``lazy``: then the evaluation itself knows the function.  ``typed``: ``run`` wants ``types=``.  ``scalars``: ``run``
-    takes Arrow scalars among columns.  ``example``: arguments and result.
+    takes Arrow scalars among columns.  ``topic``: what it is about.  ``example``: arguments and result.
+    ``problem``: what is wrong with a constant at a position of ``literal``, or None.
     """
 
     name: str
@@ -58,7 +59,9 @@ class Function:
     literal: frozenset[int] = frozenset()
     typed: bool = False
     scalars: bool = False
+    topic: str = "values"
     example: tuple[tuple[Any, ...], Any] = ((), None)
+    problem: Mapping[int, Callable[[Any], str | None]] = field(default_factory=dict)
 
     @property
     def lazy(self) -> bool:
@@ -140,6 +143,7 @@ CATALOGUE: dict[str, Function] = {}
 
 def function(
     *params: Kind,
+    topic: str,
     result: Type | int | str,
     example: tuple[tuple[Any, ...], Any],
     least: int | None = None,
@@ -148,6 +152,7 @@ def function(
     typed: bool = False,
     scalars: bool = False,
     name: str | None = None,
+    problem: Mapping[int, Callable[[Any], str | None]] | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Put the decorated function into the catalogue, under its name without underscores at the ends."""
 
@@ -166,7 +171,9 @@ def function(
             frozenset(literal),
             typed,
             scalars,
+            topic,
             example,
+            problem or {},
         )
         return run
 

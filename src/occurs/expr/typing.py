@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterator
 
 from occurs.errors import Span, did_you_mean
 from occurs.expr.functions import CATALOGUE
-from occurs.expr.functions_text import regexp_problem
 from occurs.expr.render import render
 from occurs.expr.signature import Mismatch
 from occurs.expr.tree import (
@@ -231,12 +230,11 @@ class _Inference:
             arg, found = node.args[m.position], types[m.position]
             self.complain(f"{known.name}: `{render(arg)}` is {found}, expected is {m.expected}", arg, known.doc)
             return None
-        if node.name.startswith("regexp") and len(node.args) > 1:
-            pattern = node.args[1]
-            text = pattern.value if isinstance(pattern, Literal) else None
-            wrong = regexp_problem(text) if isinstance(text, str) else None
-            if wrong:
-                self.complain(f"no regular expression: {wrong}", pattern)
+        for position, problem in known.problem.items():
+            given = node.args[position] if position < len(node.args) else None
+            wrong = problem(given.value) if isinstance(given, Literal) and given.value is not None else None
+            if given is not None and wrong:
+                self.complain(wrong, given)
         return result
 
     def annotated(self, node: Annotated) -> Type:

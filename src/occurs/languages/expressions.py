@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Any, ClassVar, TypeAlias
@@ -14,6 +14,7 @@ from lark import Token
 from occurs.errors import Span
 from occurs.expr import tree as core
 from occurs.expr.tree import Expr
+from occurs.languages.sizes import Sizes
 from occurs.languages.text import Text
 from occurs.model.time import Duration, exact_number
 from occurs.model.types import Type
@@ -244,6 +245,73 @@ class TypedBuilder(ExpressionBuilder):
     @abstractmethod
     def type(self, token: Token) -> Type | None:
         """The type a name stands for; reports an unknown one."""
+
+
+class SqlBuilder(TypedBuilder):
+    """Expressions of a language with SQL's `in`, `like`, `between` and `case`.
+
+    ``repeated``: see :class:`Sizes`.  ``unwraps``: parentheses do not count as a level of nesting.
+    """
+
+    repeated: ClassVar[Mapping[type[Expr], tuple[int, ...]]] = {}
+    unwraps: ClassVar[bool] = False
+
+    def __init__(self, source: Text, offset: int):
+        super().__init__(source, offset)
+        self.sizes = Sizes(self.repeated)
+
+    def expr(self, tree: Node) -> Expr:
+        """An expression; reports and raises Refused if it is nested too deeply, or stands for too much."""
+        while self.unwraps and tree.data == "group":
+            tree = tree.children[0]
+        self.deeper(1, tree)
+        built: Expr = getattr(self, f"x_{tree.data}")(tree)
+        self.depth -= 1
+        if self.sizes.too_large(built):
+            hint = "operands of `between` and `case x when` are repeated: compute the inner ones in another statement"
+            raise self.refuse("syntax", "these nested operators stand for an expression that is too large", tree, hint)
+        return built
+
+    def negatable(self, tree: Node) -> tuple[list[Expr], bool]:
+        """The operands, and whether there is a `not` between them."""
+        operands = [c for c in tree.children if c.data != "negated"]
+        return [self.expr(c) for c in operands], len(operands) < len(tree.children)
+
+    def x_like(self, tree: Node) -> Expr:
+        (arg, pattern), negated = self.negatable(tree)
+        return core.Like(arg, pattern, negated, span=self.span(tree))
+
+    def x_in_(self, tree: Node) -> Expr:
+        (arg, *items), negated = self.negatable(tree)
+        return core.In(arg, tuple(items), negated, span=self.span(tree))
+
+    def x_between(self, tree: Node) -> Expr:
+        """`x between a and b` is `x >= a and x <= b`."""
+        (arg, low, high), negated = self.negatable(tree)
+        span = self.span(tree)
+        ends = core.Binary(">=", arg, low, span=span), core.Binary("<=", arg, high, span=span)
+        inside = core.Binary("and", *ends, span=span)
+        return core.Unary("not", inside, span=span) if negated else inside
+
+    def x_case(self, tree: Node) -> Expr:
+        """`case when c then v .. end` is `if(c, v, .., null)`."""
+        parts = self.branches(tree)
+        otherwise = [] if len(parts) % 2 else [core.Literal(None, Type.NULL, span=self.span(tree))]
+        return core.Call("if", (*parts, *otherwise), span=self.span(tree))
+
+    def branches(self, tree: Node) -> list[Expr]:
+        """The parts of a `case`: condition, value, condition, value .. and, if there is an `else`, its value.
+
+        `case x when v then r` is `case when x = v then r`.
+        """
+        compared = self.expr(tree.children[0]) if tree.children[0].data != "when" else None
+        parts: list[Expr] = []
+        for part in tree.children[compared is not None :]:
+            built = [self.expr(c) for c in part.children]
+            if compared is not None and part.data == "when":
+                built[0] = core.Binary("=", compared, built[0], span=self.span(part.children[0]))
+            parts += built
+        return parts
 
 
 def unquoted(word: str, at: int, source: Text) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from lark import Token
 
@@ -13,35 +13,20 @@ from occurs.errors import Span, did_you_mean
 from occurs.expr import tree as core
 from occurs.expr.tree import Expr
 from occurs.languages.epl import syntax
-from occurs.languages.epl.parser_size import Sizes
 from occurs.languages.epl.words import AGGREGATES, OTHER_UNITS, UNFIXED, UNITS
-from occurs.languages.expressions import Node, TypedBuilder, plain
-from occurs.languages.text import Text
+from occurs.languages.expressions import Node, SqlBuilder, plain
 from occurs.model.time import Duration
 from occurs.model.types import Type
 
 
-class EplExpressions(TypedBuilder):
+class EplExpressions(SqlBuilder):
     """Numbers with suffixes, names with an index, ranges, cases, texts put together, and durations."""
 
-    def __init__(self, source: Text, offset: int) -> None:
-        super().__init__(source, offset)
-        self.sizes = Sizes()
+    unwraps = True
+    repeated: ClassVar = {syntax.Between: (4, 2, 2), syntax.InRange: (4, 2, 2)}
 
     def name(self, token: Token) -> syntax.Name:
         return syntax.Name(plain(token), span=self.span(token))
-
-    def expr(self, tree: Node) -> Expr:
-        """An expression; reports and raises Refused if it is nested too deeply.  Parentheses alone do not count."""
-        while tree.data == "group":
-            tree = tree.children[0]
-        self.deeper(1, tree)
-        built: Expr = getattr(self, f"x_{tree.data}")(tree)
-        self.depth -= 1
-        if self.sizes.too_large(built):
-            hint = "operands of `between` and `case x when` are repeated: compute the inner ones in another statement"
-            raise self.refuse("syntax", "these nested operators stand for an expression that is too large", tree, hint)
-        return built
 
     # --- numbers and durations ---------------------------------------------------------------------------------------
 
@@ -122,25 +107,12 @@ class EplExpressions(TypedBuilder):
     def joined(self, op: str, left: Expr, right: Expr, span: Span) -> Expr:
         return syntax.Concat(left, right, span=span) if op == "||" else super().joined(op, left, right, span)
 
-    def _negatable(self, tree: Node) -> tuple[list[Expr], bool]:
-        """The operands, and whether there is a `not` between them."""
-        operands = [c for c in tree.children if c.data != "negated"]
-        return [self.expr(c) for c in operands], len(operands) < len(tree.children)
-
     def x_between(self, tree: Node) -> Expr:
-        (arg, low, high), negated = self._negatable(tree)
+        (arg, low, high), negated = self.negatable(tree)
         return syntax.Between(arg, low, high, negated, span=self.span(tree))
 
-    def x_like(self, tree: Node) -> Expr:
-        (arg, pattern), negated = self._negatable(tree)
-        return core.Like(arg, pattern, negated, span=self.span(tree))
-
-    def x_in_(self, tree: Node) -> Expr:
-        (arg, *items), negated = self._negatable(tree)
-        return core.In(arg, tuple(items), negated, span=self.span(tree))
-
     def _range(self, tree: Node, left: bool, right: bool) -> Expr:
-        (arg, low, high), negated = self._negatable(tree)
+        (arg, low, high), negated = self.negatable(tree)
         return syntax.InRange(arg, low, high, (left, right), negated, span=self.span(tree))
 
     def x_range_open(self, tree: Node) -> Expr:
@@ -156,15 +128,7 @@ class EplExpressions(TypedBuilder):
         return self._range(tree, True, True)
 
     def x_case(self, tree: Node) -> Expr:
-        """`case x when v then r` is `case when x = v then r`."""
-        compared = self.expr(tree.children[0]) if tree.children[0].data != "when" else None
-        parts: list[Expr] = []
-        for part in tree.children[compared is not None :]:
-            built = [self.expr(c) for c in part.children]
-            if compared is not None and part.data == "when":
-                built[0] = core.Binary("=", compared, built[0], span=self.span(part.children[0]))
-            parts += built
-        return syntax.Case(tuple(parts), span=self.span(tree))
+        return syntax.Case(tuple(self.branches(tree)), span=self.span(tree))
 
 
 def chained(op: str, node: Expr) -> Iterator[Expr]:

@@ -15,7 +15,6 @@ Shares nothing with the engine on purpose: it is the other side of every compari
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -26,6 +25,7 @@ from typing import Any, Protocol
 from occurs.errors import DefinitionProblem
 from occurs.expr import tree
 from occurs.languages.epl import syntax
+from occurs.languages.reference_functions import like
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Type
 
@@ -273,13 +273,6 @@ def _arithmetic(f: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         return f(float(a), float(b)) if isinstance(a, float) or isinstance(b, float) else f(a, b)
 
     return apply
-
-
-def like(text: str, pattern: str) -> bool:
-    """``%`` any text, ``_`` one character, a backslash makes the next character itself."""
-    parts = re.findall(r"\\.|.", pattern, re.DOTALL)
-    wild = {"%": ".*", "_": "."}
-    return re.fullmatch("".join(wild.get(p, re.escape(p[-1])) for p in parts), text, re.DOTALL) is not None
 
 
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {

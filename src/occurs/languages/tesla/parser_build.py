@@ -125,9 +125,11 @@ class Builder(RuleExpressions):
 
     def condition(self, tree: Node, span: Span) -> syntax.Item | None:
         """A comparison; a lone name or call is an event whose policy was forgotten."""
-        empty = tree.data == "call" and tree.children[-1] is None
-        if tree.data == "bare" or empty or (tree.data == "call" and not self.is_function(tree)):
-            self._second_event(str(tree.children[0]), self.span(tree))
+        # an event with `between A and B` reads like a value between two
+        head = tree.children[0] if tree.data == "between" else tree
+        empty = head.data == "call" and head.children[-1] is None
+        if head.data == "bare" or empty or (head.data == "call" and not self.is_function(head)):
+            self._second_event(str(head.children[0]), self.span(head))
             return None
         return syntax.Condition(self.expr(tree), span)
 

@@ -8,12 +8,12 @@ from lark import Token
 
 from occurs.expr import tree as core
 from occurs.expr.tree import Expr
-from occurs.languages.expressions import Node, TypedBuilder, end_of, plain
+from occurs.languages.expressions import Node, SqlBuilder, end_of, plain
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.functions import is_function
 
 
-class RuleExpressions(TypedBuilder):
+class RuleExpressions(SqlBuilder):
     """Names, constraints and aggregates."""
 
     def name(self, token: Token) -> syntax.Name:

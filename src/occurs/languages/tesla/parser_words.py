@@ -19,6 +19,7 @@ _WORDS = {
     "KTH": "`K-first` or `K-last`", "NAME": "a name", "UNIT": "a unit of time (ms, s, min, h, d ...)",
     "NUMBER": "a number", "STRING": "a text in quotes", "PARAM": "a parameter `$x`", "FUNCTION": "an aggregate",
     "_AS": "`as`", "_WITHIN": "`within`", "_BETWEEN": "`between`", "_AND": "`and`", "_OR": "`or`", "_NOT": "`not`",
+    "_IN": "`in`", "_LIKE": "`like`", "_WHEN": "`when`", "_THEN": "`then`", "_ELSE": "`else`", "_END": "`end`",
     "_HAVING": "`having`",
     "_IS": "`is null`", "_NULL": "`null`", "_WHERE": "`where`", "_CONSUMING": "`consuming`", "EQ": "`=`",
     "_WALRUS": "`:=`", "EQ2": "`=>`", "_LPAR": "`(`", "_RPAR": "`)`", "_LSQB": "`[`", "_RSQB": "`]`",
@@ -29,6 +30,8 @@ _VALUE = {"NAME", "NUMBER", "STRING", "PARAM", "FUNCTION", "_TRUE", "_FALSE", "_
 _COMPARISON = {"EQ", "EQ2", "NE", "LT", "LE", "GT", "GE"}
 _ARITHMETIC = {"PLUS", "MINUS", "STAR", "SLASH", "PERCENT"}
 
+#: words behind a value that make a condition of it
+_BOOLEAN = ("or", "is", "not", "in", "like", "between")
 _POLICIES = ("each", "first", "last", "not")
 
 BOOLEAN_IN_WHERE = "in `where`, a comparison or other boolean value needs parentheses: `Hot = (T.Val > 45)`"
@@ -54,7 +57,7 @@ def words(expected: set[str]) -> str:
         left -= _VALUE
         parts.append("a condition" if condition else "a value")
     if left >= _COMPARISON:
-        left -= _COMPARISON
+        left -= _COMPARISON | {"_IN", "_LIKE", "_BETWEEN", "_NOT", "_IS"}
         parts.append("a comparison (`=`, `<`, `>=` ...)")
     if left >= _ARITHMETIC:
         left -= _ARITHMETIC | {"_IS"}
@@ -98,7 +101,7 @@ def _special(piece: str, start: int, end: int, found: str, expected: set[str]) -
     if text == "`":
         return "syntax", "this name is not closed in its line", "a name in backquotes: `` `my name` ``", here
     if re.search(r"(?i)\bwhere\b", before) and (text in ("=", "<", ">", "<=", ">=", "!=", "<>", "==") or
-                                                text.lower() in ("or", "is", "not")):  # fmt: skip
+                                                text.lower() in _BOOLEAN):  # fmt: skip
         return "syntax", message, BOOLEAN_IN_WHERE, here
     advice = _misspelled(text, before, expected)
     if advice is not None:

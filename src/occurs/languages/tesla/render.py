@@ -14,7 +14,7 @@ from occurs.model.time import Duration
 
 #: words that the grammar would take for keywords where a name may stand
 _KEYWORDS = frozenset(
-    "each first last not null true false and or is as within between where consuming from".split()  # noqa: SIM905
+    "each first last not null true false and or is as within between where consuming from having case".split()  # noqa: SIM905
 )
 
 Node: TypeAlias = (

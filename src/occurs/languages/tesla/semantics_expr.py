@@ -18,8 +18,8 @@ from typing import Any, Protocol
 
 from occurs.errors import DefinitionProblem
 from occurs.expr import tree
+from occurs.languages.reference_functions import FUNCTIONS, like, string
 from occurs.languages.tesla import syntax
-from occurs.languages.tesla.semantics_functions import FUNCTIONS, string
 from occurs.languages.tesla.semantics_types import ALIKE, Typed, static_type
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Type
@@ -96,7 +96,7 @@ def evaluate(node: tree.Expr, scope: Scope) -> Any:
                 return OVERFLOW
             return (value is None) != node.negated
         case tree.Unary("not"):
-            return kleene(lambda a: None if a is None else not a, evaluate(node.arg, scope))
+            return _unless(True, evaluate(node.arg, scope))
         case tree.Unary("neg"):
             return strict(lambda a: -a, evaluate(node.arg, scope))
         case tree.Binary("and"):
@@ -105,6 +105,14 @@ def evaluate(node: tree.Expr, scope: Scope) -> Any:
             return kleene(_or, evaluate(node.left, scope), evaluate(node.right, scope))
         case tree.Binary():
             return strict(OPERATORS[node.op], evaluate(node.left, scope), evaluate(node.right, scope))
+        case tree.In():
+            arg = evaluate(node.arg, scope)
+            found: Any = False
+            for item in node.items:
+                found = kleene(_or, found, strict(OPERATORS["="], arg, evaluate(item, scope)))
+            return _unless(node.negated, found)
+        case tree.Like():
+            return _unless(node.negated, strict(like, evaluate(node.arg, scope), evaluate(node.pattern, scope)))
         case tree.Call() if node.name in ALIKE:
             return _as_float_beside_floats(alternative(node, scope), node, scope)
         case tree.Call("string"):
@@ -139,6 +147,11 @@ def _or(a: bool | None, b: bool | None) -> bool | None:
 def both(a: Any, b: Any) -> Any:
     """Kleene's AND."""
     return kleene(_and, a, b)
+
+
+def _unless(negated: bool, outcome: Any) -> Any:
+    """Kleene's NOT if ``negated``."""
+    return kleene(lambda a: None if a is None else not a, outcome) if negated else outcome
 
 
 def conjunction(values: Iterable[Any]) -> Any:

@@ -20,7 +20,7 @@ TIMES = frozenset(("timestamp", "date_trunc"))
 FLOATS = frozenset(
     (
         *("sqrt", "power", "exp", "ln", "log10", "log2", "sin", "cos", "tan", "atan2", "radians", "degrees"),
-        *("float", "number", "epoch"),
+        *("distance", "float", "number", "epoch"),
     )
 )
 

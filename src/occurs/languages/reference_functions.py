@@ -1,4 +1,4 @@
-"""The scalar functions in the reference semantics of TESLA: plain Python, one value at a time (common.md section 6).
+"""The scalar functions in the reference semantics: plain Python, one value at a time (common.md section 6).
 
 Arguments are never null here: a function of null is null before it is called.  A result of None is null: outside its
 domain every function is.  Times are int microseconds since 1970 UTC.  ``re`` stands for RE2: of patterns that both
@@ -7,16 +7,21 @@ know they say the same.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from occurs.model.types import Type
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+          "December")  # fmt: skip
 #: texts are not made longer than this: null
 LONGEST = 1 << 20
 
@@ -130,9 +135,24 @@ def _padded(f: Callable[[str, int, str], str]) -> Callable[..., Any]:
     return lambda a, width, fill=" ": None if width > LONGEST else f(a[: max(0, width)], width, fill)
 
 
-def _extract(a: str, pattern: str) -> str | None:
+def _extract(a: str, pattern: str, group: int = 0) -> str | None:
     found = re.search(pattern, a)
-    return None if found is None else found[0]
+    return None if found is None or not 0 <= group <= len(found.groups()) else found[group] or ""
+
+
+def like(text: str, pattern: str) -> bool:
+    """``%`` any text, ``_`` one character, a backslash makes the next character itself."""
+    parts = re.findall(r"\\.|.", pattern, re.DOTALL)
+    wild = {"%": ".*", "_": "."}
+    return re.fullmatch("".join(wild.get(p, re.escape(p[-1])) for p in parts), text, re.DOTALL) is not None
+
+
+def _digest(name: str) -> Callable[[str], str]:
+    return lambda a: hashlib.new(name, a.encode(), usedforsecurity=False).hexdigest()
+
+
+def _bucket(a: str, size: int) -> int | None:
+    return int(_digest("sha256")(a)[:16], 16) % size if size > 0 else None
 
 
 def _regexp(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -147,16 +167,38 @@ def _regexp(f: Callable[..., Any]) -> Callable[..., Any]:
     return apply
 
 
-# --- times, in UTC ------------------------------------------------------------------------------------------------
+# --- places -------------------------------------------------------------------------------------------------------
+
+EARTH = 6_371_008.8
 
 
-def _at(a: int) -> datetime:
-    return EPOCH + timedelta(microseconds=a)
+def _distance(a: float, b: float, c: float, d: float) -> float | None:
+    """On a sphere: the haversine formula."""
+    if abs(a) > 90 or abs(c) > 90 or math.isinf(b) or math.isinf(d):
+        return None
+    a, b, c, d = (math.radians(x) for x in (a, b, c, d))
+    half = math.sin((c - a) / 2) ** 2 + math.cos(a) * math.cos(c) * math.sin((d - b) / 2) ** 2
+    return 2 * EARTH * math.asin(math.sqrt(min(half, 1.0)))
 
 
-def _trunc(unit: str, a: int) -> int | None:
-    at = _at(a)
-    day = at.replace(hour=0, minute=0, second=0, microsecond=0)
+# --- times, in UTC or a zone --------------------------------------------------------------------------------------
+
+
+def _at(a: int, zone: str = "UTC") -> datetime:
+    """What clocks of a zone show; raises ValueError if there is no such zone."""
+    try:
+        return (EPOCH + timedelta(microseconds=a)).astimezone(ZoneInfo(zone))
+    except (ZoneInfoNotFoundError, IsADirectoryError) as error:
+        raise ValueError(zone) from error
+
+
+def _calendar(f: Callable[[datetime], Any]) -> Callable[..., Any]:
+    return _partial(lambda a, zone="UTC": f(_at(a, zone)))
+
+
+def _trunc(unit: str, a: int, zone: str = "UTC") -> int | None:
+    at = _at(a, zone)
+    day = at.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
     starts = {
         "year": day.replace(month=1, day=1),
         "quarter": day.replace(month=(at.month - 1) // 3 * 3 + 1, day=1),
@@ -222,17 +264,25 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "regexp_like": _regexp(lambda a, pattern: re.search(pattern, a) is not None),
     "regexp_replace": _regexp(lambda a, pattern, new: re.sub(pattern, new.replace(r"\0", r"\g<0>"), a)),
     "regexp_extract": _regexp(_extract),
-    "year": lambda a: _at(a).year,
-    "quarter": lambda a: (_at(a).month + 2) // 3,
-    "month": lambda a: _at(a).month,
-    "week": lambda a: _at(a).isocalendar().week,
-    "day": lambda a: _at(a).day,
-    "dayofyear": lambda a: _at(a).timetuple().tm_yday,
-    "dayofweek": lambda a: _at(a).isoweekday(),
-    "hour": lambda a: _at(a).hour,
-    "minute": lambda a: _at(a).minute,
-    "second": lambda a: _at(a).second,
-    "millisecond": lambda a: _at(a).microsecond // 1000,
-    "date_trunc": _trunc,
+    "md5": _digest("md5"),
+    "sha256": _digest("sha256"),
+    "bucket": _bucket,
+    "distance": _distance,
+    "year": _calendar(lambda at: at.year),
+    "quarter": _calendar(lambda at: (at.month + 2) // 3),
+    "month": _calendar(lambda at: at.month),
+    "week": _calendar(lambda at: at.isocalendar().week),
+    "day": _calendar(lambda at: at.day),
+    "dayofyear": _calendar(lambda at: at.timetuple().tm_yday),
+    "dayofweek": _calendar(lambda at: at.isoweekday()),
+    "hour": _calendar(lambda at: at.hour),
+    "minute": _calendar(lambda at: at.minute),
+    "second": _calendar(lambda at: at.second),
+    "millisecond": _calendar(lambda at: at.microsecond // 1000),
+    "day_name": _calendar(lambda at: DAYS[at.weekday()]),
+    "month_name": _calendar(lambda at: MONTHS[at.month - 1]),
+    "is_weekend": _calendar(lambda at: at.weekday() >= 5),
+    "date": _calendar(lambda at: at.date().isoformat()),
+    "date_trunc": _partial(_trunc),
     "epoch": lambda a: a / 1e6,
 }

@@ -6,17 +6,22 @@ repeat ``x``.  Nested, they double with every level, so that a short text would 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from occurs.expr.tree import Expr
-from occurs.languages.epl import syntax
 
 #: parts that any expression may have, and how many times more than it has in the text
 _FREE, _TIMES = 2_000, 8
 
 
 class Sizes:
-    """The sizes of the expressions of one statement, which are built from the leaves upwards."""
+    """The sizes of the expressions of one statement, which are built from the leaves upwards.
 
-    def __init__(self) -> None:
+    ``repeated``: of classes of nodes that stand for larger expressions, how often each operand is repeated there.
+    """
+
+    def __init__(self, repeated: Mapping[type[Expr], tuple[int, ...]]) -> None:
+        self._repeated = repeated
         self._built = 0
         #: by the identity of a node, which is kept so that no other node gets its identity
         self._known: dict[int, tuple[Expr, int]] = {}
@@ -30,7 +35,8 @@ class Sizes:
         known = self._known.get(id(node))
         if known is None:
             sizes = [self._size(c) for c in node.children]
-            if isinstance(node, syntax.Between | syntax.InRange):
-                sizes = [4 * sizes[0], 2 * sizes[1], 2 * sizes[2], 8]
+            times = self._repeated.get(type(node))
+            if times is not None:
+                sizes = [n * size for n, size in zip(times, sizes, strict=True)] + [sum(times)]
             known = self._known[id(node)] = node, 1 + sum(sizes)
         return known[1]
