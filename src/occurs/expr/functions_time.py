@@ -99,7 +99,7 @@ _calendar("is_weekend", "Whether it is Saturday or Sunday.", lambda x: pc.greate
 _calendar("date", "The date as text, `2024-01-05`.", _date, Type.STRING, "2024-01-05")
 
 UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond")
-#: units that no change of the clocks divides
+#: units that are there twice when the clocks go back
 _SHORT = ("hour", "minute", "second", "millisecond")
 
 
@@ -125,12 +125,14 @@ def date_trunc(unit: str, x: pa.Array, zone: str = "UTC") -> pa.Array:
     short = _unit(unit)
     if short is None or zone_problem(zone):
         return pa.nulls(len(x), pa.int64())
-    local = _local(x, zone)
-    start = pc.floor_temporal(local, unit=short, week_starts_monday=True)
-    if short in _SHORT or zone == "UTC":
-        return pc.subtract(x, pc.subtract(local.view(pa.int64()), start.view(pa.int64())))
-    # a day that begins at a time that the clocks show twice begins at the first, one that they skip after it
-    return pc.assume_timezone(start, zone, ambiguous="earliest", nonexistent="latest").view(pa.int64())
+    start = pc.floor_temporal(_local(x, zone), unit=short, week_starts_monday=True)
+    # what clocks show twice is the first, what they skip is the instant behind the gap
+    first = pc.assume_timezone(start, zone, ambiguous="earliest", nonexistent="latest").view(pa.int64())
+    if short not in _SHORT:
+        return first
+    # of an hour that is there twice, the one that ``x`` is in
+    last = pc.assume_timezone(start, zone, ambiguous="latest", nonexistent="latest").view(pa.int64())
+    return pc.if_else(pc.less_equal(last, x), last, first)
 
 
 @function(TIMESTAMP, result=Type.FLOAT, example=((_SAMPLE,), 1_704_445_650.25))
