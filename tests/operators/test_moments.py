@@ -13,7 +13,7 @@ import pytest
 from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.kernels.aggregating import BLOCK, block_extremes, extremes, prefix_sums
-from occurs.operators.kernels.ranking import kth, wavelet
+from occurs.operators.kernels.ranking import distinct, kth, wavelet
 from occurs.operators.moments import Moments
 
 KINDS = ("decimals", "wide", "whole", "tiny", "huge", "cancelling", "infinite", "ints", "big ints")
@@ -116,7 +116,7 @@ def test_the_kth_smallest_of_ranges() -> None:
 
 
 def test_the_middle_of_a_column_with_nulls() -> None:
-    from occurs.operators.aggregate import _middles
+    from occurs.operators.aggregate import _ranked
     from occurs.operators.frame import Index
 
     rng = random.Random(4)
@@ -126,12 +126,23 @@ def test_the_middle_of_a_column_with_nulls() -> None:
     index = Index(np.arange(300), np.array([0, 300]), np.arange(300))
     lo, hi = np.zeros(300, np.int64), np.arange(1, 301)
     before = prefix_sums(valid.astype(np.int64))
-    left, right = _middles(index, "v", column, lo, hi, before[hi] - before[lo])
+    count = before[hi] - before[lo]
+    left, right = _ranked(index, "v", column, lo, hi, (count - 1) // 2, count // 2)
     for a, b, m, n in zip(lo, hi, left, right):
         some = [v for v, ok in zip(raw[a:b], valid[a:b]) if ok]
         assert (m < 0) == (not some)
         if some:
             assert (raw[m] + raw[n]) / 2 == statistics.median(some)
+
+
+def test_the_different_values_of_ranges() -> None:
+    rng = random.Random(5)
+    for n, most in ((0, 1), (1, 1), (63, 5), (200, 3), (500, 400)):
+        ranks = np.array([rng.randint(-1, most) for _ in range(n)], np.int64)
+        lo = np.array([rng.randint(0, n) for _ in range(80)])
+        hi = np.array([rng.randint(a, n) for a in lo])
+        expected = [len(set(ranks[a:b].tolist()) - {-1}) for a, b in zip(lo, hi)]
+        assert distinct(ranks, lo, hi).tolist() == expected
 
 
 def test_the_extremes_of_ranges() -> None:

@@ -16,9 +16,10 @@ from occurs.operators.candidates import DIRECT
 from occurs.operators.columns import Column
 from occurs.operators.frame import NO_BOUND, NO_MASK, Index
 from occurs.operators.kernels import aggregating as kernel
+from occurs.operators.kernels.ranking import distinct
 from occurs.operators.kernels.selecting import expand
 from occurs.operators.moments import Moments
-from occurs.operators.orderstats import Middles
+from occurs.operators.orderstats import Ranked
 from occurs.operators.windows import Between, KeyPart, Source, Within
 
 if TYPE_CHECKING:
@@ -28,9 +29,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Windowed(Expr):
-    """``function`` (count sum avg min max stddev median first last) of ``attribute`` over the rows of a window.
+    """``function`` (count sum avg min max stddev median percentile first last, or ``count distinct``) of ``attribute``
+    over the rows of a window.
 
-    ``attribute`` None counts rows.  ``type``: of the result.
+    ``attribute`` None counts rows.  ``type``: of the result.  ``percent``: of a percentile.
     """
 
     function: str
@@ -40,6 +42,7 @@ class Windowed(Expr):
     interval: Within | Between
     keys: tuple[KeyPart, ...]
     residual: tuple[Expr, ...] = ()
+    percent: float | None = None
     span: Span | None = _span()
 
     @property
@@ -102,13 +105,17 @@ def _reduce(
     if column.type is Type.NULL:  # nothing but nulls, so there is nothing to order or to add
         return Column(node.type, count, None) if name == "sum" else Column.nulls(node.type, len(lo))
     some = count > 0
+    if name == "count distinct":
+        return Column(Type.INT, distinct(_ranks(index, node.attribute, ordered), lo, hi), None)
     if name in ("first", "last", "min", "max"):
         at = _position(name, index, node.attribute, ordered, valid, lo, hi)
         return _pick(ordered, np.where(some, at, -1)).cast(node.type)
     if name == "median":
-        left, right = _middles(index, node.attribute, ordered, lo, hi, count)
+        left, right = _ranked(index, node.attribute, ordered, lo, hi, (count - 1) // 2, count // 2)
         middle = _mean_of_two(_pick(ordered, left).values, _pick(ordered, right).values)
         return Column(Type.FLOAT, np.where(some, middle, 0.0), None if some.all() else some)
+    if node.percent is not None:
+        return _percentile(index, node, ordered, lo, hi, count)
     if name == "stddev":
         spread = _moments(index, node.attribute, ordered, valid).deviations(lo, hi, count)
         known = ~np.isnan(spread)
@@ -192,14 +199,31 @@ def _ranks(index: Index, name: str, ordered: Column) -> np.ndarray:
     return found
 
 
-def _middles(
-    index: Index, name: str, ordered: Column, lo: np.ndarray, hi: np.ndarray, count: np.ndarray
+def _percentile(
+    index: Index, node: Windowed, ordered: Column, lo: np.ndarray, hi: np.ndarray, count: np.ndarray
+) -> Column:
+    """In proportion between the two nearest values; null for ranges without values."""
+    assert node.attribute is not None and node.percent is not None
+    at = node.percent * (count - 1) / 100
+    first, second = np.floor(at).astype(np.int64), np.ceil(at).astype(np.int64)
+    first, second = np.where(count > 0, first, -1), np.where(count > 0, second, -1)
+    left, right = _ranked(index, node.attribute, ordered, lo, hi, first, second)
+    low, high = (_pick(ordered, p).values.astype(np.float64) for p in (left, right))
+    with np.errstate(all="ignore"):
+        out = np.where(low == high, low, low + (high - low) * (at - np.floor(at)))
+    known = (count > 0) & ~np.isnan(out)
+    return Column(Type.FLOAT, np.where(known, out, 0.0), None if known.all() else known)
+
+
+def _ranked(
+    index: Index, name: str, ordered: Column, lo: np.ndarray, hi: np.ndarray, first: np.ndarray, second: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Positions of the two middle values of each range (equal for odd counts); -1 for ranges without values."""
-    found = index.cache.get(("middles", name))
+    """Positions of the values that are ``first`` and ``second`` (from 0) in the order of each range's; -1 where there is
+    no such."""
+    found = index.cache.get(("ranked", name))
     if found is None:
-        found = index.cache[("middles", name)] = Middles(_ranks(index, name, ordered))
-    return found.find(lo, hi, count)
+        found = index.cache[("ranked", name)] = Ranked(_ranks(index, name, ordered))
+    return found.find(lo, hi, first, second)
 
 
 def _position(

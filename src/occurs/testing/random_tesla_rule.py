@@ -242,7 +242,11 @@ class RuleWriter:
         elif floats and p.chance(0.6):
             function, dotted = rng.choice(("Sum", "avg", "STDDEV", "median", "Min", "MAX", "first", "LAST")), ".X"
         else:
-            function, dotted = rng.choice(("AVG", "stddev", "MEDIAN")), ".V"
+            function, dotted = rng.choice(("AVG", "stddev", "MEDIAN", "percentile")), ".V"
+        if function == "percentile":
+            dotted += f", {rng.choice((0, 25, 37.5, 90, 100))}"
+        elif function == "count" and dotted and p.chance(0.3):
+            event = f"distinct {event}"
         return f"{function}({event}{dotted}) {self.interval()}"
 
     # --- where --------------------------------------------------------------------------------------------------

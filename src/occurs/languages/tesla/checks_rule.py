@@ -175,7 +175,9 @@ class RuleChecks:
             self.source.report("nested-aggregate", message, node.span, hint)
         self._event(node.event, nested=True)
         if node.attribute is None and node.function != "count":
-            hint = f"name one: `{node.function.upper()}({node.event.type}().Attribute)`; only COUNT goes without"
+            function, _, distinct = node.function.upper().partition(" ")
+            inside = f"{distinct} {node.event.type}" if distinct else node.event.type
+            hint = f"name one: `{function}({inside}().Attribute)`; only COUNT goes without"
             message = f"{node.function.upper()} needs an attribute"
             self.source.report("aggregate-attribute", message, node.span, hint)
         elif node.attribute is not None and node.event.type.text != TIMER:

@@ -18,7 +18,7 @@ from occurs.model.types import Type, widen
 
 Report = Callable[[str, str, Span | None, str | None], None]
 
-_NUMBERS_ONLY = ("avg", "sum", "stddev", "median")
+_NUMBERS_ONLY = ("avg", "sum", "stddev", "median", "percentile")
 
 
 def _silent(kind: str, message: str, span: Span | None, hint: str | None = None) -> None:
@@ -73,7 +73,7 @@ class RuleTypes:
     def _aggregate(self, node: syntax.Aggregate, report: Report) -> Type | None:
         for constraint in node.event.constraints:
             self._condition(constraint, node.event.type.text, report)
-        if node.function == "count":
+        if node.function in ("count", "count distinct"):
             return Type.INT
         if node.attribute is None:
             return None

@@ -128,9 +128,9 @@ class _Compiler:
                 column = Type.TIMESTAMP if self.kind.timestamp else Type.INT
         if node.function in ("first", "last"):
             self.positional.add(type)
-        if node.function == "count":
+        if node.function in ("count", "count distinct"):
             result = Type.INT
-        elif node.function in ("avg", "stddev", "median"):
+        elif node.function in ("avg", "stddev", "median", "percentile"):
             result = Type.FLOAT
         elif column is None or column is Type.NULL:
             # as the checks have it: without a value a sum is 0, everything else null
@@ -138,7 +138,8 @@ class _Compiler:
         else:
             result = column
         source = Source(type, filters, type in self.strict)
-        return Windowed(node.function, node.attribute, result, source, interval, keys, residual, span=node.span)
+        function = (node.function, node.attribute, result, source, interval, keys, residual, node.percent)
+        return Windowed(*function, span=node.span)
 
     def interval(self, interval: syntax.Interval, *, opened: bool) -> Within | Between:
         if isinstance(interval, syntax.Within):

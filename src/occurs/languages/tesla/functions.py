@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from occurs.expr.functions import CATALOGUE
 
-AGGREGATES = ("avg", "sum", "min", "max", "count", "stddev", "median", "first", "last")
+AGGREGATES = ("avg", "sum", "min", "max", "count", "stddev", "median", "percentile", "first", "last")
 #: the scalar functions: those that the language names and the rest of the common catalogue
 FUNCTIONS = frozenset(CATALOGUE) - frozenset(AGGREGATES)
 

@@ -42,19 +42,42 @@ class RuleExpressions(SqlBuilder):
         """`within` or `between`."""
 
     def x_aggregate(self, tree: Node) -> Expr:
-        function, kind, *rest = tree.children
+        word, distinct, kind, *rest = tree.children
         interval = self.interval(rest.pop())
+        number = rest.pop()
         attribute = rest.pop()
+        function = self._function(word, distinct)
+        percent = self._percent(function, word, number)
         inside = self.constraints(rest[0]) if rest else ()
         stop = (self.offset + end_of(rest[0])) if rest else self.offset + (kind.end_pos or 0)
         event = syntax.Event(self.name(kind), inside, None, self.source.span(self.offset + (kind.start_pos or 0), stop))
         return syntax.Aggregate(
-            str(function).lower(),
+            function,
             event,
             plain(attribute) if attribute is not None else None,
             interval,
+            percent,
             span=self.span(tree),
         )
+
+    def _function(self, word: Token, distinct: Token | None) -> str:
+        """The name of an aggregate."""
+        name = str(word).lower()
+        if distinct is None:
+            return name
+        if name != "count":
+            raise self.refuse("syntax", f"{name.upper()} does not take `distinct`", distinct, "only COUNT does")
+        return "count distinct"
+
+    def _percent(self, function: str, word: Token, number: Token | None) -> float | None:
+        """The number of a percentile; what is missing, or too much, is refused."""
+        hint = "a percentile is written `PERCENTILE(Temp().Value, 95)`, with a number from 0 to 100"
+        if (number is None) == (function == "percentile"):
+            found = "needs a number" if number is None else "does not take a number"
+            raise self.refuse("syntax", f"{function.upper()} {found}", word if number is None else number, hint)
+        if number is not None and not float(number) <= 100:
+            raise self.refuse("syntax", f"there is no percentile {number}", number, hint)
+        return None if number is None else float(number)
 
 
 def _positional(expr: Expr) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from occurs.expr.render import duration_text, name_text
+from occurs.expr.render import duration_text, name_text, number_text
 from occurs.expr.render import render as render_expr
 from occurs.expr.tree import COMPARISONS as _COMPARISONS
 from occurs.expr.tree import Binary, Call, DurationLiteral, Expr, IsNull, Literal, Param, Ref, Unary
@@ -112,7 +112,10 @@ def _leaf(node: Expr) -> str | None:
     """The spellings that are TESLA's own."""
     if isinstance(node, syntax.Aggregate):
         attribute = "" if node.attribute is None else f".{_text(node.attribute)}"
-        return f"{node.function}({render(node.event)}{attribute}) {render(node.interval)}"
+        percent = "" if node.percent is None else f", {number_text(node.percent)}"
+        function, _, distinct = node.function.partition(" ")
+        inside = f"{distinct} {render(node.event)}" if distinct else render(node.event)
+        return f"{function}({inside}{attribute}{percent}) {render(node.interval)}"
     if isinstance(node, syntax.Positional):
         return "_" if node.value is None else render(node.value)
     if isinstance(node, DurationLiteral) and node.value.ticks:

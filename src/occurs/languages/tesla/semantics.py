@@ -13,7 +13,7 @@ from typing import Any
 
 from occurs.errors import InputProblem, Problem
 from occurs.languages.tesla import syntax
-from occurs.languages.tesla.semantics_aggregates import AGGREGATES
+from occurs.languages.tesla.semantics_aggregates import AGGREGATES, percentile
 from occurs.languages.tesla.semantics_expr import OVERFLOW, Undecided, clean, conjunction, ticks
 from occurs.languages.tesla.semantics_expr import evaluate as value_of
 from occurs.languages.tesla.semantics_rule import TIMER, Constraint, Reading, evaluation_order, read, strict_types
@@ -314,7 +314,8 @@ class Place:
         if node.attribute is None:
             return len(chosen)
         values = [_value(e, node.attribute) for e in self.run.in_order(chosen)]
-        return AGGREGATES[node.function]([v for v in values if v is not None])
+        known = [v for v in values if v is not None]
+        return AGGREGATES[node.function](known) if node.percent is None else percentile(known, node.percent)
 
 
 def _value(event: Occurrence | None, name: str) -> Any:

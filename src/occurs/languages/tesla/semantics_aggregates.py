@@ -46,8 +46,20 @@ def median(values: Sequence[Any]) -> float | None:
     return mean(middle)
 
 
+def percentile(values: Sequence[Any], percent: float) -> float | None:
+    """The value that stands at so many percent of the way from the least to the greatest, in proportion between the two
+    nearest; null for none."""
+    if not values:
+        return None
+    ranked = sorted(values)
+    at = percent * (len(ranked) - 1) / 100
+    low, high = float(ranked[math.floor(at)]), float(ranked[math.ceil(at)])
+    return low if low == high else low + (high - low) * (at - math.floor(at))
+
+
 AGGREGATES: dict[str, Callable[[Sequence[Any]], Any]] = {
     "count": len,
+    "count distinct": lambda values: len(set(values)),
     "sum": total,
     "avg": mean,
     "stddev": deviation,

@@ -49,9 +49,9 @@ def static_type(node: tree.Expr, at: Typed) -> Type | None:
             return at.type_of_parameter(node.name)
         case tree.Annotated():
             return node.type
-        case syntax.Aggregate(function="avg" | "stddev" | "median"):
+        case syntax.Aggregate(function="avg" | "stddev" | "median" | "percentile"):
             return Type.FLOAT
-        case syntax.Aggregate(function="count"):
+        case syntax.Aggregate(function="count" | "count distinct"):
             return Type.INT
         case syntax.Aggregate():
             return at.type_of_aggregated(node)

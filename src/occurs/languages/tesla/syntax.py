@@ -104,12 +104,16 @@ Item = Selection | Negation | ExtraWithin | Condition
 
 @dataclass(frozen=True)
 class Aggregate(Expr):
-    """``FUNCTION(Type(constraints).attribute) interval``; ``function`` in lower case, no ``attribute``: COUNT()."""
+    """``FUNCTION(Type(constraints).attribute) interval``; ``function`` in lower case, no ``attribute``: COUNT().
+
+    ``COUNT(DISTINCT ..)`` is the function ``count distinct``.  ``percent``: of PERCENTILE, from 0 to 100.
+    """
 
     function: str
     event: Event
     attribute: str | None
     interval: Interval
+    percent: float | None = None
     span: Span | None = _span()
 
     @property

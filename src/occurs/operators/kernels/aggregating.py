@@ -103,31 +103,31 @@ def float_sums(values: np.ndarray, valid: np.ndarray, lo: np.ndarray, hi: np.nda
 
 
 @kernel
-def middles(
-    rank: np.ndarray, valid: np.ndarray, lo: np.ndarray, hi: np.ndarray
+def ranked(
+    rank: np.ndarray, lo: np.ndarray, hi: np.ndarray, first: np.ndarray, second: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Positions of the two middle values (equal for odd counts), by ``rank``; -1 for empty ranges."""
+    """Positions of the values that are ``first`` and ``second`` by ``rank`` (-1: null) in each range; -1 for none."""
     n = len(lo)
     left = np.full(n, -1, np.int64)
     right = np.full(n, -1, np.int64)
     for i in range(n):
         count = 0
         for p in range(lo[i], hi[i]):
-            if valid[p]:
+            if rank[p] >= 0:
                 count += 1
-        if count == 0:
-            continue
         keys = np.empty(count, np.int64)
         where = np.empty(count, np.int64)
         k = 0
         for p in range(lo[i], hi[i]):
-            if valid[p]:
+            if rank[p] >= 0:
                 keys[k] = rank[p]
                 where[k] = p
                 k += 1
         by = np.argsort(keys)
-        left[i] = where[by[(count - 1) // 2]]
-        right[i] = where[by[count // 2]]
+        if 0 <= first[i] < count:
+            left[i] = where[by[first[i]]]
+        if 0 <= second[i] < count:
+            right[i] = where[by[second[i]]]
     return left, right
 
 

@@ -80,3 +80,47 @@ def kth(
                 b = zeros[level] + ones_b
         out[i] = value
     return out
+
+
+def distinct(rank: np.ndarray, lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
+    """How many different ranks each range holds; -1 (null) is none."""
+    return _distinct(rank, lo, hi, np.argsort(hi, kind="stable"))
+
+
+@kernel
+def _distinct(rank: np.ndarray, lo: np.ndarray, hi: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """``order``: the ranges by their end.  Up to each end, the last place of every rank counts: a tree of sums."""
+    n = len(rank)
+    out = np.zeros(len(lo), np.int64)
+    sums = np.zeros(n + 1, np.int64)
+    most = -1
+    for p in range(n):
+        most = max(most, rank[p])
+    last = np.full(most + 1, -1, np.int64)
+    done = 0
+    for i in order:
+        while done < hi[i]:
+            now = rank[done]
+            if now >= 0:
+                before = last[now]
+                at = before + 1
+                while before >= 0 and at <= n:
+                    sums[at] -= 1
+                    at += at & -at
+                at = done + 1
+                while at <= n:
+                    sums[at] += 1
+                    at += at & -at
+                last[now] = done
+            done += 1
+        found = 0
+        at = hi[i]
+        while at > 0:
+            found += sums[at]
+            at -= at & -at
+        at = lo[i]
+        while at > 0:
+            found -= sums[at]
+            at -= at & -at
+        out[i] = found
+    return out
