@@ -74,11 +74,9 @@ _field("minute", "The minute, 0 to 59.", pc.minute, 7)
 _field("second", "The second, 0 to 59.", pc.second, 30)
 _field("millisecond", "The millisecond of the second, 0 to 999.", pc.millisecond, 250)
 
-_DAYS = pa.array(["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"])
-_MONTHS = pa.array(
-    ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-     "December"]
-)  # fmt: skip
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+           "December")  # fmt: skip
 
 
 def _weekday(x: pa.Array) -> pa.Array:
@@ -90,9 +88,9 @@ def _date(x: pa.Array) -> pa.Array:
     return pc.floor_temporal(x, unit="day").cast(pa.date32()).cast(pa.string())
 
 
-_calendar("day_name", "The English name of the day of the week.", lambda x: _DAYS.take(_weekday(x)),
+_calendar("day_name", "The English name of the day of the week.", lambda x: pa.array(_DAYS).take(_weekday(x)),
           Type.STRING, "Friday")  # fmt: skip
-_calendar("month_name", "The English name of the month.", lambda x: _MONTHS.take(pc.subtract(pc.month(x), 1)),
+_calendar("month_name", "The English name of the month.", lambda x: pa.array(_MONTHS).take(pc.subtract(pc.month(x), 1)),
           Type.STRING, "January")  # fmt: skip
 _calendar("is_weekend", "Whether it is Saturday or Sunday.", lambda x: pc.greater_equal(_weekday(x), 5),
           Type.BOOL, False)  # fmt: skip

@@ -203,7 +203,8 @@ def _percentile(
     index: Index, node: Windowed, ordered: Column, lo: np.ndarray, hi: np.ndarray, count: np.ndarray
 ) -> Column:
     """In proportion between the two nearest values; null for ranges without values."""
-    assert node.attribute is not None and node.percent is not None
+    assert node.attribute is not None
+    assert node.percent is not None
     at = node.percent * (count - 1) / 100
     first, second = np.floor(at).astype(np.int64), np.ceil(at).astype(np.int64)
     first, second = np.where(count > 0, first, -1), np.where(count > 0, second, -1)
@@ -218,8 +219,8 @@ def _percentile(
 def _ranked(
     index: Index, name: str, ordered: Column, lo: np.ndarray, hi: np.ndarray, first: np.ndarray, second: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Positions of the values that are ``first`` and ``second`` (from 0) in the order of each range's; -1 where there is
-    no such."""
+    """Positions of the values that are ``first`` and ``second`` (from 0) in the order of each range's; -1 where there
+    is no such."""
     found = index.cache.get(("ranked", name))
     if found is None:
         found = index.cache[("ranked", name)] = Ranked(_ranks(index, name, ordered))

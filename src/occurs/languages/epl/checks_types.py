@@ -11,10 +11,8 @@ from occurs.expr.render import render
 from occurs.expr.tree import COMPARISONS, Binary, Call, Expr, In, Literal, Ref, Unary, rewrite
 from occurs.expr.typing import Report, comparable, infer, span_of
 from occurs.languages.epl import syntax
+from occurs.languages.epl.functions import FUNCTIONS
 from occurs.model.types import Type, widen
-
-#: the functions of the language, to their names in the catalogue
-FUNCTIONS = {"abs": "abs", "coalesce": "coalesce", "max": "greatest", "min": "least"}
 
 RefType = Callable[[Ref], Type | None]
 

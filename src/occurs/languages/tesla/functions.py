@@ -2,10 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 from occurs.expr.functions import CATALOGUE
 
-AGGREGATES = ("avg", "sum", "min", "max", "count", "stddev", "median", "percentile", "first", "last")
-#: the scalar functions: those that the language names and the rest of the common catalogue
+
+@dataclass(frozen=True)
+class Aggregate:
+    """An aggregate: how it is written over ``V``, what it gives, and its value for the ``values`` of an example."""
+
+    text: str
+    doc: str
+    values: tuple[Any, ...]
+    result: Any
+
+
+AGGREGATES = {
+    "count": Aggregate("COUNT(DISTINCT X().V)", "The number of rows, of values (`COUNT(X().V)`), or of different values; "
+                       "of no rows 0.", (2, 2, 5, None), 2),
+    "sum": Aggregate("SUM(X().V)", "The sum of the values; of none 0.", (2, 5, None), 7),
+    "avg": Aggregate("AVG(X().V)", "The mean of the values.", (2, 5, None), 3.5),
+    "min": Aggregate("MIN(X().V)", "The least value.", (5, 2, None), 2),
+    "max": Aggregate("MAX(X().V)", "The greatest value.", (2, 5, None), 5),
+    "stddev": Aggregate("STDDEV(X().V)", "The sample standard deviation; of one value null.", (1, 2, 3), 1.0),
+    "median": Aggregate("MEDIAN(X().V)", "The middle value, or the mean of the middle two.", (2, 5, 9, 30), 7.0),
+    "percentile": Aggregate("PERCENTILE(X().V, 90)", "The value that lies so many percent of the way from the least to "
+                            "the greatest, in proportion between the two nearest.", (10, 20, 40, 50), 47.0),
+    "first": Aggregate("FIRST(X().V)", "The value of the earliest row that has one.", (None, 5, 2), 5),
+    "last": Aggregate("LAST(X().V)", "The value of the latest row that has one.", (5, 2, None), 2),
+}  # fmt: skip
+#: the scalar functions: all of the common catalogue
 FUNCTIONS = frozenset(CATALOGUE) - frozenset(AGGREGATES)
 
 

@@ -25,11 +25,10 @@ from occurs.languages.logic.checks.nodes import (
     Variable,
     ViewOf,
 )
+from occurs.languages.logic.functions import FUNCTIONS
 from occurs.languages.logic.render import render
 from occurs.model.types import Type
 
-FUNCTIONS = ("abs", "floor", "ceil", "round", "sqrt", "length", "lower", "upper", "coalesce", "hour", "minute",
-             "time_of_day")  # fmt: skip
 _CALENDAR = ("hour", "minute", "time_of_day")
 
 
