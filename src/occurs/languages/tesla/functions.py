@@ -19,8 +19,8 @@ class Aggregate:
 
 
 AGGREGATES = {
-    "count": Aggregate("COUNT(DISTINCT X().V)", "The number of rows, of values (`COUNT(X().V)`), or of different values; "
-                       "of no rows 0.", (2, 2, 5, None), 2),
+    "count": Aggregate("COUNT(DISTINCT X().V)", "The number of different values; `COUNT(X().V)` counts all values, and "
+                       "`COUNT(X())` rows.", (2, 2, 5, None), 2),
     "sum": Aggregate("SUM(X().V)", "The sum of the values; of none 0.", (2, 5, None), 7),
     "avg": Aggregate("AVG(X().V)", "The mean of the values.", (2, 5, None), 3.5),
     "min": Aggregate("MIN(X().V)", "The least value.", (5, 2, None), 2),
