@@ -106,8 +106,8 @@ class NetCall:
         self.signals[definition.output] = found.signal
         if found.certain is not None:
             self.certain[definition.output] = found.certain
-        rows = definition.answer.final(found.report, self.call)
-        begun = None if found.begun is None else definition.answer.rows(found.begun, self.call)
+        rows = definition.answer.final(found.report, self.call, found.events)
+        begun = None if found.begun is None else definition.answer.rows(found.begun, self.call, found.events)
         for part in (rows, begun):
             if part is not None and labelled:
                 part.labels = labels_of(definition, part)
@@ -171,7 +171,7 @@ def _since(signal: Signal, born: int | None) -> Signal:
 def labels_of(definition: NetDefinition, rows: Rows) -> Labels:
     """Labels of what a set has: an event or a state is known by its attributes and its time, whether it has ended or
     not, what may overlap by its end, too (common.md, section 3)."""
-    values: dict[str, pa.Array] = {n: c.arrow for n, c in rows.columns.items() if n != "end"}
+    values: dict[str, pa.Array] = {a.name: rows.columns[a.name].arrow for a in definition.answer.head}
     if definition.sort == "dynamic":
         values["end"] = pa.array(rows.columns["end"].values, mask=~rows.columns["end"].is_valid())
     return derived_labels(definition.identity, [], rows.time, values)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +27,9 @@ from occurs.operators.windows import Between, KeyPart, Source, Within
 if TYPE_CHECKING:
     from occurs.operators.pattern import Matches
     from occurs.operators.run import Run
+
+#: raises the error of the range whose number it is given
+Overflow = Callable[[int], None]
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,16 @@ class Windowed(Expr):
         return replace(self, source=replace(self.source, filters=tuple(new[:n])), residual=tuple(new[n:]))
 
 
+@dataclass(frozen=True)
+class Reduced:
+    """What a range of rows becomes: see :class:`Windowed`."""
+
+    function: str
+    attribute: str | None
+    type: Type
+    percent: float | None = None
+
+
 def aggregate(run: Run, matches: Matches, node: Windowed) -> Column:
     """One value per match."""
     from occurs.operators.run import blocks
@@ -65,7 +80,7 @@ def aggregate(run: Run, matches: Matches, node: Windowed) -> Column:
     lo, hi = found.ranges()
     column = None if node.attribute is None else rows.column(node.attribute)
     if mask is NO_MASK and not node.residual and not left:
-        return _reduce(run, matches, node, column, index, lo, hi)
+        return reduced(node, column, index, lo, hi, partial(run.overflow, matches))
     parts = []
     for block in blocks(lo, hi):
         part = matches.take(block)
@@ -77,7 +92,7 @@ def aggregate(run: Run, matches: Matches, node: Windowed) -> Column:
         # the rows that passed, match by match, are an index of their own
         cut = np.searchsorted(match, np.arange(len(block) + 1))
         own = Index(row, cut, rows.time[row])
-        parts.append(_reduce(run, part, node, column, own, cut[:-1], cut[1:]))
+        parts.append(reduced(node, column, own, cut[:-1], cut[1:], partial(run.overflow, part)))
     return Column.concat(parts)
 
 
@@ -91,9 +106,10 @@ def _ordered(index: Index, column: Column, name: str) -> tuple[Column, np.ndarra
     return found
 
 
-def _reduce(
-    run: Run, matches: Matches, node: Windowed, column: Column | None, index: Index, lo: np.ndarray, hi: np.ndarray
+def reduced(
+    node: Windowed | Reduced, column: Column | None, index: Index, lo: np.ndarray, hi: np.ndarray, overflow: Overflow
 ) -> Column:
+    """A value per range [lo, hi) of an index; ``column``: of its rows, None to count them."""
     if column is None:
         return Column(Type.INT, hi - lo, None)
     assert node.attribute is not None
@@ -121,7 +137,7 @@ def _reduce(
         known = ~np.isnan(spread)
         return Column(Type.FLOAT, np.where(known, spread, 0.0), None if known.all() else known)
     if ordered.type is not Type.FLOAT:
-        sums = _int_sums(run, matches, index, node.attribute, ordered, lo, hi, wide=name != "sum")
+        sums = _int_sums(overflow, index, node.attribute, ordered, lo, hi, wide=name != "sum")
     else:
         sums = _moments(index, node.attribute, ordered, valid).sums(lo, hi)
     if name == "sum":
@@ -148,7 +164,7 @@ def _counts(index: Index, name: str, ordered: Column, lo: np.ndarray, hi: np.nda
 
 
 def _int_sums(
-    run: Run, matches: Matches, index: Index, name: str, ordered: Column, lo: np.ndarray, hi: np.ndarray, wide: bool
+    overflow: Overflow, index: Index, name: str, ordered: Column, lo: np.ndarray, hi: np.ndarray, wide: bool
 ) -> np.ndarray:
     """Exact sums: int64, or (``wide``) Python integers where int64 might not hold them."""
     values = ordered.values.astype(np.int64, copy=False)
@@ -170,7 +186,7 @@ def _int_sums(
         return exact
     for at, value in enumerate(exact):
         if not -(2**63) <= value < 2**63:
-            run.overflow(matches, at)
+            overflow(at)
     return exact.astype(np.int64)
 
 
@@ -200,7 +216,7 @@ def _ranks(index: Index, name: str, ordered: Column) -> np.ndarray:
 
 
 def _percentile(
-    index: Index, node: Windowed, ordered: Column, lo: np.ndarray, hi: np.ndarray, count: np.ndarray
+    index: Index, node: Windowed | Reduced, ordered: Column, lo: np.ndarray, hi: np.ndarray, count: np.ndarray
 ) -> Column:
     """In proportion between the two nearest values; null for ranges without values."""
     assert node.attribute is not None

@@ -36,7 +36,7 @@ class Running:
         for d in self.definitions:
             self.states[d.name], given = d.net.advance(self.states[d.name], {**sources, **signals}, call)
             signals[d.name] = given.signal
-            out[d.name] = d.answer.final(given.report, call)
+            out[d.name] = d.answer.final(given.report, call, given.events)
         self.since = frontier
         return out
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from occurs.errors import Problem
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks_catalogue import Catalogue
+from occurs.languages.phenesthe.checks_measures import check_measures, check_reads
 from occurs.languages.phenesthe.checks_notices import check_head, notices
 from occurs.languages.phenesthe.checks_phenomenon import Phenomenon
 from occurs.languages.phenesthe.checks_program import check_cycles, in_order, reads
@@ -87,6 +88,7 @@ def analyse(
     check_cycles(definitions, foreign_reads or {})
     ordered = in_order(definitions)
     used = {name for _, d in definitions for name in reads(d)}
+    measured = {d.name.text: {n.text for n, _ in d.measures} for _, d in definitions}
     resolved = []
     for source, d in ordered:
         clocked = windows and (kind is None or not kind.timestamp) and _may_be_clocked(d, used)
@@ -98,6 +100,8 @@ def analyse(
             scopes = Scopes(d, source, catalogue.sorts)
             clocked = scopes.check(clocked)
             Types(d, source, catalogue, kind).check()
+            check_measures(d, source, kind, windows)
+            check_reads(d, source, catalogue.known, measured)
         else:
             clocked = False
             check_head(d, source)

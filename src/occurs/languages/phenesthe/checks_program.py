@@ -16,7 +16,8 @@ Defined = tuple[Text, syntax.Definition]
 def reads(definition: syntax.Definition) -> tuple[str, ...]:
     """The names of the phenomena and facts that a definition reads, in the order in which they stand."""
     parts = [definition.body, *([definition.where] if definition.where is not None else [])]
-    return tuple(dict.fromkeys(n.name.text for p in parts for n in p.walk() if isinstance(n, syntax.Atom)))
+    atoms = [n for p in parts for n in p.walk() if isinstance(n, syntax.Atom)]
+    return tuple(dict.fromkeys(a.name.text for a in (*atoms, *definition.measured)))
 
 
 def check_cycles(definitions: Sequence[Defined], foreign: Mapping[str, Collection[str]]) -> None:

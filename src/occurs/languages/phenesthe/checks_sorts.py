@@ -66,6 +66,11 @@ class Sorts:
             if found is not None and found != C:
                 message = f"`where` takes a condition, and this is {_WORDS[found]}"
                 self._wrong(message, d.where, "conditions are made of comparisons and facts")
+        for atom in d.measured:
+            found = self.sort(atom)
+            if found is not None and found != E:
+                message = f"only events are counted or aggregated, and this is {_WORDS[found]}"
+                self._wrong(message, atom, f"count what begins: `event begins : start({atom.name}(...)).`")
 
     def sort(self, node: Relation, goal: bool = False) -> str | None:
         """The sort of a formula, None if it is not known; ``goal``: it is the right side of `aand`."""

@@ -32,13 +32,32 @@ class Types:
             for node in part.walk():
                 if isinstance(node, syntax.Atom):
                     self._atom(node)
+        for atom in d.measured:
+            self._atom(atom)
         for part in parts:
             for node in part.walk():
                 if isinstance(node, syntax.Comparison):
                     integer = None if self.kind is None else not self.kind.timestamp
                     infer(node.condition, self._lookup, self._report, integer_time=integer)
         variables = {a.name.text: a.value.name for a in d.head if isinstance(a.value, syntax.Variable)}
-        self.catalogue.retype(d.name.text, {n: self.types[v] for n, v in variables.items() if v in self.types})
+        types = {n: self.types[v] for n, v in variables.items() if v in self.types}
+        for name, measure in d.measures:
+            types[name.text] = self._measured(measure) or Type.NULL
+        self.catalogue.retype(d.name.text, types)
+
+    def _measured(self, measure: syntax.Measure) -> Type | None:
+        """The type of what is computed of an interval, None if it is not known; reports values that do not go with the
+        function."""
+        if measure.function in ("count", "length"):
+            return Type.INT if measure.unit is None else Type.FLOAT
+        assert measure.variable is not None
+        found = self.types.get(measure.variable.name)
+        numbers = measure.function in ("sum", "avg")
+        if found is not None and (found is Type.BOOL or (numbers and not found.numeric)):
+            needs = "numbers" if numbers else "values with an order"
+            message = f"`{measure.function}` needs {needs}, and `{measure.variable.name}` is {found}"
+            self.source.report("type-mismatch", message, measure.variable.span, None)
+        return Type.FLOAT if measure.function == "avg" else found
 
     def _lookup(self, node: Expr) -> Type | None:
         return self.types.get(node.name) if isinstance(node, Ref) else None
@@ -85,10 +104,10 @@ def check_durations(definition: syntax.Definition, source: Text, kind: TimeKind 
     """Report lengths that are no whole number of ticks; of units nothing is said while ``kind`` is not known."""
     for node in definition.body.walk():
         if isinstance(node, syntax.Iteration | syntax.Filter):
-            _check_duration(node.duration, node.duration_span, source, kind)
+            check_duration(node.duration, node.duration_span, source, kind)
 
 
-def _check_duration(duration: Duration, span: Span | None, source: Text, kind: TimeKind | None) -> None:
+def check_duration(duration: Duration, span: Span | None, source: Text, kind: TimeKind | None) -> None:
     if duration.ticks and duration.amount.denominator != 1:
         source.report("bad-duration", "a number of ticks must be whole", span, "write it with a unit: `5 min`")
         return

@@ -17,9 +17,11 @@ from occurs.languages.phenesthe.compile_facts import FactTables
 from occurs.languages.phenesthe.compile_formula import Formulas, Read
 from occurs.languages.phenesthe.compile_net import Building, Formula, Kept
 from occurs.languages.phenesthe.compile_notes import choices, columns, warnings
+from occurs.languages.phenesthe.render import render
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.lasting.answers import Answer, Attribute
+from occurs.operators.lasting.measuring import Measured, Measures
 from occurs.operators.lasting.network import Net
 from occurs.operators.lasting.ticks import Ticks
 from occurs.plan.keys import Choice
@@ -84,13 +86,15 @@ def _compiled(
         formula = formulas.guarded(every, resolved.body)
     else:
         formula = formulas.formula(resolved.body)
-    net = building.net(formula, formulas.report(resolved.body, formula))
+    report = formulas.report(resolved.body, formula)
+    measures = _measures(resolved, formulas, building) if resolved.definition.measures else None
+    net = building.net(formula, report, measures)
     read = [n for n in resolved.reads if phenomena[n].sort != FACT]
     delayed = formula.delay is None
     return Compiled(
         resolved,
         net,
-        _answer(resolved, formula.variables),
+        _answer(resolved, formula.variables, measures),
         tuple(n for n in read if n not in done),
         tuple(n for n in read if n in done),
         tuple(n for n in resolved.reads if phenomena[n].sort == FACT),
@@ -102,11 +106,33 @@ def _compiled(
     )
 
 
-def _answer(resolved: ResolvedDefinition, variables: tuple[str, ...]) -> Answer:
+def _measures(resolved: ResolvedDefinition, formulas: Formulas, building: Building) -> Measures:
+    """What is computed of the intervals of a definition."""
+    found, variables = [], {}
+    columns = {a.value.name: a.name.text for a in resolved.definition.head if isinstance(a.value, syntax.Variable)}
+    for name, measure in resolved.definition.measures:
+        type = resolved.schema.get(name.text) or Type.NULL
+        if measure.atom is None:
+            unit = None if measure.unit is None else formulas.ticks(measure.unit, measure)
+            found.append(Measured(name.text, type, measure.function, unit=unit))
+            continue
+        events = formulas.events(measure.atom)
+        variables[events.number] = events.variables
+        of = measure.variable and (measure.variable.name, building.types.get(measure.variable.name, Type.NULL))
+        found.append(Measured(name.text, type, measure.function, events.number, of))
+        words = f"{measure.function}({render(measure.atom)})"
+        by = tuple(v for v in events.variables if v in columns)
+        building.keeps(Kept(words, "the events since an interval began that may still be reported", by, "it is"))
+    return Measures(tuple(found), tuple(columns.items()), variables)
+
+
+def _answer(resolved: ResolvedDefinition, variables: tuple[str, ...], measures: Measures | None) -> Answer:
     head = []
     for argument in resolved.definition.head:
         value = argument.value
+        if isinstance(value, syntax.Measure):
+            continue
         type = resolved.schema.get(argument.name.text) or Type.NULL
         place = Literal(value.value, value.type) if isinstance(value, syntax.Constant) else value.name
         head.append(Attribute(argument.name.text, type, place))
-    return Answer(resolved.name, resolved.definition.sort != "event", variables, tuple(head))
+    return Answer(resolved.name, resolved.definition.sort != "event", variables, tuple(head), measures)

@@ -122,6 +122,14 @@ class Formulas:
                 return self._related(node)
         raise TypeError(f"no formula: {type(node).__name__}")
 
+    def events(self, atom: syntax.Atom) -> Formula:
+        """The node of events that are counted or aggregated, with all variables of the atom."""
+        formula = self.formula(atom)
+        if formula.delay != 0:
+            hint = "count what is read from the input, or what is derived from that at the same instant"
+            raise self._problem("unsupported", f"`{render(atom)}` is known later than it happens", atom, hint)
+        return formula
+
     def report(self, node: Relation, formula: Formula) -> Formula:
         """The rows of a definition as they become final; ``formula``: its node.
 
@@ -349,7 +357,7 @@ class Formulas:
 
     # --- durations, problems -----------------------------------------------------------------------------------------
 
-    def ticks(self, duration: Duration, node: syntax.Iteration | syntax.Filter) -> int:
+    def ticks(self, duration: Duration, node: syntax.Iteration | syntax.Filter | syntax.Measure) -> int:
         """A duration in whole ticks."""
         exact = self.kind.convert(duration)
         if exact is None:
@@ -367,7 +375,7 @@ class Formulas:
     def _unguarded(self, node: Relation) -> DefinitionProblem:
         return self._problem("unguarded-negation", "this is true at infinitely many instants", node)
 
-    def _problem(self, kind: str, message: str, node: Relation, hint: str | None = None) -> DefinitionProblem:
+    def _problem(self, kind: str, message: str, node: Relation | syntax.Measure, hint: str | None = None) -> DefinitionProblem:
         span = getattr(node, "duration_span", None) or getattr(node, "span", None)
         return DefinitionProblem(Problem(kind, f"{message} in `{self.name}`", file=self.file, span=span, hint=hint))
 

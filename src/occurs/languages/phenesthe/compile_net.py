@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from occurs.model.types import Type, widen
 from occurs.operators.lasting.holding import HoldPoints, HoldSpans
+from occurs.operators.lasting.measuring import Measures
 from occurs.operators.lasting.network import Net, Node
 from occurs.operators.lasting.phenomena import PooledPhenomena
 from occurs.operators.lasting.points import PooledPoints
@@ -121,8 +122,8 @@ class Building:
         number = self.add(_HELD[formula.sort](formula.variables, None), (formula.number, other.number))
         return Formula(number, formula.sort, formula.variables, None)
 
-    def net(self, output: Formula, report: Formula) -> Net:
+    def net(self, output: Formula, report: Formula, measures: Measures | None = None) -> Net:
         return Net(
             tuple(self.nodes), tuple(self.inputs), self.sources, output.number, report.number, dict(self.types),
-            names=dict(self.names),
+            names=dict(self.names), measures=measures,
         )  # fmt: skip

@@ -15,8 +15,8 @@ from occurs.plan.keys import Choice
 
 
 def atoms(definition: ResolvedDefinition, phenomena: Mapping[str, Phenomenon]) -> list[syntax.Atom]:
-    """The atoms of a body that are no facts."""
-    found = (n for n in definition.body.walk() if isinstance(n, syntax.Atom))
+    """The atoms of a body, and of what is computed of its intervals, that are no facts."""
+    found = [n for n in definition.body.walk() if isinstance(n, syntax.Atom)] + [*definition.definition.measured]
     return [a for a in found if phenomena[a.name.text].sort != FACT]
 
 

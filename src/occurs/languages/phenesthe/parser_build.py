@@ -57,6 +57,8 @@ class Builder(FormulaBuilder):
 
     def head_argument(self, tree: Node) -> syntax.HeadArgument:
         name, _, value = tree.children
+        if value.data in ("length", "counted", "aggregated"):
+            return syntax.HeadArgument(self.named(name), self.measure(value))
         built = self.value(value)
         if isinstance(built, syntax.Anything):
             hint = "a head lists variables, or attributes with values: `stopped(Vessel, kind = 'long')`"
@@ -70,6 +72,24 @@ class Builder(FormulaBuilder):
             self.source.report("syntax", message, self.span(value), hint)
             raise Refused
         return syntax.HeadArgument(syntax.Name(built.name, built.span), built)
+
+    def measure(self, tree: Node) -> syntax.Measure:
+        """What is computed of each interval."""
+        if tree.data == "length":
+            unit = tree.children[0]
+            return syntax.Measure("length", unit=None if unit is None else self.length(unit), span=self.span(tree))
+        function, *name, events = tree.children
+        variable = None
+        if name:
+            variable = syntax.Variable(plain(name[0]), self.span(name[0]))
+            if not self._is_variable(name[0]):
+                hint = f"write `{function}(Amount, Pay(User, Amount))`"
+                raise self.refuse("syntax", f"`{name[0]}` is not a variable", name[0], hint)
+        atom = self.relation(events)
+        if not isinstance(atom, syntax.Atom):
+            hint = "define the events first: `event big(User) : Pay(User, Amount) ∧ Amount > 100.`"
+            raise self.refuse("syntax", f"`{function}` takes the events of one name", events, hint)
+        return syntax.Measure(str(function), atom, variable, span=self.span(tree))
 
     # --- declarations ------------------------------------------------------------------------------------------------
 

@@ -102,7 +102,15 @@ def _head(argument: syntax.HeadArgument) -> str:
     value = argument.value
     if isinstance(value, syntax.Variable) and value.name == argument.name.text:
         return value.name
-    return f"{_label(argument.name)} = {_value(value)}"
+    text = _measure(value) if isinstance(value, syntax.Measure) else _value(value)
+    return f"{_label(argument.name)} = {text}"
+
+
+def _measure(measure: syntax.Measure) -> str:
+    if measure.atom is None:
+        return f"length({'' if measure.unit is None else length_text(measure.unit)})"
+    of = "" if measure.variable is None else f"{measure.variable.name}, "
+    return f"{measure.function}({of}{render(measure.atom)})"
 
 
 def _value(value: syntax.Value) -> str:

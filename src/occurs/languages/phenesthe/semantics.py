@@ -16,7 +16,8 @@ from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.semantics_formula import Formulas, Phenomenon
 from occurs.languages.phenesthe.semantics_intervals import INFINITY, maximal_range
 from occurs.languages.phenesthe.semantics_scope import CONDITION, EVENT, finite, scoped, unbound
-from occurs.languages.phenesthe.semantics_values import Binding
+from occurs.languages.phenesthe.semantics_values import OVERFLOW, Binding, clean, joined
+from occurs.languages.reference_aggregates import AGGREGATES
 from occurs.model.time import TimeKind
 
 
@@ -83,12 +84,42 @@ def derived(definition: syntax.Definition, formulas: Formulas, ticks: range | No
         bound = dict(binding)
         if missing := head - set(bound):
             raise unbound(missing, body)
-        values = {
-            a.name.text: bound[a.value.name] if isinstance(a.value, syntax.Variable) else a.value.value
-            for a in definition.head
-        }
-        rows += [(values, item) for item in items]
+        for item in items:
+            values = {a.name.text: attribute(a.value, bound, binding, item, formulas) for a in definition.head}
+            rows.append((values, item))
     return Phenomenon(definition.sort, tuple(a.name.text for a in definition.head), tuple(rows))
+
+
+def attribute(
+    value: syntax.Variable | syntax.Constant | syntax.Measure,
+    bound: Mapping[str, Any],
+    binding: Binding,
+    item: Any,
+    formulas: Formulas,
+) -> Any:
+    """The value of an attribute of a row; what is computed of an interval is null as long as it is open."""
+    if isinstance(value, syntax.Variable):
+        return bound[value.name]
+    if isinstance(value, syntax.Constant):
+        return value.value
+    start, end = item
+    if end == INFINITY:
+        return None
+    if value.atom is None:
+        length = end - start
+        return _within(clean(length)) if value.unit is None else float(length) / formulas.ticks(value.unit, value)
+    events = {(b, t) for b, t in formulas.matches(value.atom) if start <= t <= end and joined(binding, b) is not None}
+    if value.variable is None:
+        return len(events)
+    found = clean(AGGREGATES[value.function]([dict(b)[value.variable.name] for b, _ in events]))
+    return _within(found)
+
+
+def _within(value: Any) -> Any:
+    """A value; an overflow of int64 is an error."""
+    if value is OVERFLOW:
+        raise InputProblem.of("overflow", "overflow of int64 in what is computed of an interval")
+    return value
 
 
 def evaluation_order(statements: Sequence[syntax.Statement]) -> list[syntax.Definition]:
@@ -107,7 +138,7 @@ def evaluation_order(statements: Sequence[syntax.Statement]) -> list[syntax.Defi
 
 def reads(definition: syntax.Definition) -> set[str]:
     """The phenomena and facts that a definition reads."""
-    parts = [definition.body, *([definition.where] if definition.where else [])]
+    parts = [definition.body, *([definition.where] if definition.where else []), *definition.measured]
     return {n.name.text for part in parts for n in part.walk() if isinstance(n, syntax.Atom)}
 
 

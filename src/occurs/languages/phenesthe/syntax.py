@@ -271,11 +271,23 @@ class Fact:
 
 
 @dataclass(frozen=True)
+class Measure:
+    """What is computed of each interval (an extension): its ``length``, in ``unit``s if one is given; or ``count sum
+    avg min max`` (of ``variable``) over the events of ``atom`` in it."""
+
+    function: str
+    atom: Atom | None = None
+    variable: Variable | None = None
+    unit: Duration | None = None
+    span: Span | None = _place()
+
+
+@dataclass(frozen=True)
 class HeadArgument:
-    """``Variable``, or ``name = Variable`` or constant; ``name`` is the attribute's in any case."""
+    """``Variable``, or ``name = Variable``, constant or measure; ``name`` is the attribute's in any case."""
 
     name: Name
-    value: Variable | Constant
+    value: Variable | Constant | Measure
 
 
 @dataclass(frozen=True)
@@ -291,6 +303,16 @@ class Definition:
     span: Span | None = _place()
     #: the text of the statement
     source: str = field(default="", compare=False, repr=False)
+
+    @property
+    def measures(self) -> tuple[tuple[Name, Measure], ...]:
+        """The attributes that are computed of each interval."""
+        return tuple((a.name, a.value) for a in self.head if isinstance(a.value, Measure))
+
+    @property
+    def measured(self) -> tuple[Atom, ...]:
+        """The atoms of the events that are counted or aggregated."""
+        return tuple(m.atom for _, m in self.measures if m.atom is not None)
 
 
 Statement = Declaration | Fact | Definition

@@ -14,6 +14,7 @@ from occurs.expr.tree import Literal
 from occurs.model.types import Type, arrow_type
 from occurs.operators.columns import Column
 from occurs.operators.kernels.intervals import ascending, extremes, tied
+from occurs.operators.lasting.measuring import Events, Measures
 from occurs.operators.lasting.signals import OPEN, Call, Codes, Intervals, Points, Signal
 from occurs.operators.rows import Rows
 
@@ -32,14 +33,15 @@ class Attribute:
 @dataclass(frozen=True)
 class Answer:
     """Which rows of a formula a definition reports: ``name`` its type, ``variables`` those of the formula, all of which
-    are in the head."""
+    are in the head.  ``measures``: what is computed of their intervals, of the ``events`` in them."""
 
     name: str
     lasting: bool
     variables: tuple[str, ...]
     head: tuple[Attribute, ...]
+    measures: Measures | None = None
 
-    def final(self, signal: Signal, call: Call) -> Rows:
+    def final(self, signal: Signal, call: Call, events: Events | None = None) -> Rows:
         """What became final: instants, intervals that have ended; at closing also those that have not, with no end.
 
         Columns: the attributes in the order of the head; of what lasts also ``end`` (null: open).  Rows are in the
@@ -48,18 +50,22 @@ class Answer:
         if isinstance(signal, Points):
             return self._rows(signal.codes, signal.time, None, call)
         rows = Intervals.concat([signal.closed, signal.open]) if call.closing else signal.closed
-        return self._rows(rows.codes, rows.start, rows.end, call)
+        return self.rows(rows, call, events)
 
     @cached_property
     def _nothing(self) -> dict[str, Column]:
         """The columns of no rows."""
-        types = [(a.name, a.type) for a in self.head] + [("end", Type.TIMESTAMP)] * self.lasting
+        computed = () if self.measures is None else self.measures.measured
+        types = [(a.name, a.type) for a in (*self.head, *computed)] + [("end", Type.TIMESTAMP)] * self.lasting
         return {n: Column.of(pa.array([], arrow_type(t)), t) for n, t in types}
 
-    def rows(self, found: Intervals, call: Call) -> Rows:
+    def rows(self, found: Intervals, call: Call, events: Events | None = None) -> Rows:
         """Any intervals of the formula as rows, such as :class:`occurs.operators.lasting.begun.Begun` gives; instants
         as intervals that end where they begin."""
-        return self._rows(found.codes, found.start, found.end if self.lasting else None, call)
+        rows = self._rows(found.codes, found.start, found.end if self.lasting else None, call)
+        if self.measures is not None and events is not None and len(rows):
+            self.measures.fill(rows, events, call)
+        return rows
 
     def nothing(self) -> Rows:
         """No rows."""

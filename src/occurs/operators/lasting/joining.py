@@ -87,6 +87,8 @@ def _able(definition: NetDefinition) -> bool:
     net = definition.net
     if definition.born is not None or net.begun is not None or net.remembers or net.report != net.output:
         return False
+    if net.measures is not None:
+        return False
     for node in net.nodes:
         if isinstance(node, Scan):
             if node.sort != "event":

@@ -13,6 +13,7 @@ from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.lasting.begun import Begun
 from occurs.operators.lasting.certainty import Certainty
+from occurs.operators.lasting.measuring import Measures, bounds
 from occurs.operators.lasting.memory import ATTRIBUTES, READ, Memory, others
 from occurs.operators.lasting.memory import fresh as unremembered
 from occurs.operators.lasting.signals import Call, Held, Intervals, Signal
@@ -43,13 +44,14 @@ class Given:
     """What a net gives in a call: ``signal`` for those who read the definition, ``report`` for those who want its rows
     (a filter knows them sooner than it knows that there are no others), ``begun`` for those who want to be told of open
     ones; ``certain`` is the signal with all open rows that are certain.  ``memory``: of what results are made, if the
-    net remembers it."""
+    net remembers it.  ``events``: those in the intervals of the report, if something is computed of them."""
 
     signal: Signal
     report: Signal
     begun: Intervals | None = None
     certain: Signal | None = None
     memory: Memory | None = None
+    events: Mapping[str, Held] | None = None
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,8 @@ class Net:
     ``inputs``: per node the numbers of those it reads; ``sources``: the input type or the definition that a node reads
     instead.  ``output``, ``report``: numbers of nodes, see :class:`Given`.  ``types``: of all variables.  ``begun``:
     tells open rows, too; its tables are kept behind those of the nodes.  ``names``: of nodes that read, the atom as it
-    is written; ``remembers``: it can be said of what results are made.
+    is written; ``remembers``: it can be said of what results are made.  ``measures``: what is computed of intervals;
+    its tables are kept behind all others.
     """
 
     nodes: tuple[Node, ...]
@@ -71,6 +74,7 @@ class Net:
     begun: Begun | None = None
     names: Mapping[int, str] = field(default_factory=dict)
     remembers: bool = False
+    measures: Measures | None = None
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -83,7 +87,11 @@ class Net:
         if self.remembers:
             for number, more in unremembered(self).items():
                 found[number] = {**found.get(number, {}), **more}
-        return found if self.begun is None else {**found, len(self.nodes): self.begun.fresh()}
+        if self.begun is not None:
+            found[len(self.nodes)] = self.begun.fresh()
+        if self.measures is not None:
+            found[len(self.nodes) + 1] = self.measures.fresh()
+        return found
 
     def remembering(self) -> Net:
         """The same net, which also knows of what its results are made."""
@@ -114,14 +122,22 @@ class Net:
             if tables:
                 after[number] = tables
             signals.append(signal)
+        events = None
+        if self.measures is not None:
+            last = len(self.nodes) + 1
+            events = self.measures.extended(state.get(last) or self.measures.fresh(), signals)
+            told = [(node.variables, signal) for node, signal in zip(self.nodes, signals)]
+            kept = self.measures.kept(events, bounds(self._variables, after, told, call))
         memory = None
         if self.remembers:
             memory = Memory.of(self, state, signals, sources, call)
             for number, more in memory.kept(after, call.frontier).items():
                 after[number] = {**after.get(number, {}), **more}
+        if events is not None:
+            after[last] = kept
         report = signals[self.report]
         if self.begun is None:
-            return after, Given(signals[self.output], report, memory=memory)
+            return after, Given(signals[self.output], report, memory=memory, events=events)
         last = len(self.nodes)
         told = state.get(last) or self.begun.fresh()
         signal = signals[self.output]
@@ -129,7 +145,7 @@ class Net:
             known = Certainty(self.nodes, self.inputs, self.sources, signals, after, certain or {}, call)
             signal, report = known.of(self.output), known.of(self.report)
         after[last], begun = self.begun.advance(told, report, call)
-        return after, Given(signals[self.output], signals[self.report], begun, signal, memory)
+        return after, Given(signals[self.output], signals[self.report], begun, signal, memory, events)
 
     # --- the state as tables ----------------------------------------------------------------------------------------
 
@@ -168,7 +184,7 @@ class Net:
 
     def _variables(self, number: int, name: str, table: Held) -> tuple[str, ...]:
         """The variables of the bindings in a table."""
-        node = self.nodes[number] if number < len(self.nodes) else self.begun
+        node = (*self.nodes, self.begun, self.measures)[number]
         assert node is not None
         if name == READ:
             return *node.variables, ATTRIBUTES

@@ -1,4 +1,4 @@
-"""The aggregate functions of TESLA over the non-null values in the total order (tesla.md section 4, Aggregates)."""
+"""The aggregate functions in the reference semantics, over the values that are not null, in the total order."""
 
 from __future__ import annotations
 
