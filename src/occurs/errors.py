@@ -220,13 +220,19 @@ def did_you_mean(name: str, known: Sequence[str] | Iterable[str], what: str = "k
     whether there are a hundred or thousands.
     """
     names = _sorted(tuple(known))
-    near = difflib.get_close_matches(name, _alike(name, names), n=3, cutoff=0.6)
-    near = near or _ignoring_case(tuple(names)).get(name.lower(), [])
+    near = nearest(name, names)
     if near:
         return "did you mean " + " or ".join(f"`{n}`" for n in near) + "?"
     if not names:
         return f"there are no {what} names here"
     return f"{what}: " + ", ".join(f"`{n}`" for n in names[:12]) + (", ..." if len(names) > 12 else "")
+
+
+def nearest(name: str, known: Iterable[str]) -> list[str]:
+    """The names most like ``name``, at most three; or those that differ in case alone."""
+    names = _sorted(tuple(known))
+    near = difflib.get_close_matches(name, _alike(name, names), n=3, cutoff=0.6)
+    return near or _ignoring_case(tuple(names)).get(name.lower(), [])
 
 
 #: so many names are compared one by one

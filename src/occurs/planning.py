@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from occurs.bound import Bound
 from occurs.errors import DefinitionProblem, Problem, UsageProblem, hardened
@@ -41,6 +41,8 @@ class PlanOptions:
         try:
             ZoneInfo(options.zone)
         except (ZoneInfoNotFoundError, ValueError, OSError):
+            ends = [z for z in sorted(available_timezones()) if z.lower().endswith(f"/{options.zone.lower()}")]
+            hint = f"did you mean `{ends[0]}`?" if ends else hint
             raise UsageProblem.of("bad-option", f"`{options.zone}` is no time zone", hint=hint) from None
         most = options.max_instances
         if most is not None and not (isinstance(most, int) and 1 <= most < 2**63):

@@ -301,6 +301,7 @@ class Program(Intake):
         because: bool = False,
         with_label: bool = False,
         bad_rows: str = "error",
+        time_format: str | None = None,
         only: list[str] | None = None,
         zone: str = "UTC",
         facts: Mapping[str, Any] | None = None,
@@ -321,7 +322,8 @@ class Program(Intake):
         order, to a table of the same kind; ``counts``, ``bad`` and ``notices`` say more.
 
         ``type`` to ``label``: the columns that are special (None: there is none).  ``time_unit``: what integer times
-        count (us, ms, s, min, h, d).  ``start``, ``until``: the ends of the clock.  ``ended``: nothing comes any more,
+        count (us, ms, s, min, h, d).  ``time_format``: how times are written in text, in the directives of strptime
+        (None: ISO 8601).  ``start``, ``until``: the ends of the clock.  ``ended``: nothing comes any more,
         so what still holds is given, too (TESLA has nothing that waits for it).  ``because``: add the columns ``label``
         and ``because``; ``with_label``: only ``label``.  ``bad_rows``: "error" or "skip".  ``only``: report these
         types.  For ``zone`` to ``require_bounds`` see :meth:`adjusted`.  ``window``, ``step``: window mode, the answer
@@ -344,7 +346,7 @@ class Program(Intake):
             provisional=provisional, timeouts=timeouts, max_instances=max_instances,
         )  # fmt: skip
         program = program.reasoning() if because else program
-        options = InputOptions(type, time, end, sequence, label, time_unit, start, until, bad_rows)  # type: ignore[arg-type]
+        options = InputOptions(type, time, end, sequence, label, time_unit, start, until, bad_rows, time_format)  # type: ignore[arg-type]
         events = named(events, self.assigned)
         sample = sample_of(events)
         streaming = sample is not None and kind_of(sample) == "spark" and sample.isStreaming

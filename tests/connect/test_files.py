@@ -12,7 +12,7 @@ import pytest
 
 from occurs.connect.csvfile import read_csv
 from occurs.connect.files import read_sources
-from occurs.connect.places import places, split_type
+from occurs.connect.places import Place, places, split_type
 from occurs.errors import InputProblem, UsageProblem
 from occurs.model.history import InputOptions, normalise
 from occurs.model.types import Schema, Type
@@ -30,7 +30,7 @@ def put(tmp_path):
 
 def history(*events, schemas=None, **options):
     options = InputOptions(**options)
-    return normalise(read_sources(events, schemas=schemas, type_column=options.type), schemas=schemas, options=options)
+    return normalise(read_sources(events, schemas=schemas, options=options), schemas=schemas, options=options)
 
 
 def test_csv_tells_null_from_empty_text(put):
@@ -284,6 +284,6 @@ def test_no_thread_of_arrow_holds_what_belongs_to_python(tmp_path, monkeypatch):
     monkeypatch.setattr(csv, "ParseOptions", noted)
     alive = []
     for _ in range(100):
-        read_csv(tmp_path / "a.csv", None, ())
+        read_csv(Place(tmp_path / "a.csv", "csv"), (), InputOptions())
         alive.append(handlers[-1]() is not None)
     assert not any(alive)

@@ -14,9 +14,9 @@ from rich.console import Console
 import occurs
 from occurs.cli._group import show
 from occurs.cli._options import Input
-from occurs.connect.files import read_sources, spark_can_read
+from occurs.connect.files import read_places, read_sources, spark_can_read
 from occurs.connect.installed import INSTALL, has_pyspark, runs_spark
-from occurs.connect.places import places, split_type
+from occurs.connect.places import split_type
 from occurs.errors import DefinitionProblem, Problem, UsageProblem, hardened
 from occurs.model.history import History
 
@@ -75,7 +75,7 @@ def facts(given: Input) -> dict[str, pa.Table]:
         name, path = split_type(text)
         if name is None:
             raise UsageProblem.of("bad-option", f"--facts {text}", hint="NAME=PATH")
-        parts = [s.table for s in read_sources([path])]
+        parts = [s.table for s in read_sources([path], options=given.options())]
         out[name] = pa.concat_tables(parts, promote_options="permissive")
     return out
 
@@ -93,6 +93,7 @@ def arguments(given: Input, *, skip: bool = False) -> dict[str, Any]:
         "start": options.start,
         "until": options.until,
         "bad_rows": options.bad_rows,
+        "time_format": options.time_format,
     }
     if given.ended is False:
         out["ended"] = False
@@ -122,7 +123,7 @@ def host(program: Program, given: Input) -> str:
 
 def _automatic(program: Program, given: Input) -> tuple[str, str]:
     """The host that fits, and the reason."""
-    size = sum(place.path.stat().st_size for place in places(given.events))
+    size = sum(place.size for place in given.places)
     megabytes = f"{size / 1e6:,.0f} MB" if size >= 1e6 else f"{size / 1e3:,.0f} kB"
     if os.environ.get("SPARK_REMOTE"):
         found = "SPARK_REMOTE names a server"
@@ -141,7 +142,7 @@ def _automatic(program: Program, given: Input) -> tuple[str, str]:
 
 def read(program: Program, given: Input) -> list[Any]:
     """All files in this process, as sources with their places."""
-    return read_sources(given.events, schemas=program.declared, type_column=given.type_column or None)
+    return read_places(given.places, schemas=program.declared, options=given.options())
 
 
 def spark_events(
@@ -156,17 +157,19 @@ def spark_events(
     from occurs.connect.spark import local_session, read_frames
     from occurs.connect.sparkerrors import own_errors
 
-    files = places(given.events)
-    here = [p for p in files if p.format != "parquet" or not spark_can_read(p.path)]
+    files = given.places
+    here = [p for p in files if p.data is not None or p.format != "parquet" or not spark_can_read(p.path)]
     history = None
-    if (here or not files) and sum(p.path.stat().st_size for p in here) <= SPARK_READS:
+    if (here or not files) and sum(p.size for p in here) <= SPARK_READS:
         with doing("reading"):
-            history = program.history(read(program, given), given.options(skip=keywords["bad_rows"] == "skip"))
+            options = given.options(skip=keywords["bad_rows"] == "skip")
+            history = program.history(read_places(files, schemas=program.declared, options=options), options)
     with doing("starting Spark"):
         session = local_session()
     if history is None:
         with own_errors():
-            return read_frames(session, files, skip=keywords["bad_rows"] == "skip"), keywords, None
+            skip = keywords["bad_rows"] == "skip"
+            return read_frames(session, files, given.options(), skip=skip), keywords, None
     tables = standard_tables(history)
     frames = {name: session.createDataFrame(table) for name, table in tables.items()}
     keep = {k: v for k, v in keywords.items() if k not in ("type", "time", "end", "sequence", "label")}

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from occurs.connect.places import format_of, split_type
+from occurs.errors import UsageProblem
 from occurs.model.source import InputOptions
+
+if TYPE_CHECKING:
+    from occurs.connect.places import Place
 
 Decorated = Callable[..., Any]
 
@@ -67,7 +73,10 @@ def first(command: Decorated) -> Decorated:
     return click.option("--first", type=click.IntRange(0, 1), default=0, show_default=True, help=text)(command)
 
 
-_HISTORY = ("PATH|TYPE=PATH", "CSV, JSON lines or Parquet, or a directory of them; may be repeated.")
+_HISTORY = (
+    "PATH|TYPE=PATH",
+    "CSV, JSON lines or Parquet; a directory or a pattern of them; - is standard input; may be repeated.",
+)
 _STREAM = (
     "DIR|TYPE=DIR|FILE|kafka://..",
     "Directories into which files are moved, topics, or recorded events to replay; may be repeated.",
@@ -82,7 +91,14 @@ def inputs(*, required: bool, live: bool = False) -> Callable[[Decorated], Decor
     metavar, text = _STREAM if live else _HISTORY
     ends = "--ended: read what is there, to its end, and judge the last instant, too.  [default: only a record ends]"
     options = [
-        click.option("--events", "-e", multiple=True, required=required, metavar=metavar, help=text),
+        click.option("--events", "-e", multiple=True, required=False, metavar=metavar, help=text),
+        click.option("--type", metavar="TYPE", help="The event type of all rows of --events that name none."),
+        click.option(
+            "--format", type=click.Choice(["csv", "jsonl", "json", "parquet"]),
+            help="What --events hold, whatever their suffixes; needed for standard input.",
+        ),
+        click.option("--delimiter", default=",", show_default=True, metavar="C", help="The character between columns."),
+        click.option("--encoding", default="utf-8", show_default=True, metavar="NAME", help="Of text files."),
         click.option("--facts", multiple=True, metavar="NAME=PATH", help="A table without time; may be repeated."),
         *(
             click.option(f"--{name}-column", default=name, show_default=True, metavar="NAME", help=text)
@@ -95,6 +111,9 @@ def inputs(*, required: bool, live: bool = False) -> Callable[[Decorated], Decor
             )
         ),
         click.option("--time-unit", metavar="UNIT", help="What integer times count: us, ms, s, min, h or d."),
+        click.option(
+            "--time-format", metavar="FORMAT", help='How times are written: "%d/%m/%Y %H:%M:%S".  [default: ISO 8601]'
+        ),
         click.option("--zone", default="UTC", show_default=True, metavar="NAME", help="The time zone of timers."),
         click.option(
             "--bad-rows", type=click.Choice(["error", "skip"]), default="error", show_default=True,
@@ -119,7 +138,15 @@ def inputs(*, required: bool, live: bool = False) -> Callable[[Decorated], Decor
             names = Input.__dataclass_fields__
             if live:
                 arguments["host"] = "spark"
+            if "rules" in arguments:
+                arguments["rules"], more = _sorted_out(arguments["rules"])
+                arguments["events"] += more
+            if required and not arguments["events"]:
+                raise click.UsageError("Missing option '--events' / '-e'.")
             given = Input(**{n: arguments.pop(n) for n in names})
+            if given.type is not None:
+                typed = (text if split_type(text)[0] else f"{given.type}={text}" for text in given.events)
+                given = replace(given, events=tuple(typed))
             return command(given=given, **arguments)
 
         call.__name__, call.__doc__ = command.__name__, command.__doc__
@@ -132,11 +159,25 @@ def inputs(*, required: bool, live: bool = False) -> Callable[[Decorated], Decor
     return decorate
 
 
+def _sorted_out(rules: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Files of rules, and files of events among them: `-e a.csv b.csv`, as a shell makes of `-e *.csv`, means both."""
+    events = tuple(r for r in rules if format_of(Path(split_type(r)[1])) is not None)
+    kept = tuple(r for r in rules if r not in events)
+    if not kept:
+        text = f"no rules are given, only events: {', '.join(events)}"
+        raise UsageProblem.of("bad-option", text, hint="rules come first: occurs COMMAND RULES.. --events PATH")
+    return kept, events
+
+
 @dataclass(frozen=True)
 class Input:
     """What the input options say."""
 
     events: tuple[str, ...]
+    type: str | None
+    format: str | None
+    delimiter: str
+    encoding: str
     facts: tuple[str, ...]
     type_column: str
     time_column: str
@@ -144,6 +185,7 @@ class Input:
     sequence_column: str
     label_column: str
     time_unit: str | None
+    time_format: str | None
     zone: str
     bad_rows: str
     start: str | None
@@ -151,6 +193,13 @@ class Input:
     #: None: nothing was said (only of what is live)
     ended: bool | None
     host: str
+
+    @cached_property
+    def places(self) -> list[Place]:
+        """The files of the events; standard input is read here, once."""
+        from occurs.connect.places import places
+
+        return places(self.events, self.format)
 
     def options(self, *, skip: bool = False) -> InputOptions:
         """For the intake; ``skip`` as ``--bad`` implies it."""
@@ -164,4 +213,8 @@ class Input:
             start=self.start,
             until=self.until,
             bad_rows="skip" if skip or self.bad_rows == "skip" else "error",
+            time_format=self.time_format,
+            delimiter=self.delimiter.replace("\\t", "\t"),
+            encoding=self.encoding,
+            format=self.format,
         )

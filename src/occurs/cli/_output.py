@@ -39,7 +39,8 @@ def check_targets(targets: Mapping[str, str | None], events: Iterable[str], *, o
         check_target(target, option)
         path = user_path(target, option).resolve()
         if path in taken:
-            raise UsageProblem.of("bad-option", f"{option} {target} would overwrite what {taken[path]} names")
+            text = f"{option} {target} would overwrite what {taken[path]} names"
+            raise UsageProblem.of("bad-option", text, hint="write to another file")
         taken[path] = f"{option} {target}"
         if not overwrite:
             refuse_existing(path, f"{option} {target}")

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-import gzip
 import sys
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as csv
 
+from occurs.connect.places import Place
 from occurs.errors import InputProblem
 from occurs.model.natural import fit
-from occurs.model.source import Source
+from occurs.model.source import ENCODING, InputOptions, Source, is_utf8
 from occurs.model.types import Type
 
 #: how long threads of Arrow are waited for, in seconds
 PATIENCE = 2.0
 
 
-def read_csv(path: Path, name: str | None, texts: Collection[str]) -> Source:
-    """One file with a header line.
+def read_csv(place: Place, texts: Collection[str], options: InputOptions) -> Source:
+    """One file with a header line, its columns and its encoding as ``options`` say.
 
     ``texts``: columns that some declared type wants as text, kept as written beside what they were inferred to be.
     Lines with too few or too many fields are the source's ``torn`` rows; rows count from 1 below the header.
     """
     torn: list[csv.InvalidRow] = []
     misfits: dict[str, dict[int, str]] = {}
-    content = _Content.of(path)
+    content = _Content.of(place, options)
+    path, name = place.path, place.type
     try:
         table = _read(content, torn)
     except pa.ArrowInvalid as error:
@@ -78,7 +78,17 @@ def read_csv(path: Path, name: str | None, texts: Collection[str]) -> Source:
         gone = np.array([r.number - 1 for r in torn])  # numbered from the header line, which is 1
         rows = np.setdiff1d(np.arange(1, len(table) + len(torn) + 1), gone)
     pairs = [(r.number - 1, r.text) for r in torn]
-    return Source(table, name, str(path), rows, text=True, as_text=as_text, torn=pairs, misfits=misfits)
+    hint = ENCODING if content.bytewise else _looks_like(table.column_names, options.delimiter)
+    return Source(table, name, str(path), rows, text=True, as_text=as_text, torn=pairs, misfits=misfits, hint=hint)
+
+
+def _looks_like(header: list[str], delimiter: str) -> str | None:
+    """What the header line looks like, if not like the names of columns."""
+    if header and header[0].lstrip().startswith("{"):
+        return "it looks like JSON lines: --format jsonl"
+    found = [d for d in (",", ";", "\t", "|") if d != delimiter and len(header) == 1 and d in header[0]]
+    named = {"\t": "a tab", ",": "a comma", ";": "a semicolon", "|": "a bar"}
+    return f"{named[found[0]]} seems to be between the columns: --delimiter {found[0]!r}" if found else None
 
 
 @dataclass(frozen=True)
@@ -88,21 +98,25 @@ class _Content:
 
     data: pa.Buffer
     bytewise: bool
+    delimiter: str
 
     @classmethod
-    def of(cls, path: Path) -> _Content:
-        if path.suffix.lower() == ".gz":
-            data = pa.py_buffer(gzip.decompress(path.read_bytes()))
-        elif path.is_file() and path.stat().st_size:
-            data = pa.memory_map(str(path)).read_buffer()
+    def of(cls, place: Place, options: InputOptions) -> _Content:
+        if not is_utf8(options.encoding):
+            return cls(pa.py_buffer(place.content().decode(options.encoding).encode()), False, options.delimiter)
+        if place.packed is None and place.data is None and place.path.is_file() and place.size:
+            data = pa.memory_map(str(place.path)).read_buffer()
         else:
-            data = pa.py_buffer(path.read_bytes())
+            data = pa.py_buffer(place.content())
         offsets = pa.py_buffer(np.array([0, len(data)], np.int64))
         try:
             pa.LargeBinaryArray.from_buffers(pa.large_binary(), 1, [None, offsets, data]).cast(pa.large_string())
         except pa.ArrowInvalid:
-            return cls(pa.py_buffer(_shown(data.to_pybytes()).encode()), True)
-        return cls(data, False)
+            return cls(pa.py_buffer(_shown(data.to_pybytes()).encode()), True, options.delimiter)
+        return cls(data, False, options.delimiter)
+
+    def parsing(self, handler: Callable[[csv.InvalidRow], str] | None = None) -> csv.ParseOptions:
+        return csv.ParseOptions(newlines_in_values=True, delimiter=self.delimiter, invalid_row_handler=handler)
 
     def table(self, found: pa.Table) -> pa.Table:
         """A table of the content with the bytes that the file has; text where all of a column is UTF-8."""
@@ -155,7 +169,7 @@ def _read(
         found = csv.read_csv(
             pa.BufferReader(content.data),
             read_options=csv.ReadOptions(use_threads=threads, block_size=1 << 24),
-            parse_options=csv.ParseOptions(newlines_in_values=True, invalid_row_handler=note),
+            parse_options=content.parsing(note),
             convert_options=csv.ConvertOptions(
                 null_values=[""],
                 strings_can_be_null=True,
@@ -180,8 +194,7 @@ def _let_go(handler: object, held: int) -> None:
 
 
 def _header(content: _Content) -> list[str]:
-    how = csv.ParseOptions(newlines_in_values=True)
-    with csv.open_csv(pa.BufferReader(content.data), parse_options=how) as reader:
+    with csv.open_csv(pa.BufferReader(content.data), parse_options=content.parsing()) as reader:
         return [content.name(n) for n in reader.schema.names]
 
 
@@ -211,7 +224,8 @@ def _as_utf8(table: pa.Table) -> tuple[pa.Table, dict[str, dict[int, str]]]:
             text = column.cast(pa.string())
         except pa.ArrowInvalid:
             values = column.to_pylist()
-            wrong = {i: f"{v!r}, not UTF-8," for i, v in enumerate(values) if v is not None and not _is_utf8(v)}
+            strange = [i for i, v in enumerate(values) if v is not None and not _is_utf8(v)]
+            wrong = {i: f"{values[i]!r}, not UTF-8," for i in strange}
             text = pa.chunked_array([pa.array([None if i in wrong else v for i, v in enumerate(values)], pa.string())])
             misfits[field.name] = wrong
         table = table.set_column(at, field.name, text)

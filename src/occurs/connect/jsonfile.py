@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,11 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
 
+from occurs.connect.places import Place
 from occurs.errors import InputProblem
 from occurs.model.lists import fit_lists, list_type, one_by_one, times_as
 from occurs.model.nesting import DEEPEST, depths, too_deep
 from occurs.model.nesting import read_json as loads
-from occurs.model.source import Source
+from occurs.model.source import ENCODING, InputOptions, Source, is_utf8
 from occurs.model.types import Schema, Type, arrow_type
 from occurs.model.values import is_text
 
@@ -29,14 +29,17 @@ MEASURED = 2_000
 _MARKS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{},]', re.DOTALL)
 
 
-def read_json(path: Path, name: str | None, type_column: str | None, schemas: Mapping[str, Schema]) -> list[Source]:
-    """The sources of one file: one per event type, or one if ``name`` is the type of all rows.
+def read_json(place: Place, options: InputOptions, schemas: Mapping[str, Schema]) -> list[Source]:
+    """The sources of one file: one per event type, or one if all rows are of the type of the place.
 
     Rows are lines, counted from 1.  Columns take the type of their values; where they mix kinds, the declared type or
     else that of the first value decides, and the others are misfits of the source.  Text stays text, whatever it looks
     like.  A file that holds one JSON array is read item by item.
     """
-    data = gzip.decompress(path.read_bytes()) if path.suffix.lower() == ".gz" else path.read_bytes()
+    path, name, type_column, hint = place.path, place.type, options.type, None
+    data = place.content()
+    if not is_utf8(options.encoding):
+        data = data.decode(options.encoding).encode()
     data = data.removeprefix(b"\xef\xbb\xbf")
     if data[:64].lstrip()[:1] == b"[":
         data = _items(data, path)
@@ -44,13 +47,16 @@ def read_json(path: Path, name: str | None, type_column: str | None, schemas: Ma
     # Arrow's reader skips `null`, and crashes on it in the first line
     good = ~_deep(lines) & pc.match_substring_regex(lines, r"^\s*\{").to_numpy(zero_copy_only=False)
     if not _is_utf8(data):  # Arrow's reader would not mind
+        hint = ENCODING
         good &= np.array([_is_utf8(line) for line in lines.to_pylist()], bool)
     strange: list[tuple[int, str]] = []
     if not good.all():
         strange = [(int(rows[i]), _shown(lines[int(i)].as_py())) for i in np.flatnonzero(~good)]
         lines, rows = lines.filter(pa.array(good)), rows[good]
     if not len(lines):
-        return [Source(pa.table({}), name, str(path), torn=strange)]
+        if strange and not strange[0][1].lstrip().startswith(("{", "[")):
+            hint = "it does not look like JSON lines: is it CSV? --format csv"
+        return [Source(pa.table({}), name, str(path), torn=strange, hint=hint)]
     torn: list[tuple[int, str]] = []
     groups: Iterable[tuple[str | None, np.ndarray]]
     if name is not None or type_column is None:
@@ -60,7 +66,7 @@ def read_json(path: Path, name: str | None, type_column: str | None, schemas: Ma
     parts = []
     for kind, at in groups:
         part = lines if len(at) == len(lines) else lines.take(pa.array(at))
-        table, misfits, whole = _table(part, schemas.get(kind or ""))
+        table, misfits, whole = _table(part, schemas.get(kind or ""), options.spelled)
         if not whole.all():
             torn += [(int(rows[i]), _shown(lines[int(i)].as_py())) for i in at[~whole]]
             at = at[whole]
@@ -76,7 +82,7 @@ def read_json(path: Path, name: str | None, type_column: str | None, schemas: Ma
     torn = sorted(torn + strange)
     if torn:
         first = out[0] if out else Source(pa.table({}), name, str(path))
-        out[:1] = [replace(first, torn=torn)]
+        out[:1] = [replace(first, torn=torn, hint=hint)]
     return out
 
 
@@ -219,12 +225,16 @@ def _object(line: bytes) -> dict[str, Any] | None:
     return item if isinstance(item, dict) else None
 
 
-def _table(lines: pa.LargeBinaryArray, schema: Schema | None) -> tuple[pa.Table, dict[str, dict[int, str]], np.ndarray]:
+def _table(
+    lines: pa.LargeBinaryArray, schema: Schema | None, spelled: frozenset[str]
+) -> tuple[pa.Table, dict[str, dict[int, str]], np.ndarray]:
     """The table of some lines; what did not fit: column -> row index -> the value as JSON; and which lines are objects,
     bool (len(lines)): the others have no row."""
     texts = {n: pa.string() for n, t in schema or () if t is Type.STRING}
     table = _fast(_join(lines), texts)
     times = {} if table is None else {f.name: t for f in table.schema if (t := times_as(pa.string(), f.type)) != f.type}
+    if table is not None:
+        times |= dict.fromkeys(spelled & set(table.column_names), pa.string())
     if times:
         texts |= times
         table = _fast(_join(lines), texts)

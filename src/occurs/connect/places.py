@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import glob
+import gzip
 import os
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
+
 from occurs.errors import InputProblem, Problem, UsageProblem, did_you_mean
 from occurs.model.values import short
 
-#: suffix -> format; also with .gz behind it, except Parquet
+#: suffix -> format; also with .gz or .zst behind it, except Parquet
 FORMATS = {
     ".csv": "csv",
     ".jsonl": "json",
@@ -20,26 +25,56 @@ FORMATS = {
 }
 
 
+#: suffixes of files that are packed
+PACKED = (".gz", ".zst")
+#: what ``--format`` may say, and the format that it names
+GIVEN = {"csv": "csv", "jsonl": "json", "json": "json", "parquet": "parquet"}
+STDIN = Path("<stdin>")
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One file: ``type`` is the event type of all its rows, None if a column says it."""
+    """One file: ``type`` is the event type of all its rows, None if a column says it.  ``data``: what came through
+    standard input, which has no file."""
 
     path: Path
     format: str
     type: str | None = None
+    data: bytes | None = None
+
+    @property
+    def packed(self) -> str | None:
+        """The suffix by which it is packed."""
+        return None if self.path.suffix.lower() not in PACKED else self.path.suffix.lower()
+
+    @property
+    def size(self) -> int:
+        return self.path.stat().st_size if self.data is None else len(self.data)
+
+    def content(self) -> bytes:
+        """All of it, unpacked.  Raises OSError, EOFError and zlib.error."""
+        if self.data is not None:
+            return self.data
+        if self.packed == ".gz":
+            return gzip.decompress(self.path.read_bytes())
+        if self.packed == ".zst":
+            with pa.CompressedInputStream(pa.BufferReader(self.path.read_bytes()), "zstd") as stream:
+                return bytes(stream.read())
+        return self.path.read_bytes()
 
 
-def places(texts: Iterable[str]) -> list[Place]:
-    """The files that ``--events`` arguments name, a directory's in the order of their names.
+def places(texts: Iterable[str], format: str | None = None) -> list[Place]:
+    """The files that ``--events`` arguments name, a directory's and those of a pattern in the order of their names.
 
-    Raises InputProblem (``missing-file``, with the nearest names) and UsageProblem (``unknown-format``).  All problems
-    are reported together.
+    ``format``: of all files, whatever their suffixes (one of ``GIVEN``).  ``-`` is standard input.  Raises InputProblem
+    (``missing-file``, with the nearest names) and UsageProblem (``unknown-format``).  All problems are reported
+    together.
     """
     out: list[Place] = []
     problems = []
     for text in texts:
         try:
-            out += _place(text)
+            out += _place(text, format)
         except InputProblem as error:
             problems += error.problems
         except OSError as error:  # no right to look there, a name that is too long
@@ -76,49 +111,83 @@ def split_type(text: str) -> tuple[str | None, str]:
     if not equals or "/" in name or "\\" in name or os.path.exists(text):
         return None, text
     if not name or not path:
-        raise UsageProblem.of("bad-option", f"events `{text}`", hint="PATH, or TYPE=PATH for one type per file")
+        hint = "TYPE=PATH, without blanks around the `=`, or PATH"
+        raise UsageProblem.of("bad-option", f"events `{text}`", hint=hint)
     return name, path
 
 
 def format_of(path: Path) -> str | None:
     """``csv``, ``json`` or ``parquet`` by the suffix; None for any other."""
     suffix = path.suffix.lower()
-    if suffix == ".gz":
+    if suffix in PACKED:
         found = FORMATS.get(Path(path.stem).suffix.lower())
         return None if found == "parquet" else found
     return FORMATS.get(suffix)
 
 
-def _place(text: str) -> list[Place]:
+def place_of(path: Path, type: str | None, format: str | None) -> Place:
+    """A file as it is read: of the ``format`` that is given, else of that which its suffix names."""
+    return Place(path, str(format_of(path)) if format is None else GIVEN[format], type)
+
+
+def _place(text: str, format: str | None) -> list[Place]:
     if "://" in text:
-        scheme = text.split("=", 1)[-1].split("://")[0]
-        raise UsageProblem.of("unsupported", f"events from `{scheme}://` cannot be read as a history: `{text}`")
+        address = text.split("=", 1)[-1]
+        scheme = address.split("://")[0]
+        hint = f"download it first; or `curl {address} | occurs run .. --events - --format csv`"
+        if scheme == "kafka":
+            hint = f"`occurs follow RULES --events {address} --checkpoint DIR` reads topics"
+        message = f"events from `{scheme}://` cannot be read as a history: `{text}`"
+        raise UsageProblem.of("unsupported", message, hint=hint)
     name, spelled = split_type(text)
+    if spelled == "-":
+        if format is None:
+            hint = "say what it holds: --format csv, jsonl or parquet"
+            raise UsageProblem.of("unknown-format", "events from standard input have no suffix", hint=hint)
+        return [Place(STDIN, GIVEN[format], name, sys.stdin.buffer.read())]
     path = user_path(spelled)
     if path.is_dir():  # also one called x.parquet: so Spark writes
-        return [Place(p, f, name) for p, f in _inside(path)]
+        return [place_of(p, name, format) for p in _inside(path, format)]
+    if not path.exists() and glob.has_magic(spelled):
+        found = [Path(p) for p in sorted(glob.glob(str(path), recursive=True))]
+        if not found:
+            here = ", ".join(f"`{p.name}`" for p in _siblings(path)[:12]) or "nothing"
+            hint = f"files in {path.parent}: {here}"
+            raise InputProblem.of("missing-file", f"no file fits the pattern {path}", file=str(path), hint=hint)
+        return [place for p in found for place in _one(p, name, format)]
+    return _one(path, name, format)
+
+
+def _siblings(path: Path) -> list[Path]:
+    """The files beside a path, without hidden ones."""
+    here = sorted(path.parent.iterdir()) if path.parent.is_dir() else []
+    return [p for p in here if not p.name.startswith(".")]
+
+
+def _one(path: Path, name: str | None, format: str | None) -> list[Place]:
+    if path.is_dir():
+        return [place_of(p, name, format) for p in _inside(path, format)]
     if not path.exists():
-        here = path.parent.iterdir() if path.parent.is_dir() else ()
-        siblings = [p.name for p in here if not p.name.startswith(".")]
-        hint = did_you_mean(path.name, siblings, f"files in {path.parent}")
+        hint = did_you_mean(path.name, [p.name for p in _siblings(path)], f"files in {path.parent}")
         if not path.parent.is_dir():
             hint = f"there is no directory {path.parent} either"
         raise InputProblem.of("missing-file", f"there is no file {path}", file=str(path), hint=hint)
-    found = format_of(path)
-    if found is None:
-        known = "known suffixes: " + " ".join(FORMATS) + " (.csv and .jsonl also with .gz)"
+    if (format or format_of(path)) is None:
+        known = "say what it holds: --format csv, jsonl or parquet; known suffixes: " + " ".join(FORMATS)
+        known += " (text also with .gz or .zst)"
+        if path.suffix.lower() in (".xlsx", ".xls", ".ods"):
+            known = "spreadsheets are not read: save it as CSV; a semicolon between columns is --delimiter ';'"
         raise UsageProblem.of("unknown-format", f"{path}: the suffix does not tell what is in it", hint=known)
-    return [Place(path, found, name)]
+    return [place_of(path, name, format)]
 
 
-def _inside(folder: Path) -> list[tuple[Path, str]]:
+def _inside(folder: Path, format: str | None) -> list[Path]:
     """The readable files below a directory; hidden ones and Spark's _SUCCESS are passed over."""
     out = []
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
-        found = format_of(path)
-        if found and path.is_file() and not any(p.startswith((".", "_")) for p in parts):
-            out.append((path, found))
+        if (format or format_of(path)) and path.is_file() and not any(p.startswith((".", "_")) for p in parts):
+            out.append(path)
     if not out:
         hint = "wanted: " + " ".join(FORMATS)
         raise InputProblem.of("missing-file", f"there are no event files in {folder}", file=str(folder), hint=hint)

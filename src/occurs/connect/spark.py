@@ -5,18 +5,19 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from occurs.connect.installed import need_pyspark
 from occurs.connect.places import Place
-from occurs.errors import InputProblem, ResourceProblem
+from occurs.errors import InputProblem, ResourceProblem, UsageProblem
 from occurs.hosts.java import ensure_java
 from occurs.hosts.spark.columns import PLACE
+from occurs.model.source import InputOptions, is_utf8
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 #: seconds to wait for the server of SPARK_REMOTE before saying so, and before giving up
 SILENCE, PATIENCE = 2.0, 30.0
@@ -131,7 +132,9 @@ def _hushed(quiet: bool) -> Iterator:
             os.close(saved)
 
 
-def read_frames(session: SparkSession, files: Iterable[Place], *, skip: bool = False) -> DataFrame | dict:
+def read_frames(
+    session: SparkSession, files: Iterable[Place], options: InputOptions | None = None, *, skip: bool = False
+) -> DataFrame | dict:
     """Files as Spark DataFrames: one with a type column, or one per type (then all files must have their type).
 
     Text types are inferred by Spark.  ``skip`` leaves torn lines out; otherwise reading them fails.  Two columns more,
@@ -139,10 +142,13 @@ def read_frames(session: SparkSession, files: Iterable[Place], *, skip: bool = F
     """
     groups: dict[tuple[str | None, str], list[str]] = {}
     for place in files:
+        if place.packed == ".zst":
+            hint = "unpack it, or run without Spark: --host local"
+            raise UsageProblem.of("unsupported", f"{place.path}: Spark does not read .zst files", hint=hint)
         groups.setdefault((place.type, place.format), []).append(str(place.path.absolute()))
     frames: dict[str | None, DataFrame] = {}
     for (name, kind), paths in groups.items():
-        frame = _placed(_read(session, kind, paths, skip), kind)
+        frame = _placed(_read(session, kind, paths, options or InputOptions(), skip), kind)
         frames[name] = frame if name not in frames else frames[name].unionByName(frame, allowMissingColumns=True)
     if None not in frames:
         return frames
@@ -163,11 +169,30 @@ def _placed(frame: DataFrame, kind: str) -> DataFrame:
     return frame.select("*", F.regexp_replace(plain, "^file:/+", "/").alias(PLACE[0]), row.cast("long").alias(PLACE[1]))
 
 
-def _read(session: SparkSession, kind: str, paths: list[str], skip: bool) -> DataFrame:
+def _read(session: SparkSession, kind: str, paths: list[str], how: InputOptions, skip: bool) -> DataFrame:
     if kind == "parquet":
         return session.read.parquet(*paths)
     mode = "DROPMALFORMED" if skip else "FAILFAST"
     if kind == "csv":
         options = {"header": "true", "inferSchema": "true", "multiLine": "true", "escape": '"', "mode": mode}
-        return session.read.options(**options).csv(paths)
-    return session.read.options(mode=mode).json(paths)
+        reader = session.read.options(sep=how.delimiter, encoding=how.encoding, **options)
+        return _spelled(reader, reader.csv, paths, how)
+    reader = session.read.options(mode=mode)
+    if not is_utf8(how.encoding):
+        reader = reader.options(encoding=how.encoding, lineSep="\n")
+    return _spelled(reader, reader.json, paths, how)
+
+
+def _spelled(
+    reader: DataFrameReader, read: Callable[[list[str]], DataFrame], paths: list[str], how: InputOptions
+) -> DataFrame:
+    """The files, with the columns that are wanted as they are written as text."""
+    found = read(paths)
+    wanted = how.spelled & set(found.columns)
+    if not wanted:
+        return found
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    fields = [StructField(f.name, StringType()) if f.name in wanted else f for f in found.schema.fields]
+    reader.schema(StructType(fields))
+    return read(paths)

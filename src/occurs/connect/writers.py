@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import IO
 from urllib.parse import quote
 
@@ -41,7 +44,9 @@ def check_target(path: str, option: str = "--out") -> None:
     """
     target = user_path(path, option)
     if target.suffix and not target.is_dir() and format_of(target) is None:
-        raise UsageProblem.of("unknown-format", f"{option} {path}: the suffix is none of .jsonl .csv .parquet")
+        hint = "or a directory, a path without a suffix: one Parquet file per type"
+        text = f"{option} {path}: the suffix is none of .jsonl .csv .parquet"
+        raise UsageProblem.of("unknown-format", text, hint=hint)
     if not target.parent.is_dir():
         raise UsageProblem.of("missing-file", f"{option} {path}: there is no directory {target.parent}")
     kind = format_of(target)
@@ -69,7 +74,7 @@ def write(path: str, tables: Tables, option: str = "--out") -> None:
                 with Whole(target / f"{quote(name, safe=' ')}.parquet") as out:
                     _put_parquet(_typed(name, table), out)
             return
-        with Whole(target) as out:
+        with Whole(target) as file, _packed(file, target) as out:
             write_to(out, kind, tables)
     except OSError as error:
         raise ResourceProblem.of("cannot-write", f"{path}: {error.strerror or error}") from error
@@ -84,6 +89,16 @@ def write_to(out: IO[bytes], kind: str, tables: Tables) -> None:
         out.write(text.encode())
 
 
+def _packed(file: IO[bytes], path: Path) -> AbstractContextManager[IO[bytes]]:
+    """What is written goes to ``file``, packed as the suffix of ``path`` says."""
+    suffix = path.suffix.lower()
+    if suffix == ".gz":  # without a time of its own: the same rows are the same bytes
+        return gzip.GzipFile(fileobj=file, mode="wb", mtime=0)  # type: ignore[return-value]
+    if suffix == ".zst":
+        return pa.CompressedOutputStream(pa.PythonFile(file, "w"), "zstd")
+    return nullcontext(file)
+
+
 def write_rows(path: str, table: pa.Table | None, option: str = "--bad") -> None:
     """Rows that are no events, such as bad ones: their columns and nothing else; None: an empty table."""
     check_target(path, option)
@@ -94,7 +109,7 @@ def write_rows(path: str, table: pa.Table | None, option: str = "--bad") -> None
         if kind is None:
             target.mkdir(exist_ok=True)
             target, kind = target / "rows.parquet", "parquet"
-        with Whole(target) as out:
+        with Whole(target) as file, _packed(file, target) as out:
             write_rows_to(out, kind, table)
     except OSError as error:
         raise ResourceProblem.of("cannot-write", f"{path}: {error.strerror or error}") from error

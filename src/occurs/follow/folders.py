@@ -17,13 +17,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from occurs.connect.files import read_place, unreadable
-from occurs.connect.places import FORMATS, Place, format_of, split_type, user_path
+from occurs.connect.places import FORMATS, PACKED, Place, format_of, place_of, split_type, user_path
 from occurs.errors import InputProblem, OccursError, UsageProblem, did_you_mean
 from occurs.follow.expected import Expected
 from occurs.follow.wide import wide
 from occurs.hosts.spark.task import MARK
 from occurs.hosts.spark.wide import problems_to_json
-from occurs.model.source import Source
+from occurs.model.source import InputOptions, Source
 from occurs.program import Program
 
 if TYPE_CHECKING:
@@ -59,16 +59,16 @@ class Folder:
             raise InputProblem.of("missing-file", f"there is no directory {path}", file=str(path), hint=hint)
         return cls(path, name)
 
-    def places(self) -> list[Place]:
-        """The files that are there, in the order of their names."""
-        found = [p for p in sorted(self.path.rglob("*")) if counts(p.relative_to(self.path)) and p.is_file()]
-        return [Place(p, str(format_of(p)), self.type) for p in found]
+    def places(self, format: str | None) -> list[Place]:
+        """The files that are there, in the order of their names; all are of the ``format``, if one is given."""
+        found = [p for p in sorted(self.path.rglob("*")) if counts(p.relative_to(self.path), format) and p.is_file()]
+        return [place_of(p, self.type, format) for p in found]
 
 
-def counts(path: Path) -> bool:
+def counts(path: Path, format: str | None = None) -> bool:
     """Is this, below a directory that is followed, a file of events?  Names that begin with . or _ are not, nor are
-    suffixes that are not known, such as .tmp."""
-    return format_of(path) is not None and not any(p.startswith((".", "_")) for p in path.parts)
+    suffixes that are not known, such as .tmp, unless the ``format`` of all files is given."""
+    return (format or format_of(path)) is not None and not any(p.startswith((".", "_")) for p in path.parts)
 
 
 def parse_folders(texts: Sequence[str]) -> list[Folder]:
@@ -85,18 +85,18 @@ def parse_folders(texts: Sequence[str]) -> list[Folder]:
     return out
 
 
-def first_look(folders: Sequence[Folder], program: Program, type_column: str | None) -> list[Source]:
+def first_look(folders: Sequence[Folder], program: Program, options: InputOptions) -> list[Source]:
     """What is there: to learn what events look like.  Raises InputProblem for files that cannot be read."""
     out: list[Source] = []
     left = LOOK
-    for place in (p for folder in folders for p in folder.places()):
+    for place in (p for folder in folders for p in folder.places(options.format)):
         if place.format == "parquet":
             out.append(_head(place))
             continue
         left -= place.path.stat().st_size
         if left < 0 and out:
             break
-        out += read_place(place, program.declared, type_column)
+        out += read_place(place, program.declared, options)
     return out
 
 
@@ -117,7 +117,8 @@ def stream(session: SparkSession, folders: Sequence[Folder], expected: Expected)
     frames = []
     for folder in folders:
         # `binaryFile` with no look at the content is a list of files
-        reader = session.readStream.format("binaryFile").schema(_LISTED).option("pathGlobFilter", _suffixes())
+        names = "*" if expected.options.format else _suffixes()
+        reader = session.readStream.format("binaryFile").schema(_LISTED).option("pathGlobFilter", names)
         # Spark forgets what it has seen, and passes over what comes, when it is a week older than the newest file
         reader = reader.option("maxFileAge", "36500d").option("recursiveFileLookup", "true")
         paths = reader.load(literal(folder.path.absolute())).select("path")
@@ -135,9 +136,9 @@ def make_reader(expected: Expected, roots: Sequence[str]) -> Callable[[Batches],
                 for row in batch.to_pylist():
                     path = Path(re.sub("^file:/+", "/", row["path"]))
                     root = next(r for r in roots if path.is_relative_to(r))
-                    if counts(path.relative_to(root)):
-                        place = Place(path, str(format_of(path)), row["type"])
-                        sources = read_place(place, expected.pinned.schemas, expected.options.type)
+                    if counts(path.relative_to(root), expected.options.format):
+                        place = place_of(path, row["type"], expected.options.format)
+                        sources = read_place(place, expected.pinned.schemas, expected.options)
                         yield from wide(sources, expected).combine_chunks().to_batches(max_chunksize=ROWS)
         except OccursError as error:
             raise RuntimeError(MARK + problems_to_json(error)) from error
@@ -151,7 +152,7 @@ def _suffixes() -> str:
     def either(text: str) -> str:
         return "".join(f"[{c}{c.upper()}]" if c.isalpha() else c for c in text)
 
-    packed = [f"{s}.gz" for s, kind in FORMATS.items() if kind != "parquet"]
+    packed = [f"{s}{p}" for s, kind in FORMATS.items() if kind != "parquet" for p in PACKED]
     return "*{" + ",".join(either(s) for s in (*FORMATS, *packed)) + "}"
 
 

@@ -30,7 +30,7 @@ def write_history(paths: Sequence[str], expected: Expected, folder: Path, rules:
     """Read recorded events (``PATH`` or ``TYPE=PATH``) and leave them where :func:`history` finds them, once for these
     ``rules``; returns how many.  Raises InputProblem for what cannot be read; nothing is written then."""
     options = expected.options
-    sources = read_sources(paths, schemas=expected.pinned.schemas, type_column=options.type)
+    sources = read_sources(paths, schemas=expected.pinned.schemas, options=options)
     plain = replace(expected, start=None, until=None, late=False)
     rows = wide(sources, plain)
     rows = rows.filter(pc.equal(rows.column("__state"), GOOD))

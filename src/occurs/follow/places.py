@@ -13,6 +13,10 @@ from occurs.follow.sources import Folders, Replay, Source
 def source_of(texts: Sequence[str], speed: float | None) -> Source:
     """The source that ``--events`` names.  Raises UsageProblem and InputProblem."""
     spelled = [split_type(text)[1] for text in texts]
+    if "-" in spelled:
+        text = "--events -: standard input is a history, and cannot be followed"
+        hint = "`occurs run` reads it to its end; to follow events, move files into a directory"
+        raise UsageProblem.of("unsupported", text, hint=hint)
     topics = [text.startswith("kafka:") for text in spelled]
     if any(topics):
         from occurs.follow.topics import Topics

@@ -107,7 +107,7 @@ class Folders(Passive):
                 raise UsageProblem.of("bad-option", text, hint="choose a place outside of what --events names")
 
     def look(self, program: Program, options: InputOptions, session: SparkSession | None) -> Pinned:
-        return _pinned(program, folders.first_look(self._folders, program, options.type), options)
+        return _pinned(program, folders.first_look(self._folders, program, options), options)
 
     def stream(self, session: SparkSession, program: Program, expected: Expected, delay: int) -> StreamSource:
         return _source(folders.stream(session, self._folders, expected), expected, delay)
@@ -131,7 +131,7 @@ class Replay(Passive):
 
     def _read(self, program: Program, options: InputOptions) -> list[Table]:
         if self._sources is None:
-            self._sources = read_sources(self._texts, schemas=program.declared, type_column=options.type)
+            self._sources = read_sources(self._texts, schemas=program.declared, options=options)
         return self._sources
 
     def look(self, program: Program, options: InputOptions, session: SparkSession | None) -> Pinned:
@@ -141,7 +141,7 @@ class Replay(Passive):
         sources = self._sources
         if sources is None:
             schemas = expected.pinned.schemas
-            sources = read_sources(self._texts, schemas=schemas, type_column=expected.options.type)
+            sources = read_sources(self._texts, schemas=schemas, options=expected.options)
         record = replay.Record(sources, expected)
         self._sources = None  # the rows are in the record now
         self._spool = checkpoint.spool

@@ -39,6 +39,7 @@ class _Found:
     column: str | None
     at: np.ndarray  # row indices of the source's table
     text: str | None
+    hint: str | None
 
 
 class BadRows:
@@ -49,11 +50,12 @@ class BadRows:
         self._found: list[_Found] = []
 
     def add(
-        self, source: int, reason: str, kind: str, column: str | None, at: np.ndarray, text: str | None = None
+        self, source: int, reason: str, kind: str, column: str | None, at: np.ndarray, text: str | None = None,
+        hint: str | None = None,
     ) -> None:
-        """Note the rows ``at`` of a source; ``text`` says more than the reason, for the message."""
+        """Note the rows ``at`` of a source; ``text`` says more than the reason, and ``hint`` how they could be read."""
         if len(at):
-            self._found.append(_Found(source, reason, kind, column, at, text))
+            self._found.append(_Found(source, reason, kind, column, at, text, hint))
 
     def counts(self) -> dict[str, int]:
         """``bad`` rows, and ``bad: <reason>`` each."""
@@ -83,15 +85,16 @@ class BadRows:
             told = value is None or (found.text or "").startswith(str(value))
             shown = "" if told else f": {short(value)}"
             what = found.text or f"{found.reason} in column `{found.column}`"
-            out.append(_problem(source, found.kind, _row(source, first), what + shown, value, len(found.at)))
+            row = _row(source, first)
+            out.append(_problem(source, found.kind, row, what + shown, value, len(found.at), found.hint))
         for source in self._sources:
             if source.torn:
                 row, text = source.torn[0]
                 what = f"this line cannot be read: {short(text)}"
-                out.append(_problem(source, "bad-value", row, what, text, len(source.torn)))
-        # the way out is the same for all: it is told once
+                hint = None if source.text else source.hint  # no encoding makes CSV of what is not
+                out.append(_problem(source, "bad-value", row, what, text, len(source.torn), hint))
         out.sort(key=lambda p: (p.file or "", p.row or 0))
-        return [replace(p, hint=None) for p in out[:-1]] + out[-1:]
+        return hinted(out)
 
     def table(self) -> pa.Table | None:
         """``reason``, the place (``file``, ``row``, ``column``), the ``value`` and the whole row as JSON text."""
@@ -110,10 +113,21 @@ class BadRows:
         return pa.Table.from_pylist(rows, SCHEMA) if rows else None
 
 
-def _problem(source: Source, kind: str, row: int, what: str, value: Any, count: int) -> Problem:
+#: what is left to do about rows that nothing else helps
+SKIP = "leave such rows out, and count them, with --bad-rows skip (Python: bad_rows='skip')"
+
+
+def hinted(problems: list[Problem]) -> list[Problem]:
+    """Problems without a hint of their own have one together, at the last of them: it is the same for all."""
+    last = max((n for n, p in enumerate(problems) if p.hint is None), default=None)
+    return [replace(p, hint=SKIP) if n == last else p for n, p in enumerate(problems)]
+
+
+def _problem(
+    source: Source, kind: str, row: int, what: str, value: Any, count: int, hint: str | None
+) -> Problem:
     more = f" (and {count - 1:,} more rows like it)" if count > 1 else ""
     file = source.file or (f"<{source.type}>" if source.type else None)
-    hint = "leave such rows out, and count them, with --bad-rows skip (Python: bad_rows='skip')"
     return Problem(kind, f"row {row}: {what}{more}", file=file, row=row, value=value, hint=hint)
 
 

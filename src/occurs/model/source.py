@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import datetime as dt
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,10 +11,15 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from occurs.errors import Problem, UsageProblem
+from occurs.errors import Problem, UsageProblem, did_you_mean, nearest
+from occurs.model.timeformat import TimeFormat
 from occurs.model.types import Schema
 from occurs.model.values import plain_layout, short
 
+#: what helps if text is in another encoding
+ENCODING = "is it written in another encoding? --encoding latin-1 (or cp1252, utf-16, ..)"
+#: the usual ones, for hints
+_ENCODINGS = ("utf-8", "utf-16", "latin-1", "cp1252", "cp1250", "cp1251", "iso-8859-15", "shift_jis", "gb18030")
 Instant = int | str | dt.datetime | dt.date
 
 
@@ -21,9 +27,12 @@ Instant = int | str | dt.datetime | dt.date
 class InputOptions:
     """How the input is to be read.  The five names are those of the special columns; None: there is none.
 
-    ``time_unit``: what an integer time counts (us, ms, s, min, h, d).  ``type_names``: names for the values of the type
-    column (TESLA's ``Assign``).  ``lists``: columns of lists are read, as records; else they are left out.
-    Raises UsageProblem for names that are not text.
+    ``time_unit``: what an integer time counts (us, ms, s, min, h, d).  ``time_format``: how times are written, in the
+    directives of strptime (None: ISO 8601).  ``delimiter`` (of CSV) and ``encoding``: of text files.
+    ``format``: of all files, whatever their suffixes: csv, jsonl, json or parquet.  ``type_names``: names for the
+    values of the type column (TESLA's ``Assign``).  ``lists``: columns of lists are read, as records; else they are
+    left out.
+    Raises UsageProblem for names that are not text, and for a format, delimiter or encoding that cannot be.
     """
 
     type: str | None = "type"
@@ -35,6 +44,10 @@ class InputOptions:
     start: Instant | None = None
     until: Instant | None = None
     bad_rows: Literal["error", "skip"] = "error"
+    time_format: str | None = None
+    delimiter: str = ","
+    encoding: str = "utf-8"
+    format: str | None = None
     type_names: Mapping[str, str] = field(default_factory=dict)
     lists: bool = False
 
@@ -43,6 +56,28 @@ class InputOptions:
             value = getattr(self, name)
             if not isinstance(value, str) and (value is not None or name in ("time", "bad_rows")):
                 raise UsageProblem.of("bad-option", f"{name}: a text was expected, not {short(value)}")
+        if self.time_format is not None and self.time_unit is not None:
+            text = "--time-format is for times that are dates, --time-unit for times that count"
+            raise UsageProblem.of("bad-option", text, hint="one of them")
+        self.written  # noqa: B018
+        if not (isinstance(self.delimiter, str) and len(self.delimiter) == 1 and self.delimiter not in '"\r\n'):
+            text = f"--delimiter {short(self.delimiter)} is not one character"
+            raise UsageProblem.of("bad-option", text, hint="such as `;`, or `\\t` for a tab")
+        try:
+            "".encode(self.encoding)
+        except (LookupError, TypeError, ValueError) as error:
+            hint = did_you_mean(str(self.encoding), _ENCODINGS, "encodings")
+            raise UsageProblem.of("bad-option", f"--encoding {short(self.encoding)} is not known", hint=hint) from error
+
+    @property
+    def written(self) -> TimeFormat | None:
+        """The format of times, None if they are written as ISO 8601."""
+        return None if self.time_format is None else TimeFormat.of(self.time_format)
+
+    @property
+    def spelled(self) -> frozenset[str]:
+        """Columns of text files that are wanted as they are written, whatever they look like."""
+        return frozenset(filter(None, (self.time, self.end))) if self.time_format is not None else frozenset()
 
     @property
     def special(self) -> tuple[str | None, ...]:
@@ -57,6 +92,7 @@ class Source:
     file, counted from 1 (None: 1, 2, ..).  ``text``: values were written as text, so a declared type decides how they
     are read; ``as_text``: columns in their original spelling.  ``torn``: (row, text) of what was not a row at all.
     ``misfits``: column -> index of a row -> the value that was not of the column's type (the table has null there).
+    ``hint``: what the reader of the file would change, if it looks as if it was written in another way.
     """
 
     table: pa.Table
@@ -67,6 +103,7 @@ class Source:
     as_text: Mapping[str, pa.ChunkedArray] = field(default_factory=dict)
     torn: Sequence[tuple[int, str]] = ()
     misfits: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+    hint: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "table", plain_layout(self.table))
@@ -96,8 +133,37 @@ def input_problem(kind: str, message: str, source: Source, hint: str | None = No
     return Problem(kind, message, file=file, hint=hint)
 
 
+def time_column(options: InputOptions, columns: Collection[str], stamps: Sequence[str] = ()) -> str:
+    """How to name the time column; ``stamps``: the columns of times."""
+    likely = list(stamps[:1]) or nearest(options.time, columns)[:1] or [c for c in columns if c.lower() in _TIMES][:1]
+    if likely:
+        return f'did you mean `{likely[0]}`? --time-column {likely[0]} (Python: time="{likely[0]}")'
+    return f'name it with --time-column NAME (Python: time="NAME"); {did_you_mean(options.time, columns, "columns")}'
+
+
+def type_column(
+    options: InputOptions, columns: Collection[str], naming: Sequence[str], types: Collection[str]
+) -> str:
+    """How to name the type column, or the one type of a table; ``naming``: columns that hold names of ``types``."""
+    likely = list(naming[:1]) or nearest(options.type or "type", columns)[:1]
+    one = sorted(types)[0] if types else "TYPE"
+    rest = f'are all rows of one type? --type {one} (Python: {{"{one}": table}})'
+    if likely:
+        return f'did you mean `{likely[0]}`? --type-column {likely[0]} (Python: type="{likely[0]}"); or {rest}'
+    return f"name it with --type-column NAME; or {rest}; {did_you_mean(options.type or 'type', columns, 'columns')}"
+
+
+#: names that time columns often have
+_TIMES = {"timestamp", "ts", "datetime", "date", "when", "at", "t", "event_time", "eventtime", "created_at"}
+
+
 def listed(names: Collection[str]) -> str:
     return ", ".join(f"`{n}`" for n in sorted(names))
+
+
+def is_utf8(encoding: str) -> bool:
+    """Does an encoding, which Python knows, have this name?"""
+    return codecs.lookup(encoding).name == "utf-8"
 
 
 def column_of(attribute: str, columns: Collection[str], loose: bool) -> str | None:

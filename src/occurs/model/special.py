@@ -10,15 +10,25 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from occurs.errors import InputProblem, Problem, UsageProblem, did_you_mean
+from occurs.errors import InputProblem, Problem, UsageProblem
 from occurs.model.badrows import MISFIT, BadRows
 from occurs.model.lists import list_type
 from occurs.model.natural import clean
-from occurs.model.source import InputOptions, Intake, Source, input_problem, ints, listed
+from occurs.model.source import (
+    InputOptions,
+    Intake,
+    Source,
+    input_problem,
+    ints,
+    listed,
+    time_column,
+    type_column,
+)
 from occurs.model.ticks import cast_what_fits, to_ticks
 from occurs.model.time import TIMESTAMP, UNIT_MICROSECONDS, TimeKind
+from occurs.model.timehints import time_hint
 from occurs.model.types import RESERVED_INPUT, Schema, Type, from_arrow
-from occurs.model.values import short
+from occurs.model.values import python_values, short, taken
 
 
 def take_in(
@@ -40,8 +50,13 @@ def take_in(
     for name in {c for c in names if names.count(c) > 1}:
         problems.append(input_problem("duplicate-name", f"two columns are called `{name}`", source))
     if options.time not in names:
-        hint = did_you_mean(options.time, names, "columns")
-        problems.append(input_problem("missing-column", f"there is no time column `{options.time}`", source, hint))
+        kinds = dict(zip(names, table.schema.types, strict=True))
+        stamps = [n for n in names if pa.types.is_timestamp(kinds[n])]
+        text = f"there is no time column `{options.time}`"
+        hint = source.hint or time_column(options, names, stamps)
+        problems.append(input_problem("missing-column", text, source, hint))
+        if source.hint is not None:  # the columns are not what they seem: no need to look for the next one
+            return None
     typed = source.type is None and options.type in names
     only = source.type
     if source.type is None and not typed:
@@ -49,8 +64,8 @@ def take_in(
         if choice is not None and len(choice) <= 1:
             only = next(iter(choice), "")
         else:
-            hint = did_you_mean(options.type or "type", names, "columns")
-            hint += "; or give one table per type"
+            likely = [] if choice is None else _naming(table, choice)
+            hint = source.hint or type_column(options, names, likely, choice or ())
             reads = "" if choice is None else f", and the program reads {listed(choice)}"
             column = f" `{options.type}`" if options.type else ""
             problems.append(input_problem("missing-column", f"there is no type column{column}{reads}", source, hint))
@@ -71,24 +86,31 @@ def take_in(
             reason, problem = ("unreadable time", "bad-time") if column == options.time else (MISFIT, "bad-value")
             first = values[int(at[0])]
             kind = table.schema.field(column).type
-            told = f"{first} in column `{column}`, which is {from_arrow(kind) or kind}"
-            bad.add(number, reason, problem, column, at[codes[at] >= 0], told)
+            which = "" if pa.types.is_null(kind) else f", which is {from_arrow(kind) or kind}"
+            told = f"{first} in column `{column}`{which}"
+            bad.add(number, reason, problem, column, at[codes[at] >= 0], told, source.hint)
             codes[at] = -1
-    times, stamped = to_ticks(table.column(options.time), integers=options.time_unit is not None)
+    as_text = source.as_text if options.time_format is not None else {}
+    given = as_text.get(options.time, table.column(options.time))
+    times, stamped = to_ticks(given, integers=options.time_unit is not None, written=options.written)
     if times.null_count:
         lost = times.is_null().to_numpy() & (codes >= 0)
         absent = table.column(options.time).is_null(nan_is_null=True).to_numpy()
         bad.add(number, "null time", "bad-time", options.time, np.flatnonzero(lost & absent))
-        bad.add(number, "unreadable time", "bad-time", options.time, np.flatnonzero(lost & ~absent))
+        unreadable = np.flatnonzero(lost & ~absent)
+        values = taken(given, pa.array(unreadable[:_LOOKED_AT]))
+        hint = time_hint(python_values(values), options.time_format)
+        bad.add(number, "unreadable time", "bad-time", options.time, unreadable, hint=hint)
         codes = np.where(lost, -1, codes).astype(codes.dtype)
     time = ints(times)
     end = None
-    if options.end in names:
-        end, also = to_ticks(table.column(options.end), integers=stamped is False)
-        given = ~clean(table.column(options.end)).is_null().to_numpy()
-        lost = end.is_null().to_numpy() & given
+    if options.end is not None and options.end in names:
+        given = as_text.get(options.end, table.column(options.end))
+        end, also = to_ticks(given, integers=stamped is False, written=options.written)
+        there = ~clean(table.column(options.end)).is_null().to_numpy()
+        lost = end.is_null().to_numpy() & there
         if also is not None and stamped is not None and also != stamped:
-            lost = given
+            lost = there
         early = ~end.is_null().to_numpy() & (ints(end) < time) & (codes >= 0) & ~lost
         bad.add(number, "unreadable end", "bad-time", options.end, np.flatnonzero(lost & (codes >= 0)))
         bad.add(number, "end before time", "bad-value", options.end, np.flatnonzero(early))
@@ -102,6 +124,17 @@ def take_in(
     known = tuple((c, t) for c, t in pairs if t is not None)
     schema = Schema(known, ordered=not typed, records=tuple(lists.items()))
     return Intake(source, number, codes, types, time, end, stamped, schema)
+
+
+#: values that are looked at to see in which format they are
+_LOOKED_AT = 1_000
+
+
+def _naming(table: pa.Table, types: Collection[str]) -> list[str]:
+    """The columns of text that hold names of event ``types``."""
+    wanted = pa.array(sorted(types), pa.string())
+    text = (n for n in table.column_names if from_arrow(table.schema.field(n).type) is Type.STRING)
+    return [n for n in text if pc.any(pc.is_in(_names(table.column(n)), wanted)).as_py()]
 
 
 def _codes(column: pa.ChunkedArray, options: InputOptions, bad: BadRows, number: int) -> tuple[np.ndarray, list[str]]:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from occurs.errors import UsageProblem, did_you_mean
 from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration, TimeKind, exact_number
+from occurs.model.timeformat import TimeFormat
 from occurs.model.values import is_text, short
 
 #: ISO 8601 as people and tools write it; Arrow's parser is the judge, this only keeps it from failing on whole columns
@@ -20,23 +21,28 @@ _ZONED = r"\d\d:\d\d.*(Z|[+-]\d\d(:?\d\d)?)$"
 _WHOLE = r"^\s*[+-]?\d{1,19}\s*$"
 
 
-def to_ticks(column: pa.ChunkedArray, *, integers: bool = False) -> tuple[pa.ChunkedArray, bool | None]:
+def to_ticks(
+    column: pa.ChunkedArray, *, integers: bool = False, written: TimeFormat | None = None
+) -> tuple[pa.ChunkedArray, bool | None]:
     """Ticks of a time column, null where there is none, and whether they are timestamps (None: nothing to tell by).
 
     Timestamps and dates become microseconds since 1970 UTC; naive ones are read as UTC; those that are not whole in
     microseconds are null.  Text is ISO 8601, or whole numbers if ``integers`` or if the first readable value is one.
-    Whole floats count as integers.  A column of any other type is null throughout.
+    Whole floats count as integers.  A column of any other type is null throughout.  ``written``: text, and integers as
+    their digits, is in this format instead.
     """
     t = column.type
     if pa.types.is_dictionary(t):
-        return to_ticks(column.cast(t.value_type), integers=integers)
+        return to_ticks(column.cast(t.value_type), integers=integers, written=written)
+    if written is not None and (is_string(t) or pa.types.is_integer(t)):
+        return parse_timestamps(written.iso(column)).cast(pa.int64()), True
     if pa.types.is_null(t):
         return column.cast(pa.int64()), None
     if pa.types.is_timestamp(t) or pa.types.is_date(t):
         return timestamps(column).cast(pa.int64()), True
     if pa.types.is_integer(t) or pa.types.is_floating(t) or pa.types.is_decimal(t):
         return whole_numbers(column), False
-    if pa.types.is_string(t) or pa.types.is_large_string(t) or pa.types.is_string_view(t):
+    if is_string(t):
         text = column.cast(pa.string())
         whole = pc.match_substring_regex(text, _WHOLE)
         if not integers:
@@ -49,6 +55,10 @@ def to_ticks(column: pa.ChunkedArray, *, integers: bool = False) -> tuple[pa.Chu
             return numbers_in_text(text, pa.int64()), False
         return parse_timestamps(text).cast(pa.int64()), True
     return pa.chunked_array([pa.nulls(len(column), pa.int64())]), None
+
+
+def is_string(t: pa.DataType) -> bool:
+    return pa.types.is_string(t) or pa.types.is_large_string(t) or pa.types.is_string_view(t)
 
 
 def timestamps(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -146,8 +156,9 @@ def instant(value: int | str | dt.datetime | dt.date, kind: TimeKind, option: st
         parsed = parse_timestamps(pa.chunked_array([pa.array([value.strip()])])).cast(pa.int64())[0].as_py()
         if parsed is not None:
             return int(parsed)
-    wanted = "a timestamp such as 2024-01-05T09:00:00Z" if kind.timestamp else "a whole number, as the time column is"
-    raise UsageProblem.of("bad-time", f"{option} {short(value)}: expected {wanted}")
+    wanted = "write it as 2024-01-05T09:00:00Z" if kind.timestamp else "write a whole number, as the time column has"
+    expected = "a timestamp" if kind.timestamp else "a whole number"
+    raise UsageProblem.of("bad-time", f"{option} {short(value)}: expected {expected}", hint=wanted)
 
 
 def duration(value: Any, kind: TimeKind, option: str) -> Fraction:
@@ -186,5 +197,7 @@ def duration(value: Any, kind: TimeKind, option: str) -> Fraction:
 def time_unit(unit: str | None) -> str | None:
     """The checked ``--time-unit``; UsageProblem if it is none."""
     if unit is not None and not (isinstance(unit, str) and unit in UNIT_MICROSECONDS):
-        raise UsageProblem.of("unknown-unit", f"time unit {short(unit)}", hint="one of us, ms, s, min, h, d")
+        meant = UNITS.get(unit.lower()) if isinstance(unit, str) else None
+        hint = "one of us, ms, s, min, h, d" + (f": `{meant}` for {unit}" if meant in UNIT_MICROSECONDS else "")
+        raise UsageProblem.of("unknown-unit", f"time unit {short(unit)}", hint=hint)
     return unit

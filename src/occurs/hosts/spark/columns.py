@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from occurs.model.timeformat import MONTHS, TimeFormat
 from occurs.model.types import Type, arrow_type
 
 if TYPE_CHECKING:
@@ -91,10 +92,13 @@ def convert_list(column: Column, spark_type: Any) -> Column:
     return column.cast(SPARK[found or Type.NULL])
 
 
-def convert(column: Column, spark_type: Any, wanted: Type, *, text: bool = False) -> tuple[Column, Column]:
+def convert(
+    column: Column, spark_type: Any, wanted: Type, *, text: bool = False, written: TimeFormat | None = None
+) -> tuple[Column, Column]:
     """(the value, null where there is none; is there a value that does not fit ``wanted`` without loss?).
 
-    ``text``: whole numbers may be spelled as text.
+    ``text``: whole numbers may be spelled as text.  ``written``: times in text, or in integers as digits, are in this
+    format.
     """
     from pyspark.sql import functions as F
 
@@ -102,6 +106,9 @@ def convert(column: Column, spark_type: Any, wanted: Type, *, text: bool = False
     nothing, fits = F.lit(None).cast(SPARK[wanted]), F.lit(False)
     if observed is Type.NULL or wanted is Type.NULL:
         return nothing, fits
+    if written is not None and wanted is Type.TIMESTAMP and observed in (Type.STRING, Type.INT):
+        value = _instant(_iso(column.cast("string"), written))
+        return value, column.isNotNull() & value.isNull()
     if observed is Type.FLOAT:
         column = _number(column, spark_type)
     if observed is wanted:
@@ -149,6 +156,36 @@ def micros(column: Column, spark_type: Any) -> Column:
     minutes = F.hour(column).cast("long") * F.lit(60) + F.minute(column)
     seconds = (F.date_part(F.lit("SECOND"), column) * F.lit(1_000_000)).cast("long")
     return days + minutes * F.lit(60_000_000) + seconds
+
+
+def _iso(column: Column, written: TimeFormat) -> Column:
+    """Text in a format as ISO 8601 text, null where it does not fit: :meth:`TimeFormat.iso` on Spark."""
+    from pyspark.sql import functions as F
+
+    text = F.lower(column)
+    part = {name: F.regexp_extract(text, written.pattern, n + 1) for n, name in enumerate(written.parts)}
+    two = {name: F.lpad(value, 2, "0") for name, value in part.items()}
+    nothing = F.lit("00")
+    if "year" in part:
+        year = part["year"]
+    else:
+        digits = part["short year"]
+        year = F.concat(F.when(digits < "69", "20").otherwise("19"), digits)
+    month = two.get("month")
+    if month is None:
+        number = F.array_position(F.array(*map(F.lit, MONTHS)), part["month name"])
+        month = F.lpad(number.cast("string"), 2, "0")
+    hour = two.get("hour", nothing)
+    if "half" in part:
+        number = part["hour of 12"].try_cast("int")
+        late = F.when(part["half"] == "p", 12).otherwise(0)
+        number = F.when(number.between(1, 12), F.when(number == 12, 0).otherwise(number) + late)
+        hour = F.lpad(number.cast("string"), 2, "0")
+    pieces = [year, F.lit("-"), month, F.lit("-"), two["day"], F.lit("T")]
+    pieces += [hour, F.lit(":"), two.get("minute", nothing), F.lit(":"), two.get("second", nothing)]
+    pieces += [F.lit("."), part["fraction"]] if "fraction" in part else []
+    pieces += [F.upper(part["zone"])] if "zone" in part else []
+    return F.when(text.rlike(written.pattern), F.concat(*pieces))
 
 
 def _instant(column: Column) -> Column:

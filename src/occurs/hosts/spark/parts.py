@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from occurs.errors import InputProblem, UsageProblem, did_you_mean
+from occurs.errors import InputProblem, UsageProblem
 from occurs.hosts.spark.columns import PLACE, POISON, convert, list_of, type_of
-from occurs.model.source import InputOptions
+from occurs.model.source import InputOptions, time_column, type_column
 from occurs.model.ticks import time_unit
 from occurs.model.time import TIMESTAMP, TimeKind
 from occurs.model.types import RESERVED_INPUT, Schema, Type
@@ -62,10 +62,12 @@ def kind_of(frames: Mapping[str | None, DataFrame], options: InputOptions) -> Ti
             twice = next(c for c in frame.columns if frame.columns.count(c) > 1)
             raise InputProblem.of("duplicate-name", f"two columns are called `{twice}`{where}")
         if options.time not in fields:
-            hint = did_you_mean(options.time, fields, "columns")
+            stamps = [n for n, t in fields.items() if type_of(t) is Type.TIMESTAMP]
+            hint = time_column(options, list(fields), stamps)
             raise InputProblem.of("missing-column", f"there is no time column `{options.time}`{where}", hint=hint)
         t = type_of(fields[options.time])
-        if t is Type.TIMESTAMP or (t is Type.STRING and unit is None):
+        written = options.time_format is not None and t in (Type.INT, Type.STRING)
+        if t is Type.TIMESTAMP or written or (t is Type.STRING and unit is None):
             stamped[True] = name or "one table"
         elif t in (Type.INT, Type.FLOAT, Type.STRING):
             stamped[False] = name or "one table"
@@ -105,12 +107,12 @@ def part_of(frame: DataFrame, name: str | None, external: Sequence[str], kind: T
             raise InputProblem.of(
                 "missing-column",
                 f"there is no type column `{options.type}`, and the program reads several: {', '.join(external)}",
-                hint="give one DataFrame per type, or name the column: type=...",
+                hint=type_column(options, list(types), (), external),
             )
         own = external[0] if external else ""
     bad: list[tuple[str, str, Column, Column]] = []
     if own is not None:
-        type_column: Column = F.lit(own)
+        typed: Column = F.lit(own)
     else:
         raw, t = columns[str(options.type)]
         if type_of(t) is None and t.typeName() != "binary":
@@ -123,18 +125,18 @@ def part_of(frame: DataFrame, name: str | None, external: Sequence[str], kind: T
             bad.append(("unreadable type", str(options.type), F.hex(raw), lost))
             text = F.make_valid_utf8(text)
         bad.append(("null type", str(options.type), raw, F.coalesce(text == "", F.lit(True))))
-        type_column = text
+        typed = text
         for number, assigned in options.type_names.items():
-            type_column = F.when(text == number, F.lit(assigned)).otherwise(type_column)
+            typed = F.when(text == number, F.lit(assigned)).otherwise(typed)
     wanted = Type.TIMESTAMP if kind.timestamp else Type.INT
     column, t = columns[options.time]
-    time, lost = convert(column, t, wanted, text=True)
+    time, lost = convert(column, t, wanted, text=True, written=options.written)
     bad.append(("unreadable time", options.time, column, lost))
     bad.append(("null time", options.time, column, time.isNull() & ~lost))
     end = F.lit(None).cast("long")
     if options.end in columns:
         column, t = columns[options.end]
-        end, lost = convert(column, t, wanted, text=True)
+        end, lost = convert(column, t, wanted, text=True, written=options.written)
         bad.append(("unreadable end", options.end, column, lost))
         bad.append(("end before time", options.end, column, F.coalesce(end < time, F.lit(False))))
     misfit: list[tuple[str, Column, Column]] = []
@@ -160,7 +162,7 @@ def part_of(frame: DataFrame, name: str | None, external: Sequence[str], kind: T
         elif found is not None:
             attributes[attribute] = found
     return Part(
-        numbered, own, columns, attributes, type_column, time, end, sequence, label, bad, misfit, place, poison, lists
+        numbered, own, columns, attributes, typed, time, end, sequence, label, bad, misfit, place, poison, lists
     )  # fmt: skip
 
 

@@ -13,10 +13,12 @@ from occurs.hosts.spark.parts import MISFIT, Part, Piece, any_of, kind_of, left_
 from occurs.hosts.spark.survey import Seen, survey
 from occurs.hosts.spark.wide import Kind, ddl_of, input_kinds
 from occurs.model.attributes import completed, union, unknown_type
+from occurs.model.badrows import hinted
 from occurs.model.source import InputOptions, column_of
 from occurs.model.special import unlikely_times
 from occurs.model.ticks import instant
 from occurs.model.time import TimeKind
+from occurs.model.timehints import time_hint
 from occurs.model.types import OPS, Schema, Type
 
 if TYPE_CHECKING:
@@ -267,9 +269,9 @@ class Reading:
                 shown = "" if value is None else f": {value!r}"
                 more = f" (and {n - 1:,} more rows like it)" if n > 1 else ""
                 text = f"row {row}: {reason} in column `{column}`{shown}{more}"
-            hint = "leave such rows out, and count them, with --bad-rows skip (Python: bad_rows='skip')"
+            hint = time_hint([value], self.options.time_format) if reason == "unreadable time" else None
             problems.append(Problem(kind, text, file=file, row=row, value=value, hint=hint))
-        raise InputProblem([replace(p, hint=None) for p in problems[:-1]] + problems[-1:])
+        raise InputProblem(hinted(problems))
 
     def complete(self, seen: Mapping[str, Seen]) -> list[Problem]:
         """Lasting types and missing columns of declared types, now that the types with rows are known; notices."""

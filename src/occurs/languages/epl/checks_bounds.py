@@ -82,8 +82,9 @@ class Bounds:
             return
         ticks = self.kind.convert(duration)
         if ticks is None:
-            message, hint = "a duration over integer time without a unit", "say what the time column counts: "
-            self.source.report("missing-unit", message, span, f"{hint}`--time-unit ms`; a bare number is seconds")
+            message = "a duration over integer time without a unit"
+            hint = "say what the time column counts: `--time-unit s` (or us, ms, min, h, d); a bare number is seconds"
+            self.source.report("missing-unit", message, span, hint)
         elif ticks.denominator != 1:
             hint = f"one tick is 1 {self.kind.unit}: write a multiple of it"
             self.source.report("bad-duration", "the duration is no whole number of ticks", span, hint)
@@ -99,7 +100,7 @@ class Bounds:
         for written, (name, low, high) in zip(node.fields, FIELDS, strict=False):
             self._field(written, name, low, high, node.span)
         if self.kind is not None and self.kind.tick is None:
-            hint = "say what the time column counts: `--time-unit ms`"
+            hint = "say what the time column counts: `--time-unit s` (or us, ms, min, h, d)"
             self.source.report("missing-unit", "a calendar over integer time without a unit", node.span, hint)
         if len(self.source.problems) > before:
             return

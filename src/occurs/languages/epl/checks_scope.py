@@ -102,7 +102,7 @@ class Names:
             ticks = self.kind.convert(part.value) if self.kind is not None else None
             if ticks is None:
                 message, hint = "a duration over integer time without a unit", "say what the time column counts: "
-                self.source.report("missing-unit", message, part.span, f"{hint}`--time-unit ms`")
+                self.source.report("missing-unit", message, part.span, f"{hint}`--time-unit s` (or us, ms, min, h, d)")
             elif ticks.denominator != 1:
                 message = f"this duration is {float(ticks):g} ticks, no whole number; it is compared exactly"
                 self.source.warn("inexact-duration", message, part.span)

@@ -365,7 +365,7 @@ class Formulas:
                 message, hint = "a bare number as a duration over timestamps", "write a unit: `5 min`, `300 s`"
             else:
                 message = "a duration with a unit over an integer time without a unit"
-                hint = "say what the time column counts: --time-unit ms, or time_unit='ms'"
+                hint = "say what the time column counts: --time-unit s (or us, ms, min, h, d), or time_unit='s'"
             raise self._problem("missing-unit", message, node, hint)
         if exact <= 0 or exact.denominator != 1:
             raise self._problem("bad-duration", "the duration is no positive whole number of ticks", node)

@@ -152,7 +152,7 @@ class RuleTypes:
             return
         timer = self.rule.terminator
         if timer.type.text == TIMER and self.kind.tick is None:
-            hint = "say what the time column counts: `--time-unit ms`"
+            hint = "say what the time column counts: `--time-unit s` (or us, ms, min, h, d)"
             self.source.report("missing-unit", "a Timer over integer time without a unit", timer.span, hint)
         for within in windows_of(self.rule):
             self._duration(within.duration, within.span)
@@ -169,7 +169,8 @@ class RuleTypes:
                 message, hint = "a duration without a unit over timestamps", "write a unit: `5 min`, `300 s`"
             else:
                 message = "a duration with a unit over integer time without a unit"
-                hint = "say what the time column counts: `--time-unit ms`; or write a bare number of ticks"
+                hint = "say what the time column counts: `--time-unit s` (or us, ms, min, h, d)"
+                hint += "; or write a bare number of ticks"
             self.source.report("missing-unit", message, span, hint)
         elif exact.denominator != 1:
             message = f"this duration is {float(exact):g} ticks, no whole number; it is compared exactly"

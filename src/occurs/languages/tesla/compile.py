@@ -70,7 +70,7 @@ class _Compiler:
                 hint = "write a unit: `5 min`, `300 s`"
             else:
                 message = "a duration with a unit over an integer time without a unit"
-                hint = "say what the time column counts: --time-unit ms, or time_unit='ms'"
+                hint = "say what the time column counts: --time-unit s (or us, ms, min, h, d), or time_unit='s'"
             raise DefinitionProblem(
                 Problem("missing-unit", message, file=self.resolved.file, span=self.rule.span, hint=hint)
             )

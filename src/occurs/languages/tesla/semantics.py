@@ -12,8 +12,8 @@ from itertools import islice
 from typing import Any
 
 from occurs.errors import InputProblem, Problem
-from occurs.languages.tesla import syntax
 from occurs.languages.reference_aggregates import AGGREGATES, percentile
+from occurs.languages.tesla import syntax
 from occurs.languages.tesla.semantics_expr import OVERFLOW, Undecided, clean, conjunction, ticks
 from occurs.languages.tesla.semantics_expr import evaluate as value_of
 from occurs.languages.tesla.semantics_rule import TIMER, Constraint, Reading, evaluation_order, read, strict_types
