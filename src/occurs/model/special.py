@@ -53,8 +53,8 @@ def take_in(
         kinds = dict(zip(names, table.schema.types, strict=True))
         stamps = [n for n in names if pa.types.is_timestamp(kinds[n])]
         text = f"there is no time column `{options.time}`"
-        hint = source.hint or time_column(options, names, stamps)
-        problems.append(input_problem("missing-column", text, source, hint))
+        named = source.hint or time_column(options, names, stamps)
+        problems.append(input_problem("missing-column", text, source, named))
         if source.hint is not None:  # the columns are not what they seem: no need to look for the next one
             return None
     typed = source.type is None and options.type in names
@@ -99,8 +99,8 @@ def take_in(
         bad.add(number, "null time", "bad-time", options.time, np.flatnonzero(lost & absent))
         unreadable = np.flatnonzero(lost & ~absent)
         values = taken(given, pa.array(unreadable[:_LOOKED_AT]))
-        hint = time_hint(python_values(values), options.time_format)
-        bad.add(number, "unreadable time", "bad-time", options.time, unreadable, hint=hint)
+        helps = time_hint(python_values(values), options.time_format)
+        bad.add(number, "unreadable time", "bad-time", options.time, unreadable, hint=helps)
         codes = np.where(lost, -1, codes).astype(codes.dtype)
     time = ints(times)
     end = None

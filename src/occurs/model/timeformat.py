@@ -91,16 +91,17 @@ class TimeFormat:
 def _format(text: str) -> TimeFormat:
     whole = text
     for name, meaning in _SHORT.items():
-        whole = re.sub(rf"(?<!%)((?:%%)*)%{name}", lambda m, meaning=meaning: m[1] + meaning, whole)
+        whole = re.sub(rf"(?<!%)((?:%%)*)%{name}", rf"\g<1>{meaning}", whole)
     pattern, parts = r"^\s*", list[str]()
     for directive, blank, other in re.findall(r"%(.)|(\s+)|(.)", whole.strip(), re.DOTALL):
         if directive:
-            name, expression = _PARTS.get(_SAME.get(directive, directive), (None, ""))
-            if name is None:
+            known_as = _SAME.get(directive, directive)
+            if known_as not in _PARTS:
                 known = " ".join(f"%{d}" for d in sorted({*_PARTS, *_SAME, *_SHORT}, key=str.lower))
                 hint = f"directives: {known}"
                 hint = "seconds since 1970 are integers: --time-unit s" if directive == "s" else hint
                 raise _wrong(text, f"`%{directive}` is not a directive that is read", hint)
+            name, expression = _PARTS[known_as]
             if name in parts:
                 raise _wrong(text, f"`%{directive}` occurs twice", "every part of a time once")
             parts += [name] if name else []
