@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from occurs.errors import Problem
 from occurs.languages.language import Known, Language, Part, Slot, Texts, folder, language
+from occurs.languages.mixed_up import in_another_language
 from occurs.model.textfile import TextFile
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, widen
@@ -37,6 +38,7 @@ class Read:
             own = [(i, given) for i, given in enumerate(texts) if folder(given[2]) == name]
             parsed[name] = language(name).read([given for _, given in own])
             numbers[name] = tuple(i for i, _ in own)
+            parsed[name] = _told_apart([given for _, given in own], parsed[name])
             for (_, (_, file, _)), tree in zip(own, parsed[name].files, strict=True):
                 if not tree.statements and not parsed[name].problems:
                     text = "there is no statement in this text"
@@ -65,6 +67,17 @@ class Read:
             parts = {n: one.check(texts, now[n]) for n, (one, texts) in languages.items()}
             before = now
         return Bound(parts, self.numbers, self.empty)
+
+
+def _told_apart(given: Sequence[tuple[str, str | None, str]], read: Texts[Any]) -> Texts[Any]:
+    """What was read, with one problem for each text that is in another language, instead of those of its syntax."""
+    problems = read.problems
+    for (text, file, name), tree in zip(given, read.files, strict=True):
+        wrong = [p for p in problems if p.file == file and p.kind == "syntax"]
+        if wrong and not tree.statements:
+            other = in_another_language(text, file, name)
+            problems = problems if other is None else (*(p for p in problems if p.file != file), other)
+    return replace(read, problems=problems)
 
 
 def _seen_by(name: str, parts: Mapping[str, Part], known: Known) -> Known:

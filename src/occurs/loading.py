@@ -55,7 +55,10 @@ def _prepare_notebook() -> None:
 
 def _language(language: str | None, file: str) -> str:
     if language is None or language not in names():
+        if language is not None:
+            hint = did_you_mean(language, names(), "languages")
+            raise UsageProblem.of("unknown-language", f"there is no language `{language}`", hint=hint)
         known = ", ".join(f"{suffix} ({name})" for suffix, name in suffixes().items())
-        what = f"no language is known for {file}" if language is None else f"there is no language `{language}`"
-        raise UsageProblem.of("unknown-language", what, hint=f"suffixes: {known}")
+        hint = f"say it with --language NAME (Python: language=..); suffixes: {known}"
+        raise UsageProblem.of("unknown-language", f"no language is known for {file}", hint=hint)
     return language

@@ -1,7 +1,8 @@
 """What a language offers to a program, and how it is found.
 
 A language is one folder beside this module.  Its ``__init__`` names its ``SUFFIXES`` (a mapping, if some of them stand
-for a language of another name than the folder's, that is read a little differently); its module ``define`` is a
+for a language of another name than the folder's, that is read a little differently), and with ``BEGINS`` the words that
+its statements begin with; its module ``define`` is a
 :class:`Language`: it reads texts and checks them, which gives a :class:`Part` of a program.
 """
 

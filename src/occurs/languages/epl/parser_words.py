@@ -7,8 +7,8 @@ import re
 
 from lark.exceptions import UnexpectedInput
 
-from occurs.errors import Problem
-from occurs.languages.complaints import LOOK_BACK, expected_terminals, found_at
+from occurs.errors import Place, Problem
+from occurs.languages.complaints import LOOK_BACK, expected_terminals, found_at, not_closed, unclosed
 from occurs.languages.epl.parser_expr import unit_problem
 from occurs.languages.epl.parser_unsupported import Special, unsupported
 from occurs.languages.epl.words import OTHER_UNITS, RESERVED, UNFIXED, UNITS
@@ -42,6 +42,7 @@ _GROUPS: tuple[tuple[set[str], set[str], str], ...] = (
     ({"_WITHIN", "_WITHINMAX"}, {"_WITHIN", "_WITHINMAX"}, "`timer:within(..)`"),
     ({"_AND", "_OR"}, {"_AND", "_OR"}, "`and`, `or`"),
 )
+_STRINGS = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`[^`\n]+`")
 _BEGINNINGS = ("create", "insert", "select")
 
 
@@ -55,7 +56,11 @@ def explain(error: UnexpectedInput, piece: str, offset: int, source: Text) -> Pr
     if special is not None:
         kind, message, hint, here = special
     message = message or f"{found}: expected {words(expected)}"
-    return source.problem(kind, message, source.span(offset + here[0], offset + here[1]), hint)
+    related: tuple[Place, ...] = ()
+    opening = unclosed(_STRINGS.sub(lambda m: " " * len(m.group()), piece[:start]))
+    if hint is None and opening is not None and {"_RPAR", "_RSQB"} & expected:
+        hint, related = not_closed(piece, opening, source, offset)
+    return source.problem(kind, message, source.span(offset + here[0], offset + here[1]), hint, related=related)
 
 
 def words(expected: set[str]) -> str:
@@ -140,6 +145,8 @@ def _pattern_hint(text: str, rest: str, before: str, expected: set[str]) -> str 
         return "the bracket of `pattern [` is not closed"
     if text == "]" and "_RPAR" in expected and "_ARROW" in expected:
         return "a parenthesis is not closed before the end of the pattern"
+    if "_ARROW" in expected and re.match(r"(?i)(followed\s+by|then)\b", rest):
+        return "what follows stands behind an arrow: `a=A -> b=B`"
     if word in ("within", "withinmax", "interval") and rest[: len(word) + 1].endswith("("):
         return f"write `timer:{word}(..)`"
     if rest.startswith(",") and "_ARROW" in expected:

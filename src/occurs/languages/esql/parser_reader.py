@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from occurs.errors import Problem, Span
+from occurs.languages.esql import BEGINS
 from occurs.languages.esql.parser_tokens import Token
 from occurs.languages.text import Text
 
@@ -99,10 +100,26 @@ class Reader:
         hint = None
         if token.kind == "word" and token.key != "a name" and self.expected & {"a name", "an operand"}:
             hint = f"{token.word} is a keyword: as a name it is written `` `{token.word}` ``"
+        small = self._in_small_letters()
+        if hint is None and small is not None:
+            hint = f"keywords are written in capitals: `{small.word.upper()}`"
+            place = self.source.span(small.start, small.end)
+            return self.source.problem("syntax", f"`{small.word}` is not a keyword", place, hint)
         if token.kind == "bad" and token.word in "\"'`":
             hint = "close it in the same line; a line break in a text is written \\n"
             return self.source.problem("syntax", "what begins here is not closed", place, hint)
         return self.source.problem("syntax", f"{token.shown}: expected {listed(self.expected)}", place, hint)
+
+
+    def _in_small_letters(self) -> Token | None:
+        """The word up to where reading stopped that would be an expected keyword in capitals; else the first one that
+        begins a statement."""
+        here = self.tokens[self.furthest]
+        if here.kind == "word" and f"`{here.word.upper()}`" in self.expected and here.word != here.word.upper():
+            return here
+        first = self.tokens[0]
+        begins = first.kind == "word" and first.word in BEGINS
+        return first if begins else None
 
 
 def _is(token: Token, key: str) -> bool:

@@ -8,7 +8,7 @@ import re
 from lark.exceptions import UnexpectedInput
 
 from occurs.errors import Place, Problem
-from occurs.languages.complaints import LOOK_BACK, expected_terminals, found_at
+from occurs.languages.complaints import LOOK_BACK, expected_terminals, found_at, not_closed, unclosed
 from occurs.languages.text import Text
 
 _WORDS_OF_FORMULAS = (
@@ -72,13 +72,11 @@ def explain(error: UnexpectedInput, piece: str, offset: int, source: Text) -> Pr
     if special is not None:
         kind, here = special[0], special[3]
         message = special[1] or message
-    opening = _unclosed(piece[:start])
+    opening = unclosed(_STRINGS.sub(lambda m: " " * len(m.group()), piece[:start]))
     if special is None and opening is None and piece[start:end] == ")":
         hint = "no parenthesis is open here"
     elif special is None and opening is not None and {"_RPAR", "_RSQB"} & expected:
-        sign = piece[opening]
-        hint = f"`{sign}` is not closed"
-        related = (Place(f"`{sign}` is here", source.file, source.span(offset + opening, offset + opening + 1)),)
+        hint, related = not_closed(piece, opening, source, offset)
     span = source.span(offset + here[0], offset + here[1])
     return source.problem(kind, message.replace("\0", "."), span, hint, "error", related)
 
@@ -103,18 +101,6 @@ def words(expected: set[str]) -> str:
 
 
 _STRINGS = re.compile(r""""(?:[^"\n]|"")*"|'(?:[^'\n]|'')*'""")
-
-
-def _unclosed(before: str) -> int | None:
-    """Where the innermost parenthesis or bracket begins that is open at the end."""
-    plain = _STRINGS.sub(lambda m: " " * len(m.group()), before)
-    open_at: list[int] = []
-    for i, c in enumerate(plain):
-        if c in "([":
-            open_at.append(i)
-        elif c in ")]" and open_at:
-            open_at.pop()
-    return open_at[-1] if open_at else None
 
 
 def _special(piece: str, start: int, end: int, expected: set[str]) -> Special | None:

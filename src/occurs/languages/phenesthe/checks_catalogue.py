@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from occurs.errors import Place, did_you_mean
+from occurs.errors import Place, did_you_mean, nearest
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks_phenomenon import FACT, Phenomenon, SortsOf, article, count
 from occurs.languages.text import Text
@@ -139,12 +139,15 @@ class Catalogue:
         attributes = tuple((n, types.get(n, t)) for n, t in known.attributes)
         self.known[name] = replace(known, attributes=attributes)
 
-    def unknown_hint(self, name: str) -> str:
-        """What to do about a name that is not known."""
+    def unknown_hint(self, name: str, arguments: Sequence[str]) -> str:
+        """What to do about a name that is not known; ``arguments``: what its columns may be called."""
         if name in self.inputs:
             columns = ", ".join(self.inputs[name].names)
             return f"the data has it: declare it, as in `input event {name}({columns}).`"
-        return did_you_mean(name, self.known, "phenomena")
+        if nearest(name, self.known):
+            return did_you_mean(name, self.known, "phenomena")
+        columns = f"({', '.join(arguments)})" if arguments else ""
+        return f"if the data has it, declare it with the names of its columns: `input event {name}{columns}.`"
 
 
 def _observed(name: str, schema: Schema | None) -> tuple[str, Type] | None:

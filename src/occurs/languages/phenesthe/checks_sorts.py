@@ -159,7 +159,8 @@ class Sorts:
             self.source.report("unsupported", f"the Prolog goal `{name}` is not supported", atom.name.span, hint)
             return
         what = "a phenomenon or fact that is declared or defined"
-        hint = self.catalogue.unknown_hint(name)
+        columns = [_column(argument, number) for number, argument in enumerate(atom.arguments, 1)]
+        hint = self.catalogue.unknown_hint(name, columns)
         self.source.report("unknown-name", f"`{name}` is not {what}", atom.name.span, hint)
 
     def _arguments(self, atom: syntax.Atom, known: Phenomenon) -> None:
@@ -203,3 +204,10 @@ def place(node: Relation) -> Span | None:
         node = node.operand
     found: Span | None = getattr(node, "span", None)
     return found
+
+
+def _column(argument: syntax.Argument, number: int) -> str:
+    """What the column of an argument may be called."""
+    if argument.name is not None:
+        return argument.name.text
+    return argument.value.name.lower() if isinstance(argument.value, syntax.Variable) else f"a{number}"

@@ -94,6 +94,8 @@ def _special(text: str, before: str, expected: set[str], rest: str) -> Special |
         hint = "a number begins with a digit: `0.5`"
     elif text in ("&", "|", "!"):
         hint = "write `and`, `or`, `not`"
+    elif text == ">" and before.endswith("-"):
+        hint = "a state that one event begins and another one ends is `begins(V) ~> ends(V)`"
     elif text == ";":
         hint = "a statement ends with a full stop"
     elif not before and re.match(r"\w", text):

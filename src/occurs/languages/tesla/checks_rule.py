@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from occurs.errors import Place, Span, did_you_mean
+from occurs.errors import Place, Span, did_you_mean, nearest
 from occurs.expr.tree import Expr, Param, Ref
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks_catalogue import TIMER, Catalogue
@@ -89,6 +89,9 @@ class RuleChecks:
         aliases = [e.role for e in self.rule.roles if e.type.text == name]
         if aliases:
             hint = "here it is called " + " or ".join(f"`{a}`" for a in aliases)
+        strange = [e.type.text for e in self.rule.roles if self.catalogue.get(e.type.text) is None]
+        if hint is None and self.catalogue.get(name) is not None and (near := nearest(name, strange)):
+            hint = f"`{near[0]}` is not declared: did you mean `{name}` there?"
         message = f"no event of this rule is called `{name}`"
         self.source.report("unknown-name", message, span, hint or did_you_mean(name, self.roles, "events of this rule"))
         return False
@@ -203,7 +206,9 @@ class RuleChecks:
         ]
         if owners:
             return "say whose it is: " + " or ".join(f"`{o}.{name}`" for o in owners)
-        return f"outside an event's parentheses write `{self.rule.terminator.role}.{name}`"
+        if name in self.bound:
+            return f"did you mean the parameter `${name}`?"
+        return f"outside an event's parentheses write `{self.rule.terminator.role}.{name}`; text stands in quotes"
 
 
 def check_type(name: syntax.Name, catalogue: Catalogue, source: Text, timer: bool = False) -> None:
@@ -240,4 +245,7 @@ def check_attribute(kind: str, attribute: str, span: Span | None, catalogue: Cat
         source.report("reserved-name", f"`{attribute}` is no attribute", span, hint)
     elif known is not None:
         message = f"`{kind}` has no attribute `{attribute}`"
-        source.report("unknown-attribute", message, span, did_you_mean(attribute, known.attributes, "attributes"))
+        hint = did_you_mean(attribute, known.attributes, "attributes")
+        if not nearest(attribute, known.attributes):
+            hint += f'; text stands in quotes: "{attribute}"'
+        source.report("unknown-attribute", message, span, hint)

@@ -7,10 +7,12 @@ import re
 
 from lark.exceptions import UnexpectedInput
 
-from occurs.errors import Problem, did_you_mean
-from occurs.languages.complaints import LOOK_BACK, expected_terminals, found_at
+from occurs.errors import Place, Problem, did_you_mean
+from occurs.languages.complaints import LOOK_BACK, expected_terminals, found_at, not_closed, unclosed
+from occurs.languages.tesla.absence import rewritten
 from occurs.languages.tesla.functions import AGGREGATES
 from occurs.languages.text import Text
+from occurs.model.types import TYPE_NAMES
 
 #: terminals in the order in which they are listed to the user
 _WORDS = {
@@ -33,6 +35,7 @@ _ARITHMETIC = {"PLUS", "MINUS", "STAR", "SLASH", "PERCENT"}
 #: words behind a value that make a condition of it
 _BOOLEAN = ("or", "is", "not", "in", "like", "between")
 _POLICIES = ("each", "first", "last", "not")
+_STATEMENTS = ("define", "rule", "event", "subscribe", "assign")
 
 BOOLEAN_IN_WHERE = "in `where`, a comparison or other boolean value needs parentheses: `Hot = (T.Val > 45)`"
 
@@ -41,12 +44,20 @@ def explain(error: UnexpectedInput, piece: str, offset: int, source: Text) -> Pr
     """The problem that stopped the parser in ``piece``, a statement that begins at ``offset`` of ``source``."""
     expected = expected_terminals(error)
     start, end, found = found_at(error, piece)
+    forward = rewritten(_without_comments(piece))
+    if forward is not None:
+        start, end = (start, end) if forward.at[0] >= len(piece) or "--" in piece or "#" in piece else forward.at
+        return source.problem("syntax", forward.message, source.span(offset + start, offset + end), forward.hint)
     special = _special(piece, start, end, found, expected)
     if special is not None:
         kind, message, hint, (start, end) = special
     else:
         kind, message, hint = "syntax", f"{found}: expected {words(expected)}", None
-    return source.problem(kind, message, source.span(offset + start, offset + end), hint)
+    related: tuple[Place, ...] = ()
+    opening = unclosed(_blanked(piece[:start]))
+    if opening is not None and "_RPAR" in expected and (hint is None or special is None):
+        hint, related = not_closed(piece, opening, source, offset)
+    return source.problem(kind, message, source.span(offset + start, offset + end), hint, related=related)
 
 
 def words(expected: set[str]) -> str:
@@ -94,6 +105,8 @@ def _special(piece: str, start: int, end: int, found: str, expected: set[str]) -
             return "unknown-function", f"`{name}` is no aggregate", hint, aggregate.span(1)
     if text in ("'", '"'):
         return "syntax", "this text is not closed in its line", f"close it with {text}", here
+    if text == ")" and unclosed(_blanked(piece[:start])) is None:
+        return "syntax", message, "no parenthesis is open here: leave it out", here
     if text in ("&", "|") and piece[start : start + 2] == text * 2:
         return "syntax", message, "write `and`, `or`, `not`", (start, start + 2)
     if text == "$":
@@ -111,7 +124,10 @@ def _special(piece: str, start: int, end: int, found: str, expected: set[str]) -
     elif text.lower() in ("each", "first", "last", "not") and "_AND" in expected:
         advice = f"the parts of a pattern are joined by `and`: `and {text.lower()} B() ...`"
     elif "_COLON" in expected and re.match(r"\w", text):
-        advice = f"a type follows a colon: `name: {text}`"
+        typed = re.search(r"(\w+)$", before)
+        known = typed is not None and typed[1].lower() in TYPE_NAMES
+        advice = f"`{text}: {typed[1]}`" if typed and known else f"`name: {text}`"
+        advice = f"a type follows a colon: {advice}"
     elif text.lower() == "or" and "_AND" in expected:
         advice = "at the top of a pattern `or` needs parentheses: `and (B.x > 3 or B.x < 1)`"
     elif "NUMBER" in expected and re.search(r"(?i)\bwithin$", before):
@@ -142,6 +158,7 @@ def _misspelled(text: str, before: str, expected: set[str]) -> str | None:
         return None
     keywords = {_WORDS[name].strip("`").lower() for name in expected if name in _WORDS and name.startswith("_")}
     keywords = {k for k in keywords if k.isalpha()}
+    keywords |= set(_STATEMENTS) if "$END" in expected else set()
     near = [] if text.lower() in _POLICIES else difflib.get_close_matches(text.lower(), sorted(keywords), 1, 0.6)
     word = re.search(r"(?i)\band\s+(\w+)$", before)
     if not near and word is not None and word[1].lower() not in _POLICIES:
@@ -151,6 +168,11 @@ def _misspelled(text: str, before: str, expected: set[str]) -> str | None:
 
 def _without_comments(text: str) -> str:
     return re.sub(r"(?:#|--)[^\n]*", "", text)
+
+
+def _blanked(text: str) -> str:
+    """Blanks instead of comments and texts: every other character stays where it is."""
+    return re.sub(r"\"[^\"\n]*\"|'[^'\n]*'|(?:#|--)[^\n]*", lambda m: " " * len(m.group()), text)
 
 
 def _without_strings(text: str) -> str:

@@ -252,7 +252,8 @@ class Terms(Names):
         if len(args) != len(wanted):
             shown = ", ".join(n for n, _ in wanted)
             message = f"{owner} has {counted(len(wanted), what)}, here are {len(args)}"
-            self.report("arity", message, span, f"expected: ({shown})" if wanted else None)
+            hint = f"expected: ({shown}), as in `{owner.split('`')[1]}({shown})`" if wanted else None
+            self.report("arity", message, span, hint)
             return None
         order = [n if n is not None else wanted[i][0] for i, n in enumerate(names)]
         for name in order:
