@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from occurs.connect.places import format_of, split_type
+from occurs.connect.places import Place, format_of, places, split_type
 from occurs.errors import UsageProblem
 from occurs.model.source import InputOptions
-
-if TYPE_CHECKING:
-    from occurs.connect.places import Place
 
 Decorated = Callable[..., Any]
 
@@ -197,8 +195,6 @@ class Input:
     @cached_property
     def places(self) -> list[Place]:
         """The files of the events; standard input is read here, once."""
-        from occurs.connect.places import places
-
         return places(self.events, self.format)
 
     def options(self, *, skip: bool = False) -> InputOptions:

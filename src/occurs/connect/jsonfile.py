@@ -21,7 +21,7 @@ from occurs.model.nesting import DEEPEST, depths, too_deep
 from occurs.model.nesting import read_json as loads
 from occurs.model.source import ENCODING, InputOptions, Source, is_utf8
 from occurs.model.types import Schema, Type, arrow_type
-from occurs.model.values import is_text
+from occurs.model.values import flattened, is_text, plain_layout
 
 #: lines whose nesting is measured at once
 MEASURED = 2_000
@@ -71,12 +71,16 @@ def read_json(place: Place, options: InputOptions, schemas: Mapping[str, Schema]
             torn += [(int(rows[i]), _shown(lines[int(i)].as_py())) for i in at[~whole]]
             at = at[whole]
         if len(at):
-            parts.append((at, table, misfits))
+            parts.append((at, plain_layout(table), misfits))
     out = []
     keys = list(dict.fromkeys(c for _, table, _ in parts for c in table.column_names))
+    # what is an object in some lines, and else null, is no column beside those of the object
+    objects = {k[:at] for k in keys for at, c in enumerate(k) if c == "."}
+    objects -= {f.name for _, table, _ in parts for f in table.schema if not pa.types.is_null(f.type)}
     for at, table, misfits in parts:
+        table = table.drop_columns([c for c in table.column_names if c in objects])
         for key in keys:  # a missing key is null, also if all objects of a type lack it
-            if key not in table.column_names:
+            if key not in table.column_names and key not in objects:
                 table = table.append_column(key, pa.nulls(len(table)))
         out.append(Source(table, name, str(path), rows[at], misfits=misfits))
     torn = sorted(torn + strange)
@@ -182,7 +186,8 @@ def _by_type(
     text = _join(lines)
     torn: list[tuple[int, str]] = []
     table = _fast(text, {column: pa.string()}, ignore=True)
-    if table is not None and len(table) == len(lines):
+    nested = "." in column and table is not None and table[column].null_count == len(table)
+    if table is not None and len(table) == len(lines) and not nested:
         codes = table[column].combine_chunks().dictionary_encode()
         codes = codes.combine_chunks() if isinstance(codes, pa.ChunkedArray) else codes
         names: list[str | None] = [*codes.dictionary.to_pylist(), None]
@@ -211,7 +216,7 @@ def _check(
         if item is None:
             torn.append((int(rows[at]), _shown(line)))
         else:
-            value = item.get(column)
+            value = flattened(item).get(column)
             found.append(None if value is None else str(value))
             good.append(at)
     return found, torn, np.array(good, np.int64)
@@ -230,11 +235,12 @@ def _table(
 ) -> tuple[pa.Table, dict[str, dict[int, str]], np.ndarray]:
     """The table of some lines; what did not fit: column -> row index -> the value as JSON; and which lines are objects,
     bool (len(lines)): the others have no row."""
-    texts = {n: pa.string() for n, t in schema or () if t is Type.STRING}
+    texts = _nested(n for n, t in schema or () if t is Type.STRING)
     table = _fast(_join(lines), texts)
     times = {} if table is None else {f.name: t for f in table.schema if (t := times_as(pa.string(), f.type)) != f.type}
     if table is not None:
-        times |= dict.fromkeys(spelled & set(table.column_names), pa.string())
+        there = set(plain_layout(table.slice(0, 0)).column_names)
+        times |= _nested(spelled & there)
     if times:
         texts |= times
         table = _fast(_join(lines), texts)
@@ -242,8 +248,30 @@ def _table(
         missing = [n for n in texts if n not in table.column_names]
         return table.drop_columns(missing) if missing else table, {}, np.ones(len(lines), bool)
     items = [_object(line) for line in lines.to_pylist()]
-    table, misfits = _slow([item for item in items if item is not None], schema)
+    table, misfits = _slow([flattened(item) for item in items if item is not None], schema)
     return table, misfits, np.array([item is not None for item in items], bool)
+
+
+def _nested(names: Iterable[str]) -> dict[str, pa.DataType]:
+    """Columns of text for Arrow's reader; ``a.b`` is the text ``b`` in the object ``a``."""
+    out: dict[str, pa.DataType] = {}
+    for name in names:
+        first, *rest = name.split(".")
+        kind: pa.DataType = pa.string()
+        for inner in reversed(rest):
+            kind = pa.struct([(inner, kind)])
+        out[first] = kind if first not in out else _merged(out[first], kind)
+    return out
+
+
+def _merged(one: pa.DataType, other: pa.DataType) -> pa.DataType:
+    """The fields of two types of objects."""
+    if not (pa.types.is_struct(one) and pa.types.is_struct(other)):
+        return one
+    fields = {f.name: f.type for f in one}
+    for f in other:
+        fields[f.name] = f.type if f.name not in fields else _merged(fields[f.name], f.type)
+    return pa.struct(list(fields.items()))
 
 
 def _slow(items: list[dict[str, Any]], schema: Schema | None) -> tuple[pa.Table, dict[str, dict[int, str]]]:

@@ -11,7 +11,7 @@ from occurs.errors import InputProblem, UsageProblem
 from occurs.follow.expected import Expected, Pinned
 from occurs.follow.sources import Passive
 from occurs.hosts.stream.source import StreamSource, read_stream
-from occurs.model.source import InputOptions
+from occurs.model.source import InputOptions, is_utf8
 from occurs.model.ticks import time_unit
 from occurs.model.time import TIMESTAMP, TimeKind
 from occurs.model.types import RESERVED_INPUT, Schema, Type, widen
@@ -39,6 +39,9 @@ class Topics(Passive):
     def look(self, program: Program, options: InputOptions, session: SparkSession | None) -> Pinned:
         """From declarations, and for the rest from the first messages."""
         assert session is not None
+        if options.format not in (None, "json", "jsonl") or options.delimiter != "," or not is_utf8(options.encoding):
+            text = "--format, --delimiter and --encoding are for files: messages are JSON in UTF-8"
+            raise UsageProblem.of("bad-option", text, hint="leave them out")
         schemas: dict[str, Schema] = {}
         stamped: set[bool] = set()
         seen: set[str] = set()
@@ -54,7 +57,7 @@ class Topics(Passive):
             exposed = {c: Type.TIMESTAMP if o == "timestamp" else Type.STRING for o, c in place.exposed.items()}
             found = {**found, **exposed}
             seen |= set(found)
-            if found.get(options.time) in (Type.INT, Type.FLOAT):
+            if found.get(options.time) in (Type.INT, Type.FLOAT) and options.time_format is None:
                 stamped.add(False)
             elif options.time in found and options.time_unit is None:
                 stamped.add(True)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Any, ClassVar, TypeAlias
 
 from lark import Token
 
-from occurs.errors import Span
+from occurs.errors import Span, nearest
 from occurs.expr import tree as core
 from occurs.expr.tree import Expr
 from occurs.languages.sizes import Sizes
@@ -156,8 +157,8 @@ class ExpressionBuilder(ABC):
         return self.expr(tree.children[0])
 
     def x_dotted(self, tree: Node) -> Expr:
-        scope, name = tree.children
-        return core.Ref(plain(scope), plain(name), span=self.span(tree))
+        scope, *path = tree.children
+        return core.Ref(plain(scope), joined(path), span=self.span(tree))
 
     def x_bare(self, tree: Node) -> Expr:
         return core.Ref(None, plain(tree.children[0]), span=self.span(tree))
@@ -351,6 +352,24 @@ def microseconds(text: str) -> int | None:
 def plain(token: Token | str) -> str:
     """A name without its backquotes."""
     return token[1:-1] if token.startswith("`") else str(token)
+
+
+def joined(path: Sequence[Token | str]) -> str:
+    """The name of an attribute: `a.b` is the value `b` in the record `a`."""
+    return ".".join(map(plain, path))
+
+
+def within_record(ref: core.Ref, attributes: Collection[str] | None, scopes: Collection[str]) -> core.Ref | None:
+    """`a.b` as an attribute of the event at hand, if `a` is none of the ``scopes`` of the statement and the event has
+    such an attribute, or one in a record `a`; None if it cannot.  ``attributes``: of the event, None: not known."""
+    if ref.scope is None or ref.index is not None or ref.scope in scopes:
+        return None
+    path = f"{ref.scope}.{ref.name}"
+    if attributes is None:
+        meant = not nearest(ref.scope, scopes)
+    else:
+        meant = any(a == path or a.startswith(f"{ref.scope}.") for a in attributes)
+    return replace(ref, scope=None, name=path) if meant else None
 
 
 def end_of(node: Any) -> int:

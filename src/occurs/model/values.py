@@ -2,26 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from occurs.model.nesting import DEEPEST
+
 #: what Arrow and Python raise where one has no form for a value of the other, or no function for a type
 _NO_VALUE = (ValueError, OverflowError, RecursionError, NotImplementedError)
 
 
 def plain_layout(table: pa.Table) -> pa.Table:
-    """The table with views of text and bytes as text and bytes, and run-end encodings decoded.
+    """The table with views of text and bytes as text and bytes, run-end encodings decoded, and the fields of structs as
+    columns of their own, called ``a.b``.
 
     Arrow has only a few functions for these layouts.  Other columns are not copied.
     """
+    for _ in range(DEEPEST):
+        if not any(pa.types.is_struct(t) for t in table.schema.types):
+            break
+        table = table.flatten()
     for at, field in enumerate(table.schema):
         column = _plain(table.column(at))
         if column.type != field.type:
             table = table.set_column(at, field.name, column)
     return table
+
+
+def flattened(item: Mapping[str, Any]) -> dict[str, Any]:
+    """An object of JSON with the values of the objects in it as its own, called ``a.b``."""
+    out: dict[str, Any] = {}
+    left = [("", item)]
+    while left:
+        prefix, inner = left.pop()
+        for name, value in inner.items():
+            if isinstance(value, dict):
+                left.append((f"{prefix}{name}.", value))
+            else:
+                out[prefix + name] = value
+    return out
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -178,6 +178,9 @@ class _Typer:
         if of.columns is None:
             return self.misfit(e.of, of, "a tuple", f"what `.{e.name}` is asked of")
         hint = did_you_mean(e.name, [n for n, _ in of.columns], "attributes")
+        inside = [n for n, _ in of.columns if n.startswith(f"{e.name}.")]
+        if inside:
+            hint = f"a value in a record is an attribute of its own: `` .`{inside[0]}` ``"
         return self.wrong(Finding("unknown-attribute", f"there is no attribute `{e.name}`", e, hint))
 
     def binary(self, e: tree.Binary) -> Kind:

@@ -12,6 +12,7 @@ from occurs.connect.kafka.session import kafka_errors, reach
 from occurs.errors import InputProblem
 from occurs.model.nesting import read_json
 from occurs.model.types import Type, widen
+from occurs.model.values import flattened
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,7 +51,7 @@ def sample_schema(session: SparkSession, place: KafkaPlace, limit: int = SAMPLE)
     for value in values:
         item = _object(value)
         objects += item is not None
-        for name, inner in (item or {}).items():
+        for name, inner in flattened(item or {}).items():
             kind = _kind(inner)
             if kind is None:
                 continue

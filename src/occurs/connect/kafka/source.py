@@ -127,7 +127,11 @@ def _part(name: str) -> Column:
 
     if "'" in name or '"' in name:  # a path cannot spell these
         return F.try_element_at(F.try_variant_get(F.col("list"), "$[0]", "map<string,variant>"), F.lit(name))
-    return F.try_variant_get(F.col("list"), f"$[0]['{name}']", "variant")
+    found = F.try_variant_get(F.col("list"), f"$[0]['{name}']", "variant")
+    if "." in name:
+        path = "".join(f"['{part}']" for part in name.split("."))
+        found = F.coalesce(found, F.try_variant_get(F.col("list"), f"$[0]{path}", "variant"))
+    return found
 
 
 def _raw(v: str, wanted: Type) -> Column:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from occurs.model.values import short
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import StructType
 
 
 MISFIT = "value does not fit"
@@ -56,10 +57,11 @@ def kind_of(frames: Mapping[str | None, DataFrame], options: InputOptions) -> Ti
     unit = time_unit(options.time_unit)
     stamped: dict[bool, str] = {}
     for name, frame in frames.items():
-        fields = {f.name: f.dataType for f in frame.schema.fields}
+        fields = {name: t for name, _, t in flattened(frame.schema)}
         where = f" in the table of `{name}`" if name else ""
-        if len(fields) < len(frame.columns):
-            twice = next(c for c in frame.columns if frame.columns.count(c) > 1)
+        names = [name for name, _, _ in flattened(frame.schema)]
+        if len(fields) < len(names):
+            twice = next(c for c in names if names.count(c) > 1)
             raise InputProblem.of("duplicate-name", f"two columns are called `{twice}`{where}")
         if options.time not in fields:
             stamps = [n for n, t in fields.items() if type_of(t) is Type.TIMESTAMP]
@@ -86,15 +88,42 @@ def kind_of(frames: Mapping[str | None, DataFrame], options: InputOptions) -> Ti
     return TimeKind(False, unit) if False in stamped or unit is not None else TIMESTAMP
 
 
+def flattened(schema: StructType) -> list[tuple[str, tuple[int | str, ...], Any]]:
+    """The columns of a schema: name, where it is (number of the column, names of fields), type.  The fields of structs
+    are columns of their own, called ``a.b``."""
+    from pyspark.sql.types import StructType
+
+    def inside(name: str, path: tuple[int | str, ...], t: Any) -> Iterator[tuple[str, tuple[int | str, ...], Any]]:
+        if not isinstance(t, StructType):
+            yield name, path, t
+            return
+        for f in t.fields:
+            yield from inside(f"{name}.{f.name}", (*path, f.name), f.dataType)
+
+    return [one for n, f in enumerate(schema.fields) for one in inside(f.name, (n,), f.dataType)]
+
+
+def _inside(path: tuple[int | str, ...]) -> Column:
+    """The column at a place that :func:`flattened` names, of a table whose columns are numbered."""
+    from pyspark.sql import functions as F
+
+    number, *fields = path
+    column = F.col(f"i{number}")
+    for name in fields:
+        column = column.getField(str(name))
+    return column
+
+
 def part_of(frame: DataFrame, name: str | None, external: Sequence[str], kind: TimeKind, options: InputOptions) -> Part:
     """A DataFrame of the input; ``name``: of its type, None if a column says it.  ``external``: the types that are read
     and that no rule defines; a table without types belongs to the only one.  Raises InputProblem."""
     from pyspark.sql import functions as F
 
     # by number, so that names that differ in case only, or contain dots, are no trouble
-    types = {f.name: f.dataType for f in frame.schema.fields}
-    numbered = frame.toDF(*(f"i{n}" for n in range(len(types))))
-    columns = {c: (F.col(f"i{n}"), t) for n, (c, t) in enumerate(types.items())}
+    found_in = flattened(frame.schema)
+    types = {name: t for name, _, t in found_in}
+    numbered = frame.toDF(*(f"i{n}" for n in range(len(frame.columns))))
+    columns = {name: (_inside(path), t) for name, path, t in found_in}
     nowhere = (F.lit(None), None)
     place = (columns.pop(PLACE[0], nowhere)[0].cast("string"), columns.pop(PLACE[1], nowhere)[0].cast("long"))
     poison = None

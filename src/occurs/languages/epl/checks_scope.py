@@ -10,6 +10,7 @@ from occurs.expr.tree import DurationLiteral, Expr, Ref, rewrite
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks_catalogue import Catalogue
 from occurs.languages.epl.checks_types import Typing
+from occurs.languages.expressions import within_record
 from occurs.languages.text import Text
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
@@ -137,6 +138,11 @@ class Names:
         if ref.scope is None or (scope.own is not None and ref.scope == scope.own[0]):
             return self._bare(ref, scope)
         tag = self.tags.get(ref.scope)
+        if tag is None and scope.own is not None:
+            own = self.catalogue.types.get(scope.own[1])
+            inner = within_record(ref, None if own is None else own.attributes, self.tags)
+            if inner is not None:
+                return self._bare(inner, scope)
         if tag is None:
             known = [t for t in self.tags if not t.startswith("#")]
             hint = did_you_mean(ref.scope, known, "tags")

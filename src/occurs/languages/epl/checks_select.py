@@ -68,7 +68,7 @@ class Select:
             if not named:
                 message = "this column has no name: there is no attribute in it"
                 self.names.source.report("unknown-name", message, span, "name it: `.. as name`")
-            name = named[-1] if named else ""
+            name = named[-1].rpartition(".")[2] if named else ""
         made, kind = self.names.value(expr, self.scope)
         return [Output(name, kind or Type.NULL, made, span=span)] if name else []
 

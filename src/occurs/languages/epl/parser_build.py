@@ -11,7 +11,7 @@ from occurs.errors import did_you_mean
 from occurs.expr import tree as core
 from occurs.languages.epl import syntax
 from occurs.languages.epl.parser_pattern import PatternBuilder
-from occurs.languages.expressions import Node, Refused
+from occurs.languages.expressions import Node, Refused, joined
 from occurs.model.types import Type
 
 #: the types of columns as a schema names them
@@ -68,8 +68,9 @@ class Builder(PatternBuilder):
         )
 
     def column(self, tree: Node) -> syntax.Attribute:
-        name, kind = tree.children
-        return syntax.Attribute(self.name(name), self.type(kind) or Type.NULL, str(kind).lower())
+        path, kind = tree.children
+        name = syntax.Name(joined(path.children), self.span(path))
+        return syntax.Attribute(name, self.type(kind) or Type.NULL, str(kind).lower())
 
     def type(self, token: Token) -> Type | None:
         found = TYPES.get(str(token).lower())

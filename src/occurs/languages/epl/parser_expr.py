@@ -14,7 +14,7 @@ from occurs.expr import tree as core
 from occurs.expr.tree import Expr
 from occurs.languages.epl import syntax
 from occurs.languages.epl.words import AGGREGATES, OTHER_UNITS, UNFIXED, UNITS
-from occurs.languages.expressions import Node, SqlBuilder, plain
+from occurs.languages.expressions import Node, SqlBuilder, joined, plain
 from occurs.model.time import Duration
 from occurs.model.types import Type
 
@@ -76,8 +76,8 @@ class EplExpressions(SqlBuilder):
     # --- names -------------------------------------------------------------------------------------------------------
 
     def x_indexed(self, tree: Node) -> Expr:
-        tag, index, attribute = tree.children
-        return core.Ref(plain(tag), plain(attribute), self.whole(index, "an index"), span=self.span(tree))
+        tag, index, *path = tree.children
+        return core.Ref(plain(tag), joined(path), self.whole(index, "an index"), span=self.span(tree))
 
     def x_call(self, tree: Node) -> Expr:
         name = tree.children[0]

@@ -6,7 +6,7 @@ from lark import Token
 
 from occurs.errors import did_you_mean
 from occurs.expr import tree as core
-from occurs.languages.expressions import Node, Refused
+from occurs.languages.expressions import Node, Refused, joined
 from occurs.languages.logic import syntax
 from occurs.languages.logic.parser_formula import FormulaBuilder
 from occurs.languages.text import Text
@@ -53,7 +53,8 @@ class Builder(FormulaBuilder):
         return found
 
     def column(self, tree: Node, what: str, keys: bool) -> syntax.Column:
-        name, word, key = tree.children
+        path, word, key = tree.children
+        name = syntax.Name(joined(path.children), self.span(path))
         kind = TYPE_NAMES.get(str(word).lower())
         if kind is None:
             hint = did_you_mean(str(word).lower(), ("int", "float", "string", "boolean", "timestamp"), "types")
@@ -61,7 +62,7 @@ class Builder(FormulaBuilder):
         if key is not None and not keys:
             hint = "only the rows of a table are told apart by keys"
             self.source.report("syntax", f"{what} has no key", self.span(key), hint)
-        return syntax.Column(self.name(name), kind or Type.NULL, key is not None)
+        return syntax.Column(name, kind or Type.NULL, key is not None)
 
     def view(self, tree: Node) -> syntax.View:
         name, *parameters, sql = tree.children

@@ -9,7 +9,7 @@ from lark import Token
 
 from occurs.expr import tree as core
 from occurs.expr.tree import Expr
-from occurs.languages.expressions import ExpressionBuilder, Node
+from occurs.languages.expressions import ExpressionBuilder, Node, joined
 from occurs.languages.logic import syntax
 from occurs.languages.logic.parser_words import EXAMPLES, OTHER_UNITS, UNIT_WORDS, unit_problem
 from occurs.languages.logic.syntax import Formula
@@ -243,7 +243,7 @@ class FormulaBuilder(ExpressionBuilder):
                 by_name = argument.data == "by_name"
                 names.append(str(argument.children[0]) if by_name else None)
                 args.append(self.expr(argument.children[-1]))
-        given = str(column[0]) if column and column[0] is not None else None
+        given = joined(column[0].children) if column and column[0] is not None else None
         return syntax.Apply(str(name), tuple(args), tuple(names), given, span=self.span(tree))
 
     def x_aggregate(self, tree: Node) -> Expr:

@@ -91,8 +91,10 @@ def _pieces(text: str) -> Iterator[_Piece]:
     """The statements of a text, blanks and comments around them left out."""
     tokens = _tokens(text)
     begin: int | None = None
-    for i, (kind, _, start, end) in enumerate(tokens):
-        if kind == "stop" and not _in_number(tokens, i):
+    depth = 0
+    for i, (kind, word, start, end) in enumerate(tokens):
+        depth = 0 if begin is None else max(0, depth + (word == "(") - (word == ")"))
+        if kind == "stop" and not _in_number(tokens, i) and not (depth and _in_path(tokens, i)):
             if begin is None:
                 yield _Piece(start, end, True)  # a full stop alone
             else:
@@ -112,6 +114,14 @@ def _in_number(tokens: list[_Token], i: int) -> bool:
     if i == 0 or i + 1 == len(tokens) or tokens[i + 1][0] != "number" or tokens[i + 1][2] != tokens[i][3]:
         return False
     return tokens[i - 1][0] == "other" and tokens[i - 1][1] != ")"
+
+
+def _in_path(tokens: list[_Token], i: int) -> bool:
+    """Whether the full stop stands in a name, as in `user.id`: directly between two names."""
+    if i == 0 or i + 1 == len(tokens):
+        return False
+    before, after = tokens[i - 1], tokens[i + 1]
+    return {before[0], after[0]} <= {"word", "name"} and before[3] == tokens[i][2] and tokens[i][3] == after[2]
 
 
 def _begins(text: str, tokens: list[_Token], i: int) -> bool:

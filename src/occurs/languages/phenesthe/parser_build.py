@@ -109,7 +109,7 @@ class Builder(FormulaBuilder):
                     rest = True
                 elif column is not None:
                     attribute, kind = column.children
-                    attributes.append(syntax.Attribute(self.named(attribute), self.type(kind) if kind else None))
+                    attributes.append(syntax.Attribute(self.attribute(attribute), self.type(kind) if kind else None))
         return syntax.Declaration(
             sort.removesuffix(_SUFFIX), self.phenomenon(name), tuple(attributes), rest, changes, self.span(tree)
         )

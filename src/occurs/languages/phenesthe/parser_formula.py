@@ -11,7 +11,7 @@ from lark import Token
 from occurs.errors import did_you_mean
 from occurs.expr import tree as core
 from occurs.expr.tree import Expr
-from occurs.languages.expressions import Node, Refused, TypedBuilder, plain
+from occurs.languages.expressions import Node, Refused, TypedBuilder, joined, plain
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.syntax import Relation
 from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration
@@ -34,6 +34,10 @@ class FormulaBuilder(TypedBuilder):
 
     def named(self, token: Token) -> syntax.Name:
         return syntax.Name(plain(token), self.span(token))
+
+    def attribute(self, path: Node) -> syntax.Name:
+        """The name of an attribute; `a.b` is the value `b` in the record `a`."""
+        return syntax.Name(joined(path.children), self.span(path))
 
     def phenomenon(self, token: Token) -> syntax.Name:
         """The name of a phenomenon or fact; a keyword needs backquotes."""
@@ -107,7 +111,7 @@ class FormulaBuilder(TypedBuilder):
                 self.source.report("syntax", "an argument by position cannot follow one by name", self.span(part),
                                    "write the arguments by position first, or this one as `name = value`")  # fmt: skip
                 raise Refused
-            named = self.named(label) if label is not None else None
+            named = self.attribute(label) if label is not None else None
             arguments.append(syntax.Argument(self.value(value), named, self.span(part)))
         rest = len(arguments) < len(parts)
         return syntax.Atom(self.phenomenon(name), tuple(arguments), rest, self.span(tree))

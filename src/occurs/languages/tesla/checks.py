@@ -104,7 +104,7 @@ def analyse(
 def _normal(source: Text, rule: syntax.Rule, catalogue: Catalogue) -> tuple[syntax.Rule, set[str]]:
     """The rule in plain form, and its parameters at positions that are not known."""
     before = len(source.problems)
-    normaliser = Normaliser(source, catalogue)
+    normaliser = Normaliser(source, catalogue, [e.role for e in rule.roles])
     normal = map_rule(rule, normaliser)
     if normal.terminator.type.text == TIMER:
         normal = replace(normal, terminator=check_timer(normal.terminator, source, before))
@@ -154,7 +154,9 @@ def _subscription(
     if subscription.filter is None or subscription.type.text == TIMER:
         return subscription
     name = subscription.type.text
-    test: Expr = Normaliser(source, catalogue).expr(subscription.filter, name)
+    normaliser = Normaliser(source, catalogue, [name])
+    normaliser.own = name
+    test: Expr = normaliser.expr(subscription.filter, name)
     for node in test.walk():
         if isinstance(node, Param):
             message = f"nothing binds `${node.name}`: a subscription has no parameters"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from occurs.errors import did_you_mean
 from occurs.expr.tree import Annotated, Binary, Expr, Param, Ref, conjuncts, rewrite
+from occurs.languages.expressions import within_record
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks_catalogue import TIMER, Catalogue
 from occurs.languages.text import Text
@@ -86,17 +87,23 @@ def map_rule(rule: syntax.Rule, normaliser: Normaliser | None) -> syntax.Rule:
 
 
 class Normaliser:
-    """Positional constraints get their names, `Own.attr` in its own parentheses becomes `attr`."""
+    """Positional constraints get their names, `Own.attr` in its own parentheses becomes `attr`, and `a.b` there the
+    attribute `a.b` if no event of the rule is called `a`."""
 
-    def __init__(self, source: Text, catalogue: Catalogue):
+    def __init__(self, source: Text, catalogue: Catalogue, roles: Collection[str]):
+        """``roles``: what the events of the rule are called."""
         self.source = source
         self.catalogue = catalogue
+        self.roles = roles
+        #: the type of the event in whose parentheses an expression stands
+        self.own: str | None = None
         #: parameters at positions of roles that have no attribute: what they bind is not known
         self.unplaced: set[str] = set()
 
     def event(self, event: syntax.Event, role: str | None) -> syntax.Event:
         """``role``: how the event is called, None if it has no name (negated, aggregated)."""
         out = []
+        around, self.own = self.own, event.type.text
         for position, constraint in enumerate(event.constraints):
             if isinstance(constraint, syntax.Positional):
                 named = self._named(event, position, constraint)
@@ -106,12 +113,17 @@ class Normaliser:
                     self.unplaced |= {n.name for n in constraint.value.walk() if isinstance(n, Param)}
             else:
                 out.append(self.expr(constraint, role))
+        self.own = around
         return replace(event, constraints=tuple(out))
 
     def expr(self, expr: Expr, role: str | None) -> Expr:
         """Inside an aggregate's parentheses `Own.attr` stays: there a bare name is the aggregated event's."""
         if isinstance(expr, Ref):
-            return replace(expr, scope=None) if role is not None and expr.scope == role else expr
+            if role is not None and expr.scope == role:
+                return replace(expr, scope=None)
+            known = None if self.own is None else self.catalogue.get(self.own)
+            inner = within_record(expr, None if known is None else known.attributes, self.roles)
+            return expr if self.own in (None, TIMER) or inner is None else inner
         if isinstance(expr, syntax.Aggregate):
             return replace(expr, event=self.event(expr.event, None))
         children = expr.children

@@ -10,7 +10,7 @@ from lark import Token, Tree
 
 from occurs.errors import Span, did_you_mean
 from occurs.expr.tree import Expr, Unary
-from occurs.languages.expressions import Node, Refused
+from occurs.languages.expressions import Node, Refused, joined
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.parser_expr import RuleExpressions
 from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration
@@ -63,7 +63,9 @@ class Builder(RuleExpressions):
 
     def attribute(self, tree: Node) -> syntax.Attribute:
         name, kind = tree.children
-        return syntax.Attribute(self.name(name), self.type(kind) if kind is not None else None)
+        within = isinstance(name, Tree)  # in a declaration, the path of a value in records
+        named = syntax.Name(joined(name.children), self.span(name)) if within else self.name(name)
+        return syntax.Attribute(named, self.type(kind) if kind is not None else None)
 
     def type(self, token: Token) -> Type | None:
         found = TYPE_NAMES.get(str(token).lower())

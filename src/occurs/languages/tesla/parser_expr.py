@@ -8,7 +8,7 @@ from lark import Token
 
 from occurs.expr import tree as core
 from occurs.expr.tree import Expr
-from occurs.languages.expressions import Node, SqlBuilder, end_of, plain
+from occurs.languages.expressions import Node, SqlBuilder, end_of, joined, plain
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.functions import is_function
 
@@ -54,7 +54,7 @@ class RuleExpressions(SqlBuilder):
         return syntax.Aggregate(
             function,
             event,
-            plain(attribute) if attribute is not None else None,
+            joined(attribute.children) if attribute is not None else None,
             interval,
             percent,
             span=self.span(tree),

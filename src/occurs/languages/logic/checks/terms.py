@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from occurs.errors import Span, did_you_mean
 from occurs.expr.functions import CATALOGUE
@@ -163,6 +164,8 @@ class Terms(Names):
     def attribute(self, node: Ref, scope: Scope) -> Resolved:
         """``E.attr``, ``T.column``."""
         c, owner = self.catalogue, str(node.scope)
+        if f"{owner}.{node.name}" in c.variables:
+            return self.name(replace(node, scope=None, name=f"{owner}.{node.name}"), scope)
         if owner in scope or (owner in self.assigned and owner not in c.first):
             hint = f"a remembered relation is read in SQL: `exists (select .. from {owner} where ..)`"
             message = f"`{owner}` is a global variable and has no attributes"
