@@ -18,8 +18,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from occurs import cachefolder, kernelcache, kernelwork
 from occurs import kernel as kernels
-from occurs import kernelcache, kernelwork
 from occurs.kernel import Kernel
 
 INNER = """
@@ -85,11 +85,11 @@ Make = Callable[..., ModuleType]
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty folder of compiled kernels."""
     monkeypatch.setenv("OCCURS_CACHE", str(tmp_path / "cache"))
-    kernelcache.folder.cache_clear()
+    cachefolder.folder.cache_clear()
     kernelcache.LISTING.again()
     yield tmp_path / "cache" / "kernels-1"
     monkeypatch.undo()
-    kernelcache.folder.cache_clear()
+    cachefolder.folder.cache_clear()
     kernelcache.LISTING.again()
 
 
@@ -262,14 +262,14 @@ def test_a_folder_that_others_may_write_is_not_used(
     cache.chmod(0o777)
     assert kernelcache.folder() is None
     assert "others may write it" in caplog.text
-    kernelcache.folder.cache_clear()
+    cachefolder.folder.cache_clear()
     cache.chmod(0o700)
     assert kernelcache.folder() == cache
 
 
 def test_without_a_folder_kernels_run_all_the_same(made: Make, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OCCURS_CACHE", "/dev/null/nowhere")
-    kernelcache.folder.cache_clear()
+    cachefolder.folder.cache_clear()
     assert kernelcache.folder() is None
     module = made()
     monkeypatch.setattr(kernels, "MODE", "auto")

@@ -1,8 +1,7 @@
 """Compiled kernels on disk: a file per kernel and kinds of arguments, named by a hash of all that it was compiled from.
 
-Versions, virtual environments and the workers of a machine share one folder: ``OCCURS_CACHE``, else ``occurs`` in
-``XDG_CACHE_HOME`` or ``~/.cache``.  A file is written beside its place and renamed, and holds a checksum; there is no
-index.  Files hold pickles, so a folder that somebody else owns or may write is not used.
+Versions, virtual environments and the workers of a machine share one folder (:mod:`occurs.cachefolder`).  A file is
+written beside its place and renamed, and holds a checksum; there is no index.
 
 Numba's own cache asks for the time stamp of the one file that a kernel is in.  It misses a change of a kernel that is
 called there, and two processes that extend its index at a time lose entries.
@@ -14,7 +13,6 @@ import hashlib
 import logging
 import os
 import pickle
-import stat
 import sys
 import tempfile
 from functools import cache, partial
@@ -23,6 +21,8 @@ from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from occurs import cachefolder
 
 if TYPE_CHECKING:
     from occurs.kernel import Kernel
@@ -93,28 +93,9 @@ def _add_value(made: Any, value: Any, attributes: tuple[str, ...]) -> None:
 
 
 # -- the folder --------------------------------------------------------------------------------------------------------
-@cache
 def folder() -> Path | None:
-    """Where compiled kernels are, made if it is not there; None if no folder can be trusted."""
-    named = os.environ.get("OCCURS_CACHE")
-    if named:
-        wanted = [Path(named)]
-    else:
-        home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-        wanted = [Path(home) / "occurs", Path(tempfile.gettempdir()) / f"occurs-{os.getuid()}"]
-    for place in wanted:
-        if place.is_absolute() or named:
-            kernels = place / f"kernels-{_FORMAT}"
-            try:
-                kernels.mkdir(mode=0o700, parents=True, exist_ok=True)
-                about = kernels.stat()
-            except OSError as problem:
-                log.debug("no kernels can be kept in %s: %s", kernels, problem)
-                continue
-            if about.st_uid == os.getuid() and not about.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-                return kernels
-            log.warning("%s belongs to another user or others may write it: kernels are not kept there", kernels)
-    return None
+    """Where compiled kernels are; None if no folder can be trusted."""
+    return cachefolder.folder(f"kernels-{_FORMAT}")
 
 
 @cache

@@ -7,14 +7,13 @@ name; what is not in the grammar is ``syntax``.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from importlib.resources import files
 
-from lark import Lark, Tree
+from lark import Tree
 from lark.exceptions import UnexpectedInput
 
 from occurs.errors import DefinitionProblem, OccursError, SyntaxProblem
 from occurs.languages.complaints import expected_terminals, found_at
+from occurs.languages.grammars import lark_of
 from occurs.languages.text import Text
 from occurs.nets.colours import Colour, Value
 from occurs.nets.evaluate import evaluate
@@ -23,12 +22,6 @@ from occurs.nets.ml_functions import fit
 from occurs.nets.ml_names import Names
 from occurs.nets.ml_values import quick_values
 from occurs.nets.terms import ListTerm, Term
-
-
-@lru_cache(maxsize=1)
-def _lark() -> Lark:
-    grammar = files("occurs.nets").joinpath("ml.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", lexer="basic", propagate_positions=True)
 
 
 def parse_term(text: str, names: Names, colour: Colour | None = None) -> Term:
@@ -100,7 +93,7 @@ def _single(built: Term | Tokens, source: Text, colour: Colour | None) -> Term:
 def _built(text: str, names: Names) -> Term | Tokens:
     source, clean = Text(text, None), without_comments(text)
     try:
-        tree = _lark().parse(clean)
+        tree = lark_of("occurs.nets", "ml.lark", lexer="basic").parse(clean)
     except UnexpectedInput as error:
         raise _explained(error, clean, source) from None
     assert isinstance(tree, Tree)

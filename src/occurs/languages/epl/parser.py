@@ -10,10 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib.resources import files
 
-from lark import Lark
 from lark.exceptions import UnexpectedInput
 
 from occurs.errors import Problem
@@ -21,13 +18,8 @@ from occurs.languages.epl import syntax
 from occurs.languages.epl.parser_build import Builder
 from occurs.languages.epl.parser_words import explain
 from occurs.languages.expressions import Refused
+from occurs.languages.grammars import lark_of
 from occurs.languages.text import Text
-
-
-@lru_cache(maxsize=1)
-def _lark() -> Lark:
-    grammar = files("occurs.languages.epl").joinpath("grammar.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", lexer="contextual", propagate_positions=True, maybe_placeholders=True)
 
 
 def parse(text: str, file: str | None = None) -> tuple[syntax.File, list[Problem]]:
@@ -36,7 +28,7 @@ def parse(text: str, file: str | None = None) -> tuple[syntax.File, list[Problem
     Statements with a problem are left out of the tree.  Problems have the kinds ``syntax``, ``unknown-unit``,
     ``bad-bound`` and, for what EPL has and this language has not, ``unsupported``.
     """
-    lark, source = _lark(), Text(text, file)
+    lark, source = lark_of("occurs.languages.epl", "grammar.lark"), Text(text, file)
     statements: list[syntax.Statement] = []
     unread: set[str] = set()
     clean = _without_comments(text, source)

@@ -7,25 +7,17 @@ is parsed by itself, so that each wrong one is reported.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from importlib.resources import files
 
-from lark import Lark
 from lark.exceptions import UnexpectedInput
 
 from occurs.errors import Problem
 from occurs.languages.expressions import Refused
+from occurs.languages.grammars import lark_of
 from occurs.languages.logic import syntax
 from occurs.languages.logic.parser_build import Builder
 from occurs.languages.logic.parser_pieces import pieces, without_comments
 from occurs.languages.logic.parser_words import explain
 from occurs.languages.text import Text
-
-
-@lru_cache(maxsize=1)
-def _lark() -> Lark:
-    grammar = files("occurs.languages.logic").joinpath("grammar.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", lexer="contextual", propagate_positions=True, maybe_placeholders=True)
 
 
 def parse(text: str, file: str | None = None, *, past: bool | None = None) -> tuple[syntax.File, list[Problem]]:
@@ -37,7 +29,7 @@ def parse(text: str, file: str | None = None, *, past: bool | None = None) -> tu
     """
     if past is None:
         past = file is not None and file.lower().endswith(".ptl")
-    lark, source, clean = _lark(), Text(text, file), without_comments(text)
+    lark, source, clean = lark_of("occurs.languages.logic", "grammar.lark"), Text(text, file), without_comments(text)
     definitions: list[syntax.Definition] = []
     unread: set[str] = set()
     for piece in pieces(clean, source):

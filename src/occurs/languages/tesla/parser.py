@@ -8,23 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
-from importlib.resources import files
 
-from lark import Lark
 from lark.exceptions import UnexpectedInput
 
 from occurs.errors import Problem
+from occurs.languages.grammars import lark_of
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.parser_build import Builder, Refused
 from occurs.languages.tesla.parser_words import explain
 from occurs.languages.text import Text
-
-
-@lru_cache(maxsize=1)
-def _lark() -> Lark:
-    grammar = files("occurs.languages.tesla").joinpath("grammar.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", lexer="contextual", propagate_positions=True, maybe_placeholders=True)
 
 
 def parse(text: str, file: str | None = None) -> tuple[syntax.File, list[Problem]]:
@@ -33,7 +25,7 @@ def parse(text: str, file: str | None = None) -> tuple[syntax.File, list[Problem
     Statements with a syntax problem are left out of the tree.  Problems have the kinds ``syntax``, ``unknown-unit``
     and (a misspelt aggregate) ``unknown-function``.
     """
-    lark, source = _lark(), Text(text, file)
+    lark, source = lark_of("occurs.languages.tesla", "grammar.lark"), Text(text, file)
     statements: list[syntax.Statement] = []
     for start, end in _statements(text):
         piece = text[start:end]
