@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo demo-ships test kernels lint bench clean
+.PHONY: demo demo-ships test test-plain kernels lint bench clean
 
 demo: $(READY)  ## the rules over real flights, on Spark
 	$(BIN)/python examples/flights/run.py
@@ -14,6 +14,9 @@ demo-ships: $(READY)  ## what lasts: ships off a coast, with a timeline of some
 
 test: $(READY)  ## all tests; the slow ones too if CI=true
 	$(BIN)/python -m pytest -n 3 --dist loadgroup
+
+test-plain: $(READY)  ## what kernels compute, with none of them compiled
+	OCCURS_KERNELS=plain $(BIN)/python -m pytest -n 3 -m "not spark" tests/operators tests/languages tests/pipes tests/model tests/expr
 
 kernels: $(READY)  ## compile now what is else compiled at first use
 	@$(BIN)/python -m occurs.cli warm

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from benchmarks.firstuse import EVENTS, PROGRAMS
 
 
 @pytest.mark.parametrize("statement", ["import occurs", "import occurs.cli", "import occurs.connect.spark"])
@@ -48,3 +52,42 @@ def test_help_shows_the_first_sentence_of_every_command():
         sentence = command.get_short_help_str(300)
         assert sentence
         assert any(line.split() == [name, *sentence.split()] for line in text.splitlines()), name
+
+
+#: what `pip install occurs` does not bring, and Numba, which small work does without
+_LACKING = """
+import sys
+class Lacking:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("pandas", "pyspark", "polars", "numba", "matplotlib", "psycopg"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Lacking())
+"""
+
+
+def _lacking(code: str, *arguments: str, cwd: Path) -> str:
+    environment = {**os.environ, "OCCURS_KERNELS": "auto", "OCCURS_CACHE": str(cwd / "cache")}
+    done = subprocess.run(
+        [sys.executable, "-c", _LACKING + code, *arguments], cwd=cwd, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_first_example_needs_no_extra(tmp_path):
+    text = (Path(__file__).parents[1] / "README.md").read_text()
+    snippet = text.split("```python\n")[1].split("```")[0]
+    assert "kitchen" in _lacking(snippet, cwd=tmp_path)
+
+
+@pytest.mark.parametrize("language", PROGRAMS)
+def test_every_language_runs_without_extras(language, tmp_path):
+    (tmp_path / f"rules.{language}").write_text(PROGRAMS[language])
+    (tmp_path / "events.jsonl").write_text("".join(json.dumps(event) + "\n" for event in EVENTS))
+    command = "from occurs.cli import main\nmain(sys.argv[1:])"
+    for name in ("check", "explain"):
+        _lacking(command, name, f"rules.{language}", cwd=tmp_path)
+    given = ("--events", "events.jsonl", "--time-unit", "ms")
+    lines = _lacking(command, "run", f"rules.{language}", *given, cwd=tmp_path).splitlines()
+    assert lines
+    assert all("type" in json.loads(line) for line in lines)
