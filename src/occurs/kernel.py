@@ -32,7 +32,11 @@ SEEN = os.environ.get("OCCURS_KERNELS_SEEN", "")
 CACHED, COLD = 20_000, 300_000
 #: seconds that a process spends in plain kernels before it takes compiled ones for whatever comes
 PATIENCE = 0.3
+#: the same where Numba is loaded: only the code of one kernel has to be read, its seconds count
+READ, READING = 3_000, 0.005
 
+#: not empty once a kernel was compiled, or read
+_loaded: list[bool] = []
 _lock = threading.RLock()
 _spent = [0.0]
 
@@ -172,25 +176,36 @@ class Kernel:
         self.signature = signature
         self._work = _sizes if work is None else work
         self._compiled: Any = None
+        self._ready: Any = None
+        self._spent = 0.0
         self._plain: Callable[..., Any] | None = None
         self.__module__, self.__name__ = function.__module__, function.__name__
         self.__qualname__, self.__doc__ = function.__qualname__, function.__doc__
 
     def __call__(self, *arguments: Any) -> Any:
+        if self._ready is not None:
+            return self._ready(*arguments)
         if SEEN:
             _see(self, arguments)
         if self._compiled is None and self._small(arguments):
             return self._run_plain(arguments)
-        return self.dispatcher(*[a.typed() if isinstance(a, Arrays) else a for a in arguments])
+        given = [a.typed() if isinstance(a, Arrays) else a for a in arguments]
+        compiled = self.dispatcher
+        if not SEEN and all(a is b for a, b in zip(given, arguments)):  # so it is always: its arguments are of one kind
+            self._ready = compiled
+        return compiled(*given)
 
     # -- plain ---------------------------------------------------------------------------------------------------------
     def _small(self, arguments: tuple[Any, ...]) -> bool:
         """Is the work too little for compiled code to pay, as far as that can be seen before?"""
         if MODE != "auto":
             return MODE == "plain"
+        work = self._work(*arguments)
         if self in kernelcache.LISTING:
-            return _spent[0] <= PATIENCE and self._work(*arguments) < CACHED
-        if self._work(*arguments) >= COLD:
+            if _loaded:
+                return self._spent <= READING and work < READ
+            return _spent[0] <= PATIENCE and work < CACHED
+        if work >= COLD:
             return False
         if _spent[0] <= PATIENCE:
             return True
@@ -202,7 +217,9 @@ class Kernel:
         began = time.perf_counter()
         with np.errstate(all="ignore"):  # whole numbers wrap, as in compiled code
             found = self.plain(*[a.plain() if isinstance(a, Arrays) else a for a in arguments])
-        _spent[0] += time.perf_counter() - began
+        took = time.perf_counter() - began
+        self._spent += took
+        _spent[0] += took
         return _boxed(found)
 
     @property
@@ -230,6 +247,7 @@ class Kernel:
                         made.compile(real(self.signature))
                         made.disable_compile()
                     self._compiled = made
+                    _loaded.append(True)
         return self._compiled
 
     @cached_property
