@@ -170,7 +170,6 @@ def test_the_mode_is_one_of_three() -> None:
 def test_much_work_is_compiled(made: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "MODE", "auto")
     monkeypatch.setattr(kernels, "_spent", [0.0])
-    monkeypatch.setattr(kernels, "_loaded", [])
     module = made()
     assert module.total(np.ones(10, np.int64)) == 30
     assert module.total._compiled is None
@@ -187,7 +186,6 @@ def test_much_work_is_compiled(made: Make, monkeypatch: pytest.MonkeyPatch) -> N
 def test_work_may_be_told(made: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "MODE", "auto")
     monkeypatch.setattr(kernels, "_spent", [0.0])
-    monkeypatch.setattr(kernels, "_loaded", [])
     module = made(OUTER.replace("@kernel\ndef slow", "@kernel(work=lambda values: 10**9)\ndef slow"))
     assert module.slow(np.ones(2)) == 1.0
     assert module.slow._compiled is not None

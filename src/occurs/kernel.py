@@ -32,11 +32,16 @@ SEEN = os.environ.get("OCCURS_KERNELS_SEEN", "")
 CACHED, COLD = 20_000, 300_000
 #: seconds that a process spends in plain kernels before it takes compiled ones for whatever comes
 PATIENCE = 0.3
-#: the same where Numba is loaded: only the code of one kernel has to be read, its seconds count
+#: the same where Numba is imported: only the code of one kernel has to be read, its seconds count
 READ, READING = 3_000, 0.005
+def prepare() -> None:
+    """Load what all compiled kernels need, in a process that others are forked from."""
+    from numba.core.registry import cpu_target
 
-#: not empty once a kernel was compiled, or read
-_loaded: list[bool] = []
+    cpu_target.typing_context.refresh()
+    cpu_target.target_context.refresh()
+
+
 _lock = threading.RLock()
 _spent = [0.0]
 
@@ -202,7 +207,7 @@ class Kernel:
             return MODE == "plain"
         work = self._work(*arguments)
         if self in kernelcache.LISTING:
-            if _loaded:
+            if "numba" in sys.modules:
                 return self._spent <= READING and work < READ
             return _spent[0] <= PATIENCE and work < CACHED
         if work >= COLD:
@@ -247,7 +252,6 @@ class Kernel:
                         made.compile(real(self.signature))
                         made.disable_compile()
                     self._compiled = made
-                    _loaded.append(True)
         return self._compiled
 
     @cached_property

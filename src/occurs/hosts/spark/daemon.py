@@ -22,9 +22,12 @@ from pyspark.daemon import manager
 
 import occurs.hosts.spark.task
 import occurs.hosts.stream.operator  # noqa: F401
+from occurs import kernel
 
 if importlib.util.find_spec("pandas"):  # PySpark's worker imports it where it is
     import pandas  # noqa: F401
+
+kernel.prepare()
 
 if __name__ == "__main__":
     gc.collect()
