@@ -32,8 +32,6 @@ class Types:
             for node in part.walk():
                 if isinstance(node, syntax.Atom):
                     self._atom(node)
-        for atom in d.measured:
-            self._atom(atom)
         for part in parts:
             for node in part.walk():
                 if isinstance(node, syntax.Comparison):
@@ -48,10 +46,17 @@ class Types:
     def _measured(self, measure: syntax.Measure) -> Type | None:
         """The type of what is computed of an interval, None if it is not known; reports values that do not go with the
         function."""
-        if measure.function in ("count", "length"):
+        if measure.atom is None:
             return Type.INT if measure.unit is None else Type.FLOAT
-        assert measure.variable is not None
-        found = self.types.get(measure.variable.name)
+        # a variable that is not in the head is the measure's own
+        own = Types(self.definition, self.source, self.catalogue, self.kind)
+        head = {a.value.name for a in self.definition.head if isinstance(a.value, syntax.Variable)}
+        own.types = {v: t for v, t in self.types.items() if v in head}
+        own.from_where = dict(self.from_where)
+        own._atom(measure.atom)
+        if measure.variable is None:
+            return Type.INT
+        found = own.types.get(measure.variable.name)
         numbers = measure.function in ("sum", "avg")
         if found is not None and (found is Type.BOOL or (numbers and not found.numeric)):
             needs = "numbers" if numbers else "values with an order"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -18,6 +18,7 @@ from occurs.languages.phenesthe.compile_formula import Formulas, Read
 from occurs.languages.phenesthe.compile_net import Building, Formula, Kept
 from occurs.languages.phenesthe.compile_notes import choices, columns, warnings
 from occurs.languages.phenesthe.render import render
+from occurs.languages.phenesthe.scope import variables as atom_variables
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.lasting.answers import Answer, Attribute
@@ -116,14 +117,27 @@ def _measures(resolved: ResolvedDefinition, formulas: Formulas, building: Buildi
             unit = None if measure.unit is None else formulas.ticks(measure.unit, measure)
             found.append(Measured(name.text, type, measure.function, unit=unit))
             continue
-        events = formulas.events(measure.atom)
+        own = {v: f"{v} in {render(measure.atom)}" for v in atom_variables(measure.atom) if v not in columns}
+        events = formulas.events(_renamed(measure.atom, own))
         variables[events.number] = events.variables
-        of = measure.variable and (measure.variable.name, building.types.get(measure.variable.name, Type.NULL))
+        of = None
+        if measure.variable is not None:
+            variable = own.get(measure.variable.name, measure.variable.name)
+            of = variable, building.types.get(variable, Type.NULL)
         found.append(Measured(name.text, type, measure.function, events.number, of))
         words = f"{measure.function}({render(measure.atom)})"
         by = tuple(v for v in events.variables if v in columns)
         building.keeps(Kept(words, "the events since an interval began that may still be reported", by, "it is"))
     return Measures(tuple(found), tuple(columns.items()), variables)
+
+
+def _renamed(atom: syntax.Atom, names: Mapping[str, str]) -> syntax.Atom:
+    """The atom with other variables: those that are not in the head are its own."""
+
+    def value(one: syntax.Value) -> syntax.Value:
+        return replace(one, name=names.get(one.name, one.name)) if isinstance(one, syntax.Variable) else one
+
+    return replace(atom, arguments=tuple(replace(a, value=value(a.value)) for a in atom.arguments))
 
 
 def _answer(resolved: ResolvedDefinition, variables: tuple[str, ...], measures: Measures | None) -> Answer:
