@@ -202,7 +202,7 @@ def _simpler(d: syntax.Definition, atoms: Sequence[syntax.Atom]) -> Iterator[syn
         yield replace(d, where=None)
     for body in _replaced(d.body, atoms):
         there = {v.value.name for v in _arguments(body) if isinstance(v.value, syntax.Variable)}
-        head = tuple(a for a in d.head if isinstance(a.value, syntax.Constant) or a.value.name in there)
+        head = tuple(a for a in d.head if not isinstance(a.value, syntax.Variable) or a.value.name in there)
         if len(head) == len(d.head):
             yield replace(d, body=body)
     for i in range(len(d.head)):

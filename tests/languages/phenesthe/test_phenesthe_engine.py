@@ -130,7 +130,8 @@ def test_open_rows_are_told_once_and_then_ended(name: str) -> None:
         call = Call(since, now, run.values, frontier == "closing")
         net, given = definition.net.advance(net, rows.between(since, now), call)
         told, open = begun.advance(told, given.report, call)
-        both = [definition.answer.final(given.report, call, given.events), definition.answer.rows(open, call, given.events)]
+        answer = definition.answer
+        both = [answer.final(given.report, call, given.events), answer.rows(open, call, given.events)]
         found[frontier] = [x for part in both for x in lines({definition.name: part})]
         since = now
     for at, given_then in found.items():

@@ -18,8 +18,8 @@ def check_measures(definition: syntax.Definition, source: Text, kind: TimeKind |
             message = f"`{name}` is computed of an interval, and `{definition.name}` is an event"
             source.report("sort", message, measure.span, "give it to the state whose end the event is")
         if windows and kind is not None:
-            hint = "leave the attribute out, or run without --window"
-            source.report("unsupported", "attributes cannot be computed of intervals in window mode", measure.span, hint)
+            message = "attributes cannot be computed of intervals in window mode"
+            source.report("unsupported", message, measure.span, "leave the attribute out, or run without --window")
         if measure.unit is not None:
             check_duration(measure.unit, measure.span, source, kind)
         if measure.variable is not None and measure.atom is not None:

@@ -84,10 +84,11 @@ def taken(
     wanted: frozenset[str], net: Building,
 ) -> Formula:  # fmt: skip
     """The node for an atom over what another definition, with the ``head`` and the ``delay``, derives."""
-    of = {a.name.text: a.value for a in head}
+    of = {a.name.text: a.value for a in head if not isinstance(a.value, syntax.Measure)}
     operand = tuple(sorted({v.name for v in of.values() if isinstance(v, syntax.Variable)}))
     same = _Classes()
-    for attribute, value in known.arguments(atom):
+    arguments = [(attribute, value) for attribute, value in known.arguments(atom) if attribute in of]
+    for attribute, value in arguments:
         if isinstance(value, syntax.Variable):
             same.join(value, _place(of[attribute]))
         elif isinstance(value, syntax.Constant):
@@ -100,7 +101,7 @@ def taken(
         first: Place = values[0] if values else places[0]
         read |= {m.name: first for m in members if isinstance(m, syntax.Variable)}
         equal |= {p: first for p in places if p != first}
-    for attribute, value in known.arguments(atom):
+    for attribute, value in arguments:
         if isinstance(value, syntax.Variable) and value.name in wanted:
             net.typed(value.name, known.type_of(attribute))
     for attribute, place in of.items():

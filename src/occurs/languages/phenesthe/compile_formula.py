@@ -375,7 +375,9 @@ class Formulas:
     def _unguarded(self, node: Relation) -> DefinitionProblem:
         return self._problem("unguarded-negation", "this is true at infinitely many instants", node)
 
-    def _problem(self, kind: str, message: str, node: Relation | syntax.Measure, hint: str | None = None) -> DefinitionProblem:
+    def _problem(
+        self, kind: str, message: str, node: Relation | syntax.Measure, hint: str | None = None
+    ) -> DefinitionProblem:
         span = getattr(node, "duration_span", None) or getattr(node, "span", None)
         return DefinitionProblem(Problem(kind, f"{message} in `{self.name}`", file=self.file, span=span, hint=hint))
 

@@ -55,8 +55,8 @@ class Answer:
     @cached_property
     def _nothing(self) -> dict[str, Column]:
         """The columns of no rows."""
-        computed = () if self.measures is None else self.measures.measured
-        types = [(a.name, a.type) for a in (*self.head, *computed)] + [("end", Type.TIMESTAMP)] * self.lasting
+        types = [(a.name, a.type) for a in self.head] + [("end", Type.TIMESTAMP)] * self.lasting
+        types += [] if self.measures is None else [(m.name, m.type) for m in self.measures.measured]
         return {n: Column.of(pa.array([], arrow_type(t)), t) for n, t in types}
 
     def rows(self, found: Intervals, call: Call, events: Events | None = None) -> Rows:
@@ -64,7 +64,7 @@ class Answer:
         as intervals that end where they begin."""
         rows = self._rows(found.codes, found.start, found.end if self.lasting else None, call)
         if self.measures is not None and events is not None and len(rows):
-            self.measures.fill(rows, events, call)
+            return Rows(self.name, rows.time, {**rows.columns, **self.measures.columns(rows, events, call)})
         return rows
 
     def nothing(self) -> Rows:

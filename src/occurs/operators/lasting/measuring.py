@@ -31,8 +31,8 @@ Events = Mapping[str, Held]
 
 @dataclass(frozen=True)
 class Measured:
-    """An attribute.  ``node``: of the events, None if it is the length of the interval, which ``unit`` (in ticks) divides
-    if there is one.  ``variable``: that is aggregated, and its type."""
+    """An attribute.  ``node``: of the events, None if it is the length of the interval, which ``unit`` (in ticks)
+    divides if there is one.  ``variable``: that is aggregated, and its type."""
 
     name: str
     type: Type
@@ -89,8 +89,9 @@ class Measures:
                 lowest = np.minimum(lowest, int(bound.ticks.min()))
         return table.take(table.columns["time"] >= lowest)
 
-    def fill(self, rows: Rows, events: Events, call: Call) -> None:
-        """Computes the columns of rows with an ``end``.  Raises InputProblem (``overflow``)."""
+    def columns(self, rows: Rows, events: Events, call: Call) -> dict[str, Column]:
+        """What is computed of rows with an ``end``.  Raises InputProblem (``overflow``)."""
+        out = {}
         end = rows.column("end")
         there = end.is_valid()
         ends = np.where(there, end.values, rows.time)
@@ -101,7 +102,8 @@ class Measures:
                 column = self._aggregate(m, rows, ends, events[str(m.node)], call)
             if not there.all():
                 column = _only(column, there)
-            rows.columns[m.name] = column
+            out[m.name] = column
+        return out
 
     def _aggregate(self, m: Measured, rows: Rows, ends: np.ndarray, events: Held, call: Call) -> Column:
         assert m.node is not None

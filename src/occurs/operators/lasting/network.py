@@ -126,8 +126,8 @@ class Net:
         if self.measures is not None:
             last = len(self.nodes) + 1
             events = self.measures.extended(state.get(last) or self.measures.fresh(), signals)
-            told = [(node.variables, signal) for node, signal in zip(self.nodes, signals)]
-            kept = self.measures.kept(events, bounds(self._variables, after, told, call))
+            known_now = [(node.variables, signal) for node, signal in zip(self.nodes, signals)]
+            kept = self.measures.kept(events, bounds(self._variables, after, known_now, call))
         memory = None
         if self.remembers:
             memory = Memory.of(self, state, signals, sources, call)
@@ -184,7 +184,10 @@ class Net:
 
     def _variables(self, number: int, name: str, table: Held) -> tuple[str, ...]:
         """The variables of the bindings in a table."""
-        node = (*self.nodes, self.begun, self.measures)[number]
+        if number > len(self.nodes):
+            assert self.measures is not None
+            return self.measures.tables[name]
+        node = self.nodes[number] if number < len(self.nodes) else self.begun
         assert node is not None
         if name == READ:
             return *node.variables, ATTRIBUTES
