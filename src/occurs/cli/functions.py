@@ -51,13 +51,12 @@ def _list() -> None:
 def _explained(name: str) -> str:
     from occurs.expr import describe
     from occurs.expr.functions import CATALOGUE
-    from occurs.expr.render import render
     from occurs.languages.tesla.functions import AGGREGATES
 
     if name in AGGREGATES:
         found = AGGREGATES[name]
-        values = ", ".join(render(describe.constant(v)) for v in found.values)
-        lines = [found.text, found.doc, f"example: of V = {values}: {render(describe.constant(found.result))}"]
+        values, result = describe.values(found.values), describe.values([found.result])
+        lines = [found.text, found.doc, f"example: of V = {values}: {result}"]
         offered = f"TESLA, over a window: `{found.text} within 5 min from A`"
     else:
         known = CATALOGUE[name]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -46,6 +47,11 @@ def constant(value: Any, wanted: Type | None = None) -> Literal:
     if isinstance(value, datetime):
         return Literal((value - _EPOCH) // timedelta(microseconds=1), Type.TIMESTAMP)
     return Literal(value, Type.TIMESTAMP if wanted is Type.TIMESTAMP else _TYPES[type(value)])
+
+
+def values(of: Sequence[Any]) -> str:
+    """Values as they are written in a text, lists in brackets."""
+    return ", ".join(f"[{values(v)}]" if isinstance(v, list) else render(constant(v)) for v in of)
 
 
 def example(known: Function) -> tuple[str, str]:

@@ -68,4 +68,6 @@ AGGREGATES: dict[str, Callable[[Sequence[Any]], Any]] = {
     "max": lambda values: max(values, default=None),
     "first": lambda values: values[0] if values else None,
     "last": lambda values: values[-1] if values else None,
+    "list": list,
+    "set": lambda values: sorted(set(values)),
 }

@@ -286,3 +286,14 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "date_trunc": _partial(_trunc),
     "epoch": lambda a: a / 1e6,
 }
+
+#: functions whose result has the type of the first argument, and that of the widest of some
+FIRST = frozenset(("abs", "round", "floor", "ceil", "trunc"))
+ALIKE = frozenset(("coalesce", "least", "greatest", "nullif", "if"))
+TIMES = frozenset(("timestamp", "date_trunc"))
+FLOATS = frozenset(
+    (
+        *("sqrt", "power", "exp", "ln", "log10", "log2", "sin", "cos", "tan", "atan2", "radians", "degrees"),
+        *("distance", "float", "number", "epoch"),
+    )
+)

@@ -34,8 +34,8 @@ Overflow = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Windowed(Expr):
-    """``function`` (count sum avg min max stddev median percentile first last, or ``count distinct``) of ``attribute``
-    over the rows of a window.
+    """``function`` (count sum avg min max stddev median percentile first last list set, or ``count distinct``) of
+    ``attribute`` over the rows of a window.
 
     ``attribute`` None counts rows.  ``type``: of the result.  ``percent``: of a percentile.
     """
@@ -118,6 +118,9 @@ def reduced(
     name = node.function
     if name == "count":
         return Column(Type.INT, count, None)
+    if name in ("list", "set"):
+        ranks = _ranks(index, node.attribute, ordered) if name == "set" and column.type is not Type.NULL else None
+        return _lists(ordered, ranks, lo, hi)
     if column.type is Type.NULL:  # nothing but nulls, so there is nothing to order or to add
         return Column(node.type, count, None) if name == "sum" else Column.nulls(node.type, len(lo))
     some = count > 0
@@ -213,6 +216,26 @@ def _ranks(index: Index, name: str, ordered: Column) -> np.ndarray:
         found = np.where(ordered.is_valid(), ranks.to_numpy(zero_copy_only=False).astype(np.int64) - 1, -1)
         index.cache[("ranks", name)] = found
     return found
+
+
+def _lists(ordered: Column, ranks: np.ndarray | None, lo: np.ndarray, hi: np.ndarray) -> Column:
+    """The values of each range in their order, or (``ranks``) the different ones, ascending."""
+    size = np.maximum(hi - lo, 0)
+    number = np.repeat(np.arange(len(lo)), size)
+    at = np.arange(len(number)) - np.repeat(np.cumsum(size) - size, size) + np.repeat(lo, size)
+    there = ordered.is_valid()[at]
+    number, at = number[there], at[there]
+    if ranks is not None:
+        by = np.lexsort((ranks[at], number))
+        number, at = number[by], at[by]
+        new = np.ones(len(at), np.bool_)
+        new[1:] = (number[1:] != number[:-1]) | (ranks[at[1:]] != ranks[at[:-1]])
+        number, at = number[new], at[new]
+    values = ordered.take(at).arrow
+    if pa.types.is_timestamp(values.type):
+        values = values.cast(pa.timestamp("us", tz="UTC"))
+    offsets = np.searchsorted(number, np.arange(len(lo) + 1))
+    return Column(Type.RECORD, None, None, pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), values))
 
 
 def _percentile(

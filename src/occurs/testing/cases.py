@@ -20,7 +20,7 @@ events), ``partition`` (``Type.attribute, ...``).
 
 Events are ``Type@time#sequence(attribute=value, ...)`` between blanks; ``#sequence`` and the parentheses are optional.
 A time is a number of ticks, numbers with units (``1m30s``, ``-5s``; here ``m`` is a minute), or an ISO time
-(``2024-03-31T00:30:00Z``).  Values: ``null true false``, integers, floats, text in quotes, and ``@`` with a time.
+(``2024-03-31T00:30:00Z``).  Values: ``null true false``, integers, floats, text in quotes, ``@`` with a time, and ``[1|2]``, a list.
 ``*n`` after an event repeats it, ``#`` at the start of a line begins a comment.
 """
 
@@ -204,8 +204,12 @@ def _parse_value(match: re.Match[str]) -> Any:
     if match["time"] is not None:
         return Time(parse_time(match["time"], KINDS["us"]))
     bare = match["bare"]
-    if bare in _WORDS:
-        return _WORDS[bare]
+    if bare[0] + bare[-1] == "[]":
+        return [_number(part) if re.match(r"[+-]?\.?\d", part) else part for part in bare[1:-1].split("|") if part]
+    return _WORDS[bare] if bare in _WORDS else _number(bare)
+
+
+def _number(bare: str) -> int | float:
     return int(bare) if re.fullmatch(r"[+-]?\d+", bare) else float(bare)
 
 

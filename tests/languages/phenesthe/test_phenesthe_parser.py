@@ -295,7 +295,7 @@ def only(text: str) -> Problem:
         ("event e : _ and a.", "syntax", 11, "`_` is a value", None),
         ("event e : start.", "syntax", 11, "word of the language", "`` `start` ``"),
         ("event before : a.", "syntax", 7, "word of the language", "`` `before` ``"),
-        ("event e : p(3 + 2).", "syntax", 15, "unexpected `+`", None),
+        ("event e : p(3 + 2).", "syntax", 13, "this is computed", "`p(X) ∧ X = 3 + 2`"),
         ("event e : p(..., X).", "syntax", 13, "nothing may follow it", None),
         ("event e : p(x = 1, 2).", "syntax", 20, "by position", "`name = value`"),
         ("event e(3) : a.", "syntax", 9, "needs the name of its attribute", "`name = value`"),

@@ -25,7 +25,7 @@ from typing import Any, Protocol
 from occurs.errors import DefinitionProblem
 from occurs.expr import tree
 from occurs.languages.epl import syntax
-from occurs.languages.reference_functions import like
+from occurs.languages.reference_functions import ALIKE, FIRST, FLOATS, FUNCTIONS, TIMES, like, string
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Type
 
@@ -120,16 +120,30 @@ def evaluate(node: tree.Expr, scope: Scope) -> Any:
             return strict(lambda a, b: a + b, evaluate(node.left, scope), evaluate(node.right, scope))
         case syntax.Case():
             return _as_float_beside_floats(branch(node.parts, scope), node, scope)
-        case tree.Call("abs"):
-            return strict(abs, evaluate(node.args[0], scope))
-        case tree.Call("coalesce"):
-            values = (evaluate(a, scope) for a in node.args)
-            return _as_float_beside_floats(next((v for v in values if v is not None), None), node, scope)
-        case tree.Call("min" | "max"):
-            # as floats before they are compared: two ints may be one float
-            values = (_as_float_beside_floats(evaluate(a, scope), node, scope) for a in node.args)
-            return strict(lambda *v: min(v) if node.name == "min" else max(v), *values)
+        case tree.Call():
+            return _function(node, scope)
     raise TypeError(f"no EPL expression: {type(node).__name__}")
+
+
+def _function(node: tree.Call, scope: Scope) -> Any:
+    """A function of the catalogue; ``min`` and ``max`` are its ``least`` and ``greatest``."""
+    name = {"min": "least", "max": "greatest"}.get(node.name, node.name)
+    if name == "if":
+        return _as_float_beside_floats(branch(node.args, scope), node, scope)
+    values = [evaluate(a, scope) for a in node.args]
+    match name:
+        case "coalesce":
+            return _as_float_beside_floats(next((v for v in values if v is not None), None), node, scope)
+        case "nullif":
+            same = strict(OPERATORS["="], *values)
+            chosen = OVERFLOW if isinstance(same, Undecided) else None if same else values[0]
+            return _as_float_beside_floats(chosen, node, scope)
+        case "least" | "greatest":
+            # as floats before they are compared: two ints may be one float
+            return strict(FUNCTIONS[name], *(_as_float_beside_floats(v, node, scope) for v in values))
+        case "string":
+            return strict(lambda a: string(a, static_type(node.args[0], scope)), values[0])
+    return strict(FUNCTIONS[name], *values)
 
 
 # --- three-valued logic -------------------------------------------------------------------------------------------
@@ -202,8 +216,15 @@ def static_type(node: tree.Expr, scope: Scope) -> Type | None:
             return Type.FLOAT
         case tree.Binary(op="+" | "-" | "*" | "%"):
             return _widest([static_type(node.left, scope), static_type(node.right, scope)])
-        case tree.Call():
+        case tree.Call("if"):
+            values = [a for i, a in enumerate(node.args) if i % 2 or i == len(node.args) - 1]
+            return _widest([static_type(v, scope) for v in values])
+        case tree.Call() if node.name in (*ALIKE, "min", "max"):
             return _widest([static_type(a, scope) for a in node.args])
+        case tree.Call() if node.name in FIRST:
+            return static_type(node.args[0], scope)
+        case tree.Call():
+            return Type.FLOAT if node.name in FLOATS else Type.TIMESTAMP if node.name in TIMES else None
         case syntax.Case():
             values = [p for i, p in enumerate(node.parts) if i % 2 or i == len(node.parts) - 1]
             return _widest([static_type(v, scope) for v in values])

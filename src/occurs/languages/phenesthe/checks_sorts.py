@@ -6,6 +6,7 @@ from occurs.errors import Span, did_you_mean
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks_catalogue import Catalogue
 from occurs.languages.phenesthe.checks_phenomenon import FACT, Phenomenon, article, count
+from occurs.languages.phenesthe.functions import FUNCTIONS
 from occurs.languages.phenesthe.scope import Project
 from occurs.languages.phenesthe.syntax import Relation
 from occurs.languages.text import Text
@@ -161,6 +162,8 @@ class Sorts:
         what = "a phenomenon or fact that is declared or defined"
         columns = [_column(argument, number) for number, argument in enumerate(atom.arguments, 1)]
         hint = self.catalogue.unknown_hint(name, columns)
+        if name.lower() in FUNCTIONS:
+            hint = f"the value of a function is compared: `{name}(..) = true`"
         self.source.report("unknown-name", f"`{name}` is not {what}", atom.name.span, hint)
 
     def _arguments(self, atom: syntax.Atom, known: Phenomenon) -> None:

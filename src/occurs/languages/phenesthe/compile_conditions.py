@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from occurs.expr.tree import Binary, Expr, Literal, Ref, Unary
+from occurs.expr.tree import Binary, Call, Expr, Literal, Ref, Unary
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.compile_facts import FactTables
 from occurs.languages.phenesthe.compile_net import Building, Formula
@@ -47,9 +47,9 @@ def expression(condition: Relation) -> Expr:
 
 
 def computes(condition: Expr) -> bool:
-    """Whether there is arithmetic in a condition, which might overflow."""
+    """Whether there is arithmetic, or a function, in a condition, which might overflow."""
     signs = ("+", "-", "*", "/", "mod", "neg")
-    return any(isinstance(e, Binary | Unary) and e.op in signs for e in condition.walk())
+    return any((isinstance(e, Binary | Unary) and e.op in signs) or isinstance(e, Call) for e in condition.walk())
 
 
 class Conditions:

@@ -13,6 +13,7 @@ from occurs.expr import tree as core
 from occurs.expr.tree import Expr
 from occurs.languages.expressions import Node, Refused, TypedBuilder, joined, plain
 from occurs.languages.phenesthe import syntax
+from occurs.languages.phenesthe.functions import FUNCTIONS
 from occurs.languages.phenesthe.syntax import Relation
 from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration
 from occurs.model.types import Type
@@ -26,6 +27,8 @@ _BINARY: dict[str, Callable[..., Relation]] = {
     "conjunction": syntax.And, "inside": syntax.In,
 }  # fmt: skip
 _UNARY: dict[str, Callable[..., Relation]] = {"negation": syntax.Not, "starting": syntax.Start, "ending": syntax.End}
+NO_FORMULA = "a formula cannot stand where a value is needed"
+VALUES = "values are variables, constants and what is computed from them"
 UNIT_WORDS = ("us", "ms", "s", "sec", "second", "min", "minute", "h", "hour", "d", "day", "w", "week")
 
 
@@ -122,6 +125,19 @@ class FormulaBuilder(TypedBuilder):
     def _is_variable(token: Token) -> bool:
         return token != "_" and (token[0] == "_" or token[0].isupper())
 
+    def x_atom(self, tree: Node) -> Expr:
+        """A function of terms; a phenomenon in its place is reported and Refused."""
+        name, *parts = tree.children
+        parts = [p for p in parts if p is not None]
+        known = plain(name).lower() in FUNCTIONS
+        if not known or any(len(p.children) == 1 or p.children[0] is not None for p in parts):
+            found = did_you_mean(plain(name).lower(), FUNCTIONS, "functions")
+            near = found if found.startswith("did") else VALUES
+            message = f"the arguments of the function `{name}` are values" if known else NO_FORMULA
+            self.source.report("syntax", message, self.span(tree), near)
+            raise Refused
+        return core.Call(plain(name).lower(), tuple(self.expr(p.children[2]) for p in parts), span=self.span(tree))
+
     def value(self, tree: Node) -> syntax.Value:
         """An argument: a variable, a constant or `_`."""
         if tree.data == "bare":
@@ -136,6 +152,11 @@ class FormulaBuilder(TypedBuilder):
         built = self.expr(tree)
         if isinstance(built, core.Literal):
             return syntax.Constant(built.value, built.type, built.span)
+        if not isinstance(built, core.Ref):
+            hint = "compute it in a condition: `p(X) ∧ X = 3 + 2`"
+            message = "an argument is a variable or a constant, and this is computed"
+            self.source.report("syntax", message, self.span(tree), hint)
+            raise Refused
         hint = "a constant begins with a lower-case letter, or stands in quotes: `'Fishing'`"
         message = f"`{tree.children[0]}` is a variable, where a constant is needed"
         self.source.report("syntax", message, self.span(tree), hint)
@@ -144,8 +165,7 @@ class FormulaBuilder(TypedBuilder):
     def expr(self, tree: Node) -> Expr:
         """A term or comparison; a formula in its place is reported and Refused."""
         if not hasattr(self, f"x_{tree.data}"):
-            self.source.report("syntax", "a formula cannot stand where a value is needed", self.span(tree),
-                               "values are variables, constants and what is computed from them")  # fmt: skip
+            self.source.report("syntax", NO_FORMULA, self.span(tree), VALUES)
             raise Refused
         return super().expr(tree)
 

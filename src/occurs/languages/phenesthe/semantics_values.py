@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -17,6 +17,7 @@ from occurs.errors import InputProblem
 from occurs.expr import tree
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.semantics_scope import Project, unbound, variables
+from occurs.languages.reference_functions import FUNCTIONS, string
 
 #: variable or attribute -> value, as a set of pairs
 Binding = frozenset[tuple[str, Any]]
@@ -91,7 +92,34 @@ def value(term: tree.Expr, binding: Mapping[str, Any]) -> Any:
             return strict(operator.neg, value(term.arg, binding))
         case tree.Binary():
             return strict(ARITHMETIC[term.op], value(term.left, binding), value(term.right, binding))
+        case tree.Call():
+            return called(term, binding)
     raise TypeError(f"no term of Phenesthe: {type(term).__name__}")
+
+
+def called(term: tree.Call, binding: Mapping[str, Any]) -> Any:
+    """The value of a function of the catalogue."""
+    if term.name == "if":
+        return branch(term.args, binding)
+    values = [value(a, binding) for a in term.args]
+    if term.name == "coalesce":
+        return next((v for v in values if v is not None), None)
+    if term.name == "nullif":
+        equal = strict(same, *values)
+        return OVERFLOW if equal is OVERFLOW else None if equal else values[0]
+    if term.name == "string":
+        return strict(lambda a: string(a, None), *values)
+    return strict(FUNCTIONS[term.name], *values)
+
+
+def branch(args: Sequence[tree.Expr], binding: Mapping[str, Any]) -> Any:
+    """``if(condition, value, condition, value, .., otherwise)``: the value of the first condition that is true."""
+    if len(args) == 1:
+        return value(args[0], binding)
+    test = value(args[0], binding)
+    if test is OVERFLOW:
+        return OVERFLOW
+    return value(args[1], binding) if test is True else branch(args[2:], binding)
 
 
 def strict(f: Callable[..., Any], *values: Any) -> Any:

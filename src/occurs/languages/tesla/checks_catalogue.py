@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import pyarrow as pa
+
 from occurs.errors import Place, Span
 from occurs.languages.tesla import syntax
 from occurs.languages.text import Text
-from occurs.model.types import RESERVED_INPUT, RESERVED_OUTPUT, Schema, Type, widen
+from occurs.model.types import RESERVED_INPUT, RESERVED_OUTPUT, Schema, Type, arrow_type, widen
 
 TIMER = "Timer"
 
@@ -22,12 +24,16 @@ class Known:
     lasting: bool = False
     #: attributes whose type the user has written down
     fixed: set[str] = field(default_factory=set)
+    #: of attributes that are lists, the types of the values
+    lists: dict[str, Type] = field(default_factory=dict)
     source: Text | None = None
     span: Span | None = None
 
     def schema(self) -> Schema:
         """As a schema; what is unknown has the type NULL, which goes with every type."""
-        return Schema(tuple((n, t or Type.NULL) for n, t in self.attributes.items()), self.ordered, self.lasting)
+        records = tuple((n, pa.list_(arrow_type(t))) for n, t in self.lists.items())
+        known = tuple((n, t or Type.NULL) for n, t in self.attributes.items())
+        return Schema(known, self.ordered, self.lasting, records=records)
 
 
 class Catalogue:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 
 from occurs.errors import Span
 from occurs.expr.tree import DurationLiteral, Expr, Param, Ref
-from occurs.expr.typing import infer
+from occurs.expr.typing import infer, span_of
 from occurs.languages.tesla import syntax
-from occurs.languages.tesla.checks_catalogue import TIMER, Catalogue
+from occurs.languages.tesla.checks_catalogue import TIMER, Catalogue, Known
 from occurs.languages.tesla.checks_params import bindings
 from occurs.languages.tesla.checks_timer import FIELDS
-from occurs.languages.tesla.functions import FUNCTIONS
+from occurs.languages.tesla.functions import FUNCTIONS, LISTS
 from occurs.languages.text import Text
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Type, widen
@@ -49,7 +49,7 @@ class RuleTypes:
                 return None
             return Type.TIMESTAMP if self.kind.timestamp else Type.INT
         found = self.catalogue.type_of(kind, name)
-        return None if found is Type.NULL else found
+        return None if found in (Type.NULL, Type.RECORD) else found
 
     def infer(self, expr: Expr, own: str | None, report: Report) -> Type | None:
         """The type of an expression; ``own``: the type whose attributes bare names are."""
@@ -57,27 +57,38 @@ class RuleTypes:
         def lookup(node: Expr) -> Type | None:
             if isinstance(node, Ref):
                 kind = own if node.scope is None else self.kinds.get(node.scope)
-                return self.attribute(kind, node.name) if kind is not None else None
+                return self._read(kind, node.name, node.span, report) if kind is not None else None
             if isinstance(node, Param):
                 if node.name not in self.bound:
                     return None
                 role, attribute = self.bound[node.name]
-                return self.attribute(self.rule.roles[role].type.text, attribute)
+                return self._read(self.rule.roles[role].type.text, attribute, node.span, report)
             if isinstance(node, syntax.Aggregate):
+                if node.function in LISTS:
+                    message = f"{node.function.upper()} gives a list, which is only reported"
+                    report("type-mismatch", message, node.span, "assign it as it is: `where Names = LIST(..) ..`")
+                    return None
                 return self._aggregate(node, report)
             return None
 
         integer = None if self.kind is None else not self.kind.timestamp
         return infer(expr, lookup, report, functions=FUNCTIONS, integer_time=integer)
 
+    def _read(self, kind: str, name: str, span: Span | None, report: Report) -> Type | None:
+        """The type of an attribute that is read; reports a list."""
+        if self.catalogue.type_of(kind, name) is Type.RECORD:
+            message = f"`{name}` of `{kind}` is a list, which is reported and cannot be read"
+            report("type-mismatch", message, span, "aggregate the events themselves")
+        return self.attribute(kind, name)
+
     def _aggregate(self, node: syntax.Aggregate, report: Report) -> Type | None:
         for constraint in node.event.constraints:
             self._condition(constraint, node.event.type.text, report)
+        if node.attribute is None:
+            return Type.INT if node.function == "count" else None
+        kind = self._read(node.event.type.text, node.attribute, node.span, report)
         if node.function in ("count", "count distinct"):
             return Type.INT
-        if node.attribute is None:
-            return None
-        kind = self.attribute(node.event.type.text, node.attribute)
         if node.function in _NUMBERS_ONLY:
             if kind is not None and not kind.numeric:
                 message = f"{node.function.upper()} needs numbers, `{node.event.type}.{node.attribute}` is {kind}"
@@ -108,7 +119,11 @@ class RuleTypes:
             name = assignment.name.text
             if name not in known.attributes or name in known.fixed:
                 continue
-            kind = self.infer(assignment.expr, None, _silent)
+            node = assignment.expr
+            if isinstance(node, syntax.Aggregate) and node.function in LISTS:
+                changed |= self._widen_list(known, name, self._aggregate(node, _silent))
+                continue
+            kind = self.infer(node, None, _silent)
             if kind is None:
                 continue
             old = known.attributes[name]
@@ -117,6 +132,16 @@ class RuleTypes:
                 known.attributes[name] = new
                 changed = True
         return changed
+
+    @staticmethod
+    def _widen_list(known: Known, name: str, kind: Type | None) -> bool:
+        """Enter the type of the values of a list, which does not widen; whether it became known."""
+        if known.attributes[name] not in (None, Type.RECORD):
+            return False
+        before, known.attributes[name] = known.lists.get(name), Type.RECORD
+        if before in (None, Type.NULL):
+            known.lists[name] = kind or Type.NULL
+        return known.lists[name] is not before
 
     def check(self) -> None:
         """Report every type problem of the rule."""
@@ -129,8 +154,20 @@ class RuleTypes:
         # what the rule itself declares; that it disagrees with another rule has been said already
         declared = {a.name.text: a.type for a in reversed(self.rule.attributes) if a.type}
         for assignment in self.rule.where:
-            kind = self.infer(assignment.expr, None, report)
+            node = assignment.expr
+            listed = isinstance(node, syntax.Aggregate) and node.function in LISTS
+            if isinstance(node, syntax.Aggregate) and listed:
+                self._check_list(assignment, self._aggregate(node, report))
+            kind = Type.RECORD if listed else self.infer(node, None, report)
             self._check_value(assignment, kind, declared.get(assignment.name.text))
+
+    def _check_list(self, assignment: syntax.Assignment, kind: Type | None) -> None:
+        """Report a list whose values are of another type than in another rule."""
+        known = self.catalogue.get(self.rule.type.text)
+        other = known.lists.get(assignment.name.text) if known is not None else None
+        if kind is not None and other not in (None, Type.NULL, kind):
+            message = f"`{assignment.name}` of `{self.rule.type}` is a list of {kind} here, of {other} in another rule"
+            self.source.report("schema-conflict", message, span_of(assignment.expr), "lists do not widen")
 
     def _check_value(self, assignment: syntax.Assignment, kind: Type | None, declared: Type | None) -> None:
         known = self.catalogue.get(self.rule.type.text)

@@ -9,6 +9,7 @@ from occurs.errors import DefinitionProblem, Problem
 from occurs.expr.tree import Binary, Expr, Param, Ref, conjuncts, rewrite
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks import ResolvedRule, bindings
+from occurs.languages.tesla.functions import LISTS
 from occurs.model.time import Duration, TimeKind, ceil_ticks, floor_ticks
 from occurs.model.types import Schema, Type
 from occurs.operators.aggregate import Windowed
@@ -126,12 +127,14 @@ class _Compiler:
             column = self.schemas.get(type, Schema()).get(node.attribute)
             if node.attribute == "time":
                 column = Type.TIMESTAMP if self.kind.timestamp else Type.INT
-        if node.function in ("first", "last"):
+        if node.function in ("first", "last", "list"):
             self.positional.add(type)
         if node.function in ("count", "count distinct"):
             result = Type.INT
         elif node.function in ("avg", "stddev", "median", "percentile"):
             result = Type.FLOAT
+        elif node.function in LISTS:
+            result = Type.RECORD
         elif column is None or column is Type.NULL:
             # as the checks have it: without a value a sum is 0, everything else null
             result = Type.INT if node.function == "sum" else Type.NULL

@@ -20,7 +20,7 @@ from occurs.languages.tesla.semantics import derive, evaluate
 from occurs.model.history import History
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
-from occurs.model.types import Schema, Type, arrow_type
+from occurs.model.types import Schema, Type
 from occurs.plan.definition import Definition, PatternDefinition
 from occurs.plan.graph import Node
 from occurs.plan.sequences import SequenceDefinition
@@ -168,7 +168,8 @@ def _tables(found: Sequence[Occurrence], types: Sequence[str], schemas: Mapping[
     out = {}
     for t in dict.fromkeys(types):
         rows = [{"time": e.time, **e.attributes} for e in found if e.type == t]
-        fields = [(n, arrow_type(of)) for n, of in schemas.get(t, Schema())]
+        schema = schemas.get(t, Schema())
+        fields = [(n, schema.arrow_of(n, of)) for n, of in schema]
         out[t] = pa.Table.from_pylist(rows, pa.schema([("time", pa.int64()), *fields]))
     return out
 

@@ -31,7 +31,13 @@ AGGREGATES = {
                             "the greatest, in proportion between the two nearest.", (10, 20, 40, 50), 47.0),
     "first": Aggregate("FIRST(X().V)", "The value of the earliest row that has one.", (None, 5, 2), 5),
     "last": Aggregate("LAST(X().V)", "The value of the latest row that has one.", (5, 2, None), 2),
+    "list": Aggregate("LIST(X().V)", "The values in their order, as a list; only as the value of an attribute.",
+                      (5, 2, None, 5), [5, 2, 5]),
+    "set": Aggregate("SET(X().V)", "The different values, ascending, as a list; only as the value of an attribute.",
+                     (5, 2, None, 5), [2, 5]),
 }  # fmt: skip
+#: those that give lists, which are reported and never read
+LISTS = ("list", "set")
 #: the scalar functions: all of the common catalogue
 FUNCTIONS = frozenset(CATALOGUE) - frozenset(AGGREGATES)
 

@@ -351,7 +351,7 @@ def _cast(event: Occurrence, name: str, value: Any, type_: Type) -> Any:
 
 def _widened(value: Any, type_: Type | None) -> Any:
     """An int where another rule for the type gives floats is a float."""
-    whole = value is None or isinstance(value, bool | str | float)
+    whole = value is None or isinstance(value, bool | str | float | list)
     return value if whole or (isinstance(value, int) and type_ is not Type.FLOAT) else float(value)
 
 

@@ -10,19 +10,9 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from occurs.expr import tree
+from occurs.languages.reference_functions import ALIKE, FIRST, FLOATS, TIMES
 from occurs.languages.tesla import syntax
 from occurs.model.types import Type
-
-#: functions whose result has the type of the first argument, and that of the widest of some
-FIRST = frozenset(("abs", "round", "floor", "ceil", "trunc"))
-ALIKE = frozenset(("coalesce", "least", "greatest", "nullif", "if"))
-TIMES = frozenset(("timestamp", "date_trunc"))
-FLOATS = frozenset(
-    (
-        *("sqrt", "power", "exp", "ln", "log10", "log2", "sin", "cos", "tan", "atan2", "radians", "degrees"),
-        *("distance", "float", "number", "epoch"),
-    )
-)
 
 
 class Typed(Protocol):
