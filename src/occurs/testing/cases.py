@@ -20,7 +20,8 @@ events), ``partition`` (``Type.attribute, ...``).
 
 Events are ``Type@time#sequence(attribute=value, ...)`` between blanks; ``#sequence`` and the parentheses are optional.
 A time is a number of ticks, numbers with units (``1m30s``, ``-5s``; here ``m`` is a minute), or an ISO time
-(``2024-03-31T00:30:00Z``).  Values: ``null true false``, integers, floats, text in quotes, ``@`` with a time, and ``[1|2]``, a list.
+(``2024-03-31T00:30:00Z``).  Values: ``null true false``, integers, floats, text in quotes, ``@`` with a time, and
+``[1|2]``, a list.
 ``*n`` after an event repeats it, ``#`` at the start of a line begins a comment.
 """
 

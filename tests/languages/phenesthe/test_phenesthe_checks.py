@@ -154,7 +154,8 @@ CASES: list[tuple[str, list[str], dict[str, object]]] = [
     ("dynamic e : c before r before c.",
      ["notice chained-relation 3:13 «c before r before c» hint: parentheses"], {}),
     ("dynamic e : (c before r) before c. dynamic f : c before (r before c).", [], {}),
-    ("event e(X) : a(X) ∧ starts_with(X, 'v').", ["unknown-name 3:21 «starts_with» hint: `starts_with(..) = true`"], {}),
+    ("event e(X) : a(X) ∧ starts_with(X, 'v').",
+     ["unknown-name 3:21 «starts_with» hint: `starts_with(..) = true`"], {}),
     # attributes that are computed of intervals
     ("state s(X, n = count(a(X))) : a(X) ~> c.\nevent e(X) : end(s(X, N)) ∧ N > 3.",
      ["unsupported 4:23 «N» hint: `_`"], {}),

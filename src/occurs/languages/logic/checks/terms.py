@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from occurs.errors import Span, did_you_mean
 from occurs.expr.functions import CATALOGUE
-from occurs.expr.signature import Mismatch
+from occurs.expr.signature import TIMESTAMP, Mismatch
 from occurs.expr.tree import Binary, Call, DurationLiteral, Expr, Literal, Ref, Unary
 from occurs.expr.typing import arithmetic_type, comparable
 from occurs.languages.logic import syntax
@@ -29,8 +29,6 @@ from occurs.languages.logic.checks.nodes import (
 from occurs.languages.logic.functions import FUNCTIONS
 from occurs.languages.logic.render import render
 from occurs.model.types import Type
-
-_CALENDAR = ("hour", "minute", "time_of_day")
 
 
 class Terms(Names):
@@ -106,9 +104,15 @@ class Terms(Names):
             arg = node.args[m.position]
             message = f"`{name}`: `{render(arg)}` is {type_word(types[m.position])}, expected is {m.expected}"
             return self.report("type-mismatch", message, span_of(arg) or node.span, function.doc)
-        if name in _CALENDAR and self.integer_time and any(_of_clock(n) for n in args[0].walk()):
+        times = [a for i, a in enumerate(args) if function.params[min(i, len(function.params) - 1)] == TIMESTAMP]
+        if self.integer_time and any(_of_clock(n) for a in times for n in a.walk()):
             message = f"`{name}`: `{render(node.args[0])}` is a number of ticks, a timestamp is expected"
             return self.report("type-mismatch", message, span_of(node.args[0]) or node.span, function.doc)
+        for position, problem in function.problem.items():
+            given = args[position] if position < len(args) else None
+            wrong = problem(given.value) if isinstance(given, Literal) and given.value is not None else None
+            if wrong:
+                return self.report("type-mismatch", wrong, span_of(node.args[position]) or node.span)
         return Call(name, args, span=node.span), Type.DURATION if name == "time_of_day" else result
 
     def argument(self, node: Expr, scope: Scope) -> Resolved:

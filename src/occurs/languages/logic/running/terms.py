@@ -208,7 +208,7 @@ class Terms:
         args = [self.term(a) for a in t.args]
         if t.name == "coalesce":
             return lambda s, r: ops.first_known([a(s, r) for a in args])
-        function = ops.FUNCTIONS[t.name]
+        function = ops.function(t.name)
         return lambda s, r: ops.call(function, [a(s, r) for a in args])
 
     def last(self, t: Last) -> Term:

@@ -13,7 +13,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+import pyarrow as pa
+
 from occurs.errors import InputProblem, Problem
+from occurs.expr.functions import CATALOGUE
+from occurs.model.types import Type
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 
@@ -182,6 +186,7 @@ def rounded(a: Any, digits: int = 0) -> Any:
 
 
 _HOUR, _MINUTE = 3_600_000_000, 60_000_000
+#: those that are worth a form of their own, for one argument (``round``: one or two)
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "abs": abs,
     "floor": _stepped(math.floor),
@@ -196,6 +201,31 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "minute": lambda a: a // _MINUTE % 60,
     "time_of_day": lambda a: a % (24 * _HOUR),
 }
+
+
+def function(name: str) -> Callable[..., Any]:
+    """A function of values that are neither null nor lost, by its name."""
+    own, known = FUNCTIONS.get(name), CATALOGUE.get(name)
+    if known is None or known.run is None:
+        assert own is not None
+        return own
+
+    def of_columns(*values: Any) -> Any:
+        """The function of the catalogue, which takes whole columns, on one row."""
+        wide = any(type(v) is float for v in values)
+        columns = []
+        for i, value in enumerate(values):
+            kind = known.params[min(i, len(known.params) - 1)]
+            real = type(value) is int and Type.FLOAT in kind and (Type.INT not in kind or wide)
+            columns.append(value if i in known.literal else pa.array([float(value) if real else value]))
+        try:
+            return known.run(*columns)[0].as_py()  # type: ignore[misc]
+        except pa.ArrowInvalid:  # a number leaves the 64 bits of an int
+            return 1 << 64
+
+    if own is None:
+        return of_columns
+    return own if name == "round" else lambda *values: own(*values) if len(values) == 1 else of_columns(*values)
 
 
 def call(f: Callable[..., Any], values: list[Any]) -> Any:

@@ -12,15 +12,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 from occurs.errors import DefinitionProblem, InputProblem, Problem
+from occurs.languages.reference_functions import FUNCTIONS as OF_CATALOGUE
 from occurs.model.time import Duration, TimeKind
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -146,44 +145,7 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 # --- functions --------------------------------------------------------------------------------------------------------
 
 
-def _whole(f: Callable[[Any], int]) -> Callable[[Any], Any]:
-    """Ints stay ints, floats floats."""
-    return lambda a: a if not isinstance(a, float) or math.isinf(a) else float(f(a))
-
-
-def _round(a: Any, digits: int = 0) -> Any:
-    """Halves away from zero, to so many places after the point (negative: before it)."""
-    scale = Fraction(10) ** digits
-    if isinstance(a, float) and not math.isinf(a):
-        # the product is rounded first: 2.345 is no float, and counts as the half that it looks like
-        scaled = a * 10.0**digits if digits >= 0 else a / 10.0**-digits
-        return a if math.isinf(scaled) else float(_nearest(Fraction(scaled)) / scale)
-    return a if isinstance(a, float) or digits >= 0 else int(_nearest(a * scale) / scale)
-
-
-def _nearest(a: Fraction) -> int:
-    whole = math.floor(abs(a) + Fraction(1, 2))
-    return -whole if a < 0 else whole
-
-
-def _at(micros: int) -> datetime:
-    return _EPOCH + timedelta(microseconds=micros)
-
-
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "abs": abs,
-    "floor": _whole(math.floor),
-    "ceil": _whole(math.ceil),
-    "round": _round,
-    "sqrt": lambda a: None if a < 0 else math.sqrt(a),
-    "length": len,
-    "lower": lambda a: a.lower(),
-    "upper": lambda a: a.upper(),
-    # of a time in microseconds, in UTC
-    "hour": lambda a: _at(a).hour,
-    "minute": lambda a: _at(a).minute,
-    "time_of_day": lambda a: a % 86_400_000_000,
-}
+FUNCTIONS: dict[str, Callable[..., Any]] = {**OF_CATALOGUE, "time_of_day": lambda a: a % 86_400_000_000}
 
 
 def call(name: str, values: list[Any]) -> Any:
