@@ -37,6 +37,7 @@ ALONE = [
     "until: an end after it",
     "start: what came before is not there",
     "timestamps",
+    "sessions with their duration and the number of clicks",
     "iteration with a unit",
     "filters of open ones",
     "17 Filters",
