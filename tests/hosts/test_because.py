@@ -49,6 +49,48 @@ CASES = {
             [("Fire", "Fire", 400, None, {"Area": "attic"})],
         ],
     ),
+    "tesla intervals": Case(
+        "tesla",
+        """define Fire(Area, Mean) from Smoke(Area = $a) and last Temp(Area = $a) within 5 min from Smoke
+           and not Rain(Area = $a) between Temp and Smoke and not Rain(Area = $a) within 2 min from Smoke
+           and Count(Temp(Area = $a)) within 5 min from Smoke >= 1
+           where Area = $a, Mean = Avg(Temp(Area = $a).Value) within 5 min from Smoke""",
+        [
+            [
+                ("Smoke", "Smoke", 180, None, {"Area": "hall", "Sensor": 7}),
+                ("Temp", "Temp", 120, None, {"Area": "hall", "Note": "x", "Value": 60.5}),
+                ("not Rain", "Rain", 121, 180, {"rows": 0}),
+                ("not Rain", "Rain", 61, 180, {"rows": 0}),
+                ("count(Temp)", "Temp", -120, 180, {"rows": 2, "value": 2}),
+                ("avg(Temp.Value)", "Temp", -120, 180, {"rows": 2, "value": 55.25}),
+            ],
+            [
+                ("Smoke", "Smoke", 400, None, {"Area": "attic", "Sensor": 8}),
+                ("Temp", "Temp", 390, None, {"Area": "attic", "Value": 70.0}),
+                ("not Rain", "Rain", 391, 400, {"rows": 0}),
+                ("not Rain", "Rain", 281, 400, {"rows": 0}),
+                ("count(Temp)", "Temp", 100, 400, {"rows": 1, "value": 1}),
+                ("avg(Temp.Value)", "Temp", 100, 400, {"rows": 1, "value": 70.0}),
+            ],
+        ],
+    ),
+    "tesla consuming": Case(
+        "tesla",
+        """define Fire(Area) from Smoke() and each Temp(Value > 55) within 10 min from Smoke
+           and not Rain() between Temp and Smoke where Area = Temp.Area consuming Temp""",
+        [
+            [
+                ("Smoke", "Smoke", 180, None, {"Area": "hall", "Sensor": 7}),
+                ("Temp", "Temp", 120, None, {"Area": "hall", "Note": "x", "Value": 60.5}),
+                ("not Rain", "Rain", 121, 180, {"rows": 0}),
+            ],
+            [
+                ("Smoke", "Smoke", 400, None, {"Area": "attic", "Sensor": 8}),
+                ("Temp", "Temp", 390, None, {"Area": "attic", "Value": 70.0}),
+                ("not Rain", "Rain", 391, 400, {"rows": 0}),
+            ],
+        ],
+    ),
     "epl chain": Case(
         "epl",
         "insert into Fire select s.Area as Area from pattern [every t=Temp -> s=Smoke(Area = t.Area)]",

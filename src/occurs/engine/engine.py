@@ -23,6 +23,7 @@ from occurs.errors import CheckpointProblem
 from occurs.model.labels import Labels, derived_labels
 from occurs.model.types import Schema
 from occurs.operators.candidates import FIRST_TICK
+from occurs.operators.checked import checked
 from occurs.operators.frame import Frame
 from occurs.operators.keycodes import KeyCodes
 from occurs.operators.pattern import Matches, Pattern
@@ -315,7 +316,8 @@ class Engine:
         matches = Matches.concat(done)
         columns = run.outputs(matches)
         labels = self.label(pattern, run.tables, matches)
-        return [Found(pattern, matches, run.tables, columns, labels)]
+        checks = checked(run, matches) if pattern.reasons else ()
+        return [Found(pattern, matches, run.tables, columns, labels, checks)]
 
     def _component(self, component: Component, frame: Frame, tables: dict[str, Rows]) -> list[Found]:
         waves = Waves(component, frame, self.state.consumed, self.label)
@@ -335,7 +337,7 @@ class Engine:
             serial = (tables if t in moved else frame.tables)[t].serial
             assert serial is not None
             self.state.consumed[(place, t)] = serial[moved[t][gone] if t in moved else gone]
-        return [Found(r.pattern, r.matches, r.tables, r.columns, r.labels) for r in results]
+        return [Found(r.pattern, r.matches, r.tables, r.columns, r.labels, r.checks) for r in results]
 
     def label(self, pattern: Pattern, tables: Sequence[Rows], matches: Matches) -> Labels | None:
         """Labels of derived events: of the definition and the labels of the parts, terminator first."""

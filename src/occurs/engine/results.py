@@ -26,6 +26,7 @@ from occurs.model.labels import Labels
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.attributes import attributes_of
+from occurs.operators.checked import Checked
 from occurs.operators.columns import Column
 from occurs.operators.frame import own_column
 from occurs.operators.pattern import Matches, Pattern
@@ -38,13 +39,15 @@ from occurs.plan.triggers import TriggerDefinition
 
 @dataclass
 class Found:
-    """The complete matches of a template, rule after rule, in rank order; ``tables``: the rows of each role."""
+    """The complete matches of a template, rule after rule, in rank order; ``tables``: the rows of each role;
+    ``checks``: what was looked at beside them."""
 
     pattern: Pattern
     matches: Matches
     tables: Sequence[Rows]
     columns: dict[str, Column]
     labels: Labels | None = None
+    checks: Sequence[Checked] = ()
     cuts: list[int] | None = None
     sheets: dict[bool, tuple[Schema, pa.Table | None]] = field(default_factory=dict)
 
@@ -89,6 +92,7 @@ class Found:
             self.tables,
             {n: c.slice(at.start, at.stop) for n, c in self.columns.items()},
             None if self.labels is None else Labels(self.labels.hi[at], self.labels.lo[at]),
+            [c.take(at) for c in self.checks],
         )
 
     def rows_of(self, rule: int) -> slice:
@@ -122,34 +126,41 @@ class Found:
     def take(self, at: np.ndarray) -> Found:
         labels = None if self.labels is None else self.labels.take(at)
         columns = {n: c.take(at) for n, c in self.columns.items()}
-        return Found(self.pattern, self.matches.take(at), self.tables, columns, labels)
+        checks = [c.take(at) for c in self.checks]
+        return Found(self.pattern, self.matches.take(at), self.tables, columns, labels, checks)
 
     def rows(self, type: str, schema: Schema) -> Rows:
         """The derived events as rows of their type."""
         return Rows(type, self.time, {n: self.columns[n].cast(t) for n, t in schema}, labels=self.labels)
 
     def because(self, kind: TimeKind) -> pa.Array:
-        """Per match the list of its constituents."""
+        """Per match the list of its constituents: its events, then the intervals that it looked at."""
         n, m = len(self.matches), len(self.tables)
         types = [t.type.partition("(")[0] if t.type.startswith("Timer(") else t.type for t in self.tables]
-        times = np.empty((n, m), np.int64)
-        hi = np.empty((n, m), np.uint64)
-        lo = np.empty((n, m), np.uint64)
-        attributes = []
-        for i, (table, rows) in enumerate(zip(self.tables, self.matches.rows)):
-            times[:, i] = table.time[rows]
+        size = m + len(self.checks)
+        times, ends, labels, attributes = [], [], [], []
+        for table, rows in zip(self.tables, self.matches.rows):
+            times.append(table.time[rows])
+            ends.append(np.zeros(n, np.int64))
             assert table.labels is not None
-            hi[:, i], lo[:, i] = table.labels.hi[rows], table.labels.lo[rows]
+            labels.append(table.labels.take(rows).hex().cast(pa.string()))
             attributes.append(attributes_of(table, rows))
-        role = pa.array(np.tile(np.arange(m), n))
-        by_match = pa.array(np.arange(n * m).reshape(m, n).T.ravel())
+        for check in self.checks:
+            times.append(check.start)
+            ends.append(check.end)
+            labels.append(pa.nulls(n, pa.string()))
+            attributes.append(check.attributes)
+        role = pa.array(np.tile(np.arange(size), n))
+        by_match = np.arange(n * size).reshape(size, n).T.ravel()
         return Constituents(
-            np.arange(n + 1) * m,
-            pa.array(list(self.pattern.rules[0].role_names)).take(role),
-            pa.array(types).take(role),
-            times.ravel(),
-            Labels(hi.ravel(), lo.ravel()).hex(),
-            pa.concat_arrays(attributes).take(by_match),
+            np.arange(n + 1) * size,
+            pa.array([*self.pattern.rules[0].role_names, *(c.role for c in self.checks)]).take(role),
+            pa.array([*types, *(c.type for c in self.checks)]).take(role),
+            np.concatenate(times)[by_match],
+            pa.concat_arrays(labels).take(pa.array(by_match)),
+            pa.concat_arrays(attributes).take(pa.array(by_match)),
+            np.concatenate(ends)[by_match],
+            np.tile(np.arange(size) >= m, n),
         ).column(kind)
 
 

@@ -90,6 +90,7 @@ class Pattern:
 
     ``constants``: one column per slot, with a value per rule.  References are ``Ref("<role number>", attribute)``;
     ``Ref(None, attribute)`` is the candidate's own.  ``born``: it sees rows after this tick only (None: all).
+    ``reasons``: it is told what was looked at beside the events that a match binds.
     """
 
     terminator: Source
@@ -99,6 +100,7 @@ class Pattern:
     constants: tuple[Column, ...] = field(default=(), compare=False)
     consuming: tuple[int, ...] = ()
     born: int | None = None
+    reasons: bool = False
 
     @property
     def role_sources(self) -> tuple[Source, ...]:

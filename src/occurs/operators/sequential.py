@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from occurs.model.labels import Labels
+from occurs.operators.checked import Checked, checked
 from occurs.operators.coder import Unsupported
 from occurs.operators.columns import Column
 from occurs.operators.frame import Frame
@@ -48,6 +49,7 @@ class Result:
     tables: Sequence[Rows]
     columns: dict[str, Column]
     labels: Labels | None = None
+    checks: Sequence[Checked] = ()
 
     @property
     def time(self) -> np.ndarray:
@@ -244,7 +246,10 @@ class Waves:
             if parts[0][2] is not None:
                 labels = Labels.concat([x for _, _, x in parts if x is not None]).take(order)
             columns = {n: Column.concat([c[n] for _, c, _ in parts]).take(order) for n in parts[0][1]}
-            out.append(Result(p, matches.take(order), tables, columns, labels))
+            result = Result(p, matches.take(order), tables, columns, labels)
+            if p.reasons:
+                result.checks = checked(Run(p, self.frame), result.matches)
+            out.append(result)
         return out
 
     def rank(self, type: str) -> np.ndarray:

@@ -167,6 +167,9 @@ class PatternDefinition(Definition):
     def after(self, born: int) -> PatternDefinition:
         return replace(self, pattern=replace(self.pattern, born=born))
 
+    def reasoning(self, schemas: Mapping[str, Schema]) -> PatternDefinition:
+        return replace(self, pattern=replace(self.pattern, reasons=True))
+
 
 @dataclass(frozen=True)
 class Named(Definition):
