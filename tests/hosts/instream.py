@@ -127,6 +127,7 @@ class InStream:
         how: How,
     ):
         self.how, self.rng = how, random.Random(how.seed)
+        program = program.reasoning() if how.because else program
         given: Any = list(tables)
         if isinstance(tables, Mapping):
             given = named(dict(tables), program.assigned)
