@@ -178,6 +178,43 @@ CASES = {
         ],
     ),
 }
+LOADS = {"L": pa.table({"time": [1, 2, 3, 5, 8], "v": [3, 90, 5, 4, 9]})}
+
+
+def load(time: int, role: str) -> tuple[Any, ...]:
+    """A row of ``LOADS`` as a constituent."""
+    rows = LOADS["L"].to_pylist()
+    return (role, "L", time, None, {"v": next(r["v"] for r in rows if r["time"] == time)})
+
+
+def made_of(time: int, *items: int) -> list[tuple[Any, ...]]:
+    """What an item of a window is made of."""
+    return [load(time, "step"), load(time, "about"), *(load(t, f"item[{k}]") for k, t in enumerate(items))]
+
+
+CASES |= {
+    "esql window": Case(
+        "esql",
+        "DEFINE Peak AS GET (THE MAXIMUM OF *) FROM (L.v WHERE $0 < 50) ON A WINDOW OF 3.",
+        [made_of(5, 1, 3, 5), made_of(8, 3, 5, 8)],
+        LOADS,
+    ),
+    "esql window of time": Case(
+        "esql",
+        "DEFINE Sum AS (GET (THE SUM OF *) FROM L.v ON A WINDOW OF 3 s) WHERE $0 < 50.",
+        [made_of(1, 1), made_of(5, 3, 5), made_of(8, 8)],
+        LOADS,
+    ),
+    "esql running": Case(
+        "esql",
+        "DEFINE Mean AS THE AVERAGE OF (L.v WHERE $0 < 50).",
+        [
+            [load(t, "step"), load(t, "about"), ("items", "L", 1, t, {"rows": n})]
+            for n, t in enumerate([1, 3, 5, 8], 1)
+        ],
+        LOADS,
+    ),
+}
 every_language = pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
 
 

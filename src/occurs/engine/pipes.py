@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from occurs.engine.constituents import Constituents
 from occurs.engine.order import END
@@ -18,7 +19,7 @@ from occurs.engine.state import State
 from occurs.errors import InputProblem, Problem
 from occurs.model.labels import Labels, derived_labels
 from occurs.model.textfile import LINE
-from occurs.model.time import TimeKind
+from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.attributes import attributes_of
 from occurs.operators.columns import Column
@@ -32,25 +33,32 @@ from occurs.plan.pipes import PipesDefinition
 
 #: the saved table with the events that pending items speak of
 _SPOKEN = "spoken"
+#: and the one with the items that windows may still hold
+_READ = "read"
+_NOTHING_READ = pa.schema([(n, pa.int64()) for n in ("step", "time", "count", "first")]).empty_table()
 
 
 class Running:
     """A run of pipes with what the engine keeps beside it.
 
     ``spoken``: of the events that items still speak of the step, time, type, label and attributes, if labels are
-    wanted.
+    wanted.  ``read``: the items that a window may still hold, if constituents are wanted: their ``step`` and ``time``;
+    their number in all (``count``) and the ``first`` time are in every row.
     """
 
     def __init__(self, definition: PipesDefinition, kind: TimeKind, labelled: bool) -> None:
-        self.run = pipes.open([definition.pipe], kind=kind, about=definition.about)
+        reading = definition.reading
+        read = [] if reading is None else [reading.pipe]
+        self.run = pipes.open([definition.pipe, *read], kind=kind, about=definition.about)
         self.labelled = labelled
         self.steps = 0
         self.spoken = _no_events()
+        self.read = _NOTHING_READ
 
     @property
     def size(self) -> int:
         """How many rows are kept."""
-        return self.run.rows() + len(self.spoken)
+        return self.run.rows() + len(self.spoken) + len(self.read)
 
     def copy(self) -> Running:
         """The same, apart from this one."""
@@ -62,13 +70,15 @@ class Running:
     def saved(self) -> dict[str, pa.Table]:
         """As tables by name."""
         steps = pa.table({"steps": pa.array([self.steps], pa.int64())})
-        return {**self.run.save(), _SPOKEN: self.spoken, "steps": steps}
+        read = {_READ: self.read} if len(self.read) else {}
+        return {**self.run.save(), _SPOKEN: self.spoken, "steps": steps, **read}
 
     def load(self, tables: Mapping[str, pa.Table]) -> None:
         """Go on from what was saved."""
-        mine = (_SPOKEN, "steps")
+        mine = (_SPOKEN, "steps", _READ)
         self.run.load({n: t for n, t in tables.items() if n not in mine})
         self.spoken = tables[_SPOKEN] if _SPOKEN in tables else _no_events()
+        self.read = tables.get(_READ, _NOTHING_READ)
         self.steps = int(tables["steps"].column("steps")[0].as_py())
 
 
@@ -83,7 +93,7 @@ class Emitted:
 
     ``at``: the place of each within its instant.  ``events``: if labels are wanted, the events of this call and those
     that are spoken of (as :class:`Running` has them); ``step`` and ``spoken``: for each item the row there of the event
-    that completed it (-1: the end of the history) and of the one that it speaks of.
+    that completed it (-1: the end of the history) and of the one that it speaks of.  ``made_of``: what it was made of.
     """
 
     definition: PipesDefinition
@@ -94,6 +104,7 @@ class Emitted:
     events: pa.Table | None = None
     step: np.ndarray | None = None
     spoken: np.ndarray | None = None
+    made_of: MadeOf | None = None
 
     def __len__(self) -> int:
         return len(self.time)
@@ -137,6 +148,7 @@ class Emitted:
             labels=None if self.labels is None else self.labels.take(at),
             step=None if self.step is None else self.step[at],
             spoken=None if self.spoken is None else self.spoken[at],
+            made_of=None if self.made_of is None else self.made_of.take(at),
         )
 
     def rows(self, type: str, schema: Schema) -> Rows:
@@ -146,22 +158,84 @@ class Emitted:
         return Rows(type, self.time, given, labels=self.labels, derived=made, at=self.at)
 
     def because(self, kind: TimeKind) -> pa.Array:
-        """Per item the event that completed it (none at the end of a history), and the one that it speaks of."""
+        """Per item the event that completed it (none at the end of a history), the one that it speaks of, and the items
+        of its window, or the interval of all that it sums up."""
         assert self.events is not None
         assert self.step is not None
         assert self.spoken is not None
-        pairs = np.stack([self.step, self.spoken], axis=1).ravel()
-        there = pairs >= 0
-        found = self.events.take(pa.array(pairs[there]))
-        names = pa.array(["step", "about"]).take(pa.array(np.tile([0, 1], len(self))[there]))
+        n = len(self)
+        number, rows = np.tile(np.arange(n), 2), np.concatenate([self.step, self.spoken])
+        role = np.repeat(["step", "about"], n)
+        order = np.repeat([0, 1], n)
+        end, has_end = np.zeros(2 * n, np.int64), np.zeros(2 * n, np.bool_)
+        if self.made_of is not None:
+            more = self.made_of.listed()
+            number, rows = np.concatenate([number, more.number]), np.concatenate([rows, more.row])
+            role, order = np.concatenate([role, more.role]), np.concatenate([order, 2 + more.place])
+            end, has_end = np.concatenate([end, more.end]), np.concatenate([has_end, more.sums])
+        there = np.flatnonzero(rows >= 0)
+        there = there[np.lexsort((order[there], number[there]))]
+        found = self.events.take(pa.array(rows[there]))
+        labels = Labels(found.column("hi").to_numpy(), found.column("lo").to_numpy()).hex().cast(pa.string())
+        text, time = found.column("attributes").combine_chunks(), found.column("time").to_numpy()
+        if self.made_of is not None and self.made_of.count is not None:
+            sums = pa.array(has_end[there])
+            labels = pc.if_else(sums, pa.scalar(None, pa.string()), labels)
+            counted = [f'{{"rows": {c}}}' for c in self.made_of.count[number[there]].tolist()]
+            text = pc.if_else(sums, pa.array(counted, pa.string()), text)
+            time = np.where(has_end[there], self.made_of.first, time)
         return Constituents(
-            np.concatenate([[0], np.cumsum(there.reshape(-1, 2).sum(axis=1))]),
-            names,
+            np.searchsorted(number[there], np.arange(n + 1)),
+            pa.array(role[there].tolist(), pa.string()),
             found.column("type").combine_chunks(),
-            found.column("time").to_numpy(),
-            Labels(found.column("hi").to_numpy(), found.column("lo").to_numpy()).hex(),
-            found.column("attributes").combine_chunks(),
+            time,
+            labels,
+            text,
+            end[there],
+            has_end[there],
         ).column(kind)
+
+
+@dataclass(frozen=True)
+class MadeOf:
+    """What items were made of: of item i the items ``low[i]`` to before ``high[i]`` of those read, of which ``row`` is
+    the event (a row of ``events``), and ``time`` the time.
+
+    ``count``: how many were read in all, if an item sums up all of them, from the time ``first`` on; else None.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    row: np.ndarray
+    time: np.ndarray
+    count: np.ndarray | None = None
+    first: int = 0
+
+    def take(self, at: np.ndarray) -> MadeOf:
+        """The same for some of the items."""
+        count = None if self.count is None else self.count[at]
+        return replace(self, low=self.low[at], high=self.high[at], count=count)
+
+    def listed(self) -> _Listed:
+        """One behind the other; of a sum its last item."""
+        low = self.low if self.count is None else np.maximum(self.high - 1, 0)
+        size = self.high - low
+        number = np.repeat(np.arange(len(low)), size)
+        place = np.arange(len(number)) - np.repeat(np.cumsum(size) - size, size)
+        at = low[number] + place
+        sums = np.full(len(at), self.count is not None)
+        role = np.array(["items" if self.count is not None else f"item[{k}]" for k in place.tolist()], object)
+        return _Listed(number, place, self.row[at], role, self.time[at], sums)
+
+
+@dataclass(frozen=True)
+class _Listed:
+    number: np.ndarray
+    place: np.ndarray
+    row: np.ndarray
+    role: np.ndarray
+    end: np.ndarray
+    sums: np.ndarray
 
 
 def run(
@@ -185,7 +259,7 @@ def run(
         found = kept.run.advance(pipes.Batch(stream.time, _sources(stream, definition.lines)))
         if closing:
             found = [_both(a, b) for a, b in zip(found, kept.run.close(frontier))]
-        (items,) = found
+        items, *read = found
         values = columns(items.value, definition.item)
     except InputProblem as error:
         raise InputProblem([_of(p, definition.name) for p in error.problems]) from error
@@ -198,7 +272,7 @@ def run(
         assert items.about_time is not None
         values["about"] = Column(Type.TIMESTAMP if kind.timestamp else Type.INT, items.about_time, None)
     made = Emitted(definition, values, items.time, at)
-    return _labelled(made, items, kept, stream, first) if labelled else made
+    return _labelled(made, items, kept, stream, first, read) if labelled else made
 
 
 def _of(problem: Problem, definition: str) -> Problem:
@@ -243,8 +317,11 @@ def _both(a: pipes.Emitted, b: pipes.Emitted) -> pipes.Emitted:
     return pipes.Emitted(concat([a.value, b.value]), step, time, spoken, about, b.ended)
 
 
-def _labelled(made: Emitted, items: pipes.Emitted, kept: Running, stream: Stream, first: int) -> Emitted:
-    """With labels: of the event of its step (the end: none) and of the event that it speaks of."""
+def _labelled(
+    made: Emitted, items: pipes.Emitted, kept: Running, stream: Stream, first: int, read: Sequence[pipes.Emitted]
+) -> Emitted:
+    """With labels: of the event of its step (the end: none) and of the event that it speaks of.  ``read``: the new
+    items of what it is made of, if that is asked for."""
     events = pa.concat_tables([kept.spoken, _events(stream, first, made.definition.reasons)]).combine_chunks()
     steps = events.column("step").to_numpy()
     step = np.searchsorted(steps, items.step)
@@ -261,8 +338,49 @@ def _labelled(made: Emitted, items: pipes.Emitted, kept: Running, stream: Stream
     made.labels = derived_labels(made.definition.identity, parts, None, values)
     made.events, made.step, made.spoken = events, step, spoken
     needed = np.isin(steps, kept.run.state["boxes"].abouts())
+    if read:
+        made.made_of = _made_of(made, items, read[0], kept, steps, first + len(stream.time))
+        needed |= np.isin(steps, kept.read.column("step").to_numpy())
     kept.spoken = events.filter(pa.array(needed))
     return made
+
+
+def _made_of(
+    made: Emitted, items: pipes.Emitted, new: pipes.Emitted, kept: Running, steps: np.ndarray, stop: int
+) -> MadeOf:
+    """What the items of a call are made of; ``kept.read`` goes on.  ``steps``: of the events at hand; ``stop``: behind
+    the last event."""
+    reading = made.definition.reading
+    assert reading is not None
+    old, known = kept.read, len(kept.read)
+    there = new.step < stop  # what closing adds has no event
+    step = np.concatenate([old.column("step").to_numpy(), new.step[there]])
+    time = np.concatenate([old.column("time").to_numpy(), new.time[there]])
+    before = int(old.column("count")[0].as_py()) if known else 0
+    high = np.searchsorted(step, items.step, side="right")
+    row = np.searchsorted(steps, step)
+    if reading.width is None:
+        first = int(old.column("first")[0].as_py()) if known else int(time[0]) if len(time) else 0
+        found = MadeOf(np.zeros_like(high), high, row, time, before - known + high, first)
+        keep = max(len(step) - 1, 0)
+    elif isinstance(reading.width, int):
+        found, first = MadeOf(np.maximum(high - reading.width, 0), high, row, time), 0
+        keep = max(len(step) - reading.width + 1, 0)
+    else:
+        ticks = ticks_of(reading.width, kept.run.kind)
+        found, first = MadeOf(np.searchsorted(time, items.time - ticks, side="right"), high, row, time), 0
+        keep = int(np.searchsorted(time, time[-1] - ticks, side="right")) if len(time) else 0
+    size = len(step) - keep
+    constant = [pa.array(np.full(size, v, np.int64)) for v in (before - known + len(step), first)]
+    kept.read = pa.table([pa.array(step[keep:]), pa.array(time[keep:]), *constant], schema=_NOTHING_READ.schema)
+    return found
+
+
+def ticks_of(width: Duration, kind: TimeKind) -> int:
+    """A duration in whole ticks, rounded up, as windows of time take it."""
+    found = kind.convert(width)
+    assert found is not None
+    return -(-found.numerator // found.denominator)
 
 
 def _events(stream: Stream, first: int, attributes: bool) -> pa.Table:

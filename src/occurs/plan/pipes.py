@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from occurs.errors import Span
@@ -13,6 +14,7 @@ from occurs.plan.definition import Named
 if TYPE_CHECKING:
     from occurs.pipes.graph import Pipe
     from occurs.pipes.kinds import Kind
+    from occurs.pipes.reading import Reading
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,16 @@ class PipesDefinition(Named):
     def reasoning(self, schemas: Mapping[str, Schema]) -> PipesDefinition:
         return replace(self, reasons=True)
 
+    @cached_property
+    def reading(self) -> Reading | None:
+        """What its items are made of, if that is asked for and the graph says it."""
+        from occurs.pipes.reading import reading_of  # brings in all processors
+
+        return reading_of(self.pipe) if self.reasons else None
+
     def form(self, schemas: Mapping[str, Schema]) -> Any:
-        return self.identity, self.read_types(schemas)
+        kept = (self.identity, self.read_types(schemas))
+        return (*kept, "because") if self.reasons else kept
 
     @property
     def row_by_row(self) -> bool:
