@@ -192,7 +192,47 @@ def made_of(time: int, *items: int) -> list[tuple[Any, ...]]:
     return [load(time, "step"), load(time, "about"), *(load(t, f"item[{k}]") for k, t in enumerate(items))]
 
 
+def epl(pattern: str, *wanted: list[tuple[Any, ...]]) -> Case:
+    """A pattern over ``LETTERS``; of what is wanted the events by letter and time."""
+    return Case("epl", f"insert into M select 1 as n from pattern [{pattern}]", list(wanted), LETTERS)
+
+
+def at(role: str, type: str, time: int) -> tuple[Any, ...]:
+    """An event of ``LETTERS``."""
+    return role, type, time, None, {"t": time}
+
+
+def never(type: str, start: int | None, end: int) -> tuple[Any, ...]:
+    """An interval without events."""
+    return f"not {type}", type, start, end, {"rows": 0}
+
+
+TIMES = {"A": [10, 30], "B": [20, 50], "C": [5, 60], "D": [55]}
+LETTERS = {type: pa.table({"time": times, "t": times}) for type, times in TIMES.items()}
+TIMER = ("timer", "timer", 14, None, {})
 CASES |= {
+    "epl not": epl(
+        "every a=A -> (b=B and not C)",
+        [at("a", "A", 10), at("b", "B", 20), never("C", 11, 19)],
+        [at("a", "A", 30), at("b", "B", 50), never("C", 31, 49)],
+    ),
+    "epl not and timer": epl(
+        "a=A -> (timer:interval(4 sec) and not B)", [at("a", "A", 10), TIMER, never("B", 11, 13)]
+    ),
+    "epl not from the start": epl("a=A and not D", [at("a", "A", 10), never("D", None, 9)]),
+    "epl not in the middle": epl(
+        "a=A -> (b=B and not C and not D) -> c=C",
+        [at("a", "A", 10), at("b", "B", 20), at("c", "C", 60), never("C", 11, 19), never("D", 11, 19)],
+    ),
+    "epl not of a pattern": epl(
+        "a=A -> (b=B and not (C -> D))", [at("a", "A", 10), at("b", "B", 20), never("C, D", 11, 19)]
+    ),
+    "epl not in a branch of a timer": epl(
+        "a=A -> ((timer:interval(40 sec) and not D) or b=B)", [at("a", "A", 10), at("b", "B", 20)]
+    ),
+    "epl not in a branch": epl(
+        "a=A -> ((d=D and not C) or (b=B and not C))", [at("a", "A", 10), at("b", "B", 20), never("C", 11, 19)]
+    ),
     "esql window": Case(
         "esql",
         "DEFINE Peak AS GET (THE MAXIMUM OF *) FROM (L.v WHERE $0 < 50) ON A WINDOW OF 3.",

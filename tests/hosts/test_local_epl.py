@@ -106,8 +106,9 @@ def test_a_timer_is_a_constituent_and_part_of_the_label() -> None:
     # the timer is due before the row of its time
     assert [(r["time"], r["k"]) for r in rows] == [(2000, "p"), (3000, "q")]
     assert [(p["role"], p["type"], p["time"], p["label"]) for p in rows[-1]["because"][1:]] == [
-        ("timer", "timer", 3000, None)
-    ]
+        ("timer", "timer", 3000, None), ("not B", "B", 2001, None),
+    ]  # fmt: skip
+    assert rows[-1]["because"][2]["end"] == 2999
 
 
 def test_labels_tell_equal_detections_apart_and_are_the_same_in_any_order_of_the_rows() -> None:

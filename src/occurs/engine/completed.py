@@ -17,6 +17,7 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.columns import Column
 from occurs.operators.rows import Rows
+from occurs.operators.sequences.absences import absences, checked
 from occurs.operators.sequences.bindings import Bindings
 from occurs.operators.sequences.chains import Chain
 from occurs.operators.sequences.chains_call import Found
@@ -114,29 +115,47 @@ class Completed:
         return Column.nulls(schema[name], len(self)) if found is None else found.cast(schema[name])
 
     def because(self, kind: TimeKind) -> pa.Array:
-        """Per match the list of its constituents, a timer that completed it last."""
-        b, events = self.bindings, self.bindings.constituents
-        due = b.matches.due[b.chosen]
+        """Per match the list of its constituents, a timer that completed it behind its events, then the intervals in
+        which a ``not`` has looked."""
+        b, events, n = self.bindings, self.bindings.constituents, len(self)
         names = pa.array([t for t, _ in b.pattern.tags], pa.string()).take(pa.array(events.tag))
         listed = events.index >= 0
         if listed.any():
             numbers = pa.array(events.index).cast(pa.string())
             names = pc.if_else(pa.array(listed), pc.binary_join_element_wise(names, "[", numbers, "]", ""), names)
-        roles = pa.concat_arrays([names, pa.array(["timer"], pa.string())])
-        sorts = pa.concat_arrays([pa.array(self.types, pa.string()).take(pa.array(events.type)), pa.array(["timer"])])
-        ends = events.offsets[1:]
-        # one more at the end of every match that a timer has completed
-        n = len(events.row)
-        chosen = pa.array(np.insert(np.arange(n), ends[due], n))
-        labels = pa.concat_arrays([b.labels_of(events).hex().cast(pa.string()), pa.nulls(1, pa.string())])
-        attributes = pa.concat_arrays([b.attributes_of(events), pa.array(["{}"])])
+        due = np.flatnonzero(b.matches.due[b.chosen])
+        number = [np.repeat(np.arange(n), np.diff(events.offsets)), due]
+        roles = [names, pa.array(["timer"] * len(due), pa.string())]
+        types = [pa.array(self.types, pa.string()).take(pa.array(events.type)), roles[1]]
+        times = [b.times_of(events), self.time[due]]
+        labels = [b.labels_of(events).hex().cast(pa.string()), pa.nulls(len(due), pa.string())]
+        attributes = [b.attributes_of(events), pa.array(["{}"] * len(due), pa.string())]
+        bound = len(events.row) + len(due)
+        known, end = [np.ones(bound, np.bool_)], [np.zeros(bound, np.int64)]
+        for absence in absences(b.pattern) if self.definition.reasons else ():
+            found = checked(b, absence)
+            size, type = len(found.number), ", ".join(absence.types)
+            number.append(found.number)
+            roles.append(pa.array([f"not {type}"] * size, pa.string()))
+            types.append(pa.array([type] * size, pa.string()))
+            times.append(found.start)
+            labels.append(pa.nulls(size, pa.string()))
+            attributes.append(pa.array(['{"rows": 0}'] * size, pa.string()))
+            known.append(found.known)
+            end.append(found.end)
+        whose = np.concatenate(number)
+        order = np.argsort(whose, kind="stable")
+        chosen = pa.array(order)
         return Constituents(
-            events.offsets + np.concatenate([[0], np.cumsum(due)]),
-            roles.take(chosen),
-            sorts.take(chosen),
-            np.insert(b.times_of(events), ends[due], self.time[due]),
-            labels.take(chosen),
-            attributes.take(chosen),
+            np.searchsorted(whose[order], np.arange(n + 1)),
+            pa.concat_arrays(roles).take(chosen),
+            pa.concat_arrays(types).take(chosen),
+            np.concatenate(times)[order],
+            pa.concat_arrays(labels).take(chosen),
+            pa.concat_arrays(attributes).take(chosen),
+            np.concatenate(end)[order],
+            (np.arange(len(whose)) >= bound)[order],
+            np.concatenate(known)[order],
         ).column(kind)
 
 

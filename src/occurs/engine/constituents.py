@@ -20,7 +20,8 @@ class Constituents:
     """The constituents of n detections, one behind the other: those of detection i are from ``offsets[i]`` to before
     ``offsets[i + 1]``.
 
-    ``time`` and ``end``: ticks; ``ends``: which of them have an end, None: none.  ``label``: null of what is not a row.
+    ``time`` and ``end``: ticks; ``known``: which of them have a time, None: all; ``ends``: which have an end, None:
+    none.  ``label``: null of what is not a row.
     """
 
     offsets: np.ndarray
@@ -31,10 +32,11 @@ class Constituents:
     attributes: pa.Array
     end: np.ndarray | None = None
     ends: np.ndarray | None = None
+    known: np.ndarray | None = None
 
     def column(self, kind: TimeKind) -> pa.ListArray:
         """The column ``because``."""
-        time = time_array(self.time, kind)
+        time = time_array(self.time, kind, None if self.known is None else ~self.known)
         if self.end is None or self.ends is None:
             end = pa.nulls(len(self.time), time.type)
         else:

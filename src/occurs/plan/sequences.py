@@ -23,7 +23,7 @@ class SequenceDefinition(Named):
     ``single``: it looks at one row only; ``limit``: partial matches that may live at a time.
 
     ``ended``: if it is not empty, this gives the partial matches that the guards of ``pattern`` have ended, under this
-    name, and not the matches: a side output.  ``schema``: then its columns.
+    name, and not the matches: a side output.  ``schema``: then its columns.  ``reasons``: constituents are asked for.
     """
 
     pattern: tree.Sequence
@@ -33,6 +33,7 @@ class SequenceDefinition(Named):
     span: Span | None = None
     ended: str = ""
     schema: Schema = Schema()
+    reasons: bool = False
 
     @property
     def endless(self) -> str:
@@ -58,7 +59,7 @@ class SequenceDefinition(Named):
         for tag, names in self.pattern.columns:
             own = [schemas[t] for t in types[tag] if t in schemas]
             columns.append((tag, names | {n for s in own for n, kind in s if kind is not Type.RECORD}))
-        return replace(self, pattern=replace(self.pattern, columns=tuple(columns)))
+        return replace(self, pattern=replace(self.pattern, columns=tuple(columns)), reasons=True)
 
     def at_most(self, instances: int) -> SequenceDefinition:
         return replace(self, limit=instances)
