@@ -40,6 +40,11 @@ def test_a_program_shows_its_definitions_and_inputs():
     )
 
 
+def test_a_program_shows_the_languages_by_their_names():
+    program = occurs.parse("event e(a int)\ntrigger t: eventually e(a = 1)", "ftl")
+    assert "t ftl/ptl e" in text_of(program._repr_html_())
+
+
 def test_a_program_shows_its_warnings():
     program = occurs.parse("insert into X select b.v as v from pattern [every (a=A -> b=B(k = a.k))]", "epl")
     assert program.problems
@@ -67,7 +72,7 @@ def test_detections_show_what_they_are_made_of():
 def test_detections_without_rows_show_no_timeline():
     nothing = {t: table.slice(0, 0) for t, table in EVENTS.items()}
     html = occurs.parse(FIRE).detect(nothing, time_unit="s")._repr_html_()
-    assert text_of(html) == "0 detections in 0 events Fire 0"
+    assert text_of(html) == "0 detections in 0 events no detections of Fire"
     assert "<iframe" not in html
 
 
@@ -75,6 +80,30 @@ def test_many_detections_are_cut():
     smoke = pa.table({"time": list(range(30)), "Area": ["hall"] * 30})
     found = occurs.parse(SEEN).detect({"Smoke": smoke}, time_unit="s")
     assert text_of(found._repr_html_()).endswith("9 hall … and 20 more")
+
+
+def test_many_types_are_cut():
+    rules = "\n".join(f"define Seen{n}(Area) from Smoke(Area = $a) where Area = $a" for n in range(25))
+    rules += "\n" + "\n".join(f"define Never{n}(Area) from Smoke(Area = 'x') where Area = Smoke.Area" for n in range(2))
+    smoke = pa.table({"time": [1], "Area": ["hall"]})
+    shown = text_of(occurs.parse(rules).detect({"Smoke": smoke}, time_unit="s")._repr_html_())
+    assert shown.startswith("25 detections in 1 event Seen0 1 time Area 1 hall Seen1 1")
+    assert "Seen19 1" in shown
+    assert "Seen20" not in shown
+    assert shown.endswith("… and 5 more types with detections no detections of Never0, Never1")
+
+
+@pytest.mark.spark
+def test_detections_on_spark_are_not_computed_to_be_shown(spark):
+    program = occurs.parse(f"event Smoke(Area: string)\nevent Temp(Area: string, Value: float)\n{FIRE}")
+    found = program.detect({t: spark.createDataFrame(table) for t, table in EVENTS.items()}, time_unit="s")
+    assert text_of(found._repr_html_()) == (
+        "SparkDetections type columns Fire type, time, Area, Value "
+        "Spark computes the detections of a type when an action asks for them."
+    )
+    with pytest.raises(KeyError, match="did you mean `Fire`"):
+        found["Fir"]
+    found.unpersist()
 
 
 def test_a_plan_prints_itself():

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from occurs.connect.reasons import Reason, has_reasons, reasons
 from occurs.errors import DefinitionProblem, Problem
+from occurs.languages.language import folder, names
 from occurs.model.astext import plain_text
 from occurs.model.types import Schema, Type
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from occurs.found import Detections
     from occurs.program import Program
 
-#: rows of a type, and rows of all types on the timeline
-ROWS, DRAWN = 10, 2_000
+#: types with rows that are shown, rows of each, and rows of all types on the timeline
+TYPES, ROWS, DRAWN = 20, 10, 2_000
 _STYLE = """<style>
 .occurs h4 { margin: 0.8em 0 0.3em; font-size: 1em; }
 .occurs h4 small, .occurs .dim { font-weight: normal; opacity: 0.7; }
@@ -69,11 +70,19 @@ def _attributes(schema: Schema) -> str:
 
 def _definitions(given: Program, attributes: dict[str, str]) -> str:
     rows = [
-        (node.defines, attributes.get(node.defines, ""), language, ", ".join(sorted(node.now | node.back)))
+        (node.defines, attributes.get(node.defines, ""), _language(language), ", ".join(sorted(node.now | node.back)))
         for language, node in given.outline
     ]
-    noun = "definition" if len(rows) == 1 else "definitions"
-    return _heading(f"{len(rows)} {noun}") + _table(["defines", "attributes", "language", "reads"], rows)
+    return _heading(_counted(len(rows), "definition")) + _table(["defines", "attributes", "language", "reads"], rows)
+
+
+def _language(name: str) -> str:
+    """What users call a language; one folder may have several."""
+    return "/".join(n for n in names() if folder(n) == name) or name
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def detections(given: Detections[Any]) -> str:
@@ -88,13 +97,17 @@ def detections(given: Detections[Any]) -> str:
     tables = {t: given.arrow(t) for t in given}
     read = given.counts.get("rows")
     found = sum(map(len, tables.values()))
-    count = f"{found:,} detection{'' if found == 1 else 's'}"
-    body = [_heading(count, f"in {read:,} events" if read is not None else ""), *_problems(given.notices)]
-    for name, table in tables.items():
-        body.append(_heading(name, f"{len(table):,}"))
-        if len(table):
-            body.append(rows(name, table))
+    among = "" if read is None else f"in {_counted(read, 'event')}"
+    body = [_heading(_counted(found, "detection"), among), *_problems(given.notices)]
     seen = [t for t, table in tables.items() if len(table)]
+    for name in seen[:TYPES]:
+        body += [_heading(name, f"{len(tables[name]):,}"), rows(name, tables[name])]
+    if len(seen) > TYPES:
+        body.append(_dim(f"… and {len(seen) - TYPES:,} more types with detections"))
+    without = [t for t in tables if t not in seen]
+    if without:
+        more = f" and {len(without) - TYPES:,} more types" if len(without) > TYPES else ""
+        body.append(_dim(f"no detections of {', '.join(without[:TYPES])}{more}"))
     if seen:
         body.append(given.timeline(only=seen).frame(rows=DRAWN))
     return _view(body)
@@ -107,10 +120,10 @@ def rows(type: str, table: pa.Table, most: int = ROWS) -> str:
     more = _dim(f"… and {left:,} more") if left else ""
     if has_reasons(table):
         return "".join(map(_reason, reasons(type, head))) + more
-    names = [n for n in head.column_names if n != "type"]
-    columns = [plain_text(head[n]).to_pylist() for n in names]
-    numbers = {n for n in names if pa.types.is_integer(head[n].type) or pa.types.is_floating(head[n].type)}
-    return _table(names, zip(*columns, strict=True), numbers) + more
+    shown = [n for n in head.column_names if n != "type"]
+    columns = [plain_text(head[n]).to_pylist() for n in shown]
+    numbers = {n for n in shown if pa.types.is_integer(head[n].type) or pa.types.is_floating(head[n].type)}
+    return _table(shown, zip(*columns, strict=True), numbers) + more
 
 
 def _reason(reason: Reason) -> str:
@@ -148,9 +161,9 @@ def _dim(text: str) -> str:
     return f'<div class="dim">{html.escape(text)}</div>'
 
 
-def _table(names: Sequence[str], rows: Iterable[Sequence[str | None]], numbers: Iterable[str] = ()) -> str:
-    right = [' class="number"' if n in frozenset(numbers) else "" for n in names]
-    head = "".join(f"<th{kind}>{html.escape(n)}</th>" for n, kind in zip(names, right, strict=True))
+def _table(titles: Sequence[str], rows: Iterable[Sequence[str | None]], numbers: Iterable[str] = ()) -> str:
+    right = [' class="number"' if n in frozenset(numbers) else "" for n in titles]
+    head = "".join(f"<th{kind}>{html.escape(n)}</th>" for n, kind in zip(titles, right, strict=True))
     lines = [f"<tr>{head}</tr>"]
     for row in rows:
         cells = [
