@@ -84,6 +84,9 @@ def test_many_random_triggers_keep_the_laws(make, block: int) -> None:
         ("eventually (a = 3 and eventually a = 2)", [("state", "state", 3), ("state", "state", 4)]),
         ("eventually [t0 <- time] [x <- a] eventually (a = x + 1 and time <= t0 + 1)",
          [("t0", "2", 2), ("x", "1", 2), ("state", "state", 3)]),
+        # all states at which the left side held
+        ("a > 0 until a = 2", [("state", "state", t) for t in (1, 2, 3, 4)]),
+        ("eventually (a = 1 and (not a = 4 until a = 2))", [("state", "state", t) for t in (2, 3, 4)]),
     ],
 )  # fmt: skip
 def test_why(formula: str, wanted: list[tuple[str, str, int]]) -> None:

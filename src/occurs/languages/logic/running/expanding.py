@@ -40,9 +40,10 @@ class Node:
     ``moves``: for obligations that it is not to hold, and that it is, what becomes of one; itself if it stays as it is,
     HELD if it does and is satisfied if this is the last state.  ``begin``: the same where the values are those of its
     variables already.  ``goal``: what has to come, if it is no more than that something comes at last.
+    ``comes``: no more than that, or within a time.
     """
 
-    __slots__ = ("begin", "directions", "goal", "moves", "names", "number")
+    __slots__ = ("begin", "comes", "directions", "goal", "moves", "names", "number")
 
     def __init__(self, number: int, names: tuple[str, ...], directions: tuple[int, ...] | None) -> None:
         self.number, self.names = number, names
@@ -52,6 +53,7 @@ class Node:
         self.moves: tuple[Move, Move]
         self.begin: tuple[Move, Move]
         self.goal: Expand | None = None
+        self.comes = False
 
     def pending(self, hold: bool, r: Values) -> Pending:
         """The obligation, with values of its variables."""
@@ -135,7 +137,7 @@ class Expanding:
     def _until(self, f: syntax.Until, node: Node) -> tuple[Move, Move]:
         right, left = self.expanded(f.right), self.expanded(f.left)
         closed, told = passed(f.right, self.kind), later(f, self.kind)
-        always = f.left == _TRUE
+        always = node.comes = f.left == _TRUE
         if always and told is None:
             node.goal = right
 

@@ -40,7 +40,14 @@ class Trails:
                 self.hit = (*base, looked_at(s.time, shown_state(s)))
             for leaf in leaves(one):
                 if type(leaf) is tuple and leaf not in self._next:
-                    self._next[leaf] = base if leaf in before else (*base, *self._new(ahead, leaf, before, s))
+                    more = self._stayed(ahead, leaf, s) if leaf in before else self._new(ahead, leaf, before, s)
+                    self._next[leaf] = (*base, *more)[-LONGEST:]
+
+    @staticmethod
+    def _stayed(ahead: Ahead, leaf: Pending, s: State) -> Trail:
+        """What was read where an obligation goes on: nothing if it only waits for something to come."""
+        waits = leaf[1] and ahead.nodes[leaf[0]].comes
+        return () if waits else (looked_at(s.time, shown_state(s)),)
 
     @staticmethod
     def _new(ahead: Ahead, leaf: Pending, before: Sequence[Pending], s: State) -> Trail:
