@@ -49,7 +49,7 @@ def found(occurs, here):
     (here / "events.csv").write_text(EVENTS)
 
     def run(host, form, *options):
-        arguments = ("--events", "events.csv", "--out", form, *(options or ("--because",)))
+        arguments = ("--events", "events.csv", "--out", form, "--overwrite", *(options or ("--because",)))
         done = occurs("run", "fire.tesla", "--host", host, *arguments)
         assert done.status == 0, done.err
         return here / form

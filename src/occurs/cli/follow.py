@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 @click.option("--bad", metavar="DIR", help="Write the rows left out, with reason and place (implies --bad-rows skip).")
 @_options.timeouts
 @_options.never
-@click.option("--because", is_flag=True, help="Add the label and the constituents of every detection.")
+@click.option("--because", is_flag=True, help="Add every detection's label and constituents, with their attributes.")
 @click.option("--label", is_flag=True, help="Add the label of every detection.")
 @click.option("--provisional", is_flag=True, help="Tell what still holds before it has ended, too (column final).")
 @click.option("--only", metavar="TYPE,..", help="Report these types only.")

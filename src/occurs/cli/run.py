@@ -25,7 +25,7 @@ from occurs.languages.logic import LANGUAGES
 @_options.inputs(required=False)
 @_options.severity
 @click.option("--out", "-o", metavar="PATH", help=".jsonl, .csv, .parquet or a directory; - is JSON lines on stdout.")
-@click.option("--because", is_flag=True, help="Add the label and the constituents of every detection.")
+@click.option("--because", is_flag=True, help="Add every detection's label and constituents, with their attributes.")
 @click.option("--label", is_flag=True, help="Add the label of every detection.")
 @click.option("--bad", metavar="PATH", help="Write the rows left out, with reason and place (implies --bad-rows skip).")
 @click.option("--late", metavar="PATH", help="Write the rows that came too late: a history has none.")

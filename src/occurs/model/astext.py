@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime as dt
 import json
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -31,13 +32,14 @@ def plain_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return pc.replace_substring_regex(text, r"^(-?\d+)$", r"\1.0")
     if pa.types.is_integer(t) or pa.types.is_boolean(t) or pa.types.is_null(t) or pa.types.is_decimal(t):
         return column.cast(pa.string())
+    if is_because(t):
+        return _because_text(column)
     values = python_values(column)
     if pa.types.is_union(t):  # each value as what it is
         values = [v if v is None or isinstance(v, str) else dumps(v) for v in values]
     elif pa.types.is_binary(t):
         values = [None if v is None else b64encode(v).decode() for v in values]
     else:
-        values = unfolded(values) if is_because(t) else values
         values = [None if v is None else dumps(v) for v in values]
     return pa.chunked_array([pa.array(values, pa.string())])
 
@@ -81,11 +83,21 @@ def is_because(t: pa.DataType) -> bool:
     return pa.types.is_list(t) and pa.types.is_struct(t.value_type) and tuple(t.value_type.names) == CONSTITUENT
 
 
-def unfolded(lists: Sequence[list[dict[str, Any]] | None]) -> list[list[dict[str, Any]] | None]:
-    """Lists of constituents with their attributes as a mapping, no longer as text."""
-    return [
-        None if parts is None else [{**p, "attributes": json.loads(p["attributes"])} for p in parts] for parts in lists
-    ]
+def _because_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Lists of constituents as JSON, their attributes as objects."""
+    return pa.chunked_array([_lists_of_constituents(chunk) for chunk in column.chunks], pa.string())
+
+
+def _lists_of_constituents(lists: pa.ListArray) -> pa.Array:
+    parts: list[Any] = []
+    for name, values in zip(CONSTITUENT, lists.flatten().flatten(), strict=True):
+        text = values if name == "attributes" else json_text(pa.chunked_array([values])).combine_chunks()
+        parts += [f"{', ' if parts else '{'}{dumps(name)}: ", text]
+    objects = pc.binary_join_element_wise(*parts, "}", "") if len(lists) else pa.array([], pa.string())
+    sizes = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
+    own = pa.ListArray.from_arrays(pa.array(np.concatenate([[0], np.cumsum(sizes)]), pa.int32()), objects)
+    text = pc.binary_join_element_wise("[", pc.binary_join(own, ", "), "]", "")
+    return pc.if_else(lists.is_valid(), text, pa.scalar(None, pa.string()))
 
 
 def _quoted(text: pa.ChunkedArray) -> pa.ChunkedArray:
