@@ -133,6 +133,18 @@ def input_problem(kind: str, message: str, source: Source, hint: str | None = No
     return Problem(kind, message, file=file, hint=hint)
 
 
+def records(options: InputOptions, columns: Collection[str]) -> list[tuple[str, str]]:
+    """(message, hint) of the special columns that are records: their values have columns of their own."""
+    out = []
+    for name in dict.fromkeys(options.special):
+        inside = [c for c in columns if name is not None and name not in columns and c.startswith(f"{name}.")]
+        if inside:
+            what = "the type column" if name == options.type else "the column"
+            which = ", which names no event types" if name == options.type else ""
+            out.append((f"{what} `{name}` is of type struct{which}", f"its values are columns: {listed(inside)}"))
+    return out
+
+
 def time_column(options: InputOptions, columns: Collection[str], stamps: Sequence[str] = ()) -> str:
     """How to name the time column; ``stamps``: the columns of times."""
     likely = list(stamps[:1]) or nearest(options.time, columns)[:1] or [c for c in columns if c.lower() in _TIMES][:1]

@@ -21,6 +21,7 @@ from occurs.model.source import (
     input_problem,
     ints,
     listed,
+    records,
     time_column,
     type_column,
 )
@@ -49,6 +50,9 @@ def take_in(
     before = len(problems)
     for name in {c for c in names if names.count(c) > 1}:
         problems.append(input_problem("duplicate-name", f"two columns are called `{name}`", source))
+    problems += [input_problem("bad-value", text, source, hint) for text, hint in records(options, names)]
+    if len(problems) > before:
+        return None
     if options.time not in names:
         kinds = dict(zip(names, table.schema.types, strict=True))
         stamps = [n for n in names if pa.types.is_timestamp(kinds[n])]

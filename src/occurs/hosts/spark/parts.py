@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from occurs.errors import InputProblem, UsageProblem
 from occurs.hosts.spark.columns import PLACE, POISON, convert, list_of, type_of
-from occurs.model.source import InputOptions, time_column, type_column
+from occurs.model.source import InputOptions, records, time_column, type_column
 from occurs.model.ticks import time_unit
 from occurs.model.time import TIMESTAMP, TimeKind
 from occurs.model.types import RESERVED_INPUT, Schema, Type
@@ -63,6 +63,8 @@ def kind_of(frames: Mapping[str | None, DataFrame], options: InputOptions) -> Ti
         if len(fields) < len(names):
             twice = next(c for c in names if names.count(c) > 1)
             raise InputProblem.of("duplicate-name", f"two columns are called `{twice}`{where}")
+        for text, hint in records(options, names):
+            raise InputProblem.of("bad-value", text + where, hint=hint)
         if options.time not in fields:
             stamps = [n for n, t in fields.items() if type_of(t) is Type.TIMESTAMP]
             hint = time_column(options, list(fields), stamps)

@@ -140,7 +140,8 @@ class Names:
         tag = self.tags.get(ref.scope)
         if tag is None and scope.own is not None:
             own = self.catalogue.types.get(scope.own[1])
-            inner = within_record(ref, None if own is None else own.attributes, self.tags)
+            scopes = {*self.tags, *(t.filter.type.text for t in self.tags.values())}
+            inner = within_record(ref, None if own is None else own.attributes, scopes)
             if inner is not None:
                 return self._bare(inner, scope)
         if tag is None:

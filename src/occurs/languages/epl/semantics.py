@@ -253,7 +253,7 @@ def _types(pattern: syntax.Pattern) -> set[str]:
 
 
 def _last_attribute(expr: tree.Expr) -> str:
-    return [n.name for n in expr.walk() if isinstance(n, tree.Ref)][-1]
+    return [n.name for n in expr.walk() if isinstance(n, tree.Ref)][-1].split(".")[-1]
 
 
 def _place(row: Occurrence) -> tuple[Any, ...]:

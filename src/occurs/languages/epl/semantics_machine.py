@@ -241,8 +241,15 @@ class Place:
     binding: Binding
     own: str | None
 
+    def meant(self, ref: tree.Ref) -> tuple[str | None, str]:
+        """The tag and the attribute of a name; `a.b` where no event is called `a` is the value `b` in the record `a`
+        of the event at hand."""
+        if ref.scope is None or ref.scope in self.machine.tags:
+            return ref.scope or self.own, ref.name
+        return self.own, f"{ref.scope}.{ref.name}"
+
     def value(self, ref: tree.Ref) -> Any:
-        tag = ref.scope if ref.scope is not None else self.own
+        tag, name = self.meant(ref)
         assert tag is not None
         bound = self.binding.get(tag)
         if isinstance(bound, tuple):
@@ -250,15 +257,15 @@ class Place:
             bound = bound[at] if at < len(bound) else None
         if bound is None:
             return None
-        return bound.time if ref.name == "time" else bound.attributes.get(ref.name)
+        return bound.time if name == "time" else bound.attributes.get(name)
 
     @property
     def kind(self) -> TimeKind:
         return self.machine.world.kind
 
     def type_of(self, ref: tree.Ref) -> Type | None:
-        if ref.name == "time":
+        tag, name = self.meant(ref)
+        if name == "time":
             return Type.TIMESTAMP if self.kind.timestamp else Type.INT
-        tag = ref.scope if ref.scope is not None else self.own
         schema = self.machine.world.schemas.get(self.machine.types.get(tag or "", ""))
-        return None if schema is None else schema.get(ref.name)
+        return None if schema is None else schema.get(name)

@@ -104,7 +104,7 @@ def analyse(
 def _normal(source: Text, rule: syntax.Rule, catalogue: Catalogue) -> tuple[syntax.Rule, set[str]]:
     """The rule in plain form, and its parameters at positions that are not known."""
     before = len(source.problems)
-    normaliser = Normaliser(source, catalogue, [e.role for e in rule.roles])
+    normaliser = Normaliser(source, catalogue, {n for e in rule.roles for n in (e.role, e.type.text)})
     normal = map_rule(rule, normaliser)
     if normal.terminator.type.text == TIMER:
         normal = replace(normal, terminator=check_timer(normal.terminator, source, before))

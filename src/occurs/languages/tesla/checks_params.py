@@ -91,7 +91,7 @@ class Normaliser:
     attribute `a.b` if no event of the rule is called `a`."""
 
     def __init__(self, source: Text, catalogue: Catalogue, roles: Collection[str]):
-        """``roles``: what the events of the rule are called."""
+        """``roles``: what the events of the rule are called, and their types."""
         self.source = source
         self.catalogue = catalogue
         self.roles = roles

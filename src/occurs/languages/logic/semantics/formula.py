@@ -226,6 +226,8 @@ class Looking:
                 )
             case tree.Ref(scope=None):
                 return self.named(t.name, i, rho)
+            case tree.Ref() if f"{t.scope}.{t.name}" in self.catalogue.variables:
+                return self.named(f"{t.scope}.{t.name}", i, rho)
             case tree.Ref():
                 return self.attribute(str(t.scope), t.name, i)
             case syntax.Apply():

@@ -46,6 +46,8 @@ class Mentions:
             case tree.Ref(scope=None):
                 if node.name not in bound and node.name not in self.fixed and node.name != "time":
                     yield from self.of_name(node.name)
+            case tree.Ref() if f"{node.scope}.{node.name}" in self.catalogue.variables:
+                yield from self.of_name(f"{node.scope}.{node.name}")
             case tree.Ref():
                 yield str(node.scope), {}
             case syntax.Apply():
