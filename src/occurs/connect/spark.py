@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import sys
 import tempfile
@@ -175,12 +176,28 @@ def _read(session: SparkSession, kind: str, paths: list[str], how: InputOptions,
     mode = "DROPMALFORMED" if skip else "FAILFAST"
     if kind == "csv":
         options = {"header": "true", "inferSchema": "true", "multiLine": "true", "escape": '"', "mode": mode}
-        reader = session.read.options(sep=how.delimiter, encoding=how.encoding, **options)
+        reader = session.read.options(sep=how.delimiter, encoding=_charset(how.encoding), **options)
         return _spelled(reader, reader.csv, paths, how)
     reader = session.read.options(mode=mode)
     if not is_utf8(how.encoding):
-        reader = reader.options(encoding=how.encoding, lineSep="\n")
+        reader = reader.options(encoding=_charset(how.encoding), lineSep="\n")
     return _spelled(reader, reader.json, paths, how)
+
+
+#: encodings that Spark reads: Python's name to Spark's
+_CHARSETS = {
+    "utf-8": "UTF-8", "ascii": "US-ASCII", "iso8859-1": "ISO-8859-1", "utf-16": "UTF-16", "utf-16-be": "UTF-16BE",
+    "utf-16-le": "UTF-16LE", "utf-32": "UTF-32",
+}  # fmt: skip
+
+
+def _charset(encoding: str) -> str:
+    """An encoding as Spark calls it.  Raises UsageProblem for one that Spark does not read."""
+    found = _CHARSETS.get(codecs.lookup(encoding).name)
+    if found is None:
+        hint = "convert the files to UTF-8 (iconv), or run without Spark: --host local"
+        raise UsageProblem.of("unsupported", f"--encoding {encoding}: Spark does not read it", hint=hint)
+    return found
 
 
 def _spelled(
