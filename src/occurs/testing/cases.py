@@ -21,7 +21,7 @@ events), ``partition`` (``Type.attribute, ...``).
 Events are ``Type@time#sequence(attribute=value, ...)`` between blanks; ``#sequence`` and the parentheses are optional.
 A time is a number of ticks, numbers with units (``1m30s``, ``-5s``; here ``m`` is a minute), or an ISO time
 (``2024-03-31T00:30:00Z``).  Values: ``null true false``, integers, floats, text in quotes, ``@`` with a time, and
-``[1|2]``, a list.
+``[1|2]``, a list.  ``a.b`` is the value ``b`` in the record ``a``.
 ``*n`` after an event repeats it, ``#`` at the start of a line begins a comment.
 """
 
@@ -135,7 +135,7 @@ _EVENT = re.compile(
     r"\s*(?P<type>[^\W\d]\w*)@(?P<time>-?\d[\w.:+-]*?)(?:#(?P<sequence>-?\d+))?(?P<open>\()?(?=[\s(*]|$|(?<=\())"
 )
 _VALUE = re.compile(
-    r"\s*(?P<name>[^\W\d]\w*)\s*=\s*"
+    r"\s*(?P<name>[^\W\d][\w.]*)\s*=\s*"
     r"(?:'(?P<single>(?:[^'\\]|\\.)*)'|\"(?P<double>(?:[^\"\\]|\\.)*)\"|@(?P<time>[\w.:+-]+)|(?P<bare>[^\s,()'\"]+))\s*(?P<end>[,)])"
 )
 _REPEAT = re.compile(r"\*(\d+)")
