@@ -174,6 +174,11 @@ class Terms(Names):
             hint = f"a remembered relation is read in SQL: `exists (select .. from {owner} where ..)`"
             message = f"`{owner}` is a global variable and has no attributes"
             return self.report("type-mismatch", message, node.span, hint)
+        if owner in c.tables and c.tables[owner].keys:
+            keys = [k.name.text for k in c.tables[owner].keys]
+            text = f"the table `{owner}` has {counted(len(keys), 'key')}, here are 0"
+            hint = f"say of which row: `{owner}({', '.join(keys)}).{node.name}`"
+            return self.report("arity", text, node.span, hint)
         if owner in c.tables:
             return self.look_up(owner, node.name, (), (), node, scope)
         if owner in c.states:
@@ -259,8 +264,7 @@ class Terms(Names):
         if len(args) != len(wanted):
             shown = ", ".join(n for n, _ in wanted)
             message = f"{owner} has {counted(len(wanted), what)}, here are {len(args)}"
-            hint = f"expected: ({shown}), as in `{owner.split('`')[1]}({shown})`" if wanted else None
-            self.report("arity", message, span, hint)
+            self.report("arity", message, span, f"expected: ({shown})" if wanted else None)
             return None
         order = [n if n is not None else wanted[i][0] for i, n in enumerate(names)]
         for name in order:
