@@ -68,3 +68,11 @@ def test_an_event_that_follows_begins_the_rule():
 
 def test_words_of_english_that_are_names_stay_names():
     occurs.parse("define A(after) from X(since > 1) and not Y(after = 1) within 5 min from X where after = X.since")
+
+
+def test_the_caret_is_below_the_word():
+    with pytest.raises(SyntaxProblem) as caught:
+        occurs.parse("define A() -- begins\nfrom B() and not C() within 5 min after B")
+    first = caught.value.first
+    assert (first.line, first.column, first.end_column) == (2, 36, 41)
+    assert first.source[35:40] == "after"

@@ -44,9 +44,9 @@ def explain(error: UnexpectedInput, piece: str, offset: int, source: Text) -> Pr
     """The problem that stopped the parser in ``piece``, a statement that begins at ``offset`` of ``source``."""
     expected = expected_terminals(error)
     start, end, found = found_at(error, piece)
-    forward = rewritten(_without_comments(piece))
+    forward = rewritten(re.sub(r"(?:#|--)[^\n]*", lambda m: " " * len(m.group()), piece))
     if forward is not None:
-        start, end = (start, end) if forward.at[0] >= len(piece) or "--" in piece or "#" in piece else forward.at
+        start, end = forward.at
         return source.problem("syntax", forward.message, source.span(offset + start, offset + end), forward.hint)
     special = _special(piece, start, end, found, expected)
     if special is not None:
