@@ -74,5 +74,5 @@ def test_the_caret_is_below_the_word():
     with pytest.raises(SyntaxProblem) as caught:
         occurs.parse("define A() -- begins\nfrom B() and not C() within 5 min after B")
     first = caught.value.first
-    assert (first.line, first.column, first.end_column) == (2, 36, 41)
-    assert first.source[35:40] == "after"
+    assert (first.line, first.column, first.end_column) == (2, 35, 40)
+    assert first.source[34:39] == "after"
