@@ -133,3 +133,15 @@ def test_names_in_records_that_are_mistyped(language, rules, hint):
 def test_a_name_of_an_event_that_is_mistyped_is_no_record():
     with pytest.raises(DefinitionProblem, match="no event of this rule is called `Smok`"):
         occurs.parse("define X() from Smoke() and last A(v > Smok.v) within 5 s from Smoke")
+
+
+@pytest.mark.spark
+def test_messages_of_kafka_have_values_in_records(spark):
+    from pyspark.sql import functions as F
+
+    from occurs.connect.kafka.source import _part
+
+    texts = ['[{"user": {"id": 7}}]', '[{"user.id": 8, "user": {"id": 9}}]', '[{"user": null}]', '[{"user": [1]}]']
+    frame = spark.createDataFrame([(t,) for t in texts], "t string").select(F.parse_json("t").alias("list"))
+    found = frame.select(F.try_variant_get(_part("user.id"), "$", "int").alias("id")).collect()
+    assert sorted((row.id for row in found), key=str) == [7, 8, None, None]
