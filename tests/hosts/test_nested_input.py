@@ -65,6 +65,13 @@ def test_tables_of_the_python_world_alike():
         assert list(program.detect({"A": frame}, time_unit="s")["X"]["V"]) == ["2024-01-05"]
 
 
+def test_events_one_by_one_alike():
+    rule = "define X(V) from A(user.id > 1) where V = A.user.name"
+    program = occurs.parse(f"event A(user.id: int, user.name: string) {rule}")
+    events = [{"type": "A", **row} for row in ROWS]
+    assert [d["V"] for d in program.stream(events, time_unit="s")] == ["2024-01-05"]
+
+
 @pytest.mark.spark
 def test_structs_of_spark_alike(spark):
     schema = "time long, user struct<id: long, name: string, geo: struct<lat: double>>, n long"

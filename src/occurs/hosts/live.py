@@ -15,7 +15,7 @@ from occurs.errors import InputProblem, UsageProblem, did_you_mean
 from occurs.model.lists import is_list
 from occurs.model.ticks import instant
 from occurs.model.types import Schema, Type, from_arrow
-from occurs.model.values import is_text, short
+from occurs.model.values import flattened, is_text, short
 from occurs.operators.rows import Rows
 from occurs.plan.stage import Stage
 
@@ -78,8 +78,9 @@ class Live:
         if type in self.stage.nets:
             text = f"`{type}` is defined in the rules, and cannot be pushed"
             raise InputProblem.of("conflicting-values", text, hint="give the definition, or the type, another name")
-        end = self._end(type, ticks, attributes or {})
-        row = self._row(type, ticks, end, attributes or {}, sequence, label) if type in self.stage.inputs else None
+        given = flattened(attributes or {})
+        end = self._end(type, ticks, given)
+        row = self._row(type, ticks, end, given, sequence, label) if type in self.stage.inputs else None
         if self.frontier is not None and ticks <= self.frontier:
             self.late += 1
             return []

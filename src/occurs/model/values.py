@@ -33,16 +33,19 @@ def plain_layout(table: pa.Table) -> pa.Table:
 
 
 def flattened(item: Mapping[str, Any]) -> dict[str, Any]:
-    """An object of JSON with the values of the objects in it as its own, called ``a.b``."""
+    """An object with the values of the objects in it as its own, called ``a.b``, in the order in which they stand."""
     out: dict[str, Any] = {}
-    left = [("", item)]
-    while left:
-        prefix, inner = left.pop()
-        for name, value in inner.items():
+    stack = [("", iter(item.items()))]
+    while stack:
+        prefix, items = stack[-1]
+        for name, value in items:
+            whole = f"{prefix}{name}" if prefix else name
             if isinstance(value, dict):
-                left.append((f"{prefix}{name}.", value))
-            else:
-                out[prefix + name] = value
+                stack.append((f"{whole}.", iter(value.items())))
+                break
+            out[whole] = value
+        else:
+            stack.pop()
     return out
 
 
