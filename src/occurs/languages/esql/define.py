@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import pyarrow as pa
@@ -13,6 +13,7 @@ from occurs.languages.esql import syntax
 from occurs.languages.esql.checks import Analysis, analyse
 from occurs.languages.esql.compile import boxes, identity, kept, loops, ordered, single, splits, statements, text_files
 from occurs.languages.esql.parser import parse
+from occurs.languages.esql.paths import with_paths
 from occurs.languages.esql.reference import rows_of, tables_of
 from occurs.languages.language import Given, Known, Slot, Texts
 from occurs.model.history import History
@@ -49,9 +50,11 @@ def read(texts: Sequence[Given]) -> Texts[syntax.File]:
 
 def check(texts: Texts[syntax.File], known: Known) -> Esql:
     """Check parsed files against what is known."""
+    schemas = {**(known.inputs or {}), **known.foreign}
+    texts = replace(texts, files=tuple(with_paths(f, schemas) for f in texts.files))
     analysis = analyse(texts.files, known.inputs, known.foreign, foreign_reads=known.made, kind=known.kind)
     timestamps = known.kind is None or known.kind.timestamp
-    return Esql(texts, analysis, {**(known.inputs or {}), **known.foreign}, timestamps)
+    return Esql(texts, analysis, schemas, timestamps)
 
 
 @dataclass(frozen=True)
