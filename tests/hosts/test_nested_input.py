@@ -119,6 +119,20 @@ def test_lines_of_mixed_kinds_alike(tmp_path):
     assert source.misfits == {"user.id": {3: '"seven"'}}
 
 
+@pytest.mark.parametrize("declared", [None, Type.INT])
+def test_an_object_where_others_have_values_fits_nowhere(tmp_path, declared):
+    rows = [{"time": 1, "user": {"id": 1}}, {"time": 2, "user": {"id": {"old": 2}}}, {"time": 3, "user": 3}]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    schemas = {"A": Schema((("user.id", declared),))} if declared else {}
+    [source] = read_sources([f"A={tmp_path / 'a.jsonl'}"], schemas=schemas)
+    assert source.table["user.id"].to_pylist() == [1, None, None]
+    assert source.misfits["user.id"] == {1: '{"old": 2}'}
+    assert source.misfits["user"] == {0: '{"id": 1}', 1: '{"id": {"old": 2}}'}
+    program = occurs.parse("event A(user.id: int) define X(V) from A() where V = A.user.id")
+    with pytest.raises(InputProblem, match=r"`user\.id` of `A` is int, and \{'old': 2\}"):
+        list(program.stream([{"type": "A", "time": 1, "user": {"id": {"old": 2}}}], time_unit="s"))
+
+
 def test_a_name_with_a_point_and_a_record_are_told_apart():
     twice = TABLE.append_column("user.id", pa.array([1, 2, 3]))
     with pytest.raises(InputProblem, match=r"two columns are called `user\.id`"):

@@ -248,7 +248,10 @@ def _table(
         missing = [n for n in texts if n not in table.column_names]
         return table.drop_columns(missing) if missing else table, {}, np.ones(len(lines), bool)
     items = [_object(line) for line in lines.to_pylist()]
-    table, misfits = _slow([flattened(item) for item in items if item is not None], schema)
+    objects = [item for item in items if item is not None]
+    plain = {name for item in objects for name, value in flattened(item).items() if value is not None}
+    plain |= set(() if schema is None else schema.names)
+    table, misfits = _slow([flattened(item, plain) for item in objects], schema)
     return table, misfits, np.array([item is not None for item in items], bool)
 
 

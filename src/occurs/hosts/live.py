@@ -78,7 +78,7 @@ class Live:
         if type in self.stage.nets:
             text = f"`{type}` is defined in the rules, and cannot be pushed"
             raise InputProblem.of("conflicting-values", text, hint="give the definition, or the type, another name")
-        given = flattened(attributes or {})
+        given = flattened(attributes or {}, self.stage.schemas.get(type, Schema()).names)
         end = self._end(type, ticks, given)
         row = self._row(type, ticks, end, given, sequence, label) if type in self.stage.inputs else None
         if self.frontier is not None and ticks <= self.frontier:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -32,18 +32,22 @@ def plain_layout(table: pa.Table) -> pa.Table:
     return table
 
 
-def flattened(item: Mapping[str, Any]) -> dict[str, Any]:
-    """An object with the values of the objects in it as its own, called ``a.b``, in the order in which they stand."""
+def flattened(item: Mapping[str, Any], whole: Collection[str] = ()) -> dict[str, Any]:
+    """An object with the values of the objects in it as its own, called ``a.b``, in the order in which they stand.
+
+    ``whole``: names that are no objects elsewhere: what is an object there stays one, too, and fits nowhere.
+    """
     out: dict[str, Any] = {}
     stack = [("", iter(item.items()))]
     while stack:
         prefix, items = stack[-1]
         for name, value in items:
-            whole = f"{prefix}{name}" if prefix else name
+            path = f"{prefix}{name}" if prefix else name
+            if not isinstance(value, dict) or path in whole:
+                out[path] = value
             if isinstance(value, dict):
-                stack.append((f"{whole}.", iter(value.items())))
+                stack.append((f"{path}.", iter(value.items())))
                 break
-            out[whole] = value
         else:
             stack.pop()
     return out
