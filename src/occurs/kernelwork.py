@@ -178,12 +178,16 @@ class Beside:
         assert self._process.stdin is not None
         return self._process.stdin
 
+    def leave(self) -> None:
+        """This process ends; the other one does what it was asked, for the next one."""
+        if self._process is not None:
+            self._input().close()
+
     def _end(self) -> None:
-        process, self._process = self._process, None
-        if process is not None:
-            assert process.stdin is not None
-            process.stdin.close()
-            threading.Thread(target=process.wait, daemon=True).start()
+        if self._process is not None:
+            self._input().close()
+            threading.Thread(target=self._process.wait, daemon=True).start()
+            self._process = None
 
 
 def _environment() -> dict[str, str]:
@@ -199,8 +203,7 @@ def _begun(log: Path) -> subprocess.Popen[str]:
 
 
 BESIDE = Beside()
-#: it goes on until it has done what it was asked, for the next process
-atexit.register(BESIDE._end)
+atexit.register(BESIDE.leave)
 
 
 # -- all of them -------------------------------------------------------------------------------------------------------
@@ -208,6 +211,7 @@ def all_lines() -> list[str]:
     """The kernels that ordinary code calls, with the kinds of arguments that the tests of Occurs have seen."""
     text = importlib.resources.files("occurs").joinpath("kernels.txt").read_text()
     return [one for one in text.splitlines() if one and not one.startswith("#")]
+
 
 def warm(lines: Sequence[str], processes: int, told: Callable[[int, int], None]) -> None:
     """Compile what lines name, in so many processes.  ``told``: how many are done, of how many.
