@@ -84,6 +84,8 @@ class Words:
             return f"coalesce({attribute}, {self.constant(type_)}) = {attribute}" if type_ is not DURATION else "V = V"
         if type_ is BOOL:
             return rng.choice((f"{attribute} = true", f"not {attribute}", f"{attribute} != false"))
+        if type_ not in (BOOL, DURATION) and self.chance(0.12):
+            return self.of_sql(attribute, type_)
         if type_ is STRING:
             if self.chance(0.3):
                 return f"{rng.choice(('upper', 'lower'))}({attribute}) {rng.choice(COMPARE)} 'a'"
@@ -104,3 +106,17 @@ class Words:
             shape = rng.choice(("({a} or {b})", "not ({a} and {b})", "({a} and {b})", "not ({a})"))
             return shape.format(a=f"{attribute} is not null", b=other)
         return self.compare(attribute, self.constant(type_))
+
+    def of_sql(self, attribute: str, type_: Type) -> str:
+        """A test in SQL's words."""
+        rng, negated = self.rng, self.rng.choice(("", "not "))
+        one, other = self.constant(type_), self.constant(type_)
+        forms = [
+            f"{attribute} {negated}in ({one}, {other}, {rng.choice(('null', one))})",
+            f"{attribute} {negated}between {one} and {other}",
+            f"case when {attribute} {rng.choice(COMPARE[:4])} {one} then {attribute} else {other} end != {other}",
+            f"case {attribute} when {one} then true when {other} then false end",
+        ]
+        if type_ is STRING:
+            forms.append(f"{attribute} {negated}like '{rng.choice(('a%', '%b', '_', '%'))}'")
+        return rng.choice(forms)
