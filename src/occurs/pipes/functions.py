@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from occurs.expr.functions import CATALOGUE, Function
+from occurs.expr.signature import INT as WHOLE
+from occurs.expr.signature import STRING
+from occurs.model.types import Type
 from occurs.pipes.kinds import (
     ANY,
     BOOL,
@@ -157,5 +161,23 @@ FUNCTIONS: dict[str, Signature] = {
     "xpath_number": _make("text, xml", _text, _of(XML), result=NUMBER),
     "json_path": _make("json, text", _of(JSON), _text, result=ANY),
 }
+# functions of texts and whole numbers that pipes have from the catalogue of all languages
+_KINDS = {Type.STRING: TEXT, Type.INT: INT, Type.BOOL: BOOL}
+SHARED = tuple(
+    name for name, known in CATALOGUE.items()
+    if name not in FUNCTIONS and known.result in _KINDS and all(kind in (STRING, WHOLE) for kind in known.params)
+)  # fmt: skip
+
+
+def _of_catalogue(known: Function) -> Signature:
+    words = ["text" if kind == STRING else "int" for kind in known.params]
+    least = known.least
+    text = ", ".join(words[:least]) + "".join(f"[, {word}]" for word in words[least:])
+    takes = tuple(_text if kind == STRING else _whole for kind in known.params)
+    assert isinstance(known.result, Type)
+    return Signature(text, takes, _KINDS[known.result], least, known.most)
+
+
+FUNCTIONS |= {name: _of_catalogue(CATALOGUE[name]) for name in SHARED}
 #: those that are no names in the text of functions
 OPERATORS = ("power", "implies", "in", "element")

@@ -15,6 +15,7 @@ from typing import Any
 from occurs.languages.esql import semantics_documents as documents
 from occurs.languages.esql.semantics_arithmetic import ARITHMETIC, Fault, clean, contains, kleene
 from occurs.languages.esql.semantics_values import Bag, Map, Record, Set, Troolean, elements, number
+from occurs.languages.reference_functions import FUNCTIONS as OF_CATALOGUE
 
 _NUMBER = re.compile(r"[ \t\n\r]*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t\n\r]*")
 
@@ -225,6 +226,30 @@ STRICT: dict[str, Callable[..., Any]] = {
     "substring": of_text(_substring),
     "json_path": documents.json_path,
 }
+
+#: of texts and whole numbers, as all languages have them; what each argument must be
+SHARED: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("lower", "upper", "length", "reverse", "md5", "sha256"), (str,)),
+    **dict.fromkeys(("left", "right", "repeat", "char_at", "bucket"), (str, int)),
+    **dict.fromkeys(("trim", "ltrim", "rtrim", "position", "strpos", "regexp_like"), (str, str)),
+    **dict.fromkeys(("lpad", "rpad"), (str, int, str)),
+    "regexp_replace": (str, str, str),
+    "regexp_extract": (str, str, int),
+    "split_part": (str, str, int),
+}
+
+
+def _shared(name: str) -> Callable[..., Any]:
+    def apply(*values: Any) -> Any:
+        for value, kind in zip(values, SHARED[name]):
+            if type(value) is not kind:
+                raise Fault("bad-value", "is no text" if kind is str else "is no whole number", value)
+        return OF_CATALOGUE[name](*values)
+
+    return apply
+
+
+STRICT |= {name: _shared(name) for name in SHARED}
 
 #: they see their nulls
 SEEING: dict[str, Callable[..., Any]] = {"troolean": _troolean, "hard": _hard, "soft": _soft}

@@ -44,11 +44,13 @@ from occurs.pipes.engine.faults import Fault
 from occurs.pipes.engine.making import column_of
 from occurs.pipes.engine.texts import ByText, of_texts, with_bools
 from occurs.pipes.engine.values import Record, Sharp
+from occurs.pipes.functions import SHARED
 from occurs.pipes.graph import Attribute, EverySlice, Foreign, Input, TrooleanLiteral, TupleOf
 
 #: functions that the expressions of all languages have with the same meaning, and their names there
 _SHARED = {"abs": "abs", "floor": "floor", "ceil": "ceil", "if": "if", "coalesce": "coalesce", "sqrt": "sqrt"}
 _SHARED |= {"starts_with": "starts_with", "ends_with": "ends_with", "signum": "sign"}
+_SHARED |= {name: name for name in SHARED}
 
 
 @dataclass(frozen=True)

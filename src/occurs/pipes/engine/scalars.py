@@ -13,9 +13,13 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+from occurs.expr.functions import CATALOGUE
+from occurs.expr.signature import STRING
+from occurs.expr.single import single
 from occurs.pipes.engine import documents
 from occurs.pipes.engine.faults import Fault
 from occurs.pipes.engine.values import Bag, Map, Record, Set, Troolean, elements, key, number
+from occurs.pipes.functions import SHARED
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 T, F, U = Troolean.TRUE, Troolean.FALSE, Troolean.UNKNOWN
@@ -321,6 +325,24 @@ STRICT: dict[str, Callable[..., Any]] = {
     "substring": _of_text(_substring),
     "json_path": documents.json_path,
 }
+
+
+def _of_catalogue(name: str) -> Callable[..., Any]:
+    """A function of texts and whole numbers."""
+    known = CATALOGUE[name]
+    run = single(known)
+
+    def apply(*values: Any) -> Any:
+        for value, kind in zip(values, known.params):
+            wanted = str if kind == STRING else int
+            if type(value) is not wanted:
+                raise Fault("bad-value", "is no text" if wanted is str else "is no whole number", value)
+        return run(*values)
+
+    return apply
+
+
+STRICT |= {name: _of_catalogue(name) for name in SHARED}
 
 
 def _troolean(a: Any) -> Troolean:

@@ -13,11 +13,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-import pyarrow as pa
-
 from occurs.errors import InputProblem, Problem
 from occurs.expr.functions import CATALOGUE
-from occurs.model.types import Type
+from occurs.expr.single import single
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 
@@ -210,19 +208,7 @@ def function(name: str) -> Callable[..., Any]:
         assert own is not None
         return own
 
-    def of_columns(*values: Any) -> Any:
-        """The function of the catalogue, which takes whole columns, on one row."""
-        wide = any(type(v) is float for v in values)
-        columns = []
-        for i, value in enumerate(values):
-            kind = known.params[min(i, len(known.params) - 1)]
-            real = type(value) is int and Type.FLOAT in kind and (Type.INT not in kind or wide)
-            columns.append(value if i in known.literal else pa.array([float(value) if real else value]))
-        try:
-            return known.run(*columns)[0].as_py()  # type: ignore[misc]
-        except pa.ArrowInvalid:  # a number leaves the 64 bits of an int
-            return 1 << 64
-
+    of_columns = single(known)
     if own is None:
         return of_columns
     return own if name == "round" else lambda *values: own(*values) if len(values) == 1 else of_columns(*values)
