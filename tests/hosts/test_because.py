@@ -167,6 +167,24 @@ CASES = {
             "closed": pa.table({"time": [14, 40], "link": ["link2", "link1"]}),
         },
     ),
+    "ptl of keys": Case(
+        "ptl",
+        """table users(name string key)
+        event login(name string, from string)
+        trigger again for each u in (select name from users): login(name = u) and lasttime previously login(name = u)
+            continue""",
+        [
+            [
+                ("activation", "state", 1, None, {}),
+                ("state", "state", 3, None, {"login": [{"from": "x", "name": "ann"}]}),
+                ("state", "state", 9, None, {"login": [{"from": "y", "name": "ann"}]}),
+            ]
+        ],
+        {
+            "users": pa.table({"time": [1, 1], "name": ["ann", "bob"]}),
+            "login": pa.table({"time": [3, 3, 9], "name": ["ann", "bob", "ann"], "from": ["x", "x", "y"]}),
+        },
+    ),
     "esql": Case(
         "esql",
         "DEFINE Hot AS SELECT Value AS v FROM Temp WHERE Value > 65.",

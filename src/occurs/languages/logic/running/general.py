@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from occurs.languages.logic.running.instances import Compiled, Instance
 from occurs.languages.logic.running.kept import Kept
-from occurs.languages.logic.running.states import Change, State, Written, changed, last_of, written
+from occurs.languages.logic.running.states import Change, Read, State, Written, changed, last_of, written
 from occurs.languages.logic.running.trigger import Trigger
 from occurs.model.types import Type
 from occurs.operators.columns import Column
@@ -105,8 +105,14 @@ class _Run:
         self.over: list[tuple[int, tuple[Any, ...]]] = []
         #: rows of tables that are written at the time at hand, if reasons are asked for
         self.wrote: dict[str, list[Any]] = {}
+        reads: dict[str, list[Read]] = {}
+        for one in self.trigger.readings:
+            columns = self.trigger.sources.shape(one.type).columns
+            fixed = tuple((columns.index(c), v) for c, v in one.fixed)
+            keyed = tuple((columns.index(c), n) for c, n in one.keyed)
+            reads.setdefault(one.type, []).append(Read(columns, fixed, keyed))
         #: one for all, one after the other
-        self.s = State(0, kept.variables, kept.tables, {}, kept.sql, self.trigger.sources.shape)
+        self.s = State(0, kept.variables, kept.tables, {}, kept.sql, reads)
 
     # --- a state ------------------------------------------------------------------------------------------------------
 
@@ -204,7 +210,8 @@ class _Run:
         kept, every = self.kept, self.trigger.every
         kept.dirty.add(instance)
         s = self.s
-        s.time, s.events, s.past, s.record, s.wrote = time, events, (), None, self.wrote
+        s.time, s.events, s.past, s.record = time, events, (), None
+        s.wrote, s.generics = self.wrote, instance.values
         if self.trigger.split:
             s.variables = {**kept.variables, **instance.variables}
         if every is not None:

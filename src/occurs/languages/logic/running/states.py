@@ -272,14 +272,27 @@ def last_of(shape: Shape, rows: Sequence[Written], time: int) -> Row:
     return rows[-1].row
 
 
+@dataclass(frozen=True)
+class Read:
+    """Rows of a type that a formula reads: with these values, and with those of generic variables, at these places."""
+
+    columns: tuple[str, ...]
+    fixed: tuple[tuple[int, Any], ...]
+    keyed: tuple[tuple[int, str], ...]
+
+    def takes(self, row: Row, generics: Mapping[str, Any]) -> bool:
+        """Is it such a row?"""
+        return all(row[i] == v for i, v in self.fixed) and all(row[i] == generics[n] for i, n in self.keyed)
+
+
 class State:
     """What the terms of an instance see: ``variables`` by name, ``tables``, ``events`` of exactly this ``time`` by
-    type, in order; ``sql``: of the tables; ``shape``: of the rows of a type.
+    type, in order; ``sql``: of the tables; ``reads``: which rows of which types the formula reads.
 
     ``past``: values of the past operators and aggregates that know no global variable; ``record``: the latest record.
     """
 
-    __slots__ = ("events", "past", "record", "shape", "sql", "tables", "time", "variables", "wrote")
+    __slots__ = ("events", "generics", "past", "reads", "record", "sql", "tables", "time", "variables", "wrote")
 
     def __init__(
         self,
@@ -288,20 +301,25 @@ class State:
         tables: Mapping[str, Table],
         events: Mapping[str, Sequence[Row]],
         sql: Any,
-        shape: Any = None,
+        reads: Mapping[str, Sequence[Read]] | None = None,
     ) -> None:
-        self.shape = shape
+        self.reads = reads or {}
         self.time, self.variables, self.tables, self.events, self.sql = time, variables, tables, events, sql
         self.past: Sequence[Any] = ()
         self.record: Any = None
         #: rows of tables that were written in this state, by type; known if reasons are asked for
         self.wrote: Mapping[str, Sequence[Row]] = {}
+        #: the values of the instance's generic variables, by name
+        self.generics: Mapping[str, Any] = {}
 
     def seen(self) -> dict[str, Any]:
         """The variables that have values, and per type the events and the rows of tables that were written in this
-        state."""
+        state, if the formula reads them for this instance."""
         found: dict[str, Any] = {n: v for n, v in self.variables.items() if v is not None}
         for t, rows in (*self.wrote.items(), *self.events.items()):
-            pairs = [zip(self.shape(t).columns, row) for row in rows]
-            found[t] = [{n: v for n, v in row if v is not None and v is not ABSENT} for row in pairs]
+            reads = self.reads.get(t, ())
+            mine = [row for row in rows if any(read.takes(row, self.generics) for read in reads)]
+            if mine:
+                pairs = [zip(reads[0].columns, row) for row in mine]
+                found[t] = [{n: v for n, v in row if v is not None and v is not ABSENT} for row in pairs]
         return found
