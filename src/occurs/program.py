@@ -235,7 +235,7 @@ class Program(Intake):
         if any(p.severity == "error" for p in problems):
             return problems
         try:
-            stage = self.plan(schemas, kind) if kind is not None else self.plan_without_data()
+            stage = self.plan(schemas, kind) if kind is not None else self._plan_without_data()
         except DefinitionProblem as error:
             return problems + without(error.problems, problems)
         return problems + notes(stage)
@@ -431,7 +431,7 @@ class Program(Intake):
         input_options, rest = split_options(options)
         program = self.adjusted(**rest)
         if events is None:
-            return explain(program.plan_without_data(input_options.time_unit))
+            return explain(program._plan_without_data(input_options.time_unit))
         events = named(events, self.assigned)
         sample = sample_of(events)
         if sample is not None and kind_of(sample) == "spark":
@@ -443,7 +443,7 @@ class Program(Intake):
         history = program.history(events, input_options)
         return explain(program.plan(history.schemas, history.kind))
 
-    def plan_without_data(self, time_unit: str | None = None) -> Stage:
+    def _plan_without_data(self, time_unit: str | None = None) -> Stage:
         """The plan over what the texts say, times being timestamps unless a duration counts ticks."""
         kinds = [TimeKind(), TimeKind(False, None), TimeKind(False, "ms")]
         if time_unit is not None:

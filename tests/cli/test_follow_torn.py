@@ -128,6 +128,19 @@ def test_an_entry_is_read_as_it_was_written(settled):
     assert {n: v for n, v in (checkpoint.entry or {}).items() if n in ENTRY} == ENTRY
 
 
+@pytest.mark.parametrize(("before", "now"), [(None, True), (True, None)])
+def test_constituents_are_asked_for_always_or_never(here, before, now):
+    entry = {**ENTRY, "labelled": True}
+    checkpoint = Checkpoint("cp")
+    checkpoint.settle({**entry, "because": before})
+    checkpoint.close()
+    checkpoint = Checkpoint("cp")
+    checkpoint.compare({**entry, "because": before})
+    with pytest.raises(CheckpointProblem, match="--because must stay what it was"):
+        checkpoint.compare({**entry, "because": now})
+    checkpoint.close()
+
+
 @pytest.mark.parametrize("name", [*ENTRY, "version", "id", "digest"])
 def test_every_part_of_the_entry_is_looked_at(occurs, settled, name):
     entry = json.loads(settled.read_text())

@@ -187,6 +187,7 @@ class Follower:
             "events": asked.source.identity(),
             "buckets": asked.buckets,
             "labelled": asked.because or asked.label,
+            "because": asked.because or None,
             "provisional": self.program.provisional or None,
             "only": None if asked.only is None else sorted(asked.only),
             "start": None if expected.start is None else str(options.start),

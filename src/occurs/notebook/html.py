@@ -45,7 +45,7 @@ def program(given: Program) -> str:
     from occurs.plan.spread import groups
 
     try:
-        stage = given.plan_without_data()
+        stage = given._plan_without_data()
     except DefinitionProblem as error:  # more has to be known of the input
         body = [_definitions(given, {}), *_problems([*given.problems, *error.problems])]
         return _view(body)
