@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 
 from occurs.cli._output import rich_trees
+from occurs.loading import load
 
 #: an attribute of every type; `What` is null for one of the two
 RULES = """event Smoke(Area: string)
@@ -109,6 +110,28 @@ Fire  2024-01-05T09:04:00Z  Area = "b,\\"c\\"", Value = 0.1, At = "2024-01-05T08
 └── Temp   2024-01-05T09:00:00Z  Area = "b,\\"c\\"", At = "2024-01-05T08:00:00Z", N = -1, Ok = false, Value = 0.1
 
 """  # noqa: E501
+
+
+def test_a_terminal_shows_intervals_and_roles(here):
+    (here / "m.epl").write_text("insert into M select 1 as n from pattern [a=A -> (b=B and not C)]")
+    (here / "w.phen").write_text("input event A(v), C(v).\nstate on(V) : A(V) ~> C(V).\nstate all(V) : on(V).\n")
+    out = io.StringIO()
+    program = load(here / "m.epl", here / "w.phen")
+    tables = {t: pa.table({"time": at, "v": pa.array(at, pa.int64())}) for t, at in [("A", [1]), ("B", [5])]}
+    found = program.detect({**tables, "C": tables["A"].slice(0, 0)}, time_unit="s", because=True)
+    for type in ("M", "all"):
+        Console(file=out, width=160).print(rich_trees(type, found.arrow(type)))
+    assert out.getvalue() == """M: 1
+M  5  n = 1
+├── a: A   1       v = 1
+├── b: B   5       v = 5
+└── not C  2 to 4  rows = 0
+
+all: 1
+all  1 to ..  V = 1
+└── on(V)  1  V = 1
+
+"""
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -61,7 +62,8 @@ def _lines(parts: pa.StructArray) -> Iterator[Line]:
     role, type, time, end, _, attributes = (pa.chunked_array([field]) for field in parts.flatten())
     every = (role.to_pylist(), type.to_pylist(), plain_text(time).to_pylist(), plain_text(end).to_pylist())
     for r, t, began, ended, text in zip(*every, attributes.to_pylist(), strict=True):
-        yield Line(t if r == t else f"{r}: {t}", _when(began, ended or ""), written(json.loads(text)))
+        head = r if re.search(rf"\b{re.escape(t)}\b", r) else f"{r}: {t}"  # `not Rain` has its type in it
+        yield Line(head, _when(began, ended or ""), written(json.loads(text)))
 
 
 def whole(column: pa.ChunkedArray) -> pa.Array:
