@@ -14,6 +14,7 @@ import pyarrow as pa
 from occurs.cli import _input, _options
 from occurs.cli._output import check_targets, ended, left_out, not_done, rich_table, rows
 from occurs.cli._output import never as tell_never
+from occurs.connect.installed import need_pyspark
 from occurs.connect.places import split_type
 from occurs.errors import UsageProblem
 from occurs.follow.acting import Acts, acting, counted, definitions
@@ -139,6 +140,7 @@ def command(
         given.zone,
         replay_from,
     )
+    need_pyspark()  # before anything is written
     topics = any(map(_is_topic, [*given.events, *(t for t in targets.values() if t)]))
     session = functools.cache(functools.partial(_session, topics))
 

@@ -13,7 +13,10 @@ INSTALL = 'pip install "occurs[spark,java]"'
 
 def has_pyspark() -> bool:
     """Is PySpark installed?  It is not imported."""
-    return find_spec("pyspark") is not None
+    try:
+        return find_spec("pyspark") is not None
+    except ImportError:  # something in between finds it and does not give it
+        return False
 
 
 def runs_spark() -> bool:
