@@ -169,12 +169,12 @@ class Domain:
 class KeyCodes:
     """The domains of a stage, and the tables that join the codes of several attributes into one.
 
-    ``held``: the number of codes in all of these.
+    ``held``: the number of codes in all of these.  ``cells``: how many values were encoded in this call.
     """
 
     def __init__(self) -> None:
         self.held = 0
-        self._cells = 0
+        self.cells = 0
         self._renewal = Renewal()
         self._domains: dict[str, Domain] = {}
         self._pairs: dict[tuple[str, ...], IntTable] = {}
@@ -185,7 +185,7 @@ class KeyCodes:
 
         ``rows``: the number of rows of the past that the next call encodes again.
         """
-        cells, self._cells = max(rows, self._cells), 0
+        cells, self.cells = max(rows, self.cells), 0
         return KeyCodes() if self._renewal.due(self.held, lambda: cells) else self
 
     def encode(self, domain: str, column: Column) -> np.ndarray:
@@ -195,7 +195,7 @@ class KeyCodes:
         before = found.size
         codes = found.encode(column)
         self.held += found.size - before
-        self._cells += len(codes)
+        self.cells += len(codes)
         return codes
 
     def size(self, domains: Sequence[str]) -> int:
@@ -220,5 +220,5 @@ class KeyCodes:
             before = self._sizes.get(name, 0)
             out, self._sizes[name] = table.encode(packed, valid, before)
             self.held += self._sizes[name] - before
-            self._cells += n
+            self.cells += n
         return out
