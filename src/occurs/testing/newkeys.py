@@ -67,7 +67,7 @@ def new_keys(stage: Stage, rows: Mapping[str, Rows], clock: tuple[int, int], per
             first = first or codes(engine)
             found, kept = codes(engine), engine.state.rows()
             text = f"{found} codes for {kept} rows, after {period + 1} calls of {new} rows"
-            encoded = sum(one.cells for one in reachable(engine) if isinstance(one, KeyCodes))
+            encoded = sum(one.codes.cells for one in reachable(engine) if isinstance(one, Engine))
             assert found <= first + max(max(CODES, EACH * len(stage.definitions)) * (kept + new), 3 * encoded), text
 
 
