@@ -101,7 +101,7 @@ def table_of(seed: int, n: int = 60) -> pa.Table:
 
 
 def modes(program: Program) -> list[tuple[str, tuple[str, ...]]]:
-    stage = program.plan_without_data("ms")
+    stage = program._plan_without_data("ms")
     return [(g.mode, g.stage.defined) for g in groups(stage.definitions, stage)]
 
 
