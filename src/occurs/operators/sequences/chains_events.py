@@ -127,17 +127,23 @@ class Events:
             self._coded[name] = found
         return found
 
+    def _values(self, type: str, attribute: str) -> Column:
+        """An attribute of all events of a type; nulls if only types that inherit from it have it."""
+        rows = self.rows(type)
+        there = attribute == "time" or attribute in rows.columns
+        return rows.column(attribute) if there else Column.nulls(Type.NULL, len(rows))
+
     def column(self, types: tuple[str, ...], attribute: str, at: np.ndarray) -> Column:
         """The values of an attribute of events of ``types`` at places ``at``."""
         known = [t for t in types if self.number(t) >= 0 and len(self.rows(t))]
         if len(known) == 1:
-            return self.rows(known[0]).column(attribute).take(self.stream.row[at])
+            return self._values(known[0], attribute).take(self.stream.row[at])
         if not known:
             return Column.nulls(Type.NULL, len(at))
         base, parts, n = np.zeros(len(self.stream.types), np.int64), [], 0
         for t in known:
             base[self.number(t)] = n
-            parts.append(self.rows(t).column(attribute))
+            parts.append(self._values(t, attribute))
             n += len(self.rows(t))
         return joined(parts).take(base[self.stream.type[at]] + self.stream.row[at])
 
