@@ -20,6 +20,7 @@ import pytest
 
 from occurs import cachefolder, kernelcache, kernelwork
 from occurs import kernel as kernels
+from occurs.errors import ResourceProblem
 from occurs.kernel import Kernel
 
 INNER = """
@@ -164,7 +165,8 @@ def test_the_mode_is_one_of_three() -> None:
         [sys.executable, "-c", "import occurs.kernel"], env={**os.environ, "OCCURS_KERNELS": "fast"},
         capture_output=True, text=True,
     )  # fmt: skip
-    assert "OCCURS_KERNELS is 'fast': it is plain, compiled or auto" in done.stderr
+    assert "OCCURS_KERNELS is 'fast'" in done.stderr
+    assert "hint: it is plain, compiled or auto" in done.stderr
 
 
 def test_much_work_is_compiled(made: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -368,3 +370,62 @@ def test_the_kernels_that_warm_compiles_exist() -> None:
     for one in lines:
         module, name, *_ = one.split()
         assert isinstance(getattr(importlib.import_module(module), name), Kernel), one
+
+
+# -- a hostile place ---------------------------------------------------------------------------------------------------
+def test_sums_beyond_doubles_are_infinite_plain_and_compiled() -> None:
+    from occurs.operators.kernels.exactsums import _scaled
+
+    for m, e in ((2.0**53 - 1, 971), (2.0**53 - 1, 972), (-1.0, 1024), (1.0, 1023), (1.0, -1080), (0.0, 5000)):
+        both(_scaled, m, e)
+    assert both(_scaled, -1.0, 5000) == -np.inf
+
+
+def test_the_folder_may_be_removed_at_any_time(made: Make, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "MODE", "auto")
+    monkeypatch.setattr(kernels, "_spent", [0.0])
+    assert kernelcache.folder() == cache
+    cache.rmdir()
+    module = made()
+    assert module.total(np.ones(3, np.int64)) == 9
+    assert module.total.dispatcher(np.ones(3, np.int64)) == 9
+    assert [file for file in cache.iterdir() if file.name.startswith(module.total.digest)]
+
+
+def test_modules_of_the_current_folder_are_not_imported(
+    made: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "numpy.py").write_text("raise SystemExit('imported')")
+    monkeypatch.chdir(tmp_path / "here")
+    lines = [kernelwork.line(made().slow, [np.ones(2)])]
+    kernelwork.warm(lines, 1, lambda done, of: None)
+
+
+def test_warm_tells_of_a_kernel_that_cannot_be_kept(made: Make, cache: Path) -> None:
+    module = made()
+    assert kernelcache.folder() == cache
+    lines = [kernelwork.line(module.slow, [np.ones(2)])]
+    code = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)); import signal; " \
+           "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); from occurs.kernelwork import main; main(True)"  # fmt: skip
+    with pytest.MonkeyPatch.context() as small:
+        small.setattr(kernelwork, "_COMMAND", [sys.executable, "-c", code])
+        with pytest.raises(ResourceProblem, match="slow was not compiled: a compiled kernel could not be kept"):
+            kernelwork.warm(lines, 1, lambda done, of: None)
+
+
+def test_a_copy_of_a_process_starts_its_own(made: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = made()
+    beside = kernelwork.Beside()
+    assert beside.compiles(module.slow, [np.ones(2)])
+    process = beside._process
+    assert process is not None
+    copied = kernelwork.Beside()
+    copied._process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, text=True)
+    mine = copied._process
+    copied.forked()
+    assert copied._process is None
+    assert os.waitpid(mine.pid, 0)[0] == mine.pid
+    beside.leave()
+    beside.leave()  # once more does no harm
+    process.wait()

@@ -1,7 +1,8 @@
 """The folder of what is made once on a machine and then found again: ``OCCURS_CACHE``, else ``occurs`` in
 ``XDG_CACHE_HOME`` or ``~/.cache``.  It may be removed at any time.
 
-Files in it hold pickles, so a folder that somebody else owns or may write is not used.
+Files in it hold pickles, so a folder is not used if somebody else but root owns it or may write it, or one of those that
+it is in.
 """
 
 from __future__ import annotations
@@ -28,12 +29,22 @@ def folder(name: str) -> Path | None:
     for place in wanted:
         found = place.absolute() / name
         try:
-            found.mkdir(mode=0o700, parents=True, exist_ok=True)
-            about = found.stat()
+            found.mkdir(mode=0o755, parents=True, exist_ok=True)
+            trusted = _trusted(found.resolve())
         except OSError as problem:
             _log.debug("nothing can be kept in %s: %s", found, problem)
             continue
-        if about.st_uid == os.getuid() and not about.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        if trusted:
             return found
         _log.warning("%s belongs to another user or others may write it: nothing is kept there", found)
     return None
+
+
+def _trusted(place: Path) -> bool:
+    """Can nobody but this user and root change what is there?  What root has left for all is read, not written."""
+    for at, one in enumerate((place, *place.parents)):
+        about = one.stat()
+        shared = about.st_mode & (stat.S_IWOTH | (stat.S_IWGRP if at == 0 else 0))
+        if about.st_uid not in (os.getuid(), 0) or (shared and not (at and about.st_mode & stat.S_ISVTX)):
+            return False
+    return True

@@ -114,16 +114,23 @@ class Listing:
         self._found: frozenset[str] | None = None
 
     def __contains__(self, kernel: Kernel) -> bool:
-        if self._found is None:
-            place = folder()
-            names = os.listdir(place) if place is not None else ()
+        found = self._found
+        if found is None:
             ending = f".{versions()}"
-            self._found = frozenset(name.partition(".")[0] for name in names if name.endswith(ending))
-        return kernel.digest in self._found
+            found = self._found = frozenset(name.partition(".")[0] for name in _names() if name.endswith(ending))
+        return kernel.digest in found
 
     def again(self) -> None:
         """Look again at the next question."""
         self._found = None
+
+
+def _names() -> list[str]:
+    place = folder()
+    try:
+        return [] if place is None else os.listdir(place)
+    except OSError:  # it was removed meanwhile, which is allowed at any time
+        return []
 
 
 LISTING = Listing()
@@ -162,9 +169,13 @@ class Cache:
             return
         raw = dumps(data._reduce())
         try:
+            path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)  # it may have been removed meanwhile
             with tempfile.NamedTemporaryFile(dir=path.parent, prefix="new-", delete=False) as file:
                 file.write(hashlib.sha256(raw).digest() + raw)
+            os.chmod(file.name, 0o644)
             os.replace(file.name, path)
+        except PermissionError:  # what another user has left is only read
+            log.debug("a compiled kernel could not be kept in %s", path.parent)
         except OSError as problem:  # it will be compiled again; a full disk is no reason to stop here
             log.warning("a compiled kernel could not be kept in %s: %s", path.parent, problem)
 

@@ -14,11 +14,12 @@ import itertools
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -89,11 +90,17 @@ def _parts(text: str) -> Iterator[str]:
 
 def compile_line(text: str) -> None:
     """Compile what a line names, or load it from the cache."""
-    module, name, *kinds = text.split()
-    kernel = getattr(importlib.import_module(module), name)
+    kernel = kernel_of(text)
     dispatcher = kernel.dispatcher
     if kernel.signature is None:
-        dispatcher.compile(tuple(map(numba_type, kinds)))
+        dispatcher.compile(tuple(map(numba_type, text.split()[2:])))
+
+
+def kernel_of(text: str) -> Kernel:
+    """The kernel that a line names."""
+    module, name = text.split()[:2]
+    found: Kernel = getattr(importlib.import_module(module), name)
+    return found
 
 
 # -- the other process -------------------------------------------------------------------------------------------------
@@ -119,6 +126,9 @@ def main(answer: bool) -> None:
         with nullcontext() if answer else _alone():
             compile_line(text)
         if answer:
+            kernelcache.LISTING.again()
+            if kernel_of(text) not in kernelcache.LISTING:
+                raise SystemExit("its file could not be written")
             print("done", flush=True)
 
 
@@ -181,29 +191,46 @@ class Beside:
     def leave(self) -> None:
         """This process ends; the other one does what it was asked, for the next one."""
         if self._process is not None:
-            self._input().close()
+            with suppress(OSError):  # it has ended before
+                self._input().close()
+
+    def forked(self) -> None:
+        """This is a copy of the process that has started the other one: it starts its own, if need be."""
+        self._lock = threading.Lock()
+        if self._process is not None:
+            self.leave()
+            self._process.returncode = 0  # nobody waits for it here
+            self._process, self._waiting = None, {}
 
     def _end(self) -> None:
         if self._process is not None:
-            self._input().close()
+            with suppress(OSError):
+                self._input().close()
             threading.Thread(target=self._process.wait, daemon=True).start()
             self._process = None
 
 
 def _environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "OCCURS_KERNELS": "compiled"}
+    path = os.pathsep.join(place for place in sys.path if os.path.isabs(place))
+    return {**os.environ, "PYTHONPATH": path, "OCCURS_KERNELS": "compiled"}
+
+
+#: without the current folder, whose files may have the names of modules
+_COMMAND = [sys.executable, "-P", "-m", "occurs.kernelwork"]
 
 
 def _begun(log: Path) -> subprocess.Popen[str]:
     with open(log, "w") as file:
         return subprocess.Popen(
-            [sys.executable, "-m", "occurs.kernelwork"], env=_environment(), stdin=subprocess.PIPE, text=True,
+            _COMMAND, env=_environment(), stdin=subprocess.PIPE, text=True,
             stdout=file, stderr=file, start_new_session=True,
         )  # fmt: skip
 
 
 BESIDE = Beside()
 atexit.register(BESIDE.leave)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: BESIDE.forked())
 
 
 # -- all of them -------------------------------------------------------------------------------------------------------
@@ -226,19 +253,26 @@ def warm(lines: Sequence[str], processes: int, told: Callable[[int, int], None])
 
 def _feed(lines: Iterator[str], told: Callable[[], None]) -> None:
     """Give one process a line after the other; it answers each."""
-    command = [sys.executable, "-m", "occurs.kernelwork", "--answer"]
-    with subprocess.Popen(
-        command, env=_environment(), text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
+    with (
+        tempfile.TemporaryFile("w+") as log,
+        subprocess.Popen(
+            [*_COMMAND, "--answer"], env=_environment(), text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
+        ) as process,
+    ):  # fmt: skip
         assert process.stdin is not None
         assert process.stdout is not None
-        assert process.stderr is not None
         for one in lines:
-            process.stdin.write(one + "\n")
-            process.stdin.flush()
-            if not process.stdout.readline():
-                why = process.stderr.read().strip().rpartition("\n")[2]
-                raise ResourceProblem.of("internal", f"{one.split()[1]} could not be compiled: {why}")
+            try:
+                process.stdin.write(one + "\n")
+                process.stdin.flush()
+                answer = process.stdout.readline()
+            except BrokenPipeError:
+                answer = ""
+            if not answer:
+                log.seek(0)
+                why = log.read().strip().rpartition("\n")[2]
+                raise ResourceProblem.of("cannot-write", f"{one.split()[1]} was not compiled: {why}")
             told()
 
 

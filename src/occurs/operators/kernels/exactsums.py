@@ -155,6 +155,14 @@ def _rounded(x: np.ndarray) -> tuple[float, int]:
 
 
 @kernel
+def _scaled(m: float, e: int) -> float:
+    """m times 2 to the power of e; infinite beyond the range of doubles, where Python's ``ldexp`` raises."""
+    if m != 0.0 and math.frexp(m)[1] + e > 1024:
+        return np.inf if m > 0.0 else -np.inf
+    return math.ldexp(m, int(e))
+
+
+@kernel
 def sums(table: np.ndarray, base: int, lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
     """The sum of each range, rounded once; infinite beyond the range of doubles."""
     out = np.zeros(len(lo), np.float64)
@@ -163,7 +171,7 @@ def sums(table: np.ndarray, base: int, lo: np.ndarray, hi: np.ndarray) -> np.nda
         if hi[i] > lo[i]:
             _difference(table, lo[i], hi[i], x)
             m, e = _rounded(x)
-            out[i] = math.ldexp(m, e + base)
+            out[i] = _scaled(m, e + base)
     return out
 
 
@@ -211,5 +219,5 @@ def deviations(
                 x[k] = d & _WORD
                 borrow = (d >> _32) & np.uint64(1)
         m, e = _rounded(x)
-        out[i] = math.sqrt(math.ldexp(m / (float(n) * float(n - 1)), e + 2 * base))
+        out[i] = math.sqrt(_scaled(m / (float(n) * float(n - 1)), e + 2 * base))
     return out
