@@ -1,8 +1,7 @@
 """The folder of what is made once on a machine and then found again: ``OCCURS_CACHE``, else ``occurs`` in
 ``XDG_CACHE_HOME`` or ``~/.cache``.  It may be removed at any time.
 
-Files in it hold pickles, so a folder is not used if somebody else but root owns it or may write it, or one of those that
-it is in.
+Files in it hold pickles.  So a folder is not used if somebody else but root owns it or may write it, or a folder above.
 """
 
 from __future__ import annotations

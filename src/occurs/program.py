@@ -190,6 +190,10 @@ class Program(Intake):
         """This program, which also tells of triggers that they can fire no more."""
         return self._with(never=True)
 
+    def runs_on(self, host: str) -> bool:
+        """Do all definitions run on ``host`` (``local``, ``spark``)?"""
+        return all(host in part.hosts for part in self._unbound.parts.values() if part.nodes)
+
     def require(self, host: str) -> None:
         """Raise UsageProblem if there are definitions that do not run on ``host`` (``local``, ``spark``)."""
         for name, part in self._unbound.parts.items():

@@ -167,7 +167,7 @@ def alone(monkeypatch):
 def test_a_small_history_runs_in_this_process(occurs, here, alone):
     done = occurs("run", "fire.tesla", "--events", "events.csv")
     assert (done.status, json.loads(done.out)) == (0, FIRE)
-    assert "running in this process: 0 kB of events (--host)" in done.err
+    assert "running in this process: 193 bytes of events (--host)" in done.err
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_large_files_run_on_spark_if_it_is_installed(occurs, here, alone, monkey
     monkeypatch.setattr(_input, "has_pyspark", lambda: False)
     done = occurs("run", "fire.tesla", "--events", "events.csv")
     assert (done.status, json.loads(done.out)) == (0, FIRE)
-    assert "in this process: 0 kB of events, but PySpark is not installed (pip install" in done.err
+    assert "in this process: 193 bytes of events, but PySpark is not installed (pip install" in done.err
     monkeypatch.setattr(_input, "has_pyspark", lambda: True)
     monkeypatch.setattr(_input, "spark_events", lambda *given: sys.exit(7))
     assert occurs("run", "fire.tesla", "--events", "events.csv").status == 7

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 #: files of more bytes together than this run on Spark if nothing is said
 LOCAL_READS = 512 << 20
+_SIZES = (("MB", 1_000_000), ("kB", 1_000))
 #: text files beyond so many bytes together are read by Spark itself (bad rows are then named without their place)
 SPARK_READS = 1 << 30
 
@@ -124,7 +125,7 @@ def host(program: Program, given: Input) -> str:
 def _automatic(program: Program, given: Input) -> tuple[str, str]:
     """The host that fits, and the reason."""
     size = sum(place.size for place in given.places)
-    megabytes = f"{size / 1e6:,.0f} MB" if size >= 1e6 else f"{size / 1e3:,.0f} kB"
+    events = next((f"{size / n:,.0f} {unit} of events" for unit, n in _SIZES if size >= n), f"{size} bytes of events")
     if os.environ.get("SPARK_REMOTE"):
         found = "SPARK_REMOTE names a server"
     elif "PYSPARK_GATEWAY_PORT" in os.environ:
@@ -132,11 +133,13 @@ def _automatic(program: Program, given: Input) -> tuple[str, str]:
     elif runs_spark():
         found = "a Spark session runs here already"
     elif size > LOCAL_READS:
-        found = f"{megabytes} of events"
+        found = events
     else:
-        return "local", f"{megabytes} of events"
+        return "local", events
     if not has_pyspark():
         return "local", f"{found}, but PySpark is not installed ({INSTALL})"
+    if not program.runs_on("spark"):
+        return "local", f"{found}, but the rules run in one process only"
     return "spark", found
 
 
