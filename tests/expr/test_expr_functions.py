@@ -252,9 +252,10 @@ def test_the_references_agree_with_the_example(name: str) -> None:
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Rome", "Asia/Kolkata", "America/New_York", "Australia/Lord_Howe"])
-def test_calendars_of_zones(zone: str) -> None:
+@pytest.mark.parametrize("year", [2024, 2038])
+def test_calendars_of_zones(zone: str, year: int) -> None:
     """Every half hour of a year and around it, in the engine and in the references."""
-    first = int(datetime(2023, 12, 31, 20, 15, tzinfo=UTC).timestamp())
+    first = int(datetime(year - 1, 12, 31, 20, 15, tzinfo=UTC).timestamp())
     times = [(first + 1800 * i) * 1_000_000 for i in range(48 * 367)]
     column = pa.array(times, pa.int64())
     for name in ("year", "quarter", "week", "dayofyear", "dayofweek", "hour", "minute", "day_name", "date"):
@@ -262,6 +263,14 @@ def test_calendars_of_zones(zone: str) -> None:
     for unit in ("hour", "day", "week", "quarter"):
         got = CATALOGUE["date_trunc"].run(unit, column, zone).to_pylist()
         assert got == [REFERENCE["date_trunc"](unit, t, zone) for t in times]
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Rome"])
+def test_calendars_of_null(zone: str) -> None:
+    column = pa.array([None, 2_161_555_200_000_000, None], pa.int64())  # 2038-07-01
+    assert CATALOGUE["hour"].run(column, zone).to_pylist() == [None, 0 if zone == "UTC" else 2, None]
+    assert CATALOGUE["date_trunc"].run("day", column, zone).null_count == 2
+    assert CATALOGUE["hour"].run(column[:1], zone).to_pylist() == [None]
 
 
 def test_what_the_catalogue_refuses_is_null() -> None:

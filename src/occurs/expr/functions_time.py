@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -15,6 +16,7 @@ from occurs.expr.node import PHYSICAL
 from occurs.expr.signature import STRING, TIMESTAMP
 from occurs.expr.signature import function as declare
 from occurs.model.types import Type
+from occurs.model.zones import instants, local_times, zone_problem
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SAMPLE = datetime(2024, 1, 5, 9, 7, 30, 250_000, tzinfo=UTC)
@@ -23,23 +25,19 @@ _SAMPLE = datetime(2024, 1, 5, 9, 7, 30, 250_000, tzinfo=UTC)
 function = partial(declare, topic="times")
 
 
-def zone_problem(zone: str) -> str | None:
-    """What is wrong with the name of a time zone, or None."""
-    try:
-        pc.hour(pa.array([0], pa.timestamp("us", tz=zone or "-")))
-    except pa.ArrowInvalid:
-        return f"there is no time zone `{zone}`: zones are named like `Europe/Rome`"
-    return None
-
-
-def _stamps(x: pa.Array, zone: str = "UTC") -> pa.Array:
-    """As timestamps of a zone, of which Arrow takes the local calendar."""
-    return x.view(pa.timestamp("us", tz=zone))
+def _moved(run: Callable[[np.ndarray, str], np.ndarray], x: pa.Array, zone: str) -> pa.Array:
+    """Times from UTC to a zone or back, as timestamps without a zone."""
+    if zone != "UTC":
+        valid = x.is_valid().to_numpy(zero_copy_only=False)
+        times = np.zeros(len(x), np.int64)
+        times[valid] = run(x.view(pa.int64()).drop_null().to_numpy(), zone)
+        x = pa.array(times, mask=~valid)
+    return x.view(pa.timestamp("us"))
 
 
 def _local(x: pa.Array, zone: str) -> pa.Array:
     """The times that clocks of a zone show, without a zone."""
-    return pc.local_timestamp(_stamps(x, zone))
+    return _moved(local_times, x, zone)
 
 
 def _calendar(name: str, doc: str, kernel: Callable[[pa.Array], pa.Array], result: Type, example: Any) -> None:
@@ -125,11 +123,11 @@ def date_trunc(unit: str, x: pa.Array, zone: str = "UTC") -> pa.Array:
         return pa.nulls(len(x), pa.int64())
     start = pc.floor_temporal(_local(x, zone), unit=short, week_starts_monday=True)
     # what clocks show twice is the first, what they skip is the instant behind the gap
-    first = pc.assume_timezone(start, zone, ambiguous="earliest", nonexistent="latest").view(pa.int64())
+    first = _moved(instants, start, zone).view(pa.int64())
     if short not in _SHORT:
         return first
     # of an hour that is there twice, the one that ``x`` is in
-    last = pc.assume_timezone(start, zone, ambiguous="latest", nonexistent="latest").view(pa.int64())
+    last = _moved(partial(instants, latest=True), start, zone).view(pa.int64())
     return pc.if_else(pc.less_equal(last, x), last, first)
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from occurs.expr.evaluate import select
 from occurs.expr.render import render
 from occurs.expr.tree import Binary, Expr, Literal, Ref, conjuncts
 from occurs.model.time import TimeKind
+from occurs.model.zones import instants, local_times
 
 FIELDS = ("Y", "MO", "DM", "D", "H", "M", "S", "MS")
 #: the unit at whose start a field changes, coarse to fine
@@ -148,13 +148,10 @@ def _field(leaf: Expr, units: np.ndarray, level: int) -> pa.Array:
 
 def _utc(local: np.ndarray, zone: str) -> np.ndarray:
     """UTC of local times: the first of two, and the end of the gap for those that do not exist."""
-    utc = pc.assume_timezone(pa.array(local.astype("M8[us]")), zone, ambiguous="earliest", nonexistent="latest")
-    return utc.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False).astype("M8[us]")
+    return instants(local.astype("M8[us]").view(np.int64), zone).view("M8[us]")
 
 
 def _to_utc(local: np.ndarray, zone: str) -> np.ndarray:
     """UTC of local times; those that do not exist are left out, of those that occur twice the first is taken."""
     utc = _utc(local, zone)
-    back = pc.local_timestamp(pa.array(utc).cast(pa.timestamp("us", tz="UTC")).cast(pa.timestamp("us", tz=zone)))
-    exists = back.to_numpy(zero_copy_only=False).astype("M8[us]") == local.astype("M8[us]")
-    return utc[exists]
+    return utc[local_times(utc.view(np.int64), zone) == local.astype("M8[us]").view(np.int64)]

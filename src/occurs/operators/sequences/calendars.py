@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
+from occurs.model.zones import changes
 from occurs.operators.kernels import sequence_tables as T
 from occurs.operators.kernels.sequence_calendar import next_instant
 from occurs.operators.sequences.layout import Layout
@@ -13,9 +12,9 @@ from occurs.operators.sequences.stream import Stream
 from occurs.operators.sequences.work import Work
 
 _LEAST = -(2**62)
-_HOUR = 3600
-#: what a calendar can name, in seconds since 1970: the years 1 to 9999
-_FIRST, _LAST = -62_135_596_800, 253_402_300_799
+_SECOND = 1_000_000
+#: what a calendar can name, in microseconds since 1970: the years 1 to 9999
+_FIRST, _LAST = -62_135_596_800 * _SECOND, 253_402_300_799 * _SECOND
 
 
 def segments_of(layout: Layout, stream: Stream) -> np.ndarray:
@@ -23,26 +22,9 @@ def segments_of(layout: Layout, stream: Stream) -> np.ndarray:
     if layout.zone == "UTC":
         return np.array([[_LEAST, 0]], np.int64)
     assert stream.start is not None
-    first, last = stream.start * layout.tick // 1_000_000, stream.frontier * layout.tick // 1_000_000
-    first, last = max(_FIRST, first - 2 * 86_400), min(_LAST, last + 2 * 86_400)
-    grid = np.append(np.arange(first // _HOUR * _HOUR, last, _HOUR), last)
-    ahead = _ahead(grid, layout.zone)
-    changes = np.flatnonzero(ahead[1:] != ahead[:-1])
-    low, high = grid[changes], grid[changes + 1]
-    # the second from which on the later one holds
-    while len(low) and (high - low > 1).any():
-        middle = (low + high) // 2
-        later = _ahead(middle, layout.zone) == ahead[changes + 1]
-        high = np.where(later, middle, high)
-        low = np.where(later, low, middle)
-    starts = np.concatenate([[_LEAST], high])
-    return np.column_stack([starts, np.concatenate([ahead[:1], ahead[changes + 1]])]).astype(np.int64)
-
-
-def _ahead(seconds: np.ndarray, zone: str) -> np.ndarray:
-    utc = pa.array(seconds * 1_000_000).view(pa.timestamp("us")).cast(pa.timestamp("us", tz="UTC"))
-    local = pc.local_timestamp(utc.cast(pa.timestamp("us", tz=zone)))
-    return local.view(pa.int64()).to_numpy() // 1_000_000 - seconds
+    between = (min(max(at * layout.tick, _FIRST), _LAST) for at in (stream.start, stream.frontier))
+    starts, ahead = changes(layout.zone, *between)
+    return np.column_stack([starts, ahead]) // _SECOND
 
 
 def next_due(work: Work, layout: Layout, segments: np.ndarray, stream: Stream) -> None:
