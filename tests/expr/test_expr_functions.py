@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime, timedelta
+from decimal import ROUND_HALF_UP, Decimal
+from random import Random
 from typing import Any
 
 import pyarrow as pa
@@ -99,6 +101,14 @@ MICROSECONDS = (STAMP - EPOCH) // timedelta(microseconds=1)
         ("round", (0.49999999999999994,), 0.0),
         ("round", (1.005, 2), 1.01),
         ("round", (2.3449999999, 2), 2.34),
+        ("round", (0.285, 2), 0.29),
+        ("round", (-0.285, 2), -0.29),
+        ("round", (5.015, 2), 5.02),
+        ("round", (44745888891.65, 5), 44745888891.65),
+        ("round", (2.5, 10**8), 2.5),
+        ("round", (math.inf, -400), math.inf),
+        ("round", (250.0, -10**8), 0.0),
+        ("round", (250, -10**8), 0),
         ("round", (1e300, 300), 1e300),
         ("round", (1e300, -400), 0.0),
         ("round", (1234.5, -2), 1200.0),
@@ -282,3 +292,22 @@ def test_what_the_catalogue_refuses_is_null() -> None:
     assert call("regexp_extract", "abc", "a(b)", -1) is None
     assert call("distance", 91.0, 0.0, 0.0, 0.0) is None
     assert call("distance", 45.0, math.inf, 0.0, 0.0) is None
+
+
+@pytest.mark.parametrize("digits", [-400, -3, -1, 0, 1, 2, 3, 5, 9, 20, 400])
+def test_round_as_the_reference(digits: int) -> None:
+    random = Random(digits)
+    halves = [float(f"{random.randint(-10**6, 10**6)}5e-{random.randint(0, 9)}") for _ in range(300)]
+    halves += [0.285, 1.005, 5.015, -0.285, 1.255, 0.145, 44745888891.65, math.inf, -math.inf]
+    values = [*halves, *(math.nextafter(v, s) for v in halves for s in (-math.inf, math.inf))]
+    values = [v for v in values if v == v]
+    got = CATALOGUE["round"].run(pa.array(values), digits).to_pylist()
+    assert got == [REFERENCE["round"](v, digits) for v in values]
+    if 0 <= digits <= 5:
+        places = Decimal(1).scaleb(-digits)
+        sevens = [v for v in halves if abs(v) < 1e8]
+        expected = [float(Decimal(repr(v)).quantize(places, ROUND_HALF_UP)) for v in sevens]
+        assert CATALOGUE["round"].run(pa.array(sevens), digits).to_pylist() == expected
+    ints = [random.randint(-(10**17), 10**17) for _ in range(100)] + [5, -5, 15, 250, -250, 1499]
+    got = CATALOGUE["round"].run(pa.array(ints), digits).to_pylist()
+    assert got == [REFERENCE["round"](v, digits) for v in ints]

@@ -72,16 +72,15 @@ def _round(x: pa.Array, digits: int = 0) -> pa.Array:
     if digits > 308:
         return x
     if digits < -308:
-        return pc.multiply(x, 0.0)
+        return pc.if_else(pc.is_inf(x), x, pc.multiply(x, 0.0))
     values, valid = floats(x), validity(x)
     size, unit = np.abs(values), 10.0 ** abs(digits)
     with np.errstate(all="ignore"):
         scaled = size * unit if digits > 0 else size / unit
         base = np.floor(scaled)
         # a number that reads 2.345 is a half, though its binary value lies beside it
-        half = (base + 0.5) / unit == size if digits > 0 else (base + 0.5) * unit == size
-        near = halves_away(pa.array(scaled)).to_numpy(zero_copy_only=False)
-        whole = np.where(half, base + 1, near)
+        below, half = ((n / unit if digits > 0 else n * unit) for n in (base, base + 0.5))
+        whole = base + ((size >= half) & (size != below))
         out = np.copysign(whole / unit if digits > 0 else whole * unit, values)
     # from 2**52 on there is nothing behind the point
     return from_numpy(np.where(scaled < 2.0**52, out, values), valid)

@@ -56,20 +56,30 @@ def _whole(f: Callable[[Any], int]) -> Callable[[Any], Any]:
 
 
 def _round(a: Any, digits: int = 0) -> Any:
-    """To so many places after the point (negative: before it), halves away from zero."""
-    scale = Fraction(10) ** digits
-    if not isinstance(a, float):
-        return a if digits >= 0 else int(_nearest(a * scale) / scale)
-    if math.isinf(a):
+    """To so many places after the point (negative: before it), halves away from zero.
+
+    A float is a half if it is the float of a decimal half: 2.345 and 0.285 are, though their binary values lie beside
+    them.  From 2**52 on (counted in the last place that stays) a float has no halves and stays as it is.
+    """
+    if isinstance(a, float) and (math.isinf(a) or digits > 308):
         return a
-    # a decimal such as 2.345 is no float: the product is rounded first, so that it counts as the half it looks like
-    scaled = a * 10.0**digits if digits >= 0 else a / 10.0**-digits
-    return a if math.isinf(scaled) else float(_nearest(scaled) / scale)
+    if digits < -308:
+        return a * 0
+    if not isinstance(a, float):
+        return a if digits >= 0 else _signed(a, (abs(a) + 10**-digits // 2) // 10**-digits * 10**-digits)
+    scale = Fraction(10) ** digits
+    scaled = abs(Fraction(a)) * scale
+    if scaled >= 2**52:
+        return a
+    whole = math.floor(scaled)
+    below, half = float(whole / scale), float((whole + Fraction(1, 2)) / scale)
+    if below < abs(a) >= half:
+        whole += 1
+    return math.copysign(float(whole / scale), a)
 
 
-def _nearest(a: Any) -> int:
-    whole = math.floor(abs(Fraction(a)) + Fraction(1, 2))
-    return -whole if a < 0 else whole
+def _signed(like: int, amount: int) -> int:
+    return -amount if like < 0 else amount
 
 
 # --- casts --------------------------------------------------------------------------------------------------------
