@@ -37,7 +37,8 @@ class Windowed(Expr):
     """``function`` (count sum avg min max stddev median percentile first last list set, or ``count distinct``) of
     ``attribute`` over the rows of a window.
 
-    ``attribute`` None counts rows.  ``type``: of the result.  ``percent``: of a percentile.
+    ``attribute`` None counts rows.  ``type``: of the result.  ``percent``: of a percentile.  ``of``: the type of the
+    values of a list, NULL if nothing is known of it.
     """
 
     function: str
@@ -48,6 +49,7 @@ class Windowed(Expr):
     keys: tuple[KeyPart, ...]
     residual: tuple[Expr, ...] = ()
     percent: float | None = None
+    of: Type = Type.NULL
     span: Span | None = _span()
 
     @property
@@ -69,6 +71,7 @@ class Reduced:
     attribute: str | None
     type: Type
     percent: float | None = None
+    of: Type = Type.NULL
 
 
 def aggregate(run: Run, matches: Matches, node: Windowed) -> Column:
@@ -120,7 +123,7 @@ def reduced(
         return Column(Type.INT, count, None)
     if name in ("list", "set"):
         ranks = _ranks(index, node.attribute, ordered) if name == "set" and column.type is not Type.NULL else None
-        return _lists(ordered, ranks, lo, hi)
+        return _lists(ordered if node.of is Type.NULL else ordered.cast(node.of), ranks, lo, hi)
     if column.type is Type.NULL:  # nothing but nulls, so there is nothing to order or to add
         return Column(node.type, count, None) if name == "sum" else Column.nulls(node.type, len(lo))
     some = count > 0

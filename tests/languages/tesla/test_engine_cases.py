@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import occurs
@@ -47,3 +48,15 @@ def run(text: str, case: Case, budget: int):  # type: ignore[no-untyped-def]
         for frontier, part in calls(rows, history.clock[1], budget):
             done.append(engine.advance(part, frontier, history.clock[0]))
     return detected(LocalDetections(stage, done, history, None, False, False, None))
+
+
+@pytest.mark.parametrize("condition", ["", "V < X.V"], ids=["plain", "tested"])
+def test_lists_of_times_are_of_the_type_of_the_times(condition: str) -> None:
+    listed = f"LIST(B({condition}).time) within 5 s from X"
+    rules = f"define CE(L, S, T) from X() where L = {listed}, S = SET{listed[4:]}, T = LAST{listed[4:]}"
+    tables = {"B": pa.table({"time": [1, 2], "V": [0, 0]}), "X": pa.table({"time": [3, 9], "V": [1, 1]})}
+    row = occurs.parse(rules).detect(tables, time_unit="s").arrow("CE").to_pylist()[0]
+    assert (row["L"], row["S"], row["T"]) == ([1, 2], [1, 2], 2)
+    stamped = {t: table.set_column(0, "time", table["time"].cast(pa.timestamp("s"))) for t, table in tables.items()}
+    row = occurs.parse(rules).detect(stamped).arrow("CE").to_pylist()[0]
+    assert row["L"] == row["S"] == [row["T"].replace(second=1), row["T"]]

@@ -142,7 +142,7 @@ class _Compiler:
             result = column
         source = Source(type, filters, type in self.strict)
         function = (node.function, node.attribute, result, source, interval, keys, residual, node.percent)
-        return Windowed(*function, span=node.span)
+        return Windowed(*function, of=column or Type.NULL, span=node.span)
 
     def interval(self, interval: syntax.Interval, *, opened: bool) -> Within | Between:
         if isinstance(interval, syntax.Within):
