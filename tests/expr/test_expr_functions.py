@@ -286,7 +286,10 @@ def test_calendars_of_null(zone: str) -> None:
 def test_what_the_catalogue_refuses_is_null() -> None:
     assert call("hour", EPOCH, "Rome") is None
     assert call("date_trunc", "day", EPOCH, "Rome") is None
-    assert call("hour", EPOCH, "+01:00") is None  # zones have names, as with `--zone` and `TZ`
+    for offset in ("+02:00", "-0200", "02:00"):
+        assert call("hour", EPOCH, offset) is REFERENCE["hour"](0, offset) is None
+        for name, place in (("hour", 1), ("date_trunc", 2)):
+            assert CATALOGUE[name].problem[place](offset).startswith(f"`{offset}` is an offset")
     assert call("bucket", "a", 0) is None
     assert call("regexp_extract", "abc", "a(b)", 2) is None
     assert call("regexp_extract", "abc", "a(b)", -1) is None

@@ -6,6 +6,7 @@ knows no summer time after 2037.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -26,7 +27,10 @@ _INT64 = np.iinfo(np.int64)
 
 
 def zone_problem(zone: str) -> str | None:
-    """What is wrong with the name of a time zone, or None."""
+    """What is wrong with the name of a time zone, or None.  An offset such as `+02:00` names no zone."""
+    if re.match(r"[+-]?\d", zone):
+        ahead = "`Etc/GMT-2` is 2 hours ahead of UTC"
+        return f"`{zone}` is an offset, and not a time zone: zones are named like `Europe/Rome`; {ahead}"
     try:
         ZoneInfo(zone)
     except (ZoneInfoNotFoundError, ValueError, OSError):
