@@ -187,6 +187,7 @@ def test_places_in_a_cell_are_those_of_its_lines(shell):
         ("tesla", "%%occurs: two words were expected, not 1"),
         ("", "%%occurs: two words were expected, not 0"),
         ("tesla a-b", "%%occurs: `a-b` is not the name of a variable"),
+        ('tesla "x', '%%occurs: `tesla "x` cannot be split into words: no closing quotation'),
         ("tesla class", "%%occurs: `class` is not the name of a variable"),
         ("tesle fire", "there is no language `tesle`"),
     ],

@@ -43,7 +43,11 @@ def unload(shell: InteractiveShell) -> None:
 
 
 def _words(line: str) -> tuple[str, str]:
-    words = shlex.split(line)
+    try:
+        words = shlex.split(line)
+    except ValueError as error:  # a quote that is not closed, or a backslash at the end
+        text = f"%%occurs: `{line}` cannot be split into words: {str(error).lower()}"
+        raise UsageProblem.of("bad-option", text, hint=_USAGE) from error
     if len(words) != 2:
         raise UsageProblem.of("bad-option", f"%%occurs: two words were expected, not {len(words)}", hint=_USAGE)
     language, name = words
