@@ -16,6 +16,7 @@ from occurs.connect.files import read_sources
 from occurs.connect.writers import write
 from occurs.errors import InputProblem, UsageProblem
 from occurs.model.history import InputOptions, normalise
+from occurs.model.source import Source
 from occurs.model.ticks import to_ticks
 from occurs.model.timeformat import TimeFormat
 from occurs.model.timehints import formats_of, time_hint
@@ -61,6 +62,54 @@ def test_times_in_a_format_are_those_of_strptime(written):
     assert ticks(texts, written) == [python_ticks(t, written) for t in texts]
 
 
+MONTHS_WRITTEN = {
+    "5 March 2024": 3, "5 mar. 2024": 3, "5 SEPT 2024": 9, "5 Sept. 2024": 9, "5 september 2024": 9, "5 may 2024": 5,
+    "5 marraskuu 2024": None, "5 maybe 2024": None, "5 decembre 2024": None, "5 ma 2024": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("directive", ["%b", "%B", "%h"])
+def test_months_are_english_names_or_their_short_ones(directive):
+    found = ticks(list(MONTHS_WRITTEN), f"%d {directive} %Y")
+    expected = [m and python_ticks(f"2024-{m}-05", "%Y-%m-%d") for m in MONTHS_WRITTEN.values()]
+    assert found == expected
+    assert formats_of(["5 marraskuu 2024"]) == []
+
+
+def test_whole_floats_and_decimals_are_read_in_a_format_by_their_digits():
+    written = TimeFormat.of("%Y%m%d")
+    at = 1704412800000000
+    for kind in (pa.float64(), pa.decimal128(12, 2)):
+        values = pa.array([20240105, None, 20240230, 5], pa.int32()).cast(kind)
+        found = to_ticks(pa.chunked_array([values]), written=written)
+        assert (found[0].to_pylist(), found[1]) == ([at, None, None, None], True)
+    floats = pa.chunked_array([pa.array([20240105.0, 20240105.5, 1e300, float("nan")])])
+    assert to_ticks(floats, written=written)[0].to_pylist() == [at, None, None, None]
+    table = pa.table({"type": ["A", "A"], "time": [20240105.0, 3.0], "v": [1, 2]})
+    how = InputOptions(time_format="%Y%m%d")
+    with pytest.raises(InputProblem, match="unreadable time"):
+        normalise([Source(table)], inputs=["A"], options=how)
+
+
+@pytest.mark.spark
+def test_spark_reads_whole_floats_and_decimals_in_a_format_as_this_process_does(spark):
+    from pyspark.sql import functions as F
+
+    from occurs.hosts.spark.columns import convert
+    from occurs.model.types import Type
+
+    values = [20240105.0, None, 20240230.0, 5.0, 20240105.5, 1e300, float("nan")]
+    frame = spark.createDataFrame([(n, v) for n, v in enumerate(values)], "n int, t double")
+    frame = frame.withColumn("d", F.col("t").try_cast("decimal(12,2)"))
+    made = [convert(F.col(c), frame.schema[c].dataType, Type.TIMESTAMP, written=TimeFormat.of("%Y%m%d")) for c in "td"]
+    columns = [c for pair in made for c in pair]
+    rows = frame.orderBy("n").select(*columns).collect()
+    at = 1704412800000000
+    assert [r[0] for r in rows] == [r[2] for r in rows] == [at] + [None] * 6
+    assert [r[1] for r in rows] == [False, False, True, True, True, True, False]
+    assert [r[3] for r in rows] == [False, False, True, True, True, False, False]
+
+
 @pytest.mark.spark
 def test_spark_reads_times_in_a_format_as_this_process_does(spark):
     from pyspark.sql import functions as F
@@ -70,16 +119,18 @@ def test_spark_reads_times_in_a_format_as_this_process_does(spark):
     from occurs.model.types import Type
 
     rows = [(n, t) for n, written in enumerate(FORMATS) for t in texts_of(written)]
+    rows += [(len(FORMATS), t) for t in MONTHS_WRITTEN]
+    formats = [*FORMATS, "%d %b %Y"]
     frame = spark.createDataFrame(rows, "n int, t string")
     made = F.lit(None).cast("long")
-    for n, written in enumerate(FORMATS):
+    for n, written in enumerate(formats):
         value, _ = convert(F.col("t"), StringType(), Type.TIMESTAMP, written=TimeFormat.of(written))
         made = F.when(F.col("n") == n, value).otherwise(made)
     found = sorted(map(repr, frame.select("n", "t", made.alias("at")).toArrow().to_pylist()))
     expected = []
     for n, texts in itertools.groupby(rows, key=lambda row: row[0]):
         column = [t for _, t in texts]
-        expected += [{"n": n, "t": t, "at": at} for t, at in zip(column, ticks(column, FORMATS[n]), strict=True)]
+        expected += [{"n": n, "t": t, "at": at} for t, at in zip(column, ticks(column, formats[n]), strict=True)]
     assert found == sorted(map(repr, expected))
 
 
@@ -95,6 +146,7 @@ def test_spark_reads_times_in_a_format_as_this_process_does(spark):
         "%s": "`%s` is not a directive",
         "%Y-%m-%d %Y": "`%Y` occurs twice",
         "%Y-%m-%d %I": "go together",
+        "%Y-%m-%d %": "no directive follows",
     }.items(),
 )
 def test_formats_that_make_no_times_are_refused(written, why):
@@ -157,9 +209,17 @@ def test_delimiters_and_encodings(tmp_path):
     with pytest.raises(InputProblem, match="it is not ASCII") as caught:
         read(str(path), encoding="ascii")
     assert "--encoding" in str(caught.value.hint)
-    for wrong in ({"delimiter": "||"}, {"delimiter": ""}, {"delimiter": '"'}, {"encoding": "utf9"}):
-        with pytest.raises(UsageProblem):
-            InputOptions(**wrong)
+    refused = {"||": "one character", "": "one character", '"': "quotes", "\n": "row", "é": "ASCII"}
+    for delimiter, why in refused.items():
+        with pytest.raises(UsageProblem, match=why):
+            InputOptions(delimiter=delimiter)
+    with pytest.raises(UsageProblem):
+        InputOptions(encoding="utf9")
+
+
+def test_a_format_of_times_is_a_text():
+    with pytest.raises(UsageProblem, match="time_format: a text was expected, not 3"):
+        InputOptions(time_format=3)
 
 
 def test_times_that_look_like_something_else_are_read_as_they_are_written(tmp_path):
@@ -225,3 +285,5 @@ def test_standard_input(monkeypatch):
         read("-", format="csv")
     with pytest.raises(UsageProblem, match="no suffix"):
         read("-")
+    with pytest.raises(UsageProblem, match="can be read only once"):
+        read("A=-", "B=-", format="csv")

@@ -72,6 +72,9 @@ def places(texts: Iterable[str], format: str | None = None) -> list[Place]:
     """
     out: list[Place] = []
     problems = []
+    if sum(split_type(text)[1] == "-" for text in texts) > 1:
+        hint = "save it as a file that can be named twice; or name it once, with a column of types"
+        raise UsageProblem.of("bad-option", "standard input, `-`, is named twice: it can be read only once", hint=hint)
     for text in texts:
         try:
             out += _place(text, format)

@@ -52,7 +52,7 @@ class InputOptions:
     lists: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("type", "time", "end", "sequence", "label", "time_unit", "bad_rows"):
+        for name in ("type", "time", "end", "sequence", "label", "time_unit", "time_format", "bad_rows"):
             value = getattr(self, name)
             if not isinstance(value, str) and (value is not None or name in ("time", "bad_rows")):
                 raise UsageProblem.of("bad-option", f"{name}: a text was expected, not {short(value)}")
@@ -60,8 +60,8 @@ class InputOptions:
             text = "--time-format is for times that are dates, --time-unit for times that count"
             raise UsageProblem.of("bad-option", text, hint="one of them")
         self.written  # noqa: B018
-        if not (isinstance(self.delimiter, str) and len(self.delimiter) == 1 and self.delimiter not in '"\r\n'):
-            text = f"--delimiter {short(self.delimiter)} is not one character"
+        if (wrong := _not_delimiter(self.delimiter)) is not None:
+            text = f"--delimiter {short(self.delimiter)} {wrong}"
             raise UsageProblem.of("bad-option", text, hint="such as `;`, or `\\t` for a tab")
         try:
             "".encode(self.encoding)
@@ -121,6 +121,17 @@ class Intake:
     end: pa.ChunkedArray | None
     stamped: bool | None
     schema: Schema
+
+
+def _not_delimiter(text: object) -> str | None:
+    """Why a text cannot stand between the values of CSV, None if it can."""
+    if not isinstance(text, str) or len(text) != 1:
+        return "is not one character"
+    if text == '"':
+        return "cannot stand between values: quotes enclose values"
+    if text in "\r\n":
+        return "cannot stand between values: it ends a row"
+    return None if "\0" < text < "\x80" else "is not an ASCII character"
 
 
 def ints(column: pa.ChunkedArray) -> np.ndarray:

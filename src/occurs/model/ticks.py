@@ -28,12 +28,14 @@ def to_ticks(
 
     Timestamps and dates become microseconds since 1970 UTC; naive ones are read as UTC; those that are not whole in
     microseconds are null.  Text is ISO 8601, or whole numbers if ``integers`` or if the first readable value is one.
-    Whole floats count as integers.  A column of any other type is null throughout.  ``written``: text, and integers as
-    their digits, is in this format instead.
+    Whole floats count as integers.  A column of any other type is null throughout.  ``written``: text, and whole
+    numbers as their digits, is in this format instead.
     """
     t = column.type
     if pa.types.is_dictionary(t):
         return to_ticks(column.cast(t.value_type), integers=integers, written=written)
+    if written is not None and (pa.types.is_floating(t) or pa.types.is_decimal(t)):
+        return to_ticks(whole_numbers(column), written=written)
     if written is not None and (is_string(t) or pa.types.is_integer(t)):
         return parse_timestamps(written.iso(column)).cast(pa.int64()), True
     if pa.types.is_null(t):

@@ -17,12 +17,15 @@ from occurs.errors import UsageProblem
 from occurs.model.values import short
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_REST = ("uary", "ruary", "ch", "il", "", "e", "y", "ust", "t|tember", "ober", "ember", "ember")
+#: a month by its English name or its first three letters, or `sept`, in lower case; a point may follow
+MONTH = f"({'|'.join(m + (f'(?:{rest})?' if rest else '') for m, rest in zip(MONTHS, _REST, strict=True))})\\.?"
 #: directive -> (name of the part, regular expression of it in lower case); a part without a name is passed over
 _PARTS = {
     "Y": ("year", r"(\d{4})"),
     "y": ("short year", r"(\d{2})"),
     "m": ("month", r"(\d{1,2})"),
-    "b": ("month name", f"({'|'.join(MONTHS)})[a-z]*\\.?"),
+    "b": ("month name", MONTH),
     "d": ("day", r"(\d{1,2})"),
     "H": ("hour", r"(\d{1,2})"),
     "I": ("hour of 12", r"(\d{1,2})"),
@@ -71,8 +74,9 @@ class TimeFormat:
             year = pc.binary_join_element_wise(pc.if_else(pc.less(digits, "69"), "20", "19"), digits, "")
         month = part.get("month")
         if month is None:
-            number = pc.index_in(part["month name"], pa.array(MONTHS))
-            month = pc.if_else(part["month name"].is_valid(), pc.add(number, 1), None).cast(pa.string())
+            name = pc.utf8_slice_codeunits(part["month name"], 0, 3)
+            number = pc.index_in(name, pa.array(MONTHS))
+            month = pc.if_else(name.is_valid(), pc.add(number, 1), None).cast(pa.string())
         hour = padded("hour")
         if "half" in part:
             number = part["hour of 12"].cast(pa.int64())
@@ -97,7 +101,7 @@ def _format(text: str) -> TimeFormat:
         if directive:
             known_as = _SAME.get(directive, directive)
             if known_as not in _PARTS:
-                known = " ".join(f"%{d}" for d in sorted({*_PARTS, *_SAME, *_SHORT}, key=str.lower))
+                known = " ".join(f"%{d}" for d in sorted({*_PARTS, *_SAME, *_SHORT}, key=lambda d: (d.lower(), d)))
                 hint = f"directives: {known}"
                 hint = "seconds since 1970 are integers: --time-unit s" if directive == "s" else hint
                 raise _wrong(text, f"`%{directive}` is not a directive that is read", hint)
@@ -106,6 +110,8 @@ def _format(text: str) -> TimeFormat:
                 raise _wrong(text, f"`%{directive}` occurs twice", "every part of a time once")
             parts += [name] if name else []
             pattern += expression
+        elif other == "%":
+            raise _wrong(text, "no directive follows the `%` at the end", "`%%` stands for the character `%`")
         else:
             pattern += r"\s+" if blank else _plain(other.lower())
     if "%" not in whole:

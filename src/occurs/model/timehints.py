@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from occurs.model.badrows import SKIP
 from occurs.model.ticks import parse_timestamps
-from occurs.model.timeformat import MONTHS, TimeFormat
+from occurs.model.timeformat import MONTH, TimeFormat
 
 _DAYS = (
     "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d", "%d/%m/%y",
@@ -23,7 +23,7 @@ _HOURS = ("", "%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%H:%M:%S,%f", "%I:%M %p", "%I
 _ZONES = ("", " %z", "%z", " %Z")
 _BETWEEN = (" ", "T", ":", ", ")
 _WHOLE = ("%a %b %d %H:%M:%S %Y", "%a %b %d %H:%M:%S %Z %Y", "%a %b %d %H:%M:%S %z %Y")
-_SYSLOG = re.compile(rf"\s*(?:[a-z]{{3}} )?(?:{'|'.join(MONTHS)})[a-z]*\s+\d+\s+\d\d:\d\d", re.IGNORECASE)
+_SYSLOG = re.compile(rf"\s*(?:[a-z]{{3}} )?{MONTH}\s+\d+\s+\d\d:\d\d", re.IGNORECASE)
 
 
 @lru_cache(1)

@@ -97,8 +97,8 @@ def convert(
 ) -> tuple[Column, Column]:
     """(the value, null where there is none; is there a value that does not fit ``wanted`` without loss?).
 
-    ``text``: whole numbers may be spelled as text.  ``written``: times in text, or in integers as digits, are in this
-    format.
+    ``text``: whole numbers may be spelled as text.  ``written``: times in text, or in whole numbers as digits, are in
+    this format.
     """
     from pyspark.sql import functions as F
 
@@ -106,11 +106,14 @@ def convert(
     nothing, fits = F.lit(None).cast(SPARK[wanted]), F.lit(False)
     if observed is Type.NULL or wanted is Type.NULL:
         return nothing, fits
-    if written is not None and wanted is Type.TIMESTAMP and observed in (Type.STRING, Type.INT):
-        value = _instant(_iso(column.cast("string"), written))
-        return value, column.isNotNull() & value.isNull()
     if observed is Type.FLOAT:
         column = _number(column, spark_type)
+    if written is not None and wanted is Type.TIMESTAMP and observed in (Type.STRING, Type.INT, Type.FLOAT):
+        whole = column
+        if observed is Type.FLOAT:
+            whole = F.when(column.try_cast("long") == column, column.try_cast("long"))
+        value = _instant(_iso(whole.cast("string"), written))
+        return value, column.isNotNull() & value.isNull()
     if observed is wanted:
         return (micros(column, spark_type) if wanted is Type.TIMESTAMP else column.cast(SPARK[wanted])), fits
     if wanted is Type.FLOAT and observed is Type.INT:
@@ -173,7 +176,7 @@ def _iso(column: Column, written: TimeFormat) -> Column:
         year = F.concat(F.when(digits < "69", "20").otherwise("19"), digits)
     month = two.get("month")
     if month is None:
-        number = F.array_position(F.array(*map(F.lit, MONTHS)), part["month name"])
+        number = F.array_position(F.array(*map(F.lit, MONTHS)), F.substring(part["month name"], 1, 3))
         month = F.lpad(number.cast("string"), 2, "0")
     hour = two.get("hour", nothing)
     if "half" in part:

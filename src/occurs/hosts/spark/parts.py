@@ -70,7 +70,7 @@ def kind_of(frames: Mapping[str | None, DataFrame], options: InputOptions) -> Ti
             hint = time_column(options, list(fields), stamps)
             raise InputProblem.of("missing-column", f"there is no time column `{options.time}`{where}", hint=hint)
         t = type_of(fields[options.time])
-        written = options.time_format is not None and t in (Type.INT, Type.STRING)
+        written = options.time_format is not None and t in (Type.INT, Type.FLOAT, Type.STRING)
         if t is Type.TIMESTAMP or written or (t is Type.STRING and unit is None):
             stamped[True] = name or "one table"
         elif t in (Type.INT, Type.FLOAT, Type.STRING):
