@@ -123,10 +123,17 @@ def hinted(problems: list[Problem]) -> list[Problem]:
     return [replace(p, hint=SKIP) if n == last else p for n, p in enumerate(problems)]
 
 
+def like_it(count: int) -> str:
+    """What follows the message about the first of ``count`` rows that are bad in one way."""
+    if count < 2:
+        return ""
+    return f" (and {count - 1:,} more {'row' if count == 2 else 'rows'} like it)"
+
+
 def _problem(
     source: Source, kind: str, row: int, what: str, value: Any, count: int, hint: str | None
 ) -> Problem:
-    more = f" (and {count - 1:,} more rows like it)" if count > 1 else ""
+    more = like_it(count)
     file = source.file or (f"<{source.type}>" if source.type else None)
     return Problem(kind, f"row {row}: {what}{more}", file=file, row=row, value=value, hint=hint)
 

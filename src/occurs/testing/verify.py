@@ -76,4 +76,5 @@ def verify(program: Program, events: Any, *, max_events: int = 20_000, **options
     text = difference(wanted, got)
     if text:
         return Verification(False, text)
-    return Verification(True, f"engine and reference agree: {n} events, {len(got)} detections")
+    read, detections = (f"{m} {what}{'s' * (m != 1)}" for m, what in ((n, "event"), (len(got), "detection")))
+    return Verification(True, f"engine and reference agree: {read}, {detections}")

@@ -60,3 +60,14 @@ def test_lists_of_times_are_of_the_type_of_the_times(condition: str) -> None:
     stamped = {t: table.set_column(0, "time", table["time"].cast(pa.timestamp("s"))) for t, table in tables.items()}
     row = occurs.parse(rules).detect(stamped).arrow("CE").to_pylist()[0]
     assert row["L"] == row["S"] == [row["T"].replace(second=1), row["T"]]
+
+
+def test_messages_name_a_list_a_list() -> None:
+    with pytest.raises(occurs.OccursError) as caught:
+        occurs.parse("define A(L: int) from X() where L = LIST(X().V) within 5 s from X")
+    assert "`L` of `A` is int, this value is a list" in str(caught.value)
+
+
+def test_the_counts_of_a_verification_are_singular_for_one() -> None:
+    program = occurs.parse("define A() from X()")
+    assert program.verify({"X": pa.table({"time": [1]})}, time_unit="s").report.endswith(": 1 event, 1 detection")

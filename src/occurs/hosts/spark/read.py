@@ -13,7 +13,7 @@ from occurs.hosts.spark.parts import MISFIT, Part, Piece, any_of, kind_of, left_
 from occurs.hosts.spark.survey import Seen, survey
 from occurs.hosts.spark.wide import Kind, ddl_of, input_kinds
 from occurs.model.attributes import completed, union, unknown_type
-from occurs.model.badrows import hinted
+from occurs.model.badrows import hinted, like_it
 from occurs.model.source import InputOptions, column_of
 from occurs.model.special import unlikely_times
 from occurs.model.ticks import instant
@@ -267,8 +267,7 @@ class Reading:
                 text = f"{n:,} {'row' if n == 1 else 'rows'}: {reason} in column `{column}`{shown}"
             else:
                 shown = "" if value is None else f": {value!r}"
-                more = f" (and {n - 1:,} more rows like it)" if n > 1 else ""
-                text = f"row {row}: {reason} in column `{column}`{shown}{more}"
+                text = f"row {row}: {reason} in column `{column}`{shown}{like_it(n)}"
             hint = time_hint([value], self.options.time_format) if reason == "unreadable time" else None
             problems.append(Problem(kind, text, file=file, row=row, value=value, hint=hint))
         raise InputProblem(hinted(problems))

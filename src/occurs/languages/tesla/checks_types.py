@@ -177,10 +177,10 @@ class RuleTypes:
             return
         span = getattr(assignment.expr, "span", None) or assignment.name.span
         if name in known.fixed:
-            message = f"`{name}` of `{self.rule.type}` is {target}, this value is {kind}"
+            message = f"`{name}` of `{self.rule.type}` is {_named(target)}, this value is {_named(kind)}"
             self.source.report("type-mismatch", message, span, None)
         else:
-            message = f"`{name}` of `{self.rule.type}` is {kind} here, but {target} in another rule"
+            message = f"`{name}` of `{self.rule.type}` is {_named(kind)} here, but {_named(target)} in another rule"
             self.source.report("schema-conflict", message, span, "int widens to float; nothing else widens")
 
     def durations(self) -> None:
@@ -212,6 +212,11 @@ class RuleTypes:
         elif exact.denominator != 1:
             message = f"this duration is {float(exact):g} ticks, no whole number; it is compared exactly"
             self.source.warn("inexact-duration", message, span)
+
+
+def _named(kind: Type) -> str:
+    """A type as messages name it: of the records, rules make lists only."""
+    return "a list" if kind is Type.RECORD else str(kind)
 
 
 def events_of(rule: syntax.Rule) -> Iterator[tuple[syntax.Event, syntax.Item | None]]:
