@@ -1,35 +1,54 @@
 """Absence after an event, as English has it: `not Reply() within 5 min after Request`.
 
-TESLA looks back from the event that completes a rule, so a rule cannot begin with what does not come.  What is meant is
-rewritten in the two ways that there are: in TESLA with a Timer, which looks back at both; and in EPL, which waits.
+TESLA looks back from the event that completes a rule, so a rule cannot begin with what does not come.  A rule of two
+parts, `A` and `not B`, is rewritten in the two ways that there are: in TESLA with a Timer, which looks back at both;
+and in EPL, which waits.  The rule is read with `from` in place of `after`, and its tree is rewritten.  Both languages
+check the result.  Where one of them refuses it, or the rule has more parts, the hint says in general what to do.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-_EVENT = r"(?P<{0}>[^\W\d]\w*)\s*(?P<{0}_in>\((?:[^()]|\([^()]*\))*\))?(?:\s+as\s+\w+)?"
-_LENGTH = r"(?P<{0}>\d[\d.]*\s*[^\W\d]+(?:\s+\d[\d.]*\s*[^\W\d]+)*)"
-_AFTER = r"(?:after|since|following)"
+from occurs.errors import OccursError
+from occurs.expr.tree import Binary, DurationLiteral, Expr, Literal, Param, Ref
+from occurs.languages.tesla import syntax
+from occurs.languages.tesla.render import render
+from occurs.model.time import Duration
+from occurs.model.types import Type
+
+_EVENT = r"(?P<{0}>[^\W\d]\w*)(?:\s*(?P<{0}_in>\((?:[^()]|\([^()]*\))*\)))?"
+_LENGTH = r"(?P<{0}>\d[\d.]*\s*[^\W\d]+(?:\s*\d[\d.]*\s*[^\W\d]+)*)"
+_AFTER = r"(?P<word>after|since|following)\b"
 _WITHIN = r"(?:within|for|in|during)"
-_HEAD = re.compile(r"\s*(?:rule\s+\w+\s*:\s*)?define\s+(?P<name>[^\W\d]\w*)\s*(?P<head>\([^()]*\))?", re.IGNORECASE)
+_WORDS = rf"(?:{_WITHIN}|where|consuming|and)\b"
 _ABSENT = re.compile(
-    rf"\bnot\s+{_EVENT.format('absent')}\s*"
-    rf"(?:{_WITHIN}\s+{_LENGTH.format('length')}\s+)?{_AFTER}"
-    rf"\s*(?P<after>[^\W\d]\w*)?\s*(?P<after_in>\((?:[^()]|\([^()]*\))*\))?(?:\s+{_WITHIN}\s+{_LENGTH.format('then')})?",
+    rf"(?P<from>\bfrom\s+)?\bnot\s+(?P<event>{_EVENT.format('absent')})(?:\s+as\s+\w+)?\s*"
+    rf"(?:{_WITHIN}\s+{_LENGTH.format('length')}\s+)?\b{_AFTER}"
+    rf"(?:\s*(?!{_WORDS}){_EVENT.format('after')})?(?:\s+{_WITHIN}\s+{_LENGTH.format('then')})?",
     re.IGNORECASE,
 )
 _FOLLOWING = re.compile(
-    rf"\b(?P<policy>each|first|last)\s+{_EVENT.format('next')}\s*{_WITHIN}\s+{_LENGTH.format('length')}\s+{_AFTER}\s+"
-    r"(?P<before>[^\W\d]\w*)",
+    rf"\b(?:each|first|last)\s+(?P<event>{_EVENT.format('next')}(?:\s+as\s+\w+)?)\s*"
+    rf"{_WITHIN}\s+{_LENGTH.format('length')}\s+{_AFTER}\s+(?P<after>[^\W\d]\w*)",
     re.IGNORECASE,
 )
-_FROM = re.compile(rf"\bfrom\s+(?!not\b){_EVENT.format('event')}", re.IGNORECASE)
-_WHERE = re.compile(r"\bwhere\b(?P<values>.*?)(?:\bconsuming\b.*)?$", re.IGNORECASE | re.DOTALL)
-#: unit (its first letters) -> how often a timer looks
-_EVERY = {"us": "MS % 1", "ms": "MS % 10", "s": "S % 1", "m": "M % 1", "h": "M % 1", "d": "H % 1", "w": "H % 1"}
-_EPL_UNITS = {"us": "microseconds", "ms": "msec", "s": "sec", "h": "hours", "d": "days"}
+_FIRST = re.compile(rf"\bfrom\s+{_EVENT.format('event')}(?:\s+as\s+(?P<alias>\w+))?", re.IGNORECASE)
+_UNREAD = re.compile(r"""(?P<name>`[^`\n]*`)|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|(?:\#|--)[^\n]*""")
+#: the field of a Timer that is fine enough for a length, and how a person says it
+_FIELDS = ((86_400_000_000, "H", "hour"), (60_000_000, "M", "minute"), (1_000_000, "S", "second"),
+           (1_000, "MS", "millisecond"))  # fmt: skip
+
+_LOOKS_BACK = "a rule looks back: it cannot begin with an event and wait for what does not come"
+_WAIT = (
+    "a pattern in a .epl file can wait: `every a=A -> (timer:interval(5 min) and not B)`; "
+    "a TESLA rule can begin with a Timer, which looks back at both: "
+    "`from Timer(M % 1 == 0) and each A() within 10 min from Timer and not B() between A and Timer "
+    "and Timer.time - A.time >= 5 min ... consuming A`"
+)
+_COMES_LAST = "a window looks back: the event that comes last begins the rule"
+_BEGIN = "begin with the event that comes last, and look back from it: `from B() and each A() within 5 min from B`"
 
 
 @dataclass(frozen=True)
@@ -41,86 +60,137 @@ class Rewritten:
     at: tuple[int, int]
 
 
-def rewritten(piece: str) -> Rewritten | None:
-    """The rule that was meant by a statement that looks forward; None if it does not."""
-    head = _HEAD.match(piece)
-    absent, following = _ABSENT.search(piece), _FOLLOWING.search(piece)
-    if head is None or (absent is None and following is None):
+def rewritten(piece: str, stopped: int) -> Rewritten | None:
+    """The rule that was meant by a statement that looks forward; None if that did not stop the parser there."""
+    seen = _UNREAD.sub(lambda m: ("x" if m["name"] else " ") * len(m[0]), piece)
+    for found in _ABSENT.finditer(seen):
+        at_not = found["from"] is not None and found.start("event") == stopped
+        if at_not or found.end("event") <= stopped <= found.end("word"):
+            return Rewritten(_LOOKS_BACK, _absent(piece, seen, found) or _WAIT, found.span("word"))
+    for found in _FOLLOWING.finditer(seen):
+        if found.end("event") <= stopped <= found.end("word"):
+            return Rewritten(_COMES_LAST, _following(piece, found) or _BEGIN, found.span("word"))
+    return None
+
+
+def _absent(piece: str, seen: str, found: re.Match[str]) -> str | None:
+    """The hint for a rule of an event and an absence; None for every other rule."""
+    begin, rest = piece[: found.start()], piece[found.end() :]
+    written = found["length"] or found["then"]
+    first = _FIRST.search(seen)
+    role = piece[slice(*found.span("after"))] if found["after"] else ""
+    if found["from"]:
+        begin += f"from {piece[found.start('after') : found.end('after_in' if found['after_in'] else 'after')]} and "
+    else:
+        role += found["after_in"] or ""  # the event has been written before: this cannot be read
+        if not role and first is not None:
+            role = first["alias"] or piece[slice(*first.span("event"))]
+    absent = piece[slice(*found.span("event"))]
+    rule = _read(f"{begin}not {absent} within {written or '5 min'} from {role} {rest}")
+    if rule is None or len(rule.items) != 1:
         return None
-    begins = _FROM.search(piece)
-    event = "" if begins is None else begins["event"] + (begins["event_in"] or "()")
-    values = _WHERE.search(piece)
-    where = "" if values is None else f" where {_plain(values['values'])}"
-    define = _plain(f"define {head['name']}{head['head'] or '()'}")
-    if absent is None:
-        assert following is not None
-        later = following["next"] + (following["next_in"] or "()")
-        rule = (
-            f"{define} from {_plain(later)} and {following['policy']} {_plain(event or following['before'] + '()')} "
-            f"within {_plain(following['length'])} from {following['next']}{where}"
-        )
-        message = "a window looks back: the event that comes last begins the rule"
-        return Rewritten(message, f"write `{rule}`", _word(following, piece))
-    before = absent["after"] or (begins["event"] if begins is not None else None)
-    if before is None:
+    [negation] = rule.items
+    if not isinstance(negation, syntax.Negation) or not isinstance(negation.interval, syntax.Within):
         return None
-    inside = absent["after_in"] or (begins["event_in"] if begins is not None and begins["event"] == before else None)
-    length = _plain(absent["length"] or absent["then"] or "5 min")
-    tesla = (
-        f"{define} from Timer({_every(length)} == 0) and each {before}{_plain(inside or '()')} "
-        f"within {_twice(length)} from Timer and not {absent['absent']}{_plain(absent['absent_in'] or '()')} "
-        f"between {before} and Timer and Timer.time - {before}.time >= {length}{where} consuming {before}"
+    event = rule.terminator
+    before, length = event.alias or event.type, negation.interval.duration
+    field = next(((f, w) for least, f, w in _FIELDS if length.amount >= least and not length.ticks), None)
+    if field is None or negation.interval.role != before or rule.consuming not in ((), (before,)):
+        return None
+    epl = _in_epl(rule, negation.event, before, length)
+    tesla = _with_timer(rule, negation.event, before, length, field[0])
+    if epl is None or not _stands(epl, "epl") or not _stands(tesla, "tesla"):
+        return None
+    how_long = "" if written else "say how long, for instance 5 min: "
+    timer = f"with a Timer, which tells it at the next full {field[1]}, `{tesla}`"
+    return f"{how_long}in a .epl file write `{epl}`; or {timer}"
+
+
+def _with_timer(rule: syntax.Rule, absent: syntax.Event, before: syntax.Name, length: Duration, field: str) -> str:
+    """The rule that a Timer begins; like EPL, it takes no `absent` that comes when the time is over."""
+    timer = syntax.Name("Timer")
+    whole = Binary("=", Binary("%", Ref(None, field), Literal(1, Type.INT)), Literal(0, Type.INT))
+    began, span = Ref(before.text, "time"), DurationLiteral(length)
+    in_time = Binary("<", Ref(None, "time"), Binary("+", began, span))
+    over = Binary(">=", Binary("-", Ref("Timer", "time"), began), span)
+    twice = Duration(length.amount * 2)
+    items = (
+        syntax.Selection("each", 1, rule.terminator, syntax.Within(twice, timer)),
+        syntax.Negation(replace(absent, constraints=(*absent.constraints, in_time)), syntax.Between(before, timer)),
+        syntax.Condition(over),
     )
-    tag = before[0].lower()
-    bound = {p: f"{tag}.{a}" for a, p in re.findall(r"(\w+)\s*=\s*\$(\w+)", inside or "")}
+    return render(replace(rule, terminator=syntax.Event(timer, (whole,)), items=items, consuming=(before,)))
 
-    def tagged(text: str) -> str:
-        text = re.sub(r"\$(\w+)", lambda m: bound.get(m[1], m[0]), text)
-        return re.sub(rf"\b{re.escape(before)}\.", f"{tag}.", text)
 
-    own = ", ".join(c for c in _parts(inside) if not re.fullmatch(r"\w+\s*=\s*\$\w+", c))
-    assigned = _parts("" if values is None else values["values"])
-    taken = [re.fullmatch(r"(\w+)\s*=\s*(.+)", v, re.DOTALL) for v in assigned]
-    columns = [f"{tagged(v[2])} as {v[1]}" for v in taken if v is not None]
-    others = tagged(_plain(absent["absent_in"] or ""))
-    epl = (
-        f"insert into {head['name']} select {', '.join(columns) or '*'} from pattern "
-        f"[every {tag}={before}{f'({own})' if own else ''} -> "
-        f"(timer:interval({_in_epl(length)}) and not {absent['absent']}{others if others != '()' else ''})];"
+def _in_epl(rule: syntax.Rule, absent: syntax.Event, before: syntax.Name, length: Duration) -> str | None:
+    """The statement of EPL that waits; None if EPL cannot say what is in the rule."""
+    from occurs.languages.epl.render_expr import duration_text, expr_text, name_text
+
+    tag = before.text[0].lower()
+    bound: dict[str, Expr] = {}
+    own = []
+    for c in rule.terminator.constraints:
+        if isinstance(c, Binary) and c.op == "=" and isinstance(c.left, Ref) and isinstance(c.right, Param):
+            bound[c.right.name] = Ref(tag, c.left.name)
+        else:
+            own.append(c)
+
+    def tagged(expr: Expr) -> Expr:
+        if isinstance(expr, Param):
+            return bound.get(expr.name, expr)
+        if isinstance(expr, Ref) and expr.scope == before.text:
+            return replace(expr, scope=tag)
+        return expr.with_children(tuple(map(tagged, expr.children))) if expr.children else expr
+
+    def listed(event: syntax.Name, conditions: list[Expr]) -> str:
+        inside = ", ".join(expr_text(tagged(c)) for c in conditions)
+        return name_text(event.text) + (f"({inside})" if inside else "")
+
+    try:
+        columns = ", ".join(f"{expr_text(tagged(a.expr))} as {name_text(a.name.text)}" for a in rule.where)
+        first, second = listed(rule.terminator.type, own), listed(absent.type, list(absent.constraints))
+    except TypeError:  # an expression that EPL does not have
+        return None
+    return (
+        f"insert into {name_text(rule.type.text)} select {columns or '*'} from pattern "
+        f"[every {tag}={first} -> (timer:interval({duration_text(length)}) and not {second})];"
     )
-    message = "a rule looks back: it cannot begin with an event and wait for what does not come"
-    return Rewritten(message, f"in a .epl file write `{epl}`; or with a Timer `{tesla}`", _word(absent, piece))
 
 
-def _word(found: re.Match[str], piece: str) -> tuple[int, int]:
-    """The word `after`, or all that was found."""
-    word = re.search(rf"\b{_AFTER}\b", piece[found.start() : found.end()], re.IGNORECASE)
-    if word is None:
-        return found.start(), found.end()
-    return found.start() + word.start(), found.start() + word.end()
+def _following(piece: str, found: re.Match[str]) -> str | None:
+    """The hint for a rule of an event and `each` that follows it; None for every other rule."""
+    event, length = piece[slice(*found.span("event"))], found["length"]
+    role = piece[slice(*found.span("after"))]
+    rule = _read(f"{piece[: found.start('event')]}{event} within {length} from {role} {piece[found.end() :]}")
+    if rule is None or len(rule.items) != 1:
+        return None
+    [later] = rule.items
+    first = rule.terminator
+    if not isinstance(later, syntax.Selection) or later.policy != "each" or later.having is not None:
+        return None
+    if later.within.role != (first.alias or first.type):
+        return None
+    within = replace(later.within, role=later.event.alias or later.event.type)
+    turned = render(replace(rule, terminator=later.event, items=(replace(later, event=first, within=within),)))
+    return f"write `{turned}`" if _stands(turned, "tesla") else None
 
 
-def _plain(text: str) -> str:
-    return re.sub(r"\s+", " ", text).strip()
+def _read(text: str) -> syntax.Rule | None:
+    """The tree of a statement; None if there is a problem in it."""
+    from occurs.languages.tesla.parser import parse
+
+    file, problems = parse(text)
+    if problems or len(file.statements) != 1:
+        return None
+    return rule if isinstance(rule := file.statements[0], syntax.Rule) else None
 
 
-def _parts(text: str | None) -> list[str]:
-    """What stands between the commas, without the parentheses around it."""
-    inner = _plain(text or "")
-    inner = inner[1:-1] if inner.startswith("(") and inner.endswith(")") else inner
-    return [p.strip() for p in re.split(r",(?![^()]*\))", inner) if p.strip()]
+def _stands(rule: str, language: str) -> bool:
+    """Whether a rule may be shown: its language takes it, and it does not end the backquotes around it."""
+    from occurs import parse
 
-
-def _in_epl(length: str) -> str:
-    """A length with the units of EPL, which has no letters for them."""
-    return re.sub(r"(?<![^\W\d])(us|ms|s|h|d)\b", lambda m: _EPL_UNITS[m[1]], length)
-
-
-def _every(length: str) -> str:
-    unit = re.sub(r"^[\d.\s]+", "", length).lower()
-    short = "us" if unit.startswith(("us", "µ", "micro")) else "ms" if unit.startswith(("ms", "milli")) else unit[:1]
-    return _EVERY.get(short, "M % 1")
-
-
-def _twice(length: str) -> str:
-    return re.sub(r"\d+(\.\d+)?", lambda m: f"{float(m[0]) * 2:g}", length)
+    try:
+        parse(rule, language)
+    except OccursError:
+        return False
+    return "`" not in rule

@@ -44,7 +44,7 @@ def explain(error: UnexpectedInput, piece: str, offset: int, source: Text) -> Pr
     """The problem that stopped the parser in ``piece``, a statement that begins at ``offset`` of ``source``."""
     expected = expected_terminals(error)
     start, end, found = found_at(error, piece)
-    forward = rewritten(re.sub(r"(?:#|--)[^\n]*", lambda m: " " * len(m.group()), piece))
+    forward = rewritten(piece, start)
     if forward is not None:
         start, end = forward.at
         return source.problem("syntax", forward.message, source.span(offset + start, offset + end), forward.hint)
