@@ -48,7 +48,7 @@ _WAIT = (
     "and Timer.time - A.time >= 5 min ... consuming A`"
 )
 _COMES_LAST = "a window looks back: the event that comes last begins the rule"
-_BEGIN = "begin with the event that comes last, and look back from it: `from B() and each A() within 5 min from B`"
+BEGIN_LAST = "begin with the event that comes last, and look back from it: `from B() and each A() within 5 min from B`"
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def rewritten(piece: str, stopped: int) -> Rewritten | None:
             return Rewritten(_LOOKS_BACK, _absent(piece, seen, found) or _WAIT, found.span("word"))
     for found in _FOLLOWING.finditer(seen):
         if found.end("event") <= stopped <= found.end("word"):
-            return Rewritten(_COMES_LAST, _following(piece, found) or _BEGIN, found.span("word"))
+            return Rewritten(_COMES_LAST, _following(piece, found) or BEGIN_LAST, found.span("word"))
     return None
 
 

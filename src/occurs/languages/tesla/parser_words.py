@@ -9,7 +9,7 @@ from lark.exceptions import UnexpectedInput
 
 from occurs.errors import Place, Problem, did_you_mean
 from occurs.languages.complaints import LOOK_BACK, expected_terminals, found_at, not_closed, unclosed
-from occurs.languages.tesla.absence import rewritten
+from occurs.languages.tesla.absence import BEGIN_LAST, rewritten
 from occurs.languages.tesla.functions import AGGREGATES
 from occurs.languages.text import Text
 from occurs.model.types import TYPE_NAMES
@@ -37,6 +37,8 @@ _BOOLEAN = ("or", "is", "not", "in", "like", "between")
 _POLICIES = ("each", "first", "last", "not")
 _STATEMENTS = ("define", "rule", "event", "subscribe", "assign")
 
+CURLY_QUOTES = ("\u201c", "\u201d", "\u201e", "\u2018", "\u2019", "\u201a")
+CASE = "`case when A.V > 1 then 1 else 2 end`"
 BOOLEAN_IN_WHERE = "in `where`, a comparison or other boolean value needs parentheses: `Hot = (T.Val > 45)`"
 
 
@@ -105,6 +107,10 @@ def _special(piece: str, start: int, end: int, found: str, expected: set[str]) -
             return "unknown-function", f"`{name}` is no aggregate", hint, aggregate.span(1)
     if text in ("'", '"'):
         return "syntax", "this text is not closed in its line", f"close it with {text}", here
+    if text in CURLY_QUOTES:
+        return "syntax", message, "a text stands in straight quotes: `\"kitchen\"` or `'kitchen'`", here
+    if text == "!":
+        return "syntax", message, "write `not`: `A(not V)`", here
     if text == ")" and unclosed(_blanked(piece[:start])) is None:
         return "syntax", message, "no parenthesis is open here: leave it out", here
     if text in ("&", "|") and piece[start : start + 2] == text * 2:
@@ -116,14 +122,14 @@ def _special(piece: str, start: int, end: int, found: str, expected: set[str]) -
     if re.search(r"(?i)\bwhere\b", before) and (text in ("=", "<", ">", "<=", ">=", "!=", "<>", "==") or
                                                 text.lower() in _BOOLEAN):  # fmt: skip
         return "syntax", message, BOOLEAN_IN_WHERE, here
-    advice = _misspelled(text, before, expected)
+    advice = _misspelled(text, before, expected) or _unfinished(text, before, expected)
     if advice is not None:
         return "syntax", message, advice, here
     if re.search(r"\d\s*(-\s*|\s)(?i:first|last)$", before):
         advice = "K-first and K-last are written without blanks: `2-last B()`"
     elif text.lower() in ("each", "first", "last", "not") and "_AND" in expected:
         advice = f"the parts of a pattern are joined by `and`: `and {text.lower()} B() ...`"
-    elif "_COLON" in expected and re.match(r"\w", text):
+    elif "_COLON" in expected and re.match(r"(?i)(?!from\b)\w", text):
         typed = re.search(r"(\w+)$", before)
         known = typed is not None and typed[1].lower() in TYPE_NAMES
         advice = f"`{text}: {typed[1]}`" if typed and known else f"`name: {text}`"
@@ -150,6 +156,23 @@ def _special(piece: str, start: int, end: int, found: str, expected: set[str]) -
     elif "_WITHIN" in expected and re.search(r"(?i)\b(each|first|last)\b[^()]*(\([^()]*\))?[^()]*$", before):
         advice = "an event after the first needs a window: `each B() within 5 min from A`"
     return ("syntax", message, advice, here) if advice else None
+
+
+def _unfinished(text: str, before: str, expected: set[str]) -> str | None:
+    """What is missing of a list of values or of a `case`; or that a rule does not say what follows."""
+    if re.search(r"(?i)\bin$", before) and expected == {"_LPAR"}:
+        return "the values stand in parentheses: `V in (1, 2)`"
+    if text == ")" and re.search(r"(?i)\bin\s*\($", before):
+        return "`in` needs a value at least: `V in (1, 2)`"
+    if re.search(r"(?i)\b(then|else)\s+end$", before) and "_END" in expected:
+        return f"a value is missing before `end`: {CASE}"
+    if "_THEN" in expected:
+        return f"`then` follows the condition: {CASE}"
+    if "_END" in expected:
+        return f"a `case` ends with `end`: {CASE}"
+    if text.lower() == "followed":
+        return BEGIN_LAST
+    return None
 
 
 def _misspelled(text: str, before: str, expected: set[str]) -> str | None:
