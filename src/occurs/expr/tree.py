@@ -176,11 +176,12 @@ class Like(Expr):
 
 @dataclass(frozen=True)
 class Call(Expr):
-    """A function of the catalogue, by its lower-case name."""
+    """A function of the catalogue, by its lower-case name; ``written`` in words of the language, such as `case`."""
 
     name: str
     args: tuple[Expr, ...]
     span: Span | None = _span()
+    written: str | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True)

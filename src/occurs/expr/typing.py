@@ -228,7 +228,9 @@ class _Inference:
             result = known.resolve(types)[1]
         except Mismatch as m:
             arg, found = node.args[m.position], types[m.position]
-            self.complain(f"{known.name}: `{render(arg)}` is {found}, expected is {m.expected}", arg, known.doc)
+            hint = known.doc if node.written is None else "every condition is true or false; all values are of one type"
+            message = f"{node.written or known.name}: `{render(arg)}` is {found}, expected is {m.expected}"
+            self.complain(message, arg, hint)
             return None
         for position, problem in known.problem.items():
             given = node.args[position] if position < len(node.args) else None

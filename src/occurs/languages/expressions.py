@@ -298,7 +298,7 @@ class SqlBuilder(TypedBuilder):
         """`case when c then v .. end` is `if(c, v, .., null)`."""
         parts = self.branches(tree)
         otherwise = [] if len(parts) % 2 else [core.Literal(None, Type.NULL, span=self.span(tree))]
-        return core.Call("if", (*parts, *otherwise), span=self.span(tree))
+        return core.Call("if", (*parts, *otherwise), span=self.span(tree), written="case")
 
     def branches(self, tree: Node) -> list[Expr]:
         """The parts of a `case`: condition, value, condition, value .. and, if there is an `else`, its value.
