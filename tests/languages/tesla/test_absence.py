@@ -126,6 +126,7 @@ def test_texts_stay_as_they_are():
         f"{FROM_A} within 5 min after Request where Id = $j",
         f"{FROM_A} within 5 min after Other where Id = $i",
         f"{FROM_A} within 5 min after Request where Id = $i consuming Reply",
+        f"{FROM_A} within 5 min after Request within 3 min where Id = $i",
         f"{FROM_A} within 5 months after Request where Id = $i",
         "define Unanswered(Id) from Request(S = 'a`', Id = $i) and not R() within 5 min after Request where Id = $i",
         "define R(Id) from A(Id = $i) and each B(Id = $i) as Z within 5 s after A having Z.V > 1 where Id = $i",

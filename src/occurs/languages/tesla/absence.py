@@ -87,7 +87,7 @@ def _absent(piece: str, seen: str, found: re.Match[str]) -> str | None:
             role = first["alias"] or piece[slice(*first.span("event"))]
     absent = piece[slice(*found.span("event"))]
     rule = _read(f"{begin}not {absent} within {written or '5 min'} from {role} {rest}")
-    if rule is None or len(rule.items) != 1:
+    if rule is None or len(rule.items) != 1 or (found["length"] and found["then"]):
         return None
     [negation] = rule.items
     if not isinstance(negation, syntax.Negation) or not isinstance(negation.interval, syntax.Within):
