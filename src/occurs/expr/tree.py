@@ -22,7 +22,7 @@ def _operands(node: type[Expr]) -> tuple[str, ...]:
     """The fields of a class of nodes in which there may be operands, looked up once per class."""
     found = _OPERANDS.get(node)
     if found is None:
-        found = _OPERANDS[node] = tuple(f.name for f in fields(node) if f.name != "span")
+        found = _OPERANDS[node] = tuple(f.name for f in fields(node) if f.compare)
     return found
 
 

@@ -28,7 +28,7 @@ TERMS = {c.__name__: c for c in _CLASSES}
 def write_term(term: Term) -> Json:
     if type(term).__name__ not in TERMS:
         raise DefinitionProblem(Problem("no-json", f"a net holds no {type(term).__name__}"))
-    parts = {f.name: getattr(term, f.name) for f in fields(term) if f.name != "span"}
+    parts = {f.name: getattr(term, f.name) for f in fields(term) if f.compare}
     return {"node": type(term).__name__} | {n: _write_part(v) for n, v in parts.items()}
 
 
@@ -50,7 +50,7 @@ def read_term(found: Json, at: At) -> Term:
     if name not in TERMS:
         at.key("node").refuse("unknown-node", f"there is no `{name}`", did_you_mean(name, TERMS, "nodes"))
     cls = TERMS[name]
-    names = [f.name for f in fields(cls) if f.name != "span"]
+    names = [f.name for f in fields(cls) if f.compare]
     given = members(found, at, ["node", *names])
     made = {n: _READERS[n](given[n], at.key(n)) for n in names}
     if name == "Literal":
