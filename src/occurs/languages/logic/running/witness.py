@@ -84,13 +84,11 @@ class Witness:
         stay, window = self._way(f.left, True), Window.of(f.bound, self.present.kind)
 
         def way(s: Record, r: Values) -> Iterator[Entry]:
-            at: Record | None = s
-            while at is not None and (window.high is None or s.time - at.time <= window.high):
-                if s.time - at.time >= window.low and right(at, r) is True:
+            for at, inside in _back(s, window):
+                if inside and right(at, r) is True:
                     yield from begin(at, r)
                     return
                 yield from stay(at, r)
-                at = at.before
 
         return way
 
@@ -100,14 +98,12 @@ class Witness:
         never, window = self._way(f.right, False), Window.of(f.bound, self.present.kind)
 
         def way(s: Record, r: Values) -> Iterator[Entry]:
-            at: Record | None = s
-            while at is not None and (window.high is None or s.time - at.time <= window.high):
-                if s.time - at.time >= window.low:
+            for at, inside in _back(s, window):
+                if inside:
                     yield from never(at, r)
                 if left(at, r) is False:
                     yield from leave(at, r)
                     return
-                at = at.before
 
         return way
 
@@ -135,6 +131,14 @@ class Witness:
                 at = at.before
 
         return way
+
+
+def _back(s: Record, window: Window) -> Iterator[tuple[Record, bool]]:
+    """The states from ``s`` back to the far end of its window, each with whether the window has begun there."""
+    at: Record | None = s
+    while at is not None and (window.high is None or s.time - at.time <= window.high):
+        yield at, s.time - at.time >= window.low
+        at = at.before
 
 
 def _all(parts: list[Way]) -> Way:
