@@ -201,7 +201,7 @@ def _read(path: Path) -> Any:
     if hashlib.sha256(raw[32:]).digest() != raw[:32]:
         log.warning("%s is damaged: the kernel is compiled again", path)
         return None
-    return pickle.loads(raw[32:])
+    return pickle.loads(raw[32:])  # Numba's form; nobody but this user and root can write there, see cachefolder
 
 
 def keep(dispatcher: Any, kernel: Kernel) -> None:

@@ -40,7 +40,7 @@ def _partial(f: Callable[..., Any], beyond: Any = math.inf) -> Callable[..., Any
     return apply
 
 
-def _power(a: Any, b: Any) -> Any:
+def power(a: Any, b: Any) -> Any:
     """Float power; null outside the real numbers, infinite beyond float64."""
     try:
         return math.pow(a, b)
@@ -232,7 +232,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ceil": _whole(math.ceil),
     "trunc": _whole(math.trunc),
     "sqrt": _partial(math.sqrt),
-    "power": _power,
+    "power": power,
     "exp": _partial(math.exp),
     "ln": _partial(math.log),
     "log10": _partial(math.log10),

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from occurs.languages.esql.semantics_values import Troolean, elements, key, number, truth
+from occurs.languages.reference_functions import power as real_power
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 
@@ -162,14 +163,7 @@ def power(a: Any, b: Any) -> Any:
     """An int for ints with an exponent that is not negative, else a float; null outside the real numbers."""
     if isinstance(a, int) and isinstance(b, int) and b >= 0:
         return LOST if abs(a) > 1 and b > 63 else a**b
-    if a == 0 and b < 0:
-        return None
-    try:
-        return math.pow(a, b)
-    except ValueError:
-        return None
-    except OverflowError:
-        return -math.inf if a < 0 and float(b) % 2 == 1 else math.inf
+    return None if a == 0 and b < 0 else real_power(a, b)
 
 
 ARITHMETIC: dict[str, Callable[..., Any]] = {
