@@ -35,15 +35,7 @@ CACHED, COLD = 20_000, 300_000
 PATIENCE = 0.3
 #: the same where Numba is imported: only the code of one kernel has to be read, its seconds count
 READ, READING = 3_000, 0.005
-def prepare() -> None:
-    """Load what all compiled kernels need, in a process that others are forked from."""
-    from numba.core.registry import cpu_target
 
-    cpu_target.typing_context.refresh()
-    cpu_target.target_context.refresh()
-
-
-_lock = threading.RLock()
 _spent = [0.0]
 
 
@@ -308,6 +300,14 @@ def kernel(signature: Any = None, *, inline: str = "never", work: Callable[..., 
     if callable(signature) and not isinstance(signature, Later):
         return Kernel(signature, None, inline, work)
     return lambda function: Kernel(function, signature, inline, work)
+
+
+def prepare() -> None:
+    """Load what all compiled kernels need, in a process that others are forked from."""
+    from numba.core.registry import cpu_target
+
+    cpu_target.typing_context.refresh()
+    cpu_target.target_context.refresh()
 
 
 _lock = threading.RLock()
