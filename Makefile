@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo demo-ships test test-plain kernels lint bench clean
+.PHONY: demo demo-ships test test-plain kernels lint docs bench clean
 
 demo: $(READY)  ## the rules over real flights, on Spark
 	$(BIN)/python examples/flights/run.py
@@ -25,6 +25,9 @@ lint: $(READY)  ## style and types
 	$(BIN)/python -m ruff check --no-cache src tests benchmarks examples
 	$(BIN)/python -m mypy
 
+docs: $(READY)  ## the documentation as a site in build/site; a broken link or a missing page fails
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --clean --strict
+
 bench: $(READY)  ## a table of ratios: against Spark doing nothing, against bare NumPy, growth
 	$(BIN)/python -m benchmarks
 
@@ -34,7 +37,7 @@ $(READY): pyproject.toml
 	  echo "Name another one: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { \
 	  echo "This Python cannot make virtual environments (Debian, Ubuntu: apt install python3-venv)." >&2; exit 1; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[all,dev,examples]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[all,dev,docs,examples]'
 	@touch $(READY)
 
 clean:
