@@ -1,0 +1,210 @@
+"""Grammars as pages read them: EBNF with links, and railroad diagrams.
+
+A grammar file of Lark is read by Lark's own grammar of grammars.  Its tree becomes a small tree of tuples:
+``("seq", parts)``, ``("or", parts)``, ``("opt", part)``, ``("many", part)``, ``("some", part)``, ``("rule", name)``,
+``("word", text)`` for text that stands there, ``("kind", name)`` for a kind of token.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import lark
+import railroad
+
+#: tokens that are shown by their name; pages say what they are
+KINDS = {
+    "NAME": "a name: letters, digits and `_`, not starting with a digit",
+    "PARAM": "`$` and a name",
+    "NUMBER": "`12`, `1.5`, `2e-3`",
+    "STRING": "text in double or single quotes",
+    "UNIT": "a unit of time such as `s`, `min`, `h`",
+}
+#: tokens whose expressions have conditions: what an author writes
+_SPELLED = {
+    "AGGREGATE": ("sum of", "avg of", "count of", "min of", "max of"),
+    "EQ": ("=", "=="),
+    "GE": (">=", "≥"),
+    "LE": ("<=", "≤"),
+    "ON_NEVER": ("on never",),
+    "PAIRED": ("until", "since", "release"),
+    "RANGED": ("eventually", "always", "previously", "once", "historically", "throughout the past"),
+    "SORT": ("event", "state", "dynamic", "event_phenomenon", "state_phenomenon", "dynamic_phenomenon"),
+    "WEAK": ("weak until", "unless"),
+    "_CONSUME": ("@consume",),
+    "_ENDLIMIT": ("]>",),
+    "_EVERY_DISTINCT": ("every-distinct",),
+    "_INTERVAL": ("timer:interval",),
+    "_MINUS": ("minus", "complement", "\\"),
+    "_NOT": ("not", "¬"),
+    "_NOT_NULL": ("not null",),
+    "_SUB_LBRACE": ("_{",),
+    "_TIMER_AT": ("timer:at",),
+    "_WITHIN": ("timer:within",),
+    "_WITHINMAX": ("timer:withinmax",),
+}
+KINDS |= {"KTH": "a number and `-first` or `-last`, as in `2-first`", "SQL": "a query in SQL",
+          "COEFFICIENT": "a number that multiplies what follows it, as in `2x`"}  # fmt: skip
+
+
+@cache
+def _reader() -> lark.Lark:
+    return lark.Lark.open("grammars/lark.lark", rel_to=lark.__file__, parser="lalr", maybe_placeholders=False)
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The rules of a grammar file, in its order."""
+    tree = _reader().parse(path.read_text() + "\n")
+    tokens = {_name(t): t for t in tree.find_data("token")}
+    rules = {_name(r): r.children[-1] for r in tree.children if isinstance(r, lark.Tree) and r.data == "rule"}
+    shown = {name: _part(body, tokens) for name, body in rules.items()}
+    return {name: part for name, part in shown.items() if part != ("rule", name)}
+
+
+def _name(tree: lark.Tree[Any]) -> str:
+    return str(tree.children[0]).lstrip("!?")
+
+
+def _part(tree: Any, tokens: dict[str, Any]) -> Any:
+    if tree.data == "expansions":
+        parts = [_part(c, tokens) for c in tree.children if isinstance(c, lark.Tree)]
+        parts = list(dict.fromkeys(parts))  # alternatives that differ in their names only
+        return _again(parts)
+    if tree.data == "alias":
+        return _part(tree.children[0], tokens)
+    if tree.data == "expansion":
+        parts = tuple(_part(c, tokens) for c in tree.children)
+        return parts[0] if len(parts) == 1 else ("seq", parts)
+    if tree.data == "expr":
+        part = _part(tree.children[0], tokens)
+        operator = str(tree.children[1])
+        return ({"?": "opt", "*": "many", "+": "some"}[operator], part)
+    if tree.data == "maybe":
+        return ("opt", _part(tree.children[0], tokens))
+    if tree.data == "name":
+        name = str(tree.children[0])
+        return _token(name, tokens) if name.isupper() else ("rule", name)
+    if tree.data == "literal":
+        return _literal(str(tree.children[0]))
+    if tree.data == "value":
+        return _part(tree.children[0], tokens)
+    raise ValueError(f"nothing is known of `{tree.data}` in a grammar")
+
+
+def _again(parts: list[Any]) -> Any:
+    """Alternatives; ``a`` or ``a`` and some times ``op a`` is ``a {op a}``."""
+    if len(parts) == 2 and parts[1][0] == "seq":
+        first, second = parts[0], parts[1][1]
+        if len(second) == 2 and second[0] == first and second[1][0] == "some":
+            return ("seq", (first, ("many", second[1][1])))
+    return parts[0] if len(parts) == 1 else ("or", tuple(parts))
+
+
+def _token(name: str, tokens: dict[str, Any]) -> Any:
+    if name in KINDS or name not in tokens:
+        return ("kind", name)
+    part = _part(tokens[name].children[-1], tokens)
+    if part is not None:
+        return part
+    if name not in _SPELLED:
+        raise ValueError(f"the token {name} needs an entry in `_SPELLED` or `KINDS`")
+    words = tuple(("word", word) for word in _SPELLED[name])
+    return words[0] if len(words) == 1 else ("or", words)
+
+
+def _literal(text: str) -> Any:
+    """A keyword or a sign; None for an expression that is neither."""
+    if text.startswith('"'):
+        return ("word", text.rstrip("i")[1:-1].replace("\\\\", "\\"))
+    body = text[1 : text.rindex("/")]
+    body = re.sub(r"\(\?[!=].*$|\\b|\(\?<?[!=][^)]*\)", "", body)  # conditions on what stands beside it
+    body = body.strip()
+    if body.startswith("(") and body.endswith(")") and body.count("(") == 1:
+        body = body[1:-1]
+    words = body.split("|")
+    if any(re.search(r"[\[\]()+*?]|\\[^|.+*?^$()\[\]]", re.sub(r"\\.", "", w)) for w in words):
+        return None
+    found = tuple(("word", re.sub(r"\\(.)", r"\1", w)) for w in words)
+    return found[0] if len(found) == 1 else ("or", found)
+
+
+def ebnf(rules: dict[str, Any]) -> str:
+    """All rules as HTML, every name of a rule a link to it."""
+    width = max(map(len, rules))
+    lines = []
+    for name, part in rules.items():
+        parts = part[1] if part[0] == "or" and len(_flat(part)) > 90 else (part,)
+        for k, one in enumerate(parts):
+            head = f'<span id="{name}">{name}</span>{" " * (width - len(name))} =' if not k else " " * width + "  |"
+            lines.append(f"{head} {_ebnf(one, rules)}")
+    return '<div class="highlight"><pre><code>' + "\n".join(lines) + "</code></pre></div>\n"
+
+
+def _flat(part: Any) -> str:
+    return re.sub("<[^>]*>", "", _ebnf(part, {}))
+
+
+def _ebnf(part: Any, rules: dict[str, Any]) -> str:
+    kind, inner = part
+    if kind == "seq":
+        return " ".join(f"({_ebnf(p, rules)})" if p[0] == "or" else _ebnf(p, rules) for p in inner)
+    if kind == "or":
+        return " | ".join(_ebnf(p, rules) for p in inner)
+    if kind == "opt":
+        return f"[{_ebnf(inner, rules)}]"
+    if kind == "many":
+        return f"{{{_ebnf(inner, rules)}}}"
+    if kind == "some":
+        once = f"({_ebnf(inner, rules)})" if inner[0] == "or" else _ebnf(inner, rules)
+        return f"{once} {{{_ebnf(inner, rules)}}}"
+    if kind == "word":
+        return f'<span class="s">"{escape(inner)}"</span>'
+    return f'<a href="#{inner}">{inner}</a>' if inner in rules else f"<i>{inner}</i>"
+
+
+def diagram(name: str, part: Any) -> str:
+    """The railroad diagram of one rule, as SVG."""
+    import io
+
+    out = io.StringIO()
+    drawn = railroad.Diagram(railroad.Start(label=name), _rails(part))
+    drawn.writeSvg(out.write)
+    svg = out.getvalue()
+    return re.sub(r"\s*\n\s*", " ", svg.replace("<svg ", '<svg role="img" ', 1))
+
+
+def _rails(part: Any) -> Any:
+    kind, inner = part
+    if kind == "seq":
+        return railroad.Sequence(*map(_rails, inner))
+    if kind == "or":
+        return railroad.Choice(0, *map(_rails, inner))
+    if kind == "opt":
+        return railroad.Optional(_rails(inner))
+    if kind == "many":
+        return railroad.ZeroOrMore(_rails(inner))
+    if kind == "some":
+        return railroad.OneOrMore(_rails(inner))
+    if kind == "word":
+        return railroad.Terminal(inner)
+    return railroad.NonTerminal(inner, href=f"#{inner}" if kind == "rule" else None)
+
+
+def kinds(rules: dict[str, Any]) -> dict[str, str]:
+    """The kinds of tokens that rules use, and how each is written."""
+    used: set[str] = set()
+
+    def walk(part: Any) -> None:
+        kind, inner = part
+        if kind == "kind":
+            used.add(inner)
+        for each in inner if kind in ("seq", "or") else [inner] if kind in ("opt", "many", "some") else []:
+            walk(each)
+
+    for part in rules.values():
+        walk(part)
+    return {name: text for name, text in KINDS.items() if name in used}

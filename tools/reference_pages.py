@@ -1,0 +1,140 @@
+"""What the site's pages take from the program: a hook of MkDocs.
+
+A page has a line ``<!-- generated: NAME ARGUMENT -->`` where the text of the function below with this name goes, so what
+the reference says of grammars, functions and options is what the program has.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tools")]
+
+import grammars  # noqa: E402
+
+PLACE = re.compile(r"^<!-- generated: (\w+) ?(.*?) -->$", re.MULTILINE)
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Called by MkDocs for every page."""
+    return expanded(markdown)
+
+
+def expanded(markdown: str) -> str:
+    """The text of a page with all that is generated in its place."""
+    return PLACE.sub(lambda found: GENERATED[found[1]](*found[2].split()), markdown)
+
+
+def _cell(text: str) -> str:
+    return text.replace("``", "`").replace("|", "\\|")
+
+
+def grammar(language: str) -> str:
+    """A grammar file: railroad diagrams of its rules, and EBNF."""
+    rules = grammars.read(ROOT / f"src/occurs/languages/{language}/grammar.lark")
+    drawn = "\n".join(f'<div class="railroad">{grammars.diagram(n, part)}</div>' for n, part in rules.items())
+    kinds = "\n".join(f"| *{name}* | {text} |" for name, text in grammars.kinds(rules).items())
+    return (
+        f'<div class="ebnf" markdown="0">\n{grammars.ebnf(rules)}</div>\n\n'
+        f"| token | how it is written |\n| --- | --- |\n{kinds}\n\n"
+        f'<details markdown="0"><summary>Railroad diagrams</summary>\n{drawn}\n</details>\n'
+    )
+
+
+def esql_forms() -> str:
+    """The prefix forms of eSQL, one a row."""
+    from occurs.languages.esql import forms
+
+    def written(element: Any) -> str:
+        if isinstance(element, str):
+            return element
+        if isinstance(element, forms.Slot):
+            return f"*{element.name}*" + (" {, ..}" if element.many else "")
+        if isinstance(element, forms.Choice):
+            words = " | ".join(element.words)
+            return f"[{words}]" if element.optional else f"({words})"
+        if isinstance(element, forms.Noise):
+            return f"[{' | '.join(element.words)}]"
+        return f"[{' '.join(map(written, element.elements))}]"
+
+    rows = [f"| {_cell(' '.join(map(written, p.elements)))} |" for p in forms.PATTERNS]
+    return "\n".join(["| form |", "| --- |", *rows]) + "\n"
+
+
+def esql_grammar() -> str:
+    """The grammar that the specification of pipes has."""
+    text = (ROOT / "docs/spec/pipes.md").read_text()
+    found = re.search(r"^### 2\.2 .*?^```\w*\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    if not found:
+        raise ValueError("docs/spec/pipes.md has no grammar in its section 2.2")
+    return f"```text\n{found[1]}```\n"
+
+
+def functions() -> str:
+    """The catalogue of functions by topic: call, types, meaning, example, languages."""
+    from occurs.cli.functions import _languages
+    from occurs.expr import describe
+    from occurs.expr.functions import CATALOGUE
+
+    topics: dict[str, list[Any]] = {}
+    for known in CATALOGUE.values():
+        topics.setdefault(known.topic, []).append(known)
+    out = []
+    for topic, of in sorted(topics.items()):
+        out += [f"## {topic.capitalize()}\n", "| function | meaning | example | languages |", "| --- | --- | --- | --- |"]
+        for known in sorted(of, key=lambda k: k.name):
+            languages = ", ".join(f"{lang} (`{own}`)" if own != known.name else lang for lang, own in _languages(known.name))
+            call, value = describe.example(known)
+            first = f'<span id="{known.name}">`{_cell(describe.signature(known))}`</span><br>{_cell(describe.types(known))}'
+            out.append(f"| {first} | {_cell(known.doc)} | `{_cell(call)}` = `{_cell(value)}` | {languages} |")
+        out.append("")
+    return "\n".join(out)
+
+
+def aggregates() -> str:
+    """The aggregates of TESLA."""
+    from occurs.expr import describe
+    from occurs.languages.tesla.functions import AGGREGATES
+
+    rows = [
+        f"| `{_cell(a.text)}` | {_cell(a.doc)} | `{describe.values(a.values)}` gives `{describe.values([a.result])}` |"
+        for a in AGGREGATES.values()
+    ]
+    return "\n".join(["| aggregate | meaning | example: the values of `V` |", "| --- | --- | --- |", *rows]) + "\n"
+
+
+def options() -> str:
+    """Every option of every command: which commands have it, what it means, its default."""
+    import click
+
+    from occurs.cli import main
+
+    found: dict[str, tuple[click.Option, list[str]]] = {}
+    context = main.make_context("occurs", [], resilient_parsing=True)
+    for name in main.list_commands(context):
+        command = main.get_command(context, name)
+        assert command
+        for parameter in command.params:
+            if isinstance(parameter, click.Option) and not parameter.hidden:
+                key = max(parameter.opts, key=len)
+                found.setdefault(key, (parameter, []))[1].append(name)
+    rows = ["| option | meaning | commands |", "| --- | --- | --- |"]
+    for key, (option, commands) in sorted(found.items()):
+        spelled = " / ".join(f"`{o}`" for o in (*option.opts, *option.secondary_opts))
+        info = option.get_help_record(context)
+        rows.append(f'| <span id="{key.lstrip("-")}">{spelled}</span> | {_cell(info[1] if info else "")} | {", ".join(commands)} |')
+    return "\n".join(rows) + "\n"
+
+
+def table_of(place: str) -> str:
+    """The table that a function of the program or of the tools makes: ``module:function``."""
+    module, function = place.split(":")
+    return getattr(import_module(module), function)()
+
+
+GENERATED = {f.__name__: f for f in (grammar, esql_forms, esql_grammar, functions, aggregates, options, table_of)}
