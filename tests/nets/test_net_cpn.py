@@ -1,4 +1,4 @@
-"""Files of CPN Tools: written, read back, in the form of CPN Tools' own files, and wrong ones (sections 4B and 8)."""
+"""Files of CPN Tools: written, read back, in the form of CPN Tools' own files, wrong ones (epl-and-nets.md 4B, 8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layout and drawings: nodes that do not overlap, and everything of a net in its picture (section 4B)."""
+"""Layout and drawings: nodes that do not overlap, and everything of a net in its picture (epl-and-nets.md, 4B)."""
 
 from __future__ import annotations
 

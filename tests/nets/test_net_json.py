@@ -1,4 +1,4 @@
-"""Nets as `.net.json`: nothing is lost, and what is read is checked (section 4B)."""
+"""Nets as `.net.json`: nothing is lost, and what is read is checked (epl-and-nets.md, 4B)."""
 
 from __future__ import annotations
 

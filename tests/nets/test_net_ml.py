@@ -1,4 +1,4 @@
-"""CPN ML: terms and values as text and back, and what is said of texts that cannot be read (section 4B)."""
+"""CPN ML: terms and values as text and back, and what is said of texts that cannot be read (epl-and-nets.md, 4B)."""
 
 from __future__ import annotations
 

@@ -169,7 +169,7 @@ def test_certain_open_rows(rel: str, left: Leaf, right: Leaf, expected: dict[int
 
 
 def final(tree: Tree, frontier: int) -> set[Row]:
-    """The closed results of two leaves that are final at a frontier, by section 5 and pair by pair."""
+    """The closed results of two leaves that are final at a frontier, by phenesthe.md, section 5, and pair by pair."""
     call = Call(NEVER, frontier, Values())
     known = []
     for leaf in (tree.left, tree.right):
@@ -440,6 +440,6 @@ def test_lengths_near_the_limits() -> None:
 
 
 def test_related_is_what_the_reference_says() -> None:
-    """The example of section 7.11 through the reference, so that both are the same relations."""
+    """The example of phenesthe.md, section 7, number 11, through the reference, so that both are the same relations."""
     for rel, expected in ELEVEN.items():
         assert related(rel, set(P), set(Q)) == set(expected)

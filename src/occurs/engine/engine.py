@@ -1,4 +1,4 @@
-"""The engine: one stage of a plan in one process, call by call (DESIGN.md, section 4)."""
+"""The engine: one stage of a plan in one process, call by call (operators.md, section 1)."""
 
 from __future__ import annotations
 

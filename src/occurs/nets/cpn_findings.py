@@ -1,4 +1,4 @@
-"""What is found while a `.cpn` file is read: errors, and notes on what nets here do not have (section 8)."""
+"""What is found while a `.cpn` file is read: errors, and notes on what nets here do not have (epl-and-nets.md, 8)."""
 
 from __future__ import annotations
 

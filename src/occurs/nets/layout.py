@@ -1,4 +1,4 @@
-"""Where the nodes of a net stand on their pages: a grid, one column per transition, no overlaps (section 4B).
+"""Where the nodes of a net stand on their pages: a grid, one column per transition, no overlaps (epl-and-nets.md, 4B).
 
 Transitions stand in one row, in the order of the page, with a column for places between any two.  Then each place takes
 the free point of the grid at which its arcs are short, run over no other node and cross few others; what a transition

@@ -1,4 +1,4 @@
-"""Long markings read at once: constants of a known colour, without names to look up (section 4B).
+"""Long markings read at once: constants of a known colour, without names to look up (epl-and-nets.md, 4B).
 
 What is not written plainly (arithmetic, constants by name, comments) is left to :mod:`occurs.nets.ml_parser`, which
 also says what is wrong.

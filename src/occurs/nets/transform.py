@@ -107,7 +107,7 @@ class _Encoding:
     def _replaced(
         self, t: Transition, black: Black, arcs: list[Arc]
     ) -> tuple[Place, tuple[Transition, ...], list[Arc]]:
-        """What the table of section 4B says takes the place of ``t``."""
+        """What the table of epl-and-nets.md, 4B, says takes the place of ``t``."""
         names = encoded(t.name)
         for name in (names.place, names.t1, names.next, names.t2):
             if name in self.taken:

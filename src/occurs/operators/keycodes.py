@@ -1,4 +1,4 @@
-"""Key codes: equal values get equal int64 codes, over all types and calls (DESIGN.md, section 4: keys are codes).
+"""Key codes: equal values get equal int64 codes, over all types and calls (operators.md, section 3).
 
 Codes that no row and no state holds any more are given back: see :class:`Renewal`.
 """

@@ -13,7 +13,7 @@ for that.  Nodes are compared by identity, processors and functions by value.
   innermost one needs no search (phrases are substituted with fresh names).
 * ``Literal``: null, bool, int, float, text, a timestamp; ``TrooleanLiteral("?")``; ``EverySlice``: ``#``.
 * ``Unary`` of ``neg not``; ``Binary`` of ``+ - * / mod div = != < <= > >= and or``; ``IsNull``; ``Call`` of a function
-  of section 2.2 by its lower-case name, and of the operators without a class: ``implies(a, b)``, ``power(a, b)``
+  of pipes.md 2.2 by its lower-case name, and of the operators without a class: ``implies(a, b)``, ``power(a, b)``
   (``a ^ b``), ``in(a, list)``, ``element(list, i)`` (``a[i]``); ``ListOf``, ``SetOf``, ``TupleOf``; ``Foreign``: a
   user's function.
 

@@ -1,4 +1,4 @@
-"""Templates: rules that are alike but for the constants they compare with are evaluated together (DESIGN.md, 4)."""
+"""Templates: rules that are alike but for the constants they compare with are evaluated together (operators.md, 6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The laws that every operator and language keeps (DESIGN.md, section 4), as functions over one case.
+"""The laws that every operator and language keeps (operators.md, section 5), as functions over one case.
 
 Cutting, Restart, Splitting, Forgetting and Meaning; each raises AssertionError with the difference.  For tests of our
 own operators, and of our users'.

@@ -1,4 +1,4 @@
-"""The laws (DESIGN.md, section 4) for EPL programs, as functions over one case.
+"""The laws (operators.md, section 5) for EPL programs, as functions over one case.
 
 They are those of :mod:`occurs.testing.laws`, with an order of what comes out, and another law of forgetting: a history
 that is repeated again and again has a state that does not grow.

@@ -1,4 +1,4 @@
-"""The laws (DESIGN.md, section 4) for temporal triggers, as functions over one case."""
+"""The laws (operators.md, section 5) for temporal triggers, as functions over one case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The laws (DESIGN.md, section 4) for Phenesthe programs, as functions over one case and anything that runs it.
+"""The laws (operators.md, section 5) for Phenesthe programs, as functions over one case and anything that runs it.
 
 Cutting (with finality), Restart, Splitting, Forgetting and Meaning; each raises AssertionError with the difference.
 What runs a program is an :class:`Opener`; rows come and go as values, so that nothing here knows the engine.

@@ -1,6 +1,6 @@
 """Keys that come and go: what an engine holds must follow its state, not the number of keys that it has ever seen.
 
-:func:`new_keys` is the part of the law of forgetting (DESIGN.md, section 4) that is about keys.
+:func:`new_keys` is the part of the law of forgetting (operators.md, section 5) that is about keys.
 """
 
 from __future__ import annotations

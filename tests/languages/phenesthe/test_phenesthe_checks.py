@@ -14,7 +14,7 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 
 SECONDS = TimeKind(timestamp=False, unit="s")
-#: the table of section 3, and the kinds it names beside
+#: the table of phenesthe.md, section 3, and the kinds it names beside
 KINDS = {
     "syntax", "unknown-name", "duplicate-definition", "arity", "unknown-attribute", "sort", "cycle",
     "unbound-variable", "unguarded-negation", "type-mismatch", "bad-duration", "unknown-unit", "missing-unit",

@@ -1,4 +1,4 @@
-"""Patterns event by event, as section 4A of the specification describes their instances; slow, for tests only.
+"""Patterns event by event, as epl-and-nets.md, section 4A, describes their instances; slow, for tests only.
 
 An event is a dict with ``type``, ``time`` and attributes.  Conditions are read from the trees by :func:`holds`.
 """

@@ -1,4 +1,4 @@
-"""Chains of steps find what the instances of section 4A do, however a history is cut."""
+"""Chains of steps find what the instances of epl-and-nets.md, 4A, do, however a history is cut."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class Atom:
 
 @dataclass(frozen=True)
 class Wait:
-    """How long an event of a tag may wait until its pattern is complete or given up (section 5, Retention).
+    """How long an event of a tag may wait until its pattern is complete or given up (epl-and-nets.md 5, Retention).
 
     ``bound``: at most so long; None: for ever.  ``grows``: is the number of those that wait at the same time without
     any bound, too?

@@ -1,4 +1,4 @@
-"""The types of events of a program: created, with what they inherit, inserted, or known from elsewhere (section 3)."""
+"""The types of events of a program: created, inherited, inserted, or known from elsewhere (epl-and-nets.md, 3)."""
 
 from __future__ import annotations
 

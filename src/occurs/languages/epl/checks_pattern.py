@@ -1,4 +1,4 @@
-"""The pattern of one query: what its filters may see, and everything that is wrong with it (section 3)."""
+"""The pattern of one query: what its filters may see, and everything that is wrong with it (epl-and-nets.md, 3)."""
 
 from __future__ import annotations
 

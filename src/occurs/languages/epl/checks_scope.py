@@ -1,4 +1,4 @@
-"""The names in the expressions of one query: which events they may speak of, and where (section 3)."""
+"""The names in the expressions of one query: which events they may speak of, and where (epl-and-nets.md, 3)."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@
 ends the search below it begins it again; ``->`` takes the End place of its left side for the Init place of its right
 side, and a normal transition ends it when both sides have ended.
 
-Two readings of the paper (section 6): the Exit token of ``->`` has the list that its search began with (E1), and tokens
-of different searches are not paired (E2).
+Two readings of the paper (epl-and-nets.md, 6): the Exit token of ``->`` has the list that its search began with (E1),
+and tokens of different searches are not paired (E2).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Beyond the paper: ``and``, ``or``, ``not``, ``timer:within`` as nets beside every and ``->``, meaning section 4A.
+"""Beyond the paper: ``and``, ``or``, ``not``, ``timer:within`` as nets beside every and ``->`` (epl-and-nets.md 4A).
 
 The paper's searches are independent of each other: a black transition takes the next row that fits, whenever.  Where a
 search can be called off (by ``or``, ``and .. not``, ``within``) it matters which of two rows is looked at first.  So a

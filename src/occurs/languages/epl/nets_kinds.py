@@ -204,7 +204,7 @@ class _Last:
 
 @dataclass
 class Order:
-    """Before which other filters a filter must hear of a row that both accept: the older first (section 4A)."""
+    """Before which other filters a filter must hear of a row that both accept: the older (epl-and-nets.md, 4A)."""
 
     later: dict[str, set[str]] = field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""``timer:at`` in the reference semantics of EPL: the next calendar instant after a start (section 4A).
+"""``timer:at`` in the reference semantics of EPL: the next calendar instant after a start (epl-and-nets.md, 4A).
 
 Fields: minute, hour, day of month, month, day of week (0 is Sunday), second (0 if it is not written).  Readings after
 Esper: ``*/n`` are the multiples of n in the field's range; if both the day of the month and the day of the week are

@@ -1,4 +1,4 @@
-"""One statement in the reference semantics of EPL: its instances, the order inside one event, its matches (section 4A).
+"""One statement in the reference semantics of EPL: its instances, their order, its matches (epl-and-nets.md, 4A).
 
 Readings where the specification is silent: matches of one event (or one timer instant) are suppressed and discarded
 before ``where`` is asked; two matches share an event also if a filter without tag matched it; of lists that begin alike

@@ -1,4 +1,4 @@
-"""Types of values: of defined attributes by fixpoint, and whether operands, constraints and values fit (section 3)."""
+"""Types of values: of attributes by fixpoint, and whether operands, constraints and values fit (tesla.md, 3)."""
 
 from __future__ import annotations
 

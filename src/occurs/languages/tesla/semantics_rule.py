@@ -25,7 +25,7 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Reading:
-    """What section 4 says about one rule before any event is seen; roles are numbers, the terminator is 0."""
+    """What tesla.md 4 says about one rule before any event is seen; roles are numbers, the terminator is 0."""
 
     index: int
     rule: syntax.Rule

@@ -1,4 +1,4 @@
-"""What the operator of a temporal trigger takes and gives in one call (DESIGN.md, section 4; temporal-logic.md 4, 5).
+"""What the operator of a temporal trigger takes and gives in one call (operators.md 1; temporal-logic.md 4, 5).
 
 The seam between the engine and whatever evaluates a trigger.  A definition has one operator, for all instances of its
 trigger.  The general one (:mod:`occurs.languages.logic.running.general`) goes state by state; one for a special form,

@@ -1,4 +1,4 @@
-"""What the operator of a pattern takes and gives in one call (DESIGN.md, section 4; operators.md)."""
+"""What the operator of a pattern takes and gives in one call (operators.md, section 1)."""
 
 from __future__ import annotations
 

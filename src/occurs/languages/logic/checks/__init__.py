@@ -1,1 +1,1 @@
-"""Names, types, bounds and every other static check of a program (spec section 3)."""
+"""Names, types, bounds and every other static check of a program (temporal-logic.md, section 3)."""

@@ -1,1 +1,1 @@
-"""Triggers evaluated over whole columns (spec 5.4): which can be, and how they become a network of operators."""
+"""Triggers evaluated over whole columns: which can be, and how they become a network (temporal-logic.md 5.4)."""

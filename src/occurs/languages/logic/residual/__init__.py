@@ -1,1 +1,1 @@
-"""The two algorithms of the paper, written down as they are told (spec 5.1), to compare the others with."""
+"""The two algorithms of the paper (temporal-logic.md 5.1), written down plainly, to compare the others with."""

@@ -1,1 +1,1 @@
-"""Triggers evaluated state by state: what is left of a formula is rewritten at each state (spec 5.1)."""
+"""Triggers evaluated state by state: what is left of a formula is rewritten at each state (temporal-logic.md 5.1)."""
