@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo demo-ships test test-plain kernels lint docs bench clean
+.PHONY: demo demo-ships test test-plain kernels lint docs pictures bench clean
 
 demo: $(READY)  ## the rules over real flights, on Spark
 	$(BIN)/python examples/flights/run.py
@@ -30,6 +30,9 @@ docs: $(READY)  ## the documentation as a site in build/site; a broken link or a
 
 bench: $(READY)  ## a table of ratios: against Spark doing nothing, against bare NumPy, growth
 	$(BIN)/python -m benchmarks
+
+pictures: $(READY)  ## draw the pictures of the documentation into docs/pictures
+	$(BIN)/python docs/pictures
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
