@@ -7,6 +7,7 @@ A grammar file of Lark is read by Lark's own grammar of grammars.  Its tree beco
 
 from __future__ import annotations
 
+import io
 import re
 from functools import cache
 from html import escape
@@ -132,66 +133,64 @@ def _literal(text: str) -> Any:
     return found[0] if len(found) == 1 else ("or", found)
 
 
-def ebnf(rules: dict[str, Any]) -> str:
-    """All rules as HTML, every name of a rule a link to it."""
+def ebnf(rules: dict[str, Any], prefix: str) -> str:
+    """All rules as HTML, every name of a rule a link to it; ``prefix`` begins the names of the places."""
     width = max(map(len, rules))
     lines = []
     for name, part in rules.items():
         parts = part[1] if part[0] == "or" and len(_flat(part)) > 90 else (part,)
         for k, one in enumerate(parts):
-            head = f'<span id="{name}">{name}</span>{" " * (width - len(name))} =' if not k else " " * width + "  |"
-            lines.append(f"{head} {_ebnf(one, rules)}")
-    return '<div class="highlight"><pre><code>' + "\n".join(lines) + "</code></pre></div>\n"
+            head = f'<span id="{prefix}-{name}">{name}</span>{" " * (width - len(name))} =' if not k else " " * width + " |"
+            lines.append(f"{head} {_ebnf(one, rules, prefix)}")
+    return '<pre class="ebnf">' + "\n".join(lines) + "</pre>\n"
 
 
 def _flat(part: Any) -> str:
-    return re.sub("<[^>]*>", "", _ebnf(part, {}))
+    return re.sub("<[^>]*>", "", _ebnf(part, {}, ""))
 
 
-def _ebnf(part: Any, rules: dict[str, Any]) -> str:
+def _ebnf(part: Any, rules: dict[str, Any], prefix: str) -> str:
     kind, inner = part
     if kind == "seq":
-        return " ".join(f"({_ebnf(p, rules)})" if p[0] == "or" else _ebnf(p, rules) for p in inner)
+        return " ".join(f"({_ebnf(p, rules, prefix)})" if p[0] == "or" else _ebnf(p, rules, prefix) for p in inner)
     if kind == "or":
-        return " | ".join(_ebnf(p, rules) for p in inner)
+        return " | ".join(_ebnf(p, rules, prefix) for p in inner)
     if kind == "opt":
-        return f"[{_ebnf(inner, rules)}]"
+        return f"[{_ebnf(inner, rules, prefix)}]"
     if kind == "many":
-        return f"{{{_ebnf(inner, rules)}}}"
+        return f"{{{_ebnf(inner, rules, prefix)}}}"
     if kind == "some":
-        once = f"({_ebnf(inner, rules)})" if inner[0] == "or" else _ebnf(inner, rules)
-        return f"{once} {{{_ebnf(inner, rules)}}}"
+        once = f"({_ebnf(inner, rules, prefix)})" if inner[0] == "or" else _ebnf(inner, rules, prefix)
+        return f"{once} {{{_ebnf(inner, rules, prefix)}}}"
     if kind == "word":
         return f'<span class="s">"{escape(inner)}"</span>'
-    return f'<a href="#{inner}">{inner}</a>' if inner in rules else f"<i>{inner}</i>"
+    return f'<a href="#{prefix}-{inner}">{inner}</a>' if inner in rules else f"<i>{inner}</i>"
 
 
-def diagram(name: str, part: Any) -> str:
+def diagram(name: str, part: Any, prefix: str) -> str:
     """The railroad diagram of one rule, as SVG."""
-    import io
-
     out = io.StringIO()
-    drawn = railroad.Diagram(railroad.Start(label=name), _rails(part))
+    drawn = railroad.Diagram(railroad.Start(label=name), _rails(part, prefix))
     drawn.writeSvg(out.write)
     svg = out.getvalue()
     return re.sub(r"\s*\n\s*", " ", svg.replace("<svg ", '<svg role="img" ', 1))
 
 
-def _rails(part: Any) -> Any:
+def _rails(part: Any, prefix: str) -> Any:
     kind, inner = part
     if kind == "seq":
-        return railroad.Sequence(*map(_rails, inner))
+        return railroad.Sequence(*(_rails(p, prefix) for p in inner))
     if kind == "or":
-        return railroad.Choice(0, *map(_rails, inner))
+        return railroad.Choice(0, *(_rails(p, prefix) for p in inner))
     if kind == "opt":
-        return railroad.Optional(_rails(inner))
+        return railroad.Optional(_rails(inner, prefix))
     if kind == "many":
-        return railroad.ZeroOrMore(_rails(inner))
+        return railroad.ZeroOrMore(_rails(inner, prefix))
     if kind == "some":
-        return railroad.OneOrMore(_rails(inner))
+        return railroad.OneOrMore(_rails(inner, prefix))
     if kind == "word":
         return railroad.Terminal(inner)
-    return railroad.NonTerminal(inner, href=f"#{inner}" if kind == "rule" else None)
+    return railroad.NonTerminal(inner, href=f"#{prefix}-{inner}" if kind == "rule" else None)
 
 
 def kinds(rules: dict[str, Any]) -> dict[str, str]:

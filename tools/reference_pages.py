@@ -37,10 +37,10 @@ def _cell(text: str) -> str:
 def grammar(language: str) -> str:
     """A grammar file: railroad diagrams of its rules, and EBNF."""
     rules = grammars.read(ROOT / f"src/occurs/languages/{language}/grammar.lark")
-    drawn = "\n".join(f'<div class="railroad">{grammars.diagram(n, part)}</div>' for n, part in rules.items())
+    drawn = "\n".join(f'<div class="railroad">{grammars.diagram(n, part, language)}</div>' for n, part in rules.items())
     kinds = "\n".join(f"| *{name}* | {text} |" for name, text in grammars.kinds(rules).items())
     return (
-        f'<div class="ebnf" markdown="0">\n{grammars.ebnf(rules)}</div>\n\n'
+        f"{grammars.ebnf(rules, language)}\n"
         f"| token | how it is written |\n| --- | --- |\n{kinds}\n\n"
         f'<details markdown="0"><summary>Railroad diagrams</summary>\n{drawn}\n</details>\n'
     )
