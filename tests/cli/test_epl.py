@@ -42,7 +42,7 @@ def test_a_wrong_text_is_not_written(occurs, here):
     done = occurs("epl", "wrong.epl", "-o", "out.epl")
     assert (done.status, done.out) == (2, "")
     assert "wrong.epl:1:30: error[syntax]: unexpected `every`" in done.err
-    assert "wrong.epl:2:16: error[unsupported]: a data window is not part of this language" in done.err
+    assert "wrong.epl:2:16: error[unsupported]: a data window is not supported" in done.err
     assert not (here / "out.epl").exists()
 
 
@@ -92,7 +92,7 @@ def test_wrong_models_are_told_with_their_nodes(occurs, rules, here):
     done = occurs("epl", "fire.pattern.json", "-o", "out.epl")
     assert (done.status, done.out) == (2, "")
     assert "fire.pattern.json: error[unknown-name]: the pattern has no name" in done.err
-    assert "(WithinTimer): `minutes` is -5, it is at least 0" in done.err
+    assert "(WithinTimer): `minutes` is -5, but must be at least 0" in done.err
     assert not (here / "out.epl").exists()
     (here / "many.epl").write_text(MODEL.replace("a2=Smoke", "a2=Smoke@consume"))
     done = occurs("epl", "many.epl", "-o", "many.pattern.json")

@@ -131,7 +131,7 @@ def test_engine_reference_and_nets_are_compared(occurs, rules, here):
     (here / "until.epl").write_text("select b.name as v from pattern [a=Patient until b=Patient];\n")
     without = occurs("verify", "until.epl", *rules[1:])
     assert without.status == 0
-    assert "no net: `until` has no translation into a net (until.epl:1:34)" in without.out
+    assert "no net: `until` cannot be translated into a net (until.epl:1:34)" in without.out
 
 
 def test_random_streams_are_counted(occurs, rules, here):

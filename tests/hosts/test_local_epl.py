@@ -160,7 +160,7 @@ def test_commands(tmp_path: Path) -> None:
     assert "unbounded-state" in CliRunner().invoke(main, ["check", *given]).output
     explained = CliRunner().invoke(main, ["explain", *given])
     assert "split by key (A by k; B by k)" in explained.output
-    assert "a: until its pattern is complete, any number of them [unbounded]" in explained.output
+    assert "a: until the pattern is complete, any number of partial matches [unbounded]" in explained.output
     verified = CliRunner().invoke(main, ["verify", *given])
     assert verified.exit_code == 0, verified.output
     assert "agree" in verified.output

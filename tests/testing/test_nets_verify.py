@@ -61,12 +61,12 @@ def test_all_sides_agree() -> None:
 def test_programs_without_net_say_why() -> None:
     text = RULES.replace("every x=X(w > 5)", "every [2] x=X").replace("x.v as v", "x[0].v as v")
     report = verify(program(text), EVENTS).report
-    assert "no net: `[n]` has no translation into a net (<text>:4:54)" in report
+    assert "no net: `[n]` cannot be translated into a net (<text>:4:54)" in report
     assert "engine and reference agree" in report
     assert "BPCPN" not in report
     nulls = table([(1, "p", 0)]).set_column(2, "v", pa.array([None], pa.int64()))
     history = program().history({**EVENTS, "A": nulls}, InputOptions())
-    assert sides_of(program(), history).without == "row 1, A at 1: `v` is null, which has no colour in a net"
+    assert sides_of(program(), history).without == "row 1, A at 1: `v` is null, which a token cannot hold"
 
 
 def test_too_many_events() -> None:

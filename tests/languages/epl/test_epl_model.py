@@ -145,12 +145,12 @@ def found(text: str, case: EplCase) -> Any:
         ("[every-distinct(a1.n, 1 sec) a1=A]", "every-distinct(a1.n, 1 sec) a1=A", "with a duration"),
         ("[every-distinct(a1.n + 1) a1=A]", "a1.n + 1", "anything but properties"),
         ("[every (every a1=A)]", "every (every a1=A)", "Every directly in Every"),
-        ("[timer:interval(5 usec) -> a1=A]", "timer:interval(5 usec)", "finer than a millisecond"),
-        ("[a1=A(a1.k like 'x%')]", "a1.k like 'x%'", "no comparison"),
+        ("[timer:interval(5 usec) -> a1=A]", "timer:interval(5 usec)", "fractions of a millisecond"),
+        ("[a1=A(a1.k like 'x%')]", "a1.k like 'x%'", "not a comparison"),
         ("[a1=A(a1.n > abs(a1.n))]", "abs(a1.n)", "this expression"),
         ("[a1=A(a1.time > 3)]", "a1.time", "this expression"),
-        ("[a1=A -> a2=A(a1.n < a2.n)]", "a1.n < a2.n", "begins with another event"),
-        ("[a1=A] where a1.n > 1", None, "`where` behind a pattern"),
+        ("[a1=A -> a2=A(a1.n < a2.n)]", "a1.n < a2.n", "begins with a property of another event"),
+        ("[a1=A] where a1.n > 1", None, "`where` after a pattern"),
         ("@SuppressOverlappingMatches [a1=A]", None, "@SuppressOverlappingMatches"),
     ],
 )
@@ -183,7 +183,7 @@ def test_statements_that_are_no_single_pattern() -> None:
         assert any(message in p.message for p in caught.value.problems), text
     with pytest.raises(occurs.DefinitionProblem, match="a second statement"):
         model_of(f"{HEAD}[a1=A]; {HEAD}[a1=A];")
-    with pytest.raises(occurs.DefinitionProblem, match="no pattern in this text"):
+    with pytest.raises(occurs.DefinitionProblem, match="this text has no pattern"):
         model_of(SCHEMA)
 
 
@@ -226,43 +226,43 @@ WRONG: list[tuple[Model, str | None, str, str]] = [
     (without("ComplexEvent", "ComplexEventProperty"), None, "arity", "exactly one complex event: there is none"),
     (more(Node("c", "ComplexEvent", {"typeName": "Y"})), None, "arity", "exactly one complex event: this one has"),
     (changed("ComplexEvent", typeName=""), COMPLEX, "type-mismatch", "`typeName` must be a name"),
-    (changed("Event", typeName=None), EVENT, "type-mismatch", "`typeName` must be a text"),
+    (changed("Event", typeName=None), EVENT, "type-mismatch", "`typeName` must be a string"),
     (changed("Event", typName="A"), EVENT, "unknown-attribute", "no attribute `typName`"),
     (changed("Range", low=4), RANGE, "bad-bound", "from 4 to 3"),
     (changed("Range", low=-1), RANGE, "bad-bound", "`low` is -1"),
-    (changed("Range", low=None, high=None), RANGE, "bad-bound", "no bound"),
-    (changed("WithinTimer", seconds=0), WITHIN, "bad-duration", "lasts no time"),
+    (changed("Range", low=None, high=None), RANGE, "bad-bound", "neither `low` nor `high`"),
+    (changed("WithinTimer", seconds=0), WITHIN, "bad-duration", "its duration is zero"),
     (changed("WithinTimer", seconds=-9), WITHIN, "bad-bound", "`seconds` is -9"),
     (changed("WithinTimer", seconds="9"), WITHIN, "type-mismatch", "must be a whole number"),
-    (changed("Value", value="one"), VALUE, "type-mismatch", "`one` is no Integer"),
+    (changed("Value", value="one"), VALUE, "type-mismatch", "`one` is not a valid Integer"),
     (changed("Value", type="Integral"), VALUE, "unknown-name", "no type `Integral`"),
     (changed("Value", type="String"), GREATER, "type-mismatch", "compares int with string"),
     (more(Node("p", "ComplexEventProperty", {"name": "m"})), "p", "arity", "no link to it"),
     (more(Node("e", "EventProperty", {"name": "m", "type": "Long"})), "e", "sort", "inside a node of the kind Event"),
-    (more(links=(Link(VALUE, GREATER, 3),)), GREATER, "arity", "there are 3 links to it, it takes 2"),
+    (more(links=(Link(VALUE, GREATER, 3),)), GREATER, "arity", "there are 3 links to it, but it takes 2"),
     (more(links=(Link(VALUE, GREATER, 3),)), GREATER, "duplicate-name", "linked to it twice"),
-    (more(Node("r", "Repeat", {"count": 0}), links=(Link(EVENT, "r"),)), "r", "bad-bound", "0 times"),
+    (more(Node("r", "Repeat", {"count": 0}), links=(Link(EVENT, "r"),)), "r", "bad-bound", "`count` is 0"),
     (more(Node("r", "Repeat", {"count": 2}), links=(Link(EVENT, "r"),)), EVENT, "sort", "operand of several nodes"),
-    (more(Node("r", "Repeat", {"count": 2})), "r", "arity", "there is no link to it, it takes 1"),
+    (more(Node("r", "Repeat", {"count": 2})), "r", "arity", "there is no link to it, but it takes 1"),
     (more(Node("d", "Every"), links=(Link(EVERY, "d"),)), "d", "sort", "same kind"),
-    (more(Node("d", "EveryDistinct"), links=(Link(EVENT, "d"),)), "d", "arity", "one link to it, it takes 2 or more"),
-    (more(Node("d", "Every"), links=(Link("d", FOLLOWED, 3), Link(FOLLOWED, "d"))), None, "cycle", "in a circle"),
-    (more(Node("f", "FollowedBy"), links=(Link(EVENT, "f", 1), Link(EVERY, "f", 3))), "f", "arity", "[1, 3], not"),
-    (more(Node("g", "Range", {"low": 1}), links=(Link(EVENT, "g"),)), "g", "sort", "below an Until"),
-    (more(Node("n", "Not"), links=(Link(VALUE, "n"),)), "n", "sort", "is no pattern"),
-    (more(Node("n", "And"), links=(Link(EVENT, "n"), Link(GREATER, "n", 2))), "n", "sort", "not both"),
-    (more(Node("w", "While"), links=(Link(EVENT, "w"), Link(EVENT, "w", 2))), "w", "sort", "no condition"),
-    (more(Node("w", "WithinTimer", {"seconds": 1})), "w", "arity", "holds one pattern: there is none"),
-    (more(Node("z", "Event", {"typeName": "A"})), "z", "never-completes", "no part of the pattern"),
+    (more(Node("d", "EveryDistinct"), links=(Link(EVENT, "d"),)), "d", "arity", "but it takes 2 or more"),
+    (more(Node("d", "Every"), links=(Link("d", FOLLOWED, 3), Link(FOLLOWED, "d"))), None, "cycle", "form a cycle"),
+    (more(Node("f", "FollowedBy"), links=(Link(EVENT, "f", 1), Link(EVERY, "f", 3))), "f", "arity", "[1, 3] instead"),
+    (more(Node("g", "Range", {"low": 1}), links=(Link(EVENT, "g"),)), "g", "sort", "first operand of an Until"),
+    (more(Node("n", "Not"), links=(Link(VALUE, "n"),)), "n", "sort", "must be a pattern"),
+    (more(Node("n", "And"), links=(Link(EVENT, "n"), Link(GREATER, "n", 2))), "n", "sort", "all patterns"),
+    (more(Node("w", "While"), links=(Link(EVENT, "w"), Link(EVENT, "w", 2))), "w", "sort", "must be a condition"),
+    (more(Node("w", "WithinTimer", {"seconds": 1})), "w", "arity", "exactly one pattern: there is none"),
+    (more(Node("z", "Event", {"typeName": "A"})), "z", "never-completes", "not part of the pattern"),
     (more(Node("z", "Event", {"typeName": "A", "tag": "a1"})), "z", "duplicate-name", "the tag `a1`"),
-    (more(Node("s", "TimeSchedule", {"hour": "25"})), "s", "bad-bound", "`25` is no hour"),
-    (more(Node("s", "Addition"), links=(Link(PROPERTY, "s"), Link(EVENT, "s", 2))), "s", "sort", "is no value"),
+    (more(Node("s", "TimeSchedule", {"hour": "25"})), "s", "bad-bound", "`25` is not valid as hour"),
+    (more(Node("s", "Addition"), links=(Link(PROPERTY, "s"), Link(EVENT, "s", 2))), "s", "sort", "must be a value"),
     (more(Node("v", "Value", {"type": "Long", "value": "1"})), "v", "sort", "nothing uses it"),
-    (more(Node("g", "GroupBy")), "g", "unsupported", "no groups"),
-    (more(Node("g", "Avg")), "g", "unsupported", "aggregates"),
+    (more(Node("g", "GroupBy")), "g", "unsupported", "do not group"),
+    (more(Node("g", "Avg")), "g", "unsupported", "aggregate"),
     (more(Node("g", "SlidingTimeWindow")), "g", "unsupported", "data windows"),
     (more(Node("g", "Place")), "g", "unsupported", "a net"),
-    (more(Node("m", "Email"), links=(Link(EVENT, "m"),)), "m", "sort", "is no complex event"),
+    (more(Node("m", "Email"), links=(Link(EVENT, "m"),)), "m", "sort", "must be a complex event"),
     (
         replace(BASE, nodes=tuple(replace(n, children=(EVENT,)) if n.id == EVERY else n for n in BASE.nodes)),
         EVERY, "sort", "cannot be inside",
@@ -273,8 +273,8 @@ WRONG: list[tuple[Model, str | None, str, str]] = [
         None, "bad-bound", "levels deep",
     ),
     (changed("EventProperty", nested=True), GREATER, "sort", "is nested"),
-    (replace(BASE, types=(*BASE.types, *BASE.types)), None, "duplicate-definition", "the type `A`"),
-    (replace(BASE, types=(("A", (("n", "number"),)),)), None, "unknown-name", "`A.n` is of an unknown type"),
+    (replace(BASE, types=(*BASE.types, *BASE.types)), None, "duplicate-definition", "two types are called `A`"),
+    (replace(BASE, types=(("A", (("n", "number"),)),)), None, "unknown-name", "`A.n` has an unknown type"),
 ]
 
 
@@ -324,24 +324,24 @@ def test_conditions_go_to_the_event_of_their_first_property() -> None:
         Node("v", "Value", {"type": "Long", "value": "1"}), Node("u", "Value", {"type": "Long", "value": "1"}),
         Node("q", "Equal"), links=(Link("v", "q"), Link("u", "q", 2)),
     )  # fmt: skip
-    with pytest.raises(occurs.DefinitionProblem, match="belongs to no event"):
+    with pytest.raises(occurs.DefinitionProblem, match="reads no event"):
         text_of(dump(alone))
 
 
 @pytest.mark.parametrize(
     ("text", "kind", "message"),
     [
-        ("{", "syntax", "no JSON"),
+        ("{", "syntax", "not valid JSON"),
         ("[]", "syntax", "a JSON object"),
-        ('{"nodes": {}}', "syntax", "`nodes` is a list"),
+        ('{"nodes": {}}', "syntax", "`nodes` must be a list"),
         ('{"node": []}', "unknown-name", "no `node`"),
         ('{"nodes": [{"kind": "Event"}]}', "syntax", "node 1 has no id"),
         ('{"nodes": [{"id": "a", "kind": "Evnt"}]}', "unknown-name", "unknown kind"),
         ('{"nodes": [{"id": "a", "kind": "Every"}, {"id": "a", "kind": "Not"}]}', "duplicate-name", "two nodes"),
-        ('{"nodes": [{"id": "a", "kind": "Every"}], "links": [{"from": "a", "to": "b"}]}', "unknown-name", "no node"),
+        ('{"nodes": [{"id": "a", "kind": "Every"}], "links": [{"from": "a", "to": "b"}]}', "unknown-name", "is not a"),
         ('{"nodes": [{"id": "a", "kind": "Every", "children": ["b"]}]}', "unknown-name", "lists `b`"),
         ('{"priority": "high"}', "syntax", "whole number"),
-        ('{"name": 3}', "syntax", "is a text"),
+        ('{"name": 3}', "syntax", "must be a string"),
     ],
 )
 def test_files_that_are_no_models(text: str, kind: str, message: str) -> None:

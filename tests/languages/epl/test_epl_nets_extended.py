@@ -142,13 +142,13 @@ REFUSED = [
     # pattern, what the message says, the column of the place
     ("(c=C -> a=A) or (d=B -> b=A)", "which began first is known only when it runs", "(c=C"),
     ("every (a=A where timer:within(2 sec)) or b=A", "which began first", "every"),
-    ("(((every a=A) where timer:within(2 sec)) -> b=B) and c=C", "how many searches in it still wait", "((every"),
-    ("((every a=A or c=C) where timer:within(2 sec)) or b=B", "whether this branch of `or` is over", "(every"),
-    ("a=A and not (b=B and not c=C)", "`not` below `not`", "not c"),
+    ("(((every a=A) where timer:within(2 sec)) -> b=B) and c=C", "the number of its active searches", "((every"),
+    ("((every a=A or c=C) where timer:within(2 sec)) or b=B", "whether this branch of `or` has ended", "(every"),
+    ("a=A and not (b=B and not c=C)", "`not` inside `not`", "not c"),
     ("every (a=A and not (every b=B -> c=C))", "`every` inside `every`", "every b"),
-    ("a=A where timer:withinmax(2 sec, 3)", "`timer:withinmax` has no translation", "a=A"),
-    ("a=A -> timer:interval(2 sec)", "`timer:interval` has no translation", "timer"),
-    ("[2] a=A", "`[n]` has no translation", "[2]"),
+    ("a=A where timer:withinmax(2 sec, 3)", "`timer:withinmax` cannot be translated", "a=A"),
+    ("a=A -> timer:interval(2 sec)", "`timer:interval` cannot be translated", "timer"),
+    ("[2] a=A", "`[n]` cannot be translated", "[2]"),
 ]
 
 

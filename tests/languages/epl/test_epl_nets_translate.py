@@ -182,12 +182,12 @@ def test_rows_are_numbered_and_others_left_out() -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (("A", 5, {"v": None}), "row 2, A at 5: `v` is null, which has no colour in a net"),
-        (("A", 5, {}), "row 2, A at 5: `v` is null, which has no colour in a net"),
-        (("B", 5, {"w": float("nan")}), "row 2, B at 5: `w` is null, which has no colour in a net"),
+        (("A", 5, {"v": None}), "row 2, A at 5: `v` is null, which a token cannot hold"),
+        (("A", 5, {}), "row 2, A at 5: `v` is null, which a token cannot hold"),
+        (("B", 5, {"w": float("nan")}), "row 2, B at 5: `w` is null, which a token cannot hold"),
         (("A", 5, {"v": "x"}), "row 2, A at 5: `v`: 'x' is no INT (int)"),
         (("A", 5, {"v": 1.5}), "row 2, A at 5: `v`: 1.5 is no INT (int)"),
-        (("A", 0, {"v": 1}), "row 2 (A) at 0 stands behind one at 1"),
+        (("A", 0, {"v": 1}), "row 2 (A) at 0 follows a row at 1"),
     ],
 )
 def test_rows_that_a_net_cannot_hold(row: tuple[str, int, dict[str, Any]], message: str) -> None:
@@ -205,22 +205,22 @@ AB = "create schema A(k string, v int); create schema B(k string, v int);\n"
 @pytest.mark.parametrize(
     ("query", "message", "at"),
     [
-        ("select a.v as v from pattern [every a=A and b=B]", "`and` has no translation into a net", "every a=A and"),
-        ("select a.v as v from pattern [a=A or b=B]", "`or` has no translation into a net", "a=A or"),
-        ("select a.v as v from pattern [a=A where timer:within(1 sec)]", "`timer:within` has no", "a=A where"),
-        ("select a.v as v from pattern [a=A -> timer:at(*, *, *, *, *)]", "`timer:at` has no", "timer:at"),
-        ("select a.v as v from pattern [every-distinct(a.k) a=A]", "`every-distinct` has no", "every-distinct"),
-        ("select a[0].v as v from pattern [a=A until b=B]", "`until` has no", "a=A until"),
-        ("select a.v as v from pattern [a=A while (a.v > 1)]", "`while` has no", "a=A while"),
-        ("select a.v as v from pattern [every a=A -[2]> b=B]", "`-[2]>` has no", "every a=A -[2]>"),
-        ("select a.v as v from pattern [a=A@consume]", "`@consume` has no", "a=A@consume"),
+        ("select a.v as v from pattern [every a=A and b=B]", "`and` cannot be translated into a net", "every a=A and"),
+        ("select a.v as v from pattern [a=A or b=B]", "`or` cannot be translated into a net", "a=A or"),
+        ("select a.v as v from pattern [a=A where timer:within(1 sec)]", "`timer:within` cannot be", "a=A where"),
+        ("select a.v as v from pattern [a=A -> timer:at(*, *, *, *, *)]", "`timer:at` cannot be", "timer:at"),
+        ("select a.v as v from pattern [every-distinct(a.k) a=A]", "`every-distinct` cannot be", "every-distinct"),
+        ("select a[0].v as v from pattern [a=A until b=B]", "`until` cannot be translated", "a=A until"),
+        ("select a.v as v from pattern [a=A while (a.v > 1)]", "`while` cannot be translated", "a=A while"),
+        ("select a.v as v from pattern [every a=A -[2]> b=B]", "`-[2]>` cannot be translated", "every a=A -[2]>"),
+        ("select a.v as v from pattern [a=A@consume]", "`@consume` cannot be translated", "a=A@consume"),
         ("select a.v as v from pattern [every (a=A -> every b=B)]", "`every` inside `every`", "every b=B"),
-        ("select a.v as v from pattern [a=A] where a.v > 1", "`where` behind a pattern", "a.v > 1"),
+        ("select a.v as v from pattern [a=A] where a.v > 1", "`where` after a pattern", "a.v > 1"),
         ("select a.v as v from pattern @DiscardPartialsOnMatch [a=A]", "`@DiscardPartialsOnMatch`", "insert"),
         ("select a.v as v from pattern @SuppressOverlappingMatches [a=A]", "`@SuppressOverlapping", "insert"),
-        ("select a.v as v from pattern [a=A(k like '%p')]", "this condition has no translation", "k like"),
-        ("select coalesce(a.v, 1) as v from pattern [a=A]", "`coalesce(..)` has no translation", "coalesce"),
-        ("select case when a.v > 1 then 2 end as v from pattern [a=A]", "`case` has no translation", "case"),
+        ("select a.v as v from pattern [a=A(k like '%p')]", "this condition cannot be translated", "k like"),
+        ("select coalesce(a.v, 1) as v from pattern [a=A]", "`coalesce(..)` cannot be translated", "coalesce"),
+        ("select case when a.v > 1 then 2 end as v from pattern [a=A]", "`case` cannot be translated", "case"),
         ("select 10 / a.v as v from pattern [a=A]", "`v` may be null (a division by zero)", "10 / a.v"),
     ],
 )
@@ -245,7 +245,7 @@ def test_all_problems_are_reported() -> None:
 
 def test_filters_of_types_that_others_inherit() -> None:
     text = f"{AB}create schema H(u int) inherits A; insert into X select a.v as v from pattern [a=A]"
-    with pytest.raises(DefinitionProblem, match="a filter of `A`, which `H` inherits"):
+    with pytest.raises(DefinitionProblem, match="a filter of `A`, from which `H` inherits"):
         to_net(parse(text, None)[0])
 
 
@@ -253,7 +253,7 @@ def test_what_is_wrong_anyway() -> None:
     with pytest.raises(DefinitionProblem, match="unknown-attribute"):
         to_net(parse(f"{AB}insert into X select a.w as w from pattern [a=A]", None)[0])
     # types whose attributes nobody says
-    with pytest.raises(DefinitionProblem, match="the attributes of `Q` are not known"):
+    with pytest.raises(DefinitionProblem, match="the attributes of `Q` are unknown"):
         to_net(parse("insert into X select 1 as one from pattern [a=Q]", None)[0])
     inputs = {"Q": Schema((("v", Type.INT),))}
     assert translate(parse("insert into X select a.v as v from pattern [a=Q]", None)[0], inputs=inputs).types.events[

@@ -37,23 +37,25 @@ class Bounds:
                 at = self._piece(node, r"timer\s*:\s*within(max)?\s*\(.*", node.operand.span)
                 self._duration(node.duration, at)
                 if node.count is not None and node.count < 0:
-                    message = f"the number of matches that pass cannot be {node.count}"
-                    self.source.report("bad-bound", message, at, "0 or more: `timer:withinmax(10 sec, 2)`")
+                    message = f"the maximum number of matches cannot be {node.count}"
+                    self.source.report(
+                        "bad-bound", message, at, "write a number from 0, as in `timer:withinmax(10 sec, 2)`"
+                    )
             case syntax.Interval():
                 self._duration(node.duration, node.span)
             case syntax.EveryDistinct() if node.expiry is not None:
                 self._duration(node.expiry, self._piece(node, r"every-distinct\s*\("))
             case syntax.Repeat():
                 if node.count < 1:
-                    self._count(f"[{node.count}]", "a pattern is repeated once or more", node)
+                    self._count(f"[{node.count}]", "a pattern must be repeated at least once", node)
             case syntax.Until():
                 self._until(node)
             case syntax.Followed():
                 for i, limit in enumerate(node.limits):
                     if limit is not None and limit < 1:
                         at = self._arrow(node, i)
-                        message = f"`-[{limit}]>`: one instance at least must be allowed"
-                        self.source.report("bad-bound", message, at, "write `-[1]>`, or `->` for any number")
+                        message = f"`-[{limit}]>`: the limit must be at least 1"
+                        self.source.report("bad-bound", message, at, "write `-[1]>`, or `->` for no limit")
             case syntax.At():
                 self._calendar(node)
         self._absence(node)
@@ -64,9 +66,9 @@ class Bounds:
         low, high = node.low, node.high
         text = f"[{low}]" if low == high and low is not None else f"[{_bound(low)}:{_bound(high)}]"
         if low is not None and high is not None and low > high:
-            self._count(text, "the low bound is above the high one", node)
+            self._count(text, "the lower bound is greater than the upper bound", node)
         elif (high is not None and high < 1) or (low is not None and low < 0):
-            self._count(text, "a pattern is repeated once or more", node)
+            self._count(text, "a pattern must be repeated at least once", node)
 
     def _count(self, text: str, why: str, node: syntax.Pattern) -> None:
         hint = "write `[2] p`, or `[2:5] p until q`, `[:5] p until q`, `[2:] p until q`"
@@ -76,38 +78,40 @@ class Bounds:
 
     def _duration(self, duration: Duration, span: Span | None) -> None:
         if duration.amount <= 0:
-            self.source.report("bad-duration", "a duration must be more than nothing", span, "such as `5 min`")
+            self.source.report(
+                "bad-duration", "a duration must be greater than zero", span, "write for example `5 min`"
+            )
             return
         if self.kind is None:
             return
         ticks = self.kind.convert(duration)
         if ticks is None:
-            message = "a duration over integer time without a unit"
-            hint = "say what the time column counts: `--time-unit s` (or us, ms, min, h, d); a bare number is seconds"
+            message = "a duration needs the unit of the integer time column"
+            hint = "set it with `--time-unit s` (or us, ms, min, h, d); a duration without a unit is in seconds"
             self.source.report("missing-unit", message, span, hint)
         elif ticks.denominator != 1:
-            hint = f"one tick is 1 {self.kind.unit}: write a multiple of it"
-            self.source.report("bad-duration", "the duration is no whole number of ticks", span, hint)
+            hint = f"one tick is 1 {self.kind.unit}: write a multiple of that"
+            self.source.report("bad-duration", "the duration is not a whole number of ticks", span, hint)
         elif ticks >= 2**63:
-            self.source.report("bad-duration", "the duration is beyond 64 bits of ticks", span, "write a shorter one")
+            self.source.report("bad-duration", "the duration does not fit in 64 bits", span, "write a shorter duration")
 
     def _calendar(self, node: syntax.At) -> None:
         before = len(self.source.problems)
         if not 5 <= len(node.fields) <= 6:
             names = ", ".join(n for n, _, _ in FIELDS)
-            self.source.report("bad-bound", "timer:at has five fields or six", node.span, f"they are {names}")
+            self.source.report("bad-bound", "`timer:at` takes five or six fields", node.span, f"the fields are {names}")
             return
         for written, (name, low, high) in zip(node.fields, FIELDS, strict=False):
             self._field(written, name, low, high, node.span)
         if self.kind is not None and self.kind.tick is None:
-            hint = "say what the time column counts: `--time-unit s` (or us, ms, min, h, d)"
-            self.source.report("missing-unit", "a calendar over integer time without a unit", node.span, hint)
+            hint = "set it with `--time-unit s` (or us, ms, min, h, d)"
+            self.source.report("missing-unit", "`timer:at` needs the unit of the integer time column", node.span, hint)
         if len(self.source.problems) > before:
             return
         # with a day of the week, too, either of the two will do
         days, months = numbers(node.fields[2], 1, 31), numbers(node.fields[3], 1, 12)
         if node.fields[4].kind == "any" and not any(d <= _LENGTHS[m - 1] for d in days for m in months):
-            message = "no month that is named has such a day: the timer never fires"
+            message = "none of these months has this day, so the timer never fires"
             self.source.report("bad-bound", message, node.span, "the fields are minute, hour, day of month, month, ..")
 
     def _field(self, field: syntax.Cron, name: str, low: int, high: int, span: Span | None) -> None:
@@ -116,44 +120,44 @@ class Bounds:
             for item in field.items:
                 self._field(item, name, low, high, at)
             return
-        hint = f"the {name} is {low} to {high}"
+        hint = f"the {name} is a number from {low} to {high}"
         if field.kind == "step":
             if not 1 <= field.low <= high:
-                self.source.report("bad-bound", f"`*/{field.low}` is no step for the {name}", at, hint)
+                self.source.report("bad-bound", f"`*/{field.low}` is not a valid step for the {name}", at, hint)
             return
         ends = {"at": (field.low,), "range": (field.low, field.high)}.get(field.kind, ())
         for end in ends:
             if not low <= end <= high:
-                self.source.report("bad-bound", f"{end} is no {name}", at, hint)
+                self.source.report("bad-bound", f"{end} is not a valid {name}", at, hint)
                 return
         if field.kind == "range" and field.low > field.high:
-            message = f"`{field.low}:{field.high}`: the low bound is above the high one"
-            self.source.report("bad-bound", message, at, "two ranges stand in a list: `[22:23, 0:4]`")
+            message = f"`{field.low}:{field.high}`: the lower bound is greater than the upper bound"
+            self.source.report("bad-bound", message, at, "write two ranges as a list: `[22:23, 0:4]`")
 
     # --- absence -----------------------------------------------------------------------------------------------------
 
     def _absence(self, node: syntax.Pattern) -> None:
         if isinstance(node, syntax.And):
             if all(isinstance(o, syntax.Not) for o in node.operands):
-                hint = "add what completes it: `timer:interval(10 sec) and not B`"
-                self.source.report("never-completes", "an `and` of nothing but `not` cannot say when", node.span, hint)
+                hint = "add an operand that can complete: `timer:interval(10 sec) and not B`"
+                self.source.report("never-completes", "an `and` of `not` alone never completes", node.span, hint)
             return
         for child in node.children:
             if not isinstance(child, syntax.Not):
                 continue
             if isinstance(node, syntax.Until) and child is node.end:
-                message = "an absence never ends a repetition: it is no event"
-                hint = "end it by time: `a=A until timer:interval(10 sec)`"
+                message = "`not` cannot end a repetition, because it never completes on its own"
+                hint = "end it after a time: `a=A until timer:interval(10 sec)`"
             else:
-                message = "`not` says nothing by itself: it cannot be completed"
-                hint = "join it with what completes it: `timer:interval(10 sec) and not B`, `C and not B`"
+                message = "`not` never completes on its own"
+                hint = "combine it with an operand that can complete: `timer:interval(10 sec) and not B`, `C and not B`"
             self.source.report("never-completes", message, child.span, hint)
 
     def root(self, pattern: syntax.Pattern) -> None:
         """Report a pattern that is a ``not`` as a whole."""
         if isinstance(pattern, syntax.Not):
-            message = "`not` says nothing by itself: it cannot be completed"
-            hint = "join it with what completes it: `timer:interval(10 sec) and not B`, `C and not B`"
+            message = "`not` never completes on its own"
+            hint = "combine it with an operand that can complete: `timer:interval(10 sec) and not B`, `C and not B`"
             self.source.report("never-completes", message, pattern.span, hint)
 
     # --- places ------------------------------------------------------------------------------------------------------

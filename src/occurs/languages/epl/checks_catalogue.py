@@ -99,8 +99,11 @@ class Catalogue:
         for parent in schema.inherits:
             if parent.text in (name, *below):
                 ring = [*below, name][[*below, name].index(parent.text) :]
-                message = f"types inherit from themselves: {' -> '.join(f'`{t}`' for t in [*ring, parent.text])}"
-                source.report("cycle", message, parent.span, "take one of the parents away")
+                message = (
+                    "the types inherit from each other in a cycle: "
+                    f"{' -> '.join(f'`{t}`' for t in [*ring, parent.text])}"
+                )
+                source.report("cycle", message, parent.span, "remove one of the parents")
                 continue
             if parent.text in created:
                 self._create(parent.text, created, [*below, name], defined)
@@ -111,8 +114,10 @@ class Catalogue:
             self.heirs.setdefault(parent.text, []).append(name)
             for attribute, kind in self.types[parent.text].attributes.items():
                 if attributes.setdefault(attribute, kind) is not kind:
-                    message = f"`{attribute}` is {attributes[attribute]} in `{origin[attribute]}`, and {kind} in "
-                    source.report("schema-conflict", f"{message}`{parent}`", parent.span, "inherit from one of them")
+                    message = f"`{attribute}` is {attributes[attribute]} in `{origin[attribute]}`, but {kind} in "
+                    source.report(
+                        "schema-conflict", f"{message}`{parent}`", parent.span, "inherit from only one of them"
+                    )
                 origin.setdefault(attribute, parent.text)
         self._own(source, schema, attributes, origin)
         place = Place(f"`{name}` is created here", source.file, schema.name.span)
@@ -128,8 +133,8 @@ class Catalogue:
         if parent.text in self.unread:
             return
         if parent.text in defined:
-            message = f"`{parent}` is made by a statement; a type inherits from one that is created"
-            source.report("unknown-name", message, parent.span, f"create it, too: `create schema {parent}(...)`")
+            message = f"`{parent}` is defined by a statement; a type can only inherit from a created type"
+            source.report("unknown-name", message, parent.span, f"create it as well: `create schema {parent}(...)`")
             return
         hint = did_you_mean(parent.text, [*self.types, *created], "types")
         source.report("unknown-name", f"there is no type `{parent}`", parent.span, hint)
@@ -141,16 +146,18 @@ class Catalogue:
         for a in schema.attributes:
             name = a.name.text
             if name in RESERVED_INPUT:
-                hint = f"names with a meaning of their own: {', '.join(RESERVED_INPUT)}"
-                source.report("reserved-name", f"`{name}` cannot be an attribute", a.name.span, hint)
+                hint = f"reserved names: {', '.join(RESERVED_INPUT)}"
+                source.report("reserved-name", f"`{name}` cannot be the name of an attribute", a.name.span, hint)
             if name in seen:
                 places = (Place("the first is here", source.file, seen[name].span),)
-                source.report("duplicate-name", f"two attributes `{name}`", a.name.span, None, "error", places)
+                source.report(
+                    "duplicate-name", f"two attributes are called `{name}`", a.name.span, None, "error", places
+                )
                 continue
             seen[name] = a.name
             if attributes.setdefault(name, a.type) is not a.type:
-                message = f"`{name}` is {a.type} here, and {attributes[name]} in `{origin[name]}`"
-                source.report("schema-conflict", message, a.name.span, "give it another name, or the type it inherits")
+                message = f"`{name}` is {a.type} here, but {attributes[name]} in `{origin[name]}`"
+                source.report("schema-conflict", message, a.name.span, "give it another name, or the inherited type")
 
     def _agree_with_foreign(self, source: Text, name: syntax.Name, known: Known) -> None:
         other = self.foreign.get(name.text)
@@ -160,8 +167,8 @@ class Catalogue:
         names = tuple(known.attributes)
         same = names == other.names if other.ordered and not other.rest else set(names) <= {*other.names, *names}
         if not same or any(widen(t, other.get(n) or Type.NULL) is None for n, t in known.attributes.items()):
-            message = f"`{name}` is created otherwise than another language has it"
-            hint = f"there it is `{name}({listed(dict(other.attributes))})`"
+            message = f"`{name}` is declared differently in another language"
+            hint = f"the other declaration is `{name}({listed(dict(other.attributes))})`"
             source.report("schema-conflict", message, name.span, hint)
             return
         for n, t in known.attributes.items():
@@ -180,11 +187,11 @@ class Catalogue:
         """Report a type that a filter cannot read."""
         known = self.types.get(name.text)
         if known is not None and known.lasting:
-            message = f"`{name}` lasts (it has `end`), EPL reads events"
+            message = f"`{name}` has intervals (rows with an `end`), but EPL reads events"
             source.report("not-an-event", message, name.span, LASTING_HINT)
         elif known is None and name.text not in self.unread and name.text not in defined and self.inputs is not None:
             hint = did_you_mean(name.text, [*self.types, *defined], "types")
-            message = f"no type `{name}` is created, inserted, or in the input"
+            message = f"the type `{name}` is neither created nor inserted into, and the input does not have it"
             source.report("unknown-name", message, name.span, hint)
 
     def attribute(self, source: Text, type: str, name: str, span: Span | None) -> None:
@@ -194,8 +201,8 @@ class Catalogue:
             return
         found = known.attributes.get(name)
         if found is Type.RECORD:
-            message = f"`{name}` of `{type}` is an event itself; its attributes cannot be read from here"
-            hint = f"insert those that are needed into `{type}`: `select a.x as x, ...`"
+            message = f"`{name}` of `{type}` is itself an event; its attributes cannot be read here"
+            hint = f"insert the attributes that you need into `{type}`: `select a.x as x, ...`"
             source.report("unsupported", message, span, hint)
         elif found is None and not known.open:
             hint = did_you_mean(name, known.attributes, "attributes")
@@ -206,7 +213,7 @@ class Catalogue:
         name, outputs = query.name, query.outputs
         at = query.query.into
         span = at.span if at is not None else query.query.span
-        place = Place(f"`{name}` is made here", source.file, span)
+        place = Place(f"`{name}` is defined here", source.file, span)
         mine = {o.name: o.type for o in outputs}
         records = tuple((o.name, o.struct.arrow) for o in outputs if o.struct is not None)
         known = self.types.get(name)
@@ -222,13 +229,16 @@ class Catalogue:
         else:
             fits = names == list(known.attributes) or (not known.ordered and set(names) == set(known.attributes))
             fits = fits and records == known.records
-            there = f"({listed(known.attributes)}) {'as it is created' if known.fixed else 'in another language'}"
+            there = f"({listed(known.attributes)}) {'where it is created' if known.fixed else 'in another language'}"
         if known.lasting:
-            message = f"`{name}` lasts (it has `end`), EPL derives events"
+            message = f"`{name}` has intervals (rows with an `end`), but EPL derives events"
             source.report("not-an-event", message, span, "give the type another name")
         elif not fits or any(_wider(known, n, t) is None for n, t in mine.items()):
             message = f"`{name}` has the columns ({_columns(outputs)}) here, but {there}"
-            hint = "all that makes one type gives it the same columns in the same order; int widens to float"
+            hint = (
+                "all statements that insert into one type need "
+                "the same columns in the same order; int widens to float"
+            )
             made = first.place if first is not None else known.place
             source.report("schema-conflict", message, span, hint, "error", (made,) if made is not None else ())
         else:

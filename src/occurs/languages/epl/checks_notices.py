@@ -33,8 +33,8 @@ def _unbounded(query: ResolvedQuery, source: Text) -> None:
         return
     first = waiting[0].filter
     names = joined([f"`{_called(a)}`" for a in waiting])
-    message = f"any number of {names} may wait for ever: nothing bounds how long"
-    hint = "bound the search for what follows: `.. -> (b=B where timer:within(5 min))`, or at most n: `-[n]>`"
+    message = f"unbounded state: partial matches starting at {names} never expire"
+    hint = "limit the time of the next step, `.. -> (b=B where timer:within(5 min))`, or the number: `-[n]>`"
     source.warn("unbounded-state", message, (first.tag or first.type).span or first.span, hint)
 
 
@@ -46,8 +46,8 @@ def _multiplying(node: syntax.Pattern, source: Text, outer: syntax.Pattern | Non
     if isinstance(node, syntax.Every | syntax.EveryDistinct):
         if outer is not None:
             place = Place("the outer one is here", source.file, outer.span)
-            message = "`every` inside `every`: with each match one more search runs, and all find the next one again"
-            hint = "one `every` before the first event is enough: `every a=A -> b=B`"
+            message = "`every` inside `every`: each match starts one more search, and all of them find the next match"
+            hint = "write only one `every`, before the first event: `every a=A -> b=B`"
             source.report("multiplying", message, node.span, hint, "warning", (place,))
         outer = node
     for child in node.children:
@@ -70,7 +70,10 @@ def _overlapping(every: syntax.Every, query: ResolvedQuery, source: Text) -> Non
     if keyed is None:
         return
     key = next(f"{first.tag}.{mine}" for _, tag, mine in keyed.equal if tag == first.tag)
-    message = f"while one `{first.tag}` waits for its `{_called(keyed)}`, events of other values of `{key}` are lost"
+    message = (
+        f"this follows one value of `{key}` at a time: events "
+        "with other values are missed until the match completes"
+    )
     source.warn("non-overlapping", message, every.span, _instead(every.operand, inner, source))
 
 
@@ -83,7 +86,7 @@ def _instead(whole: syntax.Pattern, chain: syntax.Followed, source: Text) -> str
     behind = source.text[rest[0][0] : rest[-1][1]]
     guards = source.text[inside[1] : end[1]].lstrip(") \t\r\n") if whole is not chain else ""
     behind = f"({behind}) {guards}" if guards else behind
-    return f"search for each: `{' '.join(f'every {source.text[slice(*first)]} -> {behind}'.split())}`"
+    return f"start a match at each event: `{' '.join(f'every {source.text[slice(*first)]} -> {behind}'.split())}`"
 
 
 def _tag(node: syntax.Filter) -> str:

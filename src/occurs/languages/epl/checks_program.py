@@ -27,7 +27,7 @@ class Stated:
     @property
     def place(self) -> Place:
         """Where its type is named."""
-        return Place(f"`{self.name}` is made here", self.source.file, self.span)
+        return Place(f"`{self.name}` is defined here", self.source.file, self.span)
 
     @property
     def span(self) -> Span | None:
@@ -58,9 +58,9 @@ def check_annotations(statements: Sequence[tuple[Text, syntax.Statement]]) -> No
             at = a.span or a.name.span
             if a.name.text.lower() not in known:
                 hint = did_you_mean(a.name.text, _ANNOTATIONS, "annotations")
-                source.warn("unknown-name", f"`@{a.name}` says nothing here", at, hint)
+                source.warn("unknown-name", f"the annotation `@{a.name}` has no effect", at, hint)
             elif a.name.text.lower() == "name" and not is_name(a):
-                source.report("type-mismatch", "a name is a text", at, "write `@Name('Duration')`")
+                source.report("type-mismatch", "a name must be a string", at, "write `@Name('Duration')`")
             elif is_name(a) and isinstance(statement, syntax.Query):
                 name = str(a.value)
                 if name in first:
@@ -99,12 +99,12 @@ def check_cycles(queries: Sequence[Stated], catalogue: Catalogue, foreign: Mappi
             continue
         told |= set(ring)
         places = tuple(
-            Place(f"`{t}` is made here", o.source.file, o.span)
+            Place(f"`{t}` is defined here", o.source.file, o.span)
             for t in ring[1:-1] for o in [first.get(t)] if o is not None
         )  # fmt: skip
         # as the events go: from what is read to what is made
-        message = f"types are made of themselves: {' -> '.join(f'`{t}`' for t in reversed(ring))}"
-        hint = "insert into another type: what a statement makes cannot come back to it"
+        message = f"the definitions form a cycle: {' -> '.join(f'`{t}`' for t in reversed(ring))}"
+        hint = "insert into another type: a statement cannot depend on its own output"
         q.source.report("cycle", message, q.span, hint, "error", places)
 
 

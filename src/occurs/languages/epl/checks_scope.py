@@ -75,7 +75,7 @@ class Names:
                 first = self.tags[name].filter
                 place = Place("the first is here", self.source.file, (first.tag or first.type).span)
                 message = f"two events of the pattern have the tag `{name}`"
-                hint = f"give one of them another: `{name}2={node.type}`"
+                hint = f"give one of them another tag: `{name}2={node.type}`"
                 self.source.report("duplicate-name", message, node.tag.span, hint, "error", (place,))
                 name = f"#{number}"
             self.tags[name] = Tag(node, path)
@@ -102,10 +102,13 @@ class Names:
                 continue
             ticks = self.kind.convert(part.value) if self.kind is not None else None
             if ticks is None:
-                message, hint = "a duration over integer time without a unit", "say what the time column counts: "
+                message, hint = "a duration needs the unit of the integer time column", "set it with "
                 self.source.report("missing-unit", message, part.span, f"{hint}`--time-unit s` (or us, ms, min, h, d)")
             elif ticks.denominator != 1:
-                message = f"this duration is {float(ticks):g} ticks, no whole number; it is compared exactly"
+                message = (
+                    f"this duration is {float(ticks):g} ticks, which "
+                    "is not a whole number; it is compared exactly"
+                )
                 self.source.warn("inexact-duration", message, part.span)
 
     def _typing(self, scope: Scope) -> Typing:
@@ -149,18 +152,18 @@ class Names:
             hint = did_you_mean(ref.scope, known, "tags")
             typed = [t for t in known if self.tags[t].filter.type.text == ref.scope]
             if typed:
-                hint = "here it is called " + " or ".join(f"`{t}`" for t in typed)
+                hint = "events of this type have the tag " + " or ".join(f"`{t}`" for t in typed)
             elif any(t.filter.type.text == ref.scope for t in self.tags.values()):
                 hint = f"give the event a tag: `a={ref.scope}`"
-            self.source.report("unknown-name", f"no event here has the tag `{ref.scope}`", ref.span, hint)
+            self.source.report("unknown-name", f"no event of this pattern has the tag `{ref.scope}`", ref.span, hint)
             return _nothing(ref)
         if ref.scope not in scope.bound:
             self._unbound(ref, tag, scope)
             return _nothing(ref)
         many = scope.bound[ref.scope]
         if many and ref.index is None:
-            message = f"`{ref.scope}` is repeated, it has several events"
-            hint = f"say which, from 0: `{ref.scope}[0].{ref.name}`"
+            message = f"`{ref.scope}` is repeated and has several events"
+            hint = f"name one by its index, from 0: `{ref.scope}[0].{ref.name}`"
             self.source.report("type-mismatch", message, ref.span, hint)
             return _nothing(ref)
         if not many and ref.index is not None:
@@ -175,13 +178,13 @@ class Names:
             return _nothing(ref)
         tag, type = scope.own
         if ref.index is not None:
-            message = f"`{ref.scope or ref.name}` is the event itself here, it has no index"
+            message = f"`{ref.scope or ref.name}` is a single event here and has no index"
             self.source.report("type-mismatch", message, ref.span, f"write `{ref.name}`")
             return _nothing(ref)
         known = self.catalogue.types.get(type)
         misses = ref.scope is None and ref.name != "time" and known is not None and ref.name not in known.attributes
         if misses and ref.name in self.tags and ref.name != tag:
-            message = f"`{ref.name}` is an event: say which attribute of it"
+            message = f"`{ref.name}` is an event, but a value is needed here"
             self.source.report("unknown-attribute", message, ref.span, f"write `{ref.name}.attribute`")
             return _nothing(ref)
         return self._used(Ref(tag if scope.select else None, ref.name, span=ref.span), tag)
@@ -189,17 +192,20 @@ class Names:
     def _nobodys(self, ref: Ref, bound: Collection[str]) -> None:
         """A bare name where there is no event at hand."""
         if ref.name in self.tags:
-            message = f"`{ref.name}` is an event, a value is needed here"
-            hint = f"say which attribute of it: `{ref.name}.attribute`; whether it is there: `{ref.name}.time is null`"
+            message = f"`{ref.name}` is an event, but a value is needed here"
+            hint = (
+                f"name one of its attributes: `{ref.name}.attribute`; "
+                f"to test if it is present: `{ref.name}.time is not null`"
+            )
             self.source.report("type-mismatch", message, ref.span, hint)
             return
         owners = [t for t in bound if self._has(t, ref.name)]
         whose = " or ".join(f"`{o}.{ref.name}`" for o in owners)
-        hint = f"say whose it is: {whose}" if owners else "write `tag.attribute`"
+        hint = f"name the event: {whose}" if owners else "write `tag.attribute`"
         near = did_you_mean(ref.name, bound, "tags")
         if not owners and near.startswith("did"):
             hint = near
-        self.source.report("unknown-name", f"`{ref.name}` is no event's attribute here", ref.span, hint)
+        self.source.report("unknown-name", f"`{ref.name}` is not an attribute of an event here", ref.span, hint)
 
     def _has(self, tag: str, attribute: str) -> bool:
         known = self.catalogue.types.get(self.tags[tag].filter.type.text)
@@ -223,17 +229,20 @@ def _why(tag: Tag, path: tuple[syntax.Pattern, ...]) -> tuple[str, str]:
     """Why a tag is not bound at a place, and what to do about it."""
     common = [a for a, b in zip(tag.path, path, strict=False) if a is b]
     if any(isinstance(n, syntax.Not) for n in tag.path[len(common) :]):
-        return "it is below a `not`, which leaves no event behind", "an absent event has no attributes"
+        return "it belongs to a `not`, which matches no event", "an absent event has no attributes"
     around = common[-1] if common else None
     if isinstance(around, syntax.Not):
-        return "it is below the same `not`", "an absent event has no attributes"
+        return "it belongs to the same `not`", "an absent event has no attributes"
     if isinstance(around, syntax.And | syntax.Or):
         word = "and" if isinstance(around, syntax.And) else "or"
-        hint = "a filter sees the tags of the earlier steps of the `->` around it; compare in the `where` of the select"
-        return f"its event belongs to another branch of `{word}`, which may come later or not at all", hint
+        hint = (
+            "a filter can use the tags of earlier steps of the "
+            "`->` around it; compare in the `where` after the pattern"
+        )
+        return f"its event belongs to another branch of `{word}` and may arrive later or never", hint
     if isinstance(around, syntax.Until):
-        return "the end of `until` is waited for before anything is repeated", "compare in the `where` of the select"
-    return "its event comes later", "move the condition into the filter of the later event"
+        return "the end of `until` may arrive before any repetition", "compare in the `where` after the pattern"
+    return "its event belongs to a later step", "move the condition into the filter of the later event"
 
 
 def _nothing(ref: Ref) -> Ref:

@@ -38,13 +38,13 @@ class Select:
         for item in self.query.items:
             for made in self._item(item):
                 if made.name in RESERVED_OUTPUT:
-                    hint = f"results have columns of these names: {', '.join(RESERVED_OUTPUT)}; name it with `as`"
-                    message = f"`{made.name}` cannot be a column"
+                    hint = f"reserved names: {', '.join(RESERVED_OUTPUT)}; choose another name with `as`"
+                    message = f"`{made.name}` cannot be the name of a column"
                     self.names.source.report("reserved-name", message, made.span, hint)
                 if made.name in out:
                     place = Place("the first is here", self.names.source.file, out[made.name].span)
                     message = f"two columns are called `{made.name}`"
-                    hint = f"name one: `.. as {made.name}2`"
+                    hint = f"rename one: `.. as {made.name}2`"
                     self.names.source.report("duplicate-name", message, made.span, hint, "error", (place,))
                 out.setdefault(made.name, made)
         return tuple(out.values())
@@ -66,7 +66,7 @@ class Select:
         if name is None:
             named = [n.name for n in expr.walk() if isinstance(n, Ref)]
             if not named:
-                message = "this column has no name: there is no attribute in it"
+                message = "this column has no name, because it reads no attribute"
                 self.names.source.report("unknown-name", message, span, "name it: `.. as name`")
             name = named[-1].rpartition(".")[2] if named else ""
         made, kind = self.names.value(expr, self.scope)
@@ -91,8 +91,8 @@ class Select:
             self.names.resolve(Ref(tag, "time", span=span), self.scope)
             return []
         if self.names.tags[tag].many:
-            message = f"`{tag}` is repeated, it has several events"
-            hint = f"select them as a list, `{tag}`, or attributes of one: `{tag}[0].attribute`"
+            message = f"`{tag}` is repeated and has several events"
+            hint = f"select them as a list, `{tag}`, or the attributes of one event: `{tag}[0].attribute`"
             self.names.source.report("type-mismatch", message, span, hint)
             return []
         return [Output(n, t, Ref(tag, n, span=span), span=span) for n, t in self._attributes(tag, span)[1]]
@@ -106,8 +106,8 @@ class Select:
         values = {n: t for n, t in known.attributes.items() if t is not Type.RECORD}
         if len(values) < len(known.attributes):
             events = [f"`{n}`" for n, t in known.attributes.items() if t is Type.RECORD]
-            message = f"`{type}` has columns that are events themselves: {', '.join(events)}"
-            hint = "name the attributes that are needed instead"
+            message = f"`{type}` has columns that are themselves events: {', '.join(events)}"
+            hint = "select the attributes that you need instead"
             self.names.source.report("unsupported", message, span, hint)
         self.names.columns[tag] |= set(values)
         return type, tuple(values.items())

@@ -43,8 +43,8 @@ class Typing:
         """A condition in plain form; reports one that is no condition."""
         node, found = self.typed(node)
         if found not in (None, Type.BOOL, Type.NULL):
-            hint = "compare it with something: `= ...`, `> ...`"
-            self.outer("type-mismatch", f"a condition must be true or false, this is {found}", span_of(node), hint)
+            hint = "compare it with a value: `= ...`, `> ...`"
+            self.outer("type-mismatch", f"a condition must be true or false, but this is {found}", span_of(node), hint)
         return node
 
     def type(self, node: Expr, report: Report = silent) -> Type | None:
@@ -81,7 +81,9 @@ class Typing:
                     if first is None or found is None or comparable("<=", first, found, self.integer_time):
                         continue
                     word = "between" if isinstance(node, syntax.Between) else "in"
-                    hint = "text is never read as a number by itself" if Type.STRING in (first, found) else None
+                    hint = (
+                        "a string is never converted implicitly" if Type.STRING in (first, found) else None
+                    )
                     message = f"`{word}` compares {first} with {found}"
                     report("type-mismatch", message, span_of(end) or span_of(node), hint)
                 return Type.BOOL
@@ -89,7 +91,7 @@ class Typing:
                 for part in (node.left, node.right):
                     found = self.type(part, report)
                     if found not in (None, Type.STRING, Type.NULL):
-                        message = f"`||` joins texts, `{render(_renamed(part))}` is {found}"
+                        message = f"`||` joins strings, but `{render(_renamed(part))}` is {found}"
                         report("type-mismatch", message, span_of(part), None)
                 return Type.STRING
             case syntax.Case():
@@ -101,14 +103,19 @@ class Typing:
         for condition in node.parts[: 2 * pairs : 2]:
             found = self.type(condition, report)
             if found not in (None, Type.BOOL, Type.NULL):
-                message = f"`when` needs a condition, `{render(_renamed(condition))}` is {found}"
+                message = f"`when` needs a condition, but `{render(_renamed(condition))}` is {found}"
                 report("type-mismatch", message, span_of(condition), None)
         joint: Type | None = Type.NULL
         for value in [*node.parts[1 : 2 * pairs : 2], *node.parts[2 * pairs :]]:
             found = self.type(value, report)
             wider = None if joint is None or found is None else widen(joint, found)
             if wider is None and joint is not None and found is not None:
-                report("type-mismatch", f"a value of `case` is {joint} before, and {found} here", span_of(value), None)
+                report(
+                    "type-mismatch",
+                    f"the values of `case` have different types: {joint} before, {found} here",
+                    span_of(value),
+                    None,
+                )
             joint = wider
         return joint
 
@@ -131,7 +138,7 @@ class Typing:
         value = instant_of(node.value)
         if value is None:
             hint = "write it as '2024-01-05T09:00:00Z'"
-            self.outer("type-mismatch", f"`{node.value}` is no point in time", node.span, hint)
+            self.outer("type-mismatch", f"`{node.value}` is not a valid time", node.span, hint)
             return Literal(None, Type.NULL, span=node.span)
         return Literal(value, Type.TIMESTAMP, span=node.span)
 

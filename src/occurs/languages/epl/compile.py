@@ -71,7 +71,7 @@ class _Nodes:
                 return tree.Interval(self.ticks(node.duration))
             case syntax.At():
                 return self.calendar(node)
-        raise AssertionError(f"no pattern: {node}")
+        raise AssertionError(f"not a pattern: {node}")
 
     def all_of(self, nodes: tuple[syntax.Pattern, ...]) -> tuple[tree.Node, ...]:
         return tuple(self.node(n) for n in nodes)

@@ -207,11 +207,11 @@ def _kept(q: ResolvedQuery, kind: TimeKind) -> tuple[str, ...]:
     out = []
     for wait in retention(q):
         if wait.bound is None:
-            many = ", any number of them" if wait.grows else ""
-            out.append(f"{wait.tag}: until its pattern is complete{many} [unbounded]")
+            many = ", any number of partial matches" if wait.grows else ""
+            out.append(f"{wait.tag}: until the pattern is complete{many} [unbounded]")
         elif wait.bound.amount:
             length = duration(int(kind.convert(wait.bound) or 0), kind)
-            out.append(f"{wait.tag}: at most {length}, then its pattern is complete or given up")
+            out.append(f"{wait.tag}: at most {length}, then the partial match is complete or dropped")
     return tuple(out)
 
 

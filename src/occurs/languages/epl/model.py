@@ -168,7 +168,7 @@ def read(text: str, file: str | None = None) -> tuple[Model, list[Problem]]:
     try:
         data = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
-        reader.report("syntax", f"this is no JSON: {error}")
+        reader.report("syntax", f"this is not valid JSON: {error}")
         return Model(""), reader.problems
     if not isinstance(data, dict):
         reader.report("syntax", "a model is a JSON object: name, description, domain, priority, nodes, links")
@@ -190,7 +190,7 @@ class _Reader:
         texts = {n: self.text(data.get(n, ""), n) for n in ("name", "description", "domain")}
         priority = data.get("priority")
         if priority is not None and not _whole(priority):
-            self.report("syntax", f"the priority is a whole number, not {json.dumps(priority)}")
+            self.report("syntax", f"the priority must be a whole number, not {json.dumps(priority)}")
             priority = None
         nodes: dict[str, Node] = {}
         for place, entry in enumerate(self.objects(data, "nodes"), 1):
@@ -203,7 +203,7 @@ class _Reader:
         for node in nodes.values():
             for child in node.children:
                 if child not in known:
-                    self.report("unknown-name", f"{node} lists `{child}`, which is no node", node.id)
+                    self.report("unknown-name", f"{node} lists `{child}`, which is not a node", node.id)
         kept = [
             Node(n.id, n.kind, n.attributes, tuple(c for c in n.children if c in nodes), n.x, n.y)
             for n in nodes.values()
@@ -218,13 +218,13 @@ class _Reader:
         found = data.get(name, [])
         if isinstance(found, list) and all(isinstance(e, dict) for e in found):
             return found
-        problem = Problem("syntax", f"`{name}` is a list of objects", file=self.file)
+        problem = Problem("syntax", f"`{name}` must be a list of objects", file=self.file)
         self.problems += [problem] if problem not in self.problems else []
         return []
 
     def text(self, value: Any, what: str, node: str | None = None) -> str:
         if not isinstance(value, str):
-            self.report("syntax", f"{what} is a text, not {json.dumps(value)}", node)
+            self.report("syntax", f"{what} must be a string, not {json.dumps(value)}", node)
             return ""
         return value
 
@@ -237,11 +237,11 @@ class _Reader:
         name = known.get(str(kind).replace(" ", "").lower())
         if name is None:
             hint = did_you_mean(str(kind), KINDS, "kinds")
-            self.report("unknown-name", f"`{id}` is of an unknown kind: {json.dumps(kind)}", id, hint)
+            self.report("unknown-name", f"`{id}` has an unknown kind: {json.dumps(kind)}", id, hint)
             return None
         children = entry.get("children", [])
         if not isinstance(children, list) or not all(isinstance(c, str) for c in children):
-            self.report("syntax", f"`children` of `{id}` are ids", id)
+            self.report("syntax", f"the `children` of `{id}` must be a list of ids", id)
             children = []
         at = {n: v for n in ("x", "y") if isinstance(v := entry.get(n, 0), int | float)}
         attributes = {n: v for n, v in entry.items() if n not in _NODE}
@@ -251,11 +251,13 @@ class _Reader:
         ends = {n: entry.get(n) for n in ("from", "to")}
         for name, end in ends.items():
             if end not in known:
-                self.report("unknown-name", f"a link runs {name} {json.dumps(end)}, which is no node")
+                self.report("unknown-name", f"a link goes {name} {json.dumps(end)}, which is not a node")
                 return None
         order = entry.get("order", 1)
         if not _whole(order):
-            self.report("syntax", f"the order of a link is a whole number, not {json.dumps(order)}", str(ends["to"]))
+            self.report(
+                "syntax", f"the order of a link must be a whole number, not {json.dumps(order)}", str(ends["to"])
+            )
             return None
         return Link(str(ends["from"]), str(ends["to"]), order)
 

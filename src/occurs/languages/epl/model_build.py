@@ -94,11 +94,11 @@ class _Builder:
         for schema in (s for s in tree.statements if isinstance(s, syntax.CreateSchema)):
             self.schemas[schema.name.text] = schema
             if schema.inherits or schema.form or schema.annotations:
-                self.refuse("a schema with more than attributes", schema.span)
+                self.refuse("a schema with anything but attributes", schema.span)
         for query in queries[1:]:
-            self.refuse("a second statement", query.span, "a model is one pattern; one file for each")
+            self.refuse("a second statement", query.span, "a model has one pattern: write one file for each")
         if not queries:
-            self.source.report("never-completes", "there is no pattern in this text", None)
+            self.source.report("never-completes", "this text has no pattern", None)
             return None
         return self.query(queries[0])
 
@@ -106,7 +106,7 @@ class _Builder:
         root, domain = self.annotations(query.annotations)
         for what, there, hint in (
             ("`from Type(..)` without a pattern", query.simple, "write `from pattern [every a=Type(..)]`"),
-            ("`where` behind a pattern", query.where is not None, "put its conditions into the filters"),
+            ("`where` after a pattern", query.where is not None, "move its conditions into the filters"),
             ("@SuppressOverlappingMatches", query.suppress, None),
             ("@DiscardPartialsOnMatch", query.discard, None),
         ):
@@ -235,7 +235,7 @@ class _Builder:
         own = {} if tag == f"a{number}" else {"tag": tag}
         id = self.add("Event", {"typeName": p.type.text, **own})
         if tag in self.events:
-            self.source.report("duplicate-name", f"the tag `{tag}` is there twice", p.span)
+            self.source.report("duplicate-name", f"two events have the tag `{tag}`", p.span)
         self.events[tag or id] = id
         self.filters.append((p, tag or id))
         schema = self.schemas.get(p.type.text)
@@ -246,7 +246,7 @@ class _Builder:
     def timer(self, kind: str, duration: Any, span: Span | None) -> str | None:
         attributes = duration_attributes(duration)
         if attributes is None:
-            self.refuse("a length of time finer than a millisecond, or none", span)
+            self.refuse("a duration of zero or with fractions of a millisecond", span)
             return None
         return self.add(kind, attributes)
 
@@ -258,7 +258,7 @@ class _Builder:
         keys: list[str] = []
         for k in p.keys:
             if tag is None or not isinstance(k, Ref) or k.scope != tag or k.index is not None or k.name == "time":
-                self.refuse("`every-distinct` of anything but properties of one event", span_of(k) or p.span)
+                self.refuse("`every-distinct` on anything but properties of one event", span_of(k) or p.span)
                 return None
             keys.append(self.find(tag, k.name, keys))
         return self.add("EveryDistinct", operands=[event, *keys])
@@ -271,8 +271,8 @@ class _Builder:
             for c in p.conditions:
                 first = next((r for r in c.walk() if isinstance(r, Ref)), None)
                 if first is None or first.scope not in (None, tag):
-                    hint = "a condition belongs to the event of its first property: exchange its sides"
-                    self.refuse("a condition that begins with another event", span_of(c), hint)
+                    hint = "a condition belongs to the event of its first property: swap its sides"
+                    self.refuse("a condition that begins with a property of another event", span_of(c), hint)
                 else:
                     self.condition(c, tag)
 
@@ -287,7 +287,7 @@ class _Builder:
             return self.add(e.op.capitalize(), operands=parts) if len(parts) == len(found) else None
         if isinstance(e, Binary) and e.op in _COMPARISONS:
             return self.binary(_COMPARISONS[e.op], e, own)
-        self.refuse("a condition that is no comparison", span_of(e))
+        self.refuse("a condition that is not a comparison", span_of(e))
         return None
 
     def binary(self, kind: str, e: Binary, own: str | None) -> str | None:
@@ -305,5 +305,5 @@ class _Builder:
                 return self.find(tag, e.name, taken)
         if isinstance(e, Binary) and e.op in _ARITHMETIC:
             return self.binary(_ARITHMETIC[e.op], e, own)
-        self.refuse("this expression", span_of(e), "values are properties, constants and + - * / % of them")
+        self.refuse("this expression", span_of(e), "write a value with properties, constants and + - * / %")
         return None

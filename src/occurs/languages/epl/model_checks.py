@@ -43,24 +43,24 @@ class _Checks(NodeChecks):
         if not model.name.strip():
             self.report("unknown-name", "the pattern has no name")
         if model.priority is not None and model.priority < 0:
-            self.report("bad-bound", f"the priority is {model.priority}, it is at least 0")
+            self.report("bad-bound", f"the priority is {model.priority}, but must be at least 0")
         if not model.of_kind("Event"):
             self.report("never-completes", "the pattern has no event")
         found = model.of_kind("ComplexEvent")
         if len(found) != 1:
             said = f"this one has {names_of(found)}" if found else "there is none"
-            self.report("arity", f"a pattern has exactly one complex event: {said}")
+            self.report("arity", f"a pattern must have exactly one complex event: {said}")
 
     def domain(self) -> None:
         for name in _twice(name for name, _ in self.model.types):
-            self.report("duplicate-definition", f"the type `{name}` is there twice")
+            self.report("duplicate-definition", f"two types are called `{name}`")
         for name, attributes in self.model.types:
             for attribute in _twice(a for a, _ in attributes):
-                self.report("duplicate-name", f"`{name}` has two attributes `{attribute}`")
+                self.report("duplicate-name", f"`{name}` has two attributes called `{attribute}`")
             for attribute, type in attributes:
                 if schema_type(type) is None:
                     hint = did_you_mean(type, TYPES, "types")
-                    self.report("unknown-name", f"`{name}.{attribute}` is of an unknown type: `{type}`", hint=hint)
+                    self.report("unknown-name", f"`{name}.{attribute}` has an unknown type: `{type}`", hint=hint)
         types = {name: [a for a, _ in attributes] for name, attributes in self.model.types}
         for event in self.model.of_kind("Event"):
             known = types.get(str(event.attributes.get("typeName")))
@@ -74,7 +74,7 @@ class _Checks(NodeChecks):
         tags = self.model.tags
         for tag in _twice(t for t in tags.values() if t):
             first, second, *_ = (n for n in self.model.of_kind("Event") if tags[n.id] == tag)
-            self.report("duplicate-name", f"the tag `{tag}` is that of {first}, too", second)
+            self.report("duplicate-name", f"{first} has the tag `{tag}` as well", second)
 
     def cycles(self) -> bool:
         """Reports nodes that are operands of themselves, by way of others or of what they contain, and what is nested
@@ -90,12 +90,12 @@ class _Checks(NodeChecks):
                     path.pop()
                     height[at] = 1 + max((height[b] for b in below), default=0)
                     if height[at] > DEEPEST:
-                        text = f"operators nested more than {DEEPEST} levels deep"
+                        text = f"operators are nested more than {DEEPEST} levels deep"
                         self.report("bad-bound", text, self.model.node[at])
                         return True
                 elif at in path:
                     around = " <- ".join([*path[path.index(at) :], at])
-                    self.report("cycle", f"links run in a circle: {around}", self.model.node[at])
+                    self.report("cycle", f"the links form a cycle: {around}", self.model.node[at])
                     return True
                 elif at not in height:
                     path.append(at)
@@ -113,7 +113,7 @@ class _Checks(NodeChecks):
         for node in model.tops():
             if node is not model.pattern:
                 hint = "link it to an operator of the pattern, or delete it"
-                self.report("never-completes", "it is no part of the pattern of the complex event", node, hint)
+                self.report("never-completes", "it is not part of the pattern of the complex event", node, hint)
         for node in model.nodes:
             if node.of.role == VALUE and node.kind != "EventProperty" and not model.users[node.id]:
                 self.report("sort", "nothing uses it", node, "link it to an operator or to a property")

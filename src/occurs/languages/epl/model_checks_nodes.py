@@ -62,37 +62,39 @@ class NodeChecks:
         own = node.attributes
         if node.kind in ("TimeInterval", "WithinTimer", "Range"):
             for name in (n for n in node.of.attributes if (own.get(n) or 0) < 0):
-                self.report("bad-bound", f"`{name}` is {own[name]}, it is at least 0", node)
+                self.report("bad-bound", f"`{name}` is {own[name]}, but must be at least 0", node)
         if node.kind in ("TimeInterval", "WithinTimer") and not any(own.get(u) for u in UNITS):
-            self.report("bad-duration", f"it lasts no time: give some of {', '.join(UNITS)}", node)
+            self.report("bad-duration", f"its duration is zero: set at least one of {', '.join(UNITS)}", node)
         elif node.kind == "Range":
             low, high = own.get("low"), own.get("high")
             if low is None and high is None:
-                self.report("bad-bound", "it has no bound", node)
+                self.report("bad-bound", "it has neither `low` nor `high`", node)
             elif high == 0 or (low is not None and high is not None and low > high):
-                self.report("bad-bound", f"from {low or 0} to {high} times: low is at most high, high at least 1", node)
+                self.report(
+                    "bad-bound", f"from {low or 0} to {high} times: low must be at most high, and high at least 1", node
+                )
         elif node.kind == "Repeat" and own["count"] < 1:
-            self.report("bad-bound", f"{own['count']} times: at least once", node)
+            self.report("bad-bound", f"`count` is {own['count']}, but must be at least 1", node)
         elif node.kind == "TimeSchedule":
             for name in (n for n in node.of.attributes if n in own and cron_of(n, own[n]) is None):
-                hint = "such as `*`, `5`, `*/15`, `9:17`, `[1, 15]`"
-                self.report("bad-bound", f"`{own[name]}` is no {name}", node, hint)
+                hint = "write for example `*`, `5`, `*/15`, `9:17` or `[1, 15]`"
+                self.report("bad-bound", f"`{own[name]}` is not valid as {name}", node, hint)
         elif node.kind in ("Value", "EventProperty"):
             if value_type(node) is None:
                 hint = did_you_mean(own["type"], TYPES, "types")
                 self.report("unknown-name", f"there is no type `{own['type']}`", node, hint)
             elif node.kind == "Value" and literal_of(node) is None:
-                self.report("type-mismatch", f"`{own['value']}` is no {own['type']}", node)
+                self.report("type-mismatch", f"`{own['value']}` is not a valid {own['type']}", node)
 
     def inside(self, node: Node) -> None:
         wanted = CONTAINERS.get(node.kind)
         for child in (self.model.node[c] for c in node.children):
             other = self.model.container[child.id]
             if wanted is None or (wanted and child.kind != wanted):
-                only = f"only nodes of the kind {wanted}" if wanted else None
-                self.report("sort", f"{child} cannot be inside", node, only)
+                only = f"only nodes of the kind {wanted} can be inside it" if wanted else None
+                self.report("sort", f"{child} cannot be inside it", node, only)
             elif other is not node:
-                self.report("sort", f"{child} is inside {other}, too", node)
+                self.report("sort", f"{child} is inside {other} as well", node)
         owner = _OWNERS.get(node.kind)
         here = self.model.container.get(node.id)
         if owner is not None and (here is None or here.kind != owner):
@@ -103,20 +105,20 @@ class NodeChecks:
         sources = [self.model.node[k.source] for k in links]
         n, least, most = len(links), node.of.least, node.of.most
         if n < least or (most is not None and n > most):
-            self.report("arity", f"{_links(n)} to it, it takes {_takes(least, most)}", node)
+            self.report("arity", f"{_links(n)} to it, but it takes {_takes(least, most)}", node)
         orders = sorted(k.order for k in links)
         if node.kind == "ComplexEvent":
             if len(set(orders)) < n:
-                self.report("arity", f"what is linked to it has the orders {orders}: they must differ", node)
+                self.report("arity", f"the orders of the links to it must differ: {orders}", node)
         elif orders != list(range(1, n + 1)):
-            self.report("arity", f"its operands have the orders {orders}, not 1 to {n}", node)
+            self.report("arity", f"its operands have the orders {orders} instead of 1 to {n}", node)
         for twice in dict.fromkeys(s.id for s in sources if sources.count(s) > 1):
             self.report("duplicate-name", f"{self.model.node[twice]} is linked to it twice", node)
         for source in sources:
             if source.kind == node.kind and not node.of.alike:
-                self.report("sort", f"{source} is of the same kind, and cannot be linked to it", node)
+                self.report("sort", f"{source} is of the same kind and cannot be linked to it", node)
             if source.kind == "EventProperty" and source.attributes.get("nested") is True:
-                self.report("sort", f"{source} is nested, and cannot be linked", node)
+                self.report("sort", f"{source} is nested and cannot be linked", node)
 
     # --- what is linked to what (there are no circles) ---------------------------------------------------------------
 
@@ -124,13 +126,13 @@ class NodeChecks:
         operands, role = self.model.operands[node.id], node.of.role
         users = self.model.operators(node)
         if self.model.role(node) in (PATTERN, CONDITION) and len(users) > 1:
-            hint = "a part of a pattern has one place; copy it"
+            hint = "a part of a pattern can only be used once: copy it"
             self.report("sort", f"it is an operand of several nodes: {names_of(users)}", node, hint)
         if role in (VALUE, CONDITION, COLUMN):
             self.all_of(node, operands, VALUE)
             self.types(node, operands)
         elif role == LOGICAL and len({self.model.role(o) for o in operands} & {PATTERN, CONDITION}) > 1:
-            self.report("sort", "its operands are patterns or conditions, not both", node)
+            self.report("sort", "its operands must be all patterns or all conditions", node)
         elif role == LOGICAL and operands:
             self.all_of(node, operands, CONDITION if self.model.role(node) == CONDITION else PATTERN)
         elif role == ACTION:
@@ -140,14 +142,14 @@ class NodeChecks:
         elif node.kind == "WithinTimer":
             found = self.model.tops(node)
             if len(found) != 1:
-                self.report("arity", f"it holds one pattern: {names_of(found) or 'there is none'}", node)
+                self.report("arity", f"it must contain exactly one pattern: {names_of(found) or 'there is none'}", node)
         elif node.kind == "EveryDistinct" and operands:
             first, *keys = operands
             if first.kind != "Event":
-                self.report("sort", f"its first operand is an event, not {first}", node)
+                self.report("sort", f"its first operand must be an event, not {first}", node)
             for key in keys:
                 if key.kind != "EventProperty" or self.model.container.get(key.id) is not first:
-                    self.report("sort", f"{key} is no property of {first}", node)
+                    self.report("sort", f"{key} is not a property of {first}", node)
         elif node.kind in ("Until", "While") and len(operands) == 2:
             if node.kind == "While" or operands[0].kind != "Range":
                 self.all_of(node, operands[:1], PATTERN)
@@ -157,12 +159,12 @@ class NodeChecks:
         if node.kind == "Range" and not any(
             u.kind == "Until" and self.model.operands[u.id][0] is node for u in self.model.users[node.id]
         ):
-            self.report("sort", "it belongs below an Until, as its first operand", node)
+            self.report("sort", "it must be the first operand of an Until", node)
 
     def all_of(self, node: Node, operands: Sequence[Node], role: str) -> None:
         for operand in operands:
             if self.model.role(operand) != role:
-                self.report("sort", f"{operand} is no {role}, as it must be here", node)
+                self.report("sort", f"{operand} must be a {role} here", node)
 
     def types(self, node: Node, operands: Sequence[Node]) -> None:
         """Of comparisons and arithmetic."""
@@ -176,7 +178,7 @@ class NodeChecks:
         elif node.of.role == CONDITION and one is not other and not (one.numeric and other.numeric):
             self.report("type-mismatch", f"it compares {one} with {other}", node)
         elif node.of.role == CONDITION and one is Type.BOOL and node.kind not in ("Equal", "NotEqual"):
-            self.report("type-mismatch", "true and false have no order", node)
+            self.report("type-mismatch", "bools have no order: only equality can be compared", node)
 
     def type(self, node: Node) -> Type | None:
         """Of a value; None: it is not known."""
@@ -192,7 +194,7 @@ class NodeChecks:
         for name in (n for n, count in names.items() if count > 1):
             self.report("duplicate-name", f"two properties are called `{name}`", node)
         if not node.children and not any(o.kind == "Event" for o in operands):
-            hint = "add one, or link an event to it: then it has all of its attributes"
+            hint = "add a property, or link an event to it to take all attributes of the event"
             self.report("arity", "it has no properties", node, hint)
         patterns = [o for o in operands if o.kind != "Event"]
         self.all_of(node, patterns, PATTERN)
@@ -211,7 +213,7 @@ def _misfit(value: Any, sort: str) -> str:
     if sort == FLAG:
         return "" if isinstance(value, bool) else "true or false"
     if not isinstance(value, str):
-        return "a text"
+        return "a string"
     return "a name" if sort == NAME and (not value.strip() or set(value) & set("`\n")) else ""
 
 

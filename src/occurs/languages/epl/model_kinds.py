@@ -94,13 +94,13 @@ KINDS: dict[str, Kind] = {
     ),
     "Email": Kind(ACTION, 1, 1, {"address": TEXT, "subject": TEXT, "text": TEXT}),
     "WebRequest": Kind(ACTION, 1, 1, {"url": TEXT, "text": TEXT}),
-    **_refused("GroupBy", "patterns have no groups; equate the property with that of an earlier event"),
-    **_refused("Avg Count Max Min Sum", "a pattern sees single events, no aggregates"),
+    **_refused("GroupBy", "patterns do not group events: compare the property with that of an earlier event"),
+    **_refused("Avg Count Max Min Sum", "a pattern reads single events and cannot aggregate"),
     **_refused(
         "SlidingEventWindow SlidingTimeWindow BatchingEventWindow BatchingTimeWindow",
-        "patterns have no data windows; a Within timer bounds how long they wait",
+        "patterns have no data windows: use a Within timer to limit their duration",
     ),
-    **_refused("Place Transition BlackTransition Arc Page Fusion", "this belongs to a net, and a net to a .cpn file"),
+    **_refused("Place Transition BlackTransition Arc Page Fusion", "this is a part of a net: write it in a .cpn file"),
 }
 #: kinds with others inside
 CONTAINERS: dict[str, str] = {"Event": "EventProperty", "ComplexEvent": "ComplexEventProperty", "WithinTimer": ""}

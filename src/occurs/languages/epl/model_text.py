@@ -146,7 +146,7 @@ class _Builder:
                 return syntax.Interval(duration_of(node))
             case "TimeSchedule":
                 return syntax.At(schedule_of(node))
-        raise AssertionError(f"no pattern: {node}")
+        raise AssertionError(f"not a pattern: {node}")
 
     # --- conditions --------------------------------------------------------------------------------------------------
 
@@ -158,15 +158,15 @@ class _Builder:
                 continue
             events = list(self.events(node))
             if not events:
-                self.report("unknown-name", "it belongs to no event", node, "compare a property of an event")
+                self.report("unknown-name", "it reads no event", node, "compare it with a property of an event")
                 continue
             first, *others = events
             out.setdefault(first.id, []).append(node)
             for other in dict.fromkeys(e.id for e in others if e is not first and not self.known(e, first)):
                 name, here = self.model.node[other], self.model.tags[first.id] or str(first)
                 tag = self.model.tags[other] or str(name)
-                hint = f"put the property of `{tag}` first, if it comes later; else there is no such condition"
-                self.report("unbound-variable", f"`{tag}` ({other}) is not known yet where `{here}` is", node, hint)
+                hint = f"if `{tag}` occurs later, put its property first; otherwise the two cannot be compared"
+                self.report("unbound-variable", f"`{tag}` ({other}) is not bound yet at `{here}`", node, hint)
         return out
 
     def events(self, node: Node) -> Iterator[Node]:
@@ -214,5 +214,5 @@ class _Builder:
     def tag(self, event: Node, user: Node) -> str:
         tag = self.model.tags[event.id]
         if not tag:
-            self.report("unknown-name", f"{event} has no tag, and so no name here", user, "give the event a tag")
+            self.report("unknown-name", f"{event} has no tag, so it cannot be named here", user, "give the event a tag")
         return tag

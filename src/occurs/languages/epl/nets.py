@@ -198,7 +198,7 @@ def _tokens(types: Types, rows: Sequence[Occurrence]) -> list[Any]:
     before: int | None = None
     for n, row in enumerate(rows, 1):
         if before is not None and row.time < before:
-            text = f"row {n} ({row.type}) at {row.time} stands behind one at {before}"
+            text = f"row {n} ({row.type}) at {row.time} follows a row at {before}"
             raise InputProblem(Problem("bad-time", text, hint="sort the rows by time", row=n))
         before = row.time
         if row.type in types.events:

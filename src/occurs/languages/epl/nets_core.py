@@ -118,7 +118,7 @@ class Variables:
                 return self.time(tag)
             known = self.type(tag)
             if ref.name in known.nullable:
-                raise Unsupported(f"`{known.name}.{ref.name}` may be null, which has no colour in a net", ref.span)
+                raise Unsupported(f"`{known.name}.{ref.name}` may be null, which a token cannot hold", ref.span)
             return self.attribute(tag, ref.name)
 
         return find
@@ -278,7 +278,7 @@ class Core:
             assert out.expr is not None
             given = value(out.expr, self.vars.lookup(None, absent))
             if given.needs:
-                text = f"`{name}` may be null (a division by zero), which has no colour in a net"
+                text = f"`{name}` may be null (a division by zero), which a token cannot hold"
                 raise Unsupported(text, getattr(out.expr, "span", None) or out.span)
             term = given.term
             mixed = out.type is not Type.FLOAT or any(isinstance(e, Call) for e in out.expr.walk())
@@ -286,7 +286,7 @@ class Core:
                 term = Call("real", (term,))
         if name not in known.nullable:
             if term is None:
-                raise Unsupported(f"`{name}` is null, which has no colour in a net", out.span)
+                raise Unsupported(f"`{name}` is null, which a token cannot hold", out.span)
             return term
         some, none = known.nullable[name]
         return Inject(none, None) if term is None else Inject(some, term)

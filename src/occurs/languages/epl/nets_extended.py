@@ -335,5 +335,5 @@ class Extended(Pieces):
 
 def _subsets(tags: Sequence[str]) -> list[tuple[str, ...]]:
     if len(tags) > 4:
-        raise Unsupported("this speaks of too many events that may not be there", None)
+        raise Unsupported("this refers to too many events that may be absent", None)
     return list(chain.from_iterable(combinations(tags, n) for n in range(len(tags) + 1)))

@@ -48,7 +48,7 @@ class Clocks:
         """The length of a guard.  Raises Unsupported if it is no number of ticks."""
         exact = self.kind.convert(p.duration)
         if exact is None or exact.denominator != 1 or exact <= 0:
-            raise Unsupported("how many ticks this time has is not known: say what the times count", p.span)
+            raise Unsupported("this duration needs the unit of the integer time column", p.span)
         return int(exact)
 
     def admit(self, prefix: str, now: str, rank: int) -> None:

@@ -125,7 +125,7 @@ def alternatives(p: syntax.Pattern) -> set[frozenset[str]]:
         case _:
             return {a for c in p.children for a in alternatives(c)}
     if len(out) > MOST_ALTERNATIVES:
-        text = f"a match has its events in more than {MOST_ALTERNATIVES} ways, too many for a net"
+        text = f"a match has more than {MOST_ALTERNATIVES} combinations of events, which is too many for a net"
         raise Unsupported(text, p.span)
     return out
 
@@ -148,7 +148,7 @@ def _check(p: syntax.Pattern, failing: bool) -> None:
     """``failing``: does anybody want to know that the pattern is false?"""
     made = ends(p)
     if failing and made.counted:
-        text = "whether this has ended depends on how many searches in it still wait, which a net does not count"
+        text = "whether this has ended depends on the number of its active searches, which a net does not count"
         raise Unsupported(text, p.span)
     match p:
         case syntax.Every():
@@ -160,23 +160,23 @@ def _check(p: syntax.Pattern, failing: bool) -> None:
         case syntax.Or():
             for b in branches(p):
                 if ends(b).kind is Kind.MIXED:
-                    text = "whether this branch of `or` is over with a match cannot be told from the match alone"
+                    text = "the match alone does not determine whether this branch of `or` has ended"
                     raise Unsupported(text, b.span)
                 _check(b, failing)
         case syntax.And():
             if failing and made.kind is Kind.MIXED:
-                raise Unsupported("whether this `and` is over depends on which of its branches is true", p.span)
+                raise Unsupported("whether this `and` has ended depends on which of its branches is true", p.span)
             positive, absent = split(p)
             for c in positive:
                 _check(c, True)
             for n in absent:
                 if ends(n).kind is Kind.MIXED:
                     raise Unsupported(
-                        "whether what is below this `not` is over cannot be told from its matches", n.span
+                        "the matches do not determine whether the operand of this `not` has ended", n.span
                     )
                 inner = next((c for c in nodes(n) if isinstance(c, syntax.Not)), None)
                 if inner is not None:
-                    raise Unsupported("`not` below `not` has no translation into a net", inner.span)
+                    raise Unsupported("`not` inside `not` cannot be translated into a net", inner.span)
                 _check(n, False)
         case syntax.Followed():
             for c in p.operands:

@@ -49,14 +49,14 @@ def refusals(q: ResolvedQuery, source: Text, extended: bool) -> list[Problem]:
     found: list[Problem] = []
 
     def refuse(what: str, span: Span | None, hint: str) -> None:
-        found.append(source.problem("unsupported", f"{what} has no translation into a net", span, hint))
+        found.append(source.problem("unsupported", f"{what} cannot be translated into a net", span, hint))
 
     known = "events, `every` and `->`" + (", `and`, `or`, `not`, `timer:within`" if extended else "")
-    hint = f"nets have {known}"
+    hint = f"a net supports {known}"
     for p in nodes(q.pattern):
         possible = isinstance(p, EXTENDED) and not (isinstance(p, syntax.Within) and p.count is not None)
         if not possible or not (extended or isinstance(p, CORE)):
-            more = "; the extended translation has `and`, `or`, `not` and `timer:within`, too"
+            more = "; the extended translation also supports `and`, `or`, `not` and `timer:within`"
             refuse(f"`{word(p)}`", p.span, hint + more * possible)
         if isinstance(p, syntax.Followed):
             limit = next((k for k in p.limits if k is not None), None)
@@ -69,7 +69,7 @@ def refusals(q: ResolvedQuery, source: Text, extended: bool) -> list[Problem]:
             heirs = q.atoms[p.tag.text].types[1:]
             if heirs:
                 refuse(
-                    f"a filter of `{p.type}`, which `{heirs[0]}` inherits,",
+                    f"a filter of `{p.type}`, from which `{heirs[0]}` inherits,",
                     p.type.span or p.span,
                     "a transition takes events of one type",
                 )
@@ -77,11 +77,11 @@ def refusals(q: ResolvedQuery, source: Text, extended: bool) -> list[Problem]:
             inner = next((n for c in p.children for n in nodes(c) if isinstance(n, syntax.Every)), None)
             if inner is not None:
                 text = "`every` inside `every`"
-                refuse(text, inner.span, "let another statement derive what the inner one finds, and search for that")
+                refuse(text, inner.span, "let another statement detect the inner pattern, and use its output type here")
     if q.query.suppress:
         refuse("`@SuppressOverlappingMatches`", q.query.span, hint)
     if q.query.discard:
         refuse("`@DiscardPartialsOnMatch`", q.query.span, hint)
     if q.query.where is not None and not extended:
-        refuse("`where` behind a pattern", getattr(q.query.where, "span", None) or q.query.span, "put it into a filter")
+        refuse("`where` after a pattern", getattr(q.query.where, "span", None) or q.query.span, "move it into a filter")
     return found

@@ -68,7 +68,7 @@ def value(node: Expr, lookup: Lookup) -> Given:
     what = f"`{node.name}(..)`" if isinstance(node, Call) else "this expression"
     if isinstance(node, Call) and node.name == "if":
         what = "`case`"
-    raise Unsupported(f"{what} has no translation into a net", getattr(node, "span", None))
+    raise Unsupported(f"{what} cannot be translated into a net", getattr(node, "span", None))
 
 
 def _may_be_null(node: Expr, lookup: Lookup) -> bool:
@@ -127,7 +127,7 @@ def _both(node: Expr, lookup: Lookup) -> tuple[Term, Term]:
     if isinstance(node, Literal | Ref | Call):
         given = value(node, lookup)
         return (FALSE, FALSE) if given.term is None else _needing(given.term, given.needs)
-    raise Unsupported("this condition has no translation into a net", getattr(node, "span", None))
+    raise Unsupported("this condition cannot be translated into a net", getattr(node, "span", None))
 
 
 def _needing(test: Term, needs: tuple[Term, ...]) -> tuple[Term, Term]:

@@ -87,8 +87,8 @@ class Types:
         if value is None or (isinstance(value, float) and math.isnan(value)):
             if name in known.nullable:
                 return (known.nullable[name][1], ())
-            hint = "leave such rows out, or give the attribute a value that means `none`"
-            text = f"{where}: `{name}` is null, which has no colour in a net"
+            hint = "remove such rows, or replace the null by a value that means `none`"
+            text = f"{where}: `{name}` is null, which a token cannot hold"
             raise InputProblem(Problem("bad-value", text, hint=hint, row=number))
         whole = isinstance(value, int | float) and not isinstance(value, bool)
         if whole and kind is Type.FLOAT:
@@ -190,7 +190,7 @@ class _Maker:
         schema = self.analysis.schemas.get(name)
         if schema is None or schema.rest:
             hint = f"create it: `create schema {name}(attribute type, ..)`"
-            raise DefinitionProblem.of("unknown-name", f"the attributes of `{name}` are not known", hint=hint)
+            raise DefinitionProblem.of("unknown-name", f"the attributes of `{name}` are unknown", hint=hint)
         fields: list[tuple[str, Colour]] = []
         labels = Names({})
         nulls: dict[str, tuple[str, str]] = {}
@@ -222,8 +222,12 @@ class _Maker:
                 record = self.made[inside].record
                 if record is not None:
                     return record
-        hint = "give it a type: `create schema`, or a value of a known type"
-        raise DefinitionProblem.of("unknown-attribute", f"`{name}.{attribute}` has no type with a colour", hint=hint)
+        hint = "declare its type with `create schema`, or select a value of a known type"
+        raise DefinitionProblem.of(
+            "unknown-attribute",
+            f"`{name}.{attribute}` has a type that a token cannot hold, or no known type",
+            hint=hint,
+        )
 
     def inside(self, name: str, attribute: str) -> str | None:
         """The type of the events in an attribute of a derived type."""

@@ -76,7 +76,7 @@ class Builder(PatternBuilder):
         found = TYPES.get(str(token).lower())
         if found is None:
             hint = did_you_mean(str(token).lower(), TYPES, "types")
-            self.source.report("syntax", f"`{token}` is no type of values", self.span(token), hint)
+            self.source.report("syntax", f"`{token}` is not a type", self.span(token), hint)
         return found
 
     # --- queries -----------------------------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ class Builder(PatternBuilder):
         if found is None:
             known = ("SuppressOverlappingMatches", "DiscardPartialsOnMatch")
             hint = did_you_mean(str(name), known, "annotations of patterns")
-            raise self.refuse("syntax", f"`@{name}` is no annotation of a pattern", tree, hint)
+            raise self.refuse("syntax", f"`@{name}` is not an annotation of a pattern", tree, hint)
         return found
 
 

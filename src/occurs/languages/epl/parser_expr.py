@@ -40,12 +40,12 @@ class EplExpressions(SqlBuilder):
                 raise self.refuse("syntax", "this number is too large", tree)
             return core.Literal(value, Type.FLOAT, span=self.span(tree))
         if not digits.isdecimal():
-            raise self.refuse("syntax", f"`{text}` is no whole number", tree, "`L` stands behind whole numbers: `12L`")
+            raise self.refuse("syntax", f"`{text}` is not a whole number", tree, "`L` follows a whole number: `12L`")
         short = digits.lstrip("0") or "0"
         # compared by length first: Python refuses to read thousands of digits
         if len(short) > 19 or int(short) > 2**63 - (not negative):
-            hint = "write it with a point to make it a float"
-            raise self.refuse("syntax", "this integer does not fit into 64 bits", tree, hint)
+            hint = "add a decimal point to make it a float"
+            raise self.refuse("syntax", "this integer does not fit in 64 bits", tree, hint)
         return core.Literal(int(short), Type.INT, span=self.span(tree))
 
     def length(self, tree: Node) -> Duration:
@@ -82,8 +82,8 @@ class EplExpressions(SqlBuilder):
     def x_call(self, tree: Node) -> Expr:
         name = tree.children[0]
         if plain(name).lower() in AGGREGATES:
-            hint = "expressions see single events: abs, coalesce, min(a, b), max(a, b)"
-            raise self.refuse("unsupported", f"the aggregate `{name}` is not part of this language", name, hint)
+            hint = "an expression reads single events: use abs, coalesce, min(a, b) or max(a, b)"
+            raise self.refuse("unsupported", f"the aggregate `{name}` is not supported", name, hint)
         return super().x_call(tree)
 
     def x_library_call(self, tree: Node) -> Expr:
@@ -91,7 +91,7 @@ class EplExpressions(SqlBuilder):
         library, name, *args = tree.children
         if (plain(library), plain(name)) != ("Math", "abs"):
             hint = "functions: abs, coalesce, min, max"
-            raise self.refuse("unsupported", f"`{library}.{name}(..)` is not part of this language", name, hint)
+            raise self.refuse("unsupported", f"`{library}.{name}(..)` is not supported", name, hint)
         return core.Call("abs", tuple(self.expr(a) for a in args if a is not None), span=self.span(tree))
 
     # --- operators ---------------------------------------------------------------------------------------------------
@@ -146,10 +146,10 @@ def unit_problem(word: str) -> tuple[str, str, str]:
     """Kind, message and hint for a word that is no unit of time."""
     text = word.lower()
     if text in UNFIXED:
-        hint = "months and years have no fixed length; say how many days: `30 days`, `365 days`"
-        return "unsupported", f"the unit `{word}` is not part of this language", hint
+        hint = "months and years have no fixed length; write the number of days: `30 days`, `365 days`"
+        return "unsupported", f"the unit `{word}` is not supported", hint
     if re.fullmatch(r"ticks?", text):
-        return "unknown-unit", f"`{word}` is no unit of time", "a number without a unit counts seconds"
+        return "unknown-unit", f"`{word}` is not a unit of time", "a number without a unit is in seconds"
     meant = OTHER_UNITS.get(text)
     hint = f"did you mean `{meant}`?" if meant else did_you_mean(text, UNITS, "units")
-    return "unknown-unit", f"`{word}` is no unit of time", hint
+    return "unknown-unit", f"`{word}` is not a unit of time", hint

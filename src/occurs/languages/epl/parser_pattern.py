@@ -44,15 +44,20 @@ class PatternBuilder(EplExpressions):
         """Least and greatest number; of `[n]` both are n."""
         found = [None if t is None else self.whole(t, "a number of repetitions") for t in tree.children]
         if found == [None, None]:
-            raise self.refuse("bad-bound", "this range has no bound", tree, "write `[2:]`, `[:3]` or `[2:3]`")
+            raise self.refuse(
+                "bad-bound",
+                "this range has neither a lower nor an upper bound",
+                tree,
+                "write `[2:]`, `[:3]` or `[2:3]`",
+            )
         return found[0], found[-1]
 
     def _repeated(self, bounds: Node, operand: Pattern, tree: Node) -> Pattern:
         """`[n] p`, without `until`."""
         low, high = self._bounds(bounds)
         if low is None or low != high:
-            hint = "write how many exactly, as `[2] a=A`, or what ends it: `[2:3] a=A until B`"
-            raise self.refuse("bad-bound", "a range of repetitions needs an `until` behind it", bounds, hint)
+            hint = "write an exact number, as in `[2] a=A`, or an end: `[2:3] a=A until B`"
+            raise self.refuse("bad-bound", "a range of repetitions needs an `until` after it", bounds, hint)
         return syntax.Repeat(operand, low, span=self.span(bounds).to(self.span(tree)))
 
     def p_repeat(self, tree: Node) -> Pattern:
@@ -82,11 +87,11 @@ class PatternBuilder(EplExpressions):
         expiry = self._expiry(built, keys.children)
         for key, node in zip(built, keys.children):
             if isinstance(key, core.DurationLiteral):
-                raise self.refuse("syntax", "the duration stands behind the keys", node,
-                                  "as in `every-distinct(a.id, 10 sec) a=A`")  # fmt: skip
+                raise self.refuse("syntax", "the duration comes after the keys", node,
+                                  "write for example `every-distinct(a.id, 10 sec) a=A`")  # fmt: skip
         if not built:
             raise self.refuse("syntax", "`every-distinct` needs a key before its duration", keys,
-                              "as in `every-distinct(a.id, 10 sec) a=A`")  # fmt: skip
+                              "write for example `every-distinct(a.id, 10 sec) a=A`")  # fmt: skip
         operand = self._operand(parts, tree)
         return syntax.EveryDistinct(operand, tuple(built), expiry, span=self.span(tree))
 
@@ -124,8 +129,11 @@ class PatternBuilder(EplExpressions):
     def p_at(self, tree: Node) -> Pattern:
         fields = tuple(map(self.cron, tree.children))
         if len(fields) not in (5, 6):
-            hint = "minute, hour, day of month, month, day of week and, if you like, second: `timer:at(0, 8, *, *, *)`"
-            raise self.refuse("syntax", f"`timer:at` has 5 or 6 fields, not {len(fields)}", tree, hint)
+            hint = (
+                "the fields are minute, hour, day of month, month, day "
+                "of week and optionally second: `timer:at(0, 8, *, *, *)`"
+            )
+            raise self.refuse("syntax", f"`timer:at` takes 5 or 6 fields, not {len(fields)}", tree, hint)
         return syntax.At(fields, span=self.span(tree))
 
     def cron(self, tree: Node) -> syntax.Cron:

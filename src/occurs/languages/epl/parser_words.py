@@ -18,7 +18,7 @@ from occurs.languages.text import Text
 _WORDS = {
     "_CREATE": "`create`", "_SCHEMA": "`schema`", "_INSERT": "`insert into`", "_INTO": "`into`",
     "_SELECT": "`select`", "_FROM": "`from`", "_PATTERN": "`pattern`", "NAME": "a name", "NUMBER": "a number",
-    "UNIT": "a unit of time (min, sec, msec ...)", "STRING": "a text in quotes", "_WHERE": "`where`", "_AS": "`as`",
+    "UNIT": "a unit of time (min, sec, msec ...)", "STRING": "a quoted string", "_WHERE": "`where`", "_AS": "`as`",
     "_INHERITS": "`inherits`", "_EVERY": "`every`", "_NOT": "`not`", "_UNTIL": "`until`", "_ARROW": "`->`",
     "_WITHIN": "`timer:within`", "_WITHINMAX": "`timer:withinmax`", "_WHILE": "`while`", "_ENDLIMIT": "`]>`",
     "_NULL": "`null`", "_WHEN": "`when`", "_THEN": "`then`", "_ELSE": "`else`", "_END": "`end`", "EQ": "`=`",
@@ -32,8 +32,8 @@ _COMPUTED = {"PLUS", "MINUS", "STAR", "SLASH", "PERCENT", "_CONCAT"}
 #: groups of terminals that are named together, if all are expected
 _GROUPS: tuple[tuple[set[str], set[str], str], ...] = (
     (_PATTERN, _PATTERN, "a pattern"),
-    (_PATTERN - {"_EVERY", "_EVERY_DISTINCT", "_NOT"}, _PATTERN - {"_NOT"}, "an event or timer or `(`"),
-    (_PATTERN - {"_EVERY", "_EVERY_DISTINCT", "_NOT", "_LSQB"}, _PATTERN - {"_NOT"}, "an event or timer or `(`"),
+    (_PATTERN - {"_EVERY", "_EVERY_DISTINCT", "_NOT"}, _PATTERN - {"_NOT"}, "an event, a timer or `(`"),
+    (_PATTERN - {"_EVERY", "_EVERY_DISTINCT", "_NOT", "_LSQB"}, _PATTERN - {"_NOT"}, "an event, a timer or `(`"),
     (_VALUE | {"_NOT"}, _VALUE | {"_NOT"}, "a condition"),
     (_VALUE, _VALUE, "a value"),
     ({"NUMBER", "STRING", "_TRUE", "_FALSE", "_NULL", "MINUS"}, _VALUE, "a constant"),
@@ -84,9 +84,9 @@ def _special(piece: str, start: int, end: int, expected: set[str]) -> Special | 
     before = piece[max(0, start - LOOK_BACK) : start].rstrip()
     word = text.lower()
     if text in ("'", '"'):
-        return "syntax", "this text is not closed in its line", f"close it with {text}", here
+        return "syntax", "this string is not closed on its line", f"close it with {text}", here
     if text == "`":
-        return "syntax", "this name is not closed in its line", "a name in backquotes: `` `my name` ``", here
+        return "syntax", "this name is not closed on its line", "close the backquotes: `` `my name` ``", here
     if re.search(r"[\d)]$", before) and "UNIT" in expected and word in (*OTHER_UNITS, *UNFIXED, "tick", "ticks"):
         return (*unit_problem(text), here)
     unit = re.search(r"\d\s*([^\W\d]+)$", before)
@@ -97,7 +97,7 @@ def _special(piece: str, start: int, end: int, expected: set[str]) -> Special | 
             return (*unit_problem(unit[1]), (at, at + len(unit[1])))
     hint = _operator_hint(rest, before, expected) or _pattern_hint(text, rest, before, expected)
     if hint is None and word in RESERVED and "NAME" in expected and not expected >= _PATTERN:
-        hint = f"`{text}` is a word of the language; as a name it is written with backquotes: `` `{text}` ``"
+        hint = f"`{text}` is a keyword: to use it as a name, write it in backquotes: `` `{text}` ``"
     elif hint is None:
         hint = _misspelled(text, before, expected)
     return ("syntax", None, hint, here) if hint else None
@@ -106,15 +106,15 @@ def _special(piece: str, start: int, end: int, expected: set[str]) -> Special | 
 def _operator_hint(rest: str, before: str, expected: set[str]) -> str | None:
     """Operators as other languages write them."""
     if rest.startswith("=") and before.endswith("="):
-        return "equality is written with one `=`"
+        return "write equality with one `=`"
     if rest.startswith(("=>", "=<")):
         return f"write `{rest[1::-1]}`"
     if rest.startswith(("&", "!")) or re.match(r"\|(?!\|)", rest):
-        return "write `and`, `or`, `not`; texts are put together by `||`"
+        return "write `and`, `or`, `not`; join strings with `||`"
     if rest.startswith(":="):
-        return "a tag is given by `=`: `a=A`"
+        return "write a tag with `=`: `a=A`"
     if re.match(r"(?i)(not\s+)?\w", rest) and re.search(r"(?i)\bis(\s+not)?$", before):
-        return "`is null` and `is not null` test for null; values are compared by `=` and `!=`"
+        return "`is null` and `is not null` test for null; compare values with `=` and `!=`"
     if "EQ" in expected and "_ARROW" not in expected and re.match(r"->|→", rest):
         return "a parenthesis before the arrow is not closed"
     if re.match(r"(=|!=|<>|<|>|≤|≥|≠)", rest) and "_AND" in expected and "EQ" not in expected and "_RPAR" in expected:
@@ -126,33 +126,33 @@ def _pattern_hint(text: str, rest: str, before: str, expected: set[str]) -> str 
     """Patterns that need other brackets or parentheses."""
     word = text.lower()
     if re.search(r"(?i)\bfrom\s+pattern(\s*@\s*\w+)*$", before) and "_LSQB" in expected:
-        return "a pattern stands in square brackets: `from pattern [every a=A -> b=B]`"
+        return "write the pattern in square brackets: `from pattern [every a=A -> b=B]`"
     qualified = re.search(r"(?i)\b(every|not|every\s*-\s*distinct\s*\([^()]*\))(\s*\[[^\[\]]*\])?$", before)
     if qualified and word in ("every", "not") and "_LPAR" in expected:
         first = re.sub(r"\s+", "", qualified[1].lower())
         return f"write parentheses: `{first.partition('(')[0]} ({word} ..)`"
     if qualified and word == "[" and qualified[2]:
-        return "one range of repetitions is enough; for repetitions of repetitions write parentheses: `[2] ([3] a=A)`"
+        return "write one range of repetitions; to repeat a repetition, write parentheses: `[2] ([3] a=A)`"
     if word == "where" and re.search(r"(?i)\bwhere\s+timer\s*:\s*\w+\s*\([^()]*\)$", before) and "_UNTIL" in expected:
-        return "a pattern has one guard: write parentheses, as in `(a=A where timer:within(1 min)) where ..`"
+        return "a pattern takes one guard: write parentheses, as in `(a=A where timer:within(1 min)) where ..`"
     if word == "while" and "_UNTIL" in expected and "_WHILE" not in expected:
-        return "a guard stands behind an event or a parenthesis and there is one: `(a=A where ..) while (..)`"
+        return "a pattern takes one guard: write parentheses, as in `(a=A where ..) while (..)`"
     if word == "until" and "_ARROW" in expected and re.search(r"(?i)\buntil\b", before):
         return "`until` does not chain: write parentheses, as in `(a=A until B) until C`"
     if re.search(r"(?i)\bwhere$", before) and expected <= {"_WITHIN", "_WITHINMAX"}:
-        return "a guard in a pattern is `where timer:within(5 min)` or `while (condition)`"
+        return "write a guard as `where timer:within(5 min)` or `while (condition)`"
     if not text and "_RSQB" in expected and "_LSQB" not in expected and "_ARROW" in expected:
         return "the bracket of `pattern [` is not closed"
     if text == "]" and "_RPAR" in expected and "_ARROW" in expected:
         return "a parenthesis is not closed before the end of the pattern"
     if "_ARROW" in expected and re.match(r"(?i)(followed\s+by|then)\b", rest):
-        return "what follows stands behind an arrow: `a=A -> b=B`"
+        return "write an arrow before the next event: `a=A -> b=B`"
     if word in ("within", "withinmax", "interval") and rest[: len(word) + 1].endswith("("):
         return f"write `timer:{word}(..)`"
     if rest.startswith(",") and "_ARROW" in expected:
-        return "patterns are joined by `->`, `and`, `or`"
+        return "join patterns with `->`, `and` or `or`"
     if text == ")" and before.endswith("(") and "_WITHIN" not in expected and "NUMBER" in expected:
-        return "a duration is a number and a unit: `5 min`"
+        return "write a duration as a number and a unit: `5 min`"
     if text == "-" and re.search(r"\[\s*$", before):
         return "the number of repetitions cannot be negative"
     return None

@@ -113,7 +113,7 @@ def _pattern(node: Pattern) -> tuple[str, int]:
         tag = f"{_name(node.tag)}=" if node.tag is not None else ""
         level = "" if node.consume == 0 else "@consume" if node.consume == 1 else f"@consume({node.consume})"
         return f"{tag}{_name(node.type)}{_conditions(node)}{level}", ATOM
-    raise TypeError(f"no pattern: {node!r}")
+    raise TypeError(f"not a pattern: {node!r}")
 
 
 def _repeated(node: syntax.Repeat | syntax.Until) -> tuple[str, int]:

@@ -122,7 +122,7 @@ def evaluate(node: tree.Expr, scope: Scope) -> Any:
             return _as_float_beside_floats(branch(node.parts, scope), node, scope)
         case tree.Call():
             return _function(node, scope)
-    raise TypeError(f"no EPL expression: {type(node).__name__}")
+    raise TypeError(f"not an EPL expression: {type(node).__name__}")
 
 
 def _function(node: tree.Call, scope: Scope) -> Any:

@@ -98,7 +98,7 @@ class Machine(Parent):
     def ticks(self, duration: Duration) -> int:
         exact = ticks(duration, self.world.kind)
         if not isinstance(exact, int) or exact <= 0:
-            raise DefinitionProblem.of("bad-duration", f"{exact} ticks are no positive whole number")
+            raise DefinitionProblem.of("bad-duration", f"{exact} ticks are not a positive whole number")
         return exact
 
     def next_instant(self, fields: tuple[syntax.Cron, ...]) -> int | None:
