@@ -77,22 +77,35 @@ class Detections(Mapping[str, Table]):
 
     def timeline(
         self,
-        key: str | Sequence[str] = (),
+        key: str | Sequence[str] | None = None,
         *,
+        events: Any = None,
+        signals: Sequence[str] | None = None,
         only: Sequence[str] | None = None,
         start: Instant | None = None,
         end: Instant | None = None,
         title: str = "",
     ) -> Timeline:
         """A picture of the detections, whose rows are brought to this process: it shows itself in a notebook, and has
-        ``save("x.png")`` or ``.html``.
+        ``save("x.png")``, ``.svg`` or ``.html``.
 
-        ``key``: the attributes to group by.  ``only``: these types.  ``start``, ``end``: what it shows.
+        ``key``: the attributes to group by (None: the partition key of the program, or else an attribute that all types
+        have; empty: none).  ``events``: input events to draw above the detections, one table with a type column or one
+        per type; ``signals``: those of their numeric attributes that are drawn as lines (None: those that look like
+        measured values).  ``only``: these types of detections.  ``start``, ``end``: the time that is shown.
         """
-        from occurs.plot.timeline import Timeline
+        from occurs.plot.timeline import Timeline, input_events
 
         shown = chosen(tuple(self.types), None if only is None else list(only))
-        return Timeline.of({t: self.arrow(t) for t in shown}, self.kind, key=key, start=start, end=end, title=title)
+        inputs = None if events is None else input_events(events, self.kind).tables
+        return Timeline.of(
+            {t: self.arrow(t) for t in shown}, self.kind, key=key, stages=self._stages(), start=start, end=end,
+            title=title, inputs=inputs, signals=signals,
+        )  # fmt: skip
+
+    def _stages(self) -> Sequence[Stage]:
+        """The plans of the definitions that run together, each with its partition key, where they are at hand."""
+        return ()
 
     def __getitem__(self, type: str) -> Table:
         if type not in self.types:
@@ -157,6 +170,11 @@ class LocalDetections(Detections[Any]):
         if not self._stage.notices:
             return None
         return self._like(notices({name: self.arrow(t) for t, name in self._stage.notices.items()}))
+
+    def _stages(self) -> Sequence[Stage]:
+        from occurs.plot.keys import split
+
+        return split(self._stage)
 
     def _like(self, table: pa.Table) -> Any:
         return table if self._sample is None else like(self._sample, table)

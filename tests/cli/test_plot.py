@@ -64,9 +64,9 @@ def test_events_and_what_lasts(occurs, lines):
 
 
 def test_some_types_and_some_time(occurs, lines):
-    assert occurs("plot", "found.jsonl", "-o", "t.html", "--only", "docked,moored").status == 0
+    assert occurs("plot", "found.jsonl", "-o", "t.html", "--only", "docked,moored", "--key", "").status == 0
     assert page((lines / "t.html").read_text()) == {"": {"docked": (False, 1), "moored": (True, 2)}}
-    given = ("plot", "found.jsonl", "-o", "t.html", "--overwrite")
+    given = ("plot", "found.jsonl", "-o", "t.html", "--overwrite", "--key", "")
     done = occurs(*given, "--from", "2024-06-01T09:00:00Z", "--to", "2024-06-01T11:00:00Z")
     assert done.err == "t.html: 1 rows of 4\n"
     assert page((lines / "t.html").read_text()) == {"": {"moored": (True, 1)}}
@@ -86,14 +86,14 @@ def test_what_is_not_shown_is_said(occurs, lines, monkeypatch):
     done = occurs("plot", "found.jsonl", "-o", "t.html")
     assert done.status == 0
     assert "t.html: 2 rows of 4\n" in done.err
-    assert "not all is shown: 2 of 4 rows are shown, those that begin by 2024-06-01 08:00:00" in done.err
+    assert "2 of 4 rows are shown, those that begin by 2024-06-01 08:00:00" in done.err
     assert "2 of 4 rows are shown" in (lines / "t.html").read_text()
 
 
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (("found.jsonl", "-o", "t.svg"), 2, "none of .png .html"),
+        (("found.jsonl", "-o", "t.pdf"), 2, "`.pdf`\n  hint: use .png, .svg or .html"),
         (("found.jsonl", "-o", "none/t.png"), 2, "no directory"),
         (("fund.jsonl", "-o", "t.html"), 2, "did you mean `found.jsonl`?"),
         (("found.jsonl", "-o", "t.html", "--key", "Vesel"), 2, "did you mean `Vessel`?"),

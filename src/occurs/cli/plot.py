@@ -1,13 +1,14 @@
-"""``occurs plot``: a timeline of detections."""
+"""``occurs plot``: a timeline of detections, with the input events beside them."""
 
 from __future__ import annotations
 
 import click
 import pyarrow as pa
 
+import occurs
 from occurs.cli import _input, _options
-from occurs.connect.files import read_sources
-from occurs.connect.places import user_path
+from occurs.connect.files import read_places, read_sources
+from occurs.connect.places import places, user_path
 from occurs.errors import UsageProblem, did_you_mean
 from occurs.model.history import History, normalise
 from occurs.model.source import InputOptions
@@ -15,39 +16,81 @@ from occurs.model.source import InputOptions
 
 @click.command("plot")
 @click.argument("detections", nargs=-1, required=True, metavar="DETECTIONS...")
-@click.option("--out", "-o", required=True, metavar="PATH", help="A picture (.png) or a page to move about in (.html).")
+@click.option(
+    "--out", "-o", required=True, metavar="PATH", help="A picture (.png, .svg) or a page to move about in (.html)."
+)
 @_options.overwrite
-@click.option("--key", metavar="ATTR,..", help="Group rows by the values of these attributes.")
-@click.option("--only", metavar="TYPE,..", help="Show these types only, in this order.")
+@click.option(
+    "--events", "-e", multiple=True, metavar="PATH|TYPE=PATH",
+    help="Draw these input events above the detections, their numeric attributes as lines; may be repeated.",
+)
+@click.option("--rules", "-r", multiple=True, metavar="PATH", help="The rules: group rows by their partition key.")
+@click.option("--language", metavar="NAME", help="The language of all rules, whatever their suffix.")
+@click.option(
+    "--key", metavar="ATTR,..",
+    help="Group rows by the values of these attributes (empty: not at all).  [default: the partition key of --rules, "
+    "or an attribute that all types have]",
+)
+@click.option("--only", metavar="TYPE,..", help="Show these types of detections only, in this order.")
+@click.option(
+    "--signals", metavar="ATTR,..",
+    help="Draw these numeric attributes of the events as lines (empty: none).  [default: measured values]",
+)
 @click.option("--from", "start", metavar="TIME", help="Begin here (default: with the first row).")
 @click.option("--to", "end", metavar="TIME", help="End here (default: with the last row).")
-@click.option("--title", default="", metavar="TEXT", help="What stands above it.")
+@click.option("--title", default="", metavar="TEXT", help="A title above the picture.")
+@click.option("--theme", type=click.Choice(["light", "dark"]), help="Of a picture; an .svg has both if none is chosen.")
+@click.option("--width", type=click.IntRange(320, 10_000), metavar="PIXELS", help="Of a picture.  [default: 1200]")
+@click.option("--type-column", default="type", show_default=True, metavar="NAME", help="Of the events: their type.")
+@click.option("--time-column", default="time", show_default=True, metavar="NAME", help="Of the events: their time.")
+@click.option("--time-format", metavar="FORMAT", help="How times of events are written.  [default: ISO 8601]")
 @click.option("--time-unit", metavar="UNIT", help="What integer times count: us, ms, s, min, h or d.")
-@click.option("--lasting", metavar="TYPE,..", help="Types that last although no row of theirs has an end.")
+@click.option("--lasting", metavar="TYPE,..", help="Types of intervals although no row of theirs has an end.")
 def command(
     detections: tuple[str, ...],
     out: str,
     overwrite: bool,
+    events: tuple[str, ...],
+    rules: tuple[str, ...],
+    language: str | None,
     key: str | None,
     only: str | None,
+    signals: str | None,
     start: str | None,
     end: str | None,
     title: str,
+    theme: str | None,
+    width: int | None,
+    type_column: str,
+    time_column: str,
+    time_format: str | None,
     time_unit: str | None,
     lasting: str | None,
 ) -> None:
     """Draw a timeline of DETECTIONS: files that `occurs run --out` wrote, or directories of them.
 
-    What has an `end` is a bar, which reaches to the right border if it still holds; other rows are marks.
+    A row with an `end` is a bar, which reaches to the right border if its interval is open; other rows are marks. With
+    --events, input events are marks, their numeric attributes are lines, and input intervals are bars.
     """
-    from occurs.plot.timeline import Timeline, check
+    from occurs.plot.keys import split
+    from occurs.plot.timeline import WIDTH, Timeline, check, input_events
 
     target = user_path(out, "--out")
     check(target, f"--out {out}", overwrite=overwrite)
+    program = occurs.load(*rules, language=language) if rules else None
+    options = InputOptions(time_unit=time_unit)
     with _input.doing("reading"):
-        history = normalise(read_sources(detections), options=InputOptions(time_unit=time_unit))
+        history = normalise(read_sources(detections), options=options)
+        given = None
+        if events:
+            options = InputOptions(
+                time_unit=time_unit, type=type_column or None, time=time_column, time_format=time_format
+            )
+            declared = None if program is None else program.declared
+            sources = read_places(places(events), schemas=declared, options=options)
+            given = input_events(sources, history.kind, options)
     tables = dict(history.tables)
-    # a file cannot tell a row of what lasts without an end from a row of what does not last
+    # a file cannot tell an open interval from an event
     for name, table in tables.items():
         if "end" in table.column_names and table["end"].null_count == len(table):
             tables[name] = table.drop_columns(["end"])
@@ -56,13 +99,22 @@ def command(
             tables[name] = tables[name].append_column("end", pa.nulls(len(tables[name]), pa.int64()))
     if only is not None:
         tables = {name: tables[name] for name in _listed(only) if _known(name, history, "--only")}
-    line = Timeline.of(tables, history.kind, key=_listed(key), start=start, end=end, title=title)
+    stages = []
+    if program is not None and key is None:
+        read = None if given is None else {t: s for t, s in given.schemas.items() if t in program.reads}
+        stages = split(program.plan(read, history.kind))
+    inputs = {} if given is None else given.tables
+    line = Timeline.of(
+        tables, history.kind, key=None if key is None else _listed(key), start=start, end=end, title=title,
+        stages=stages, inputs=inputs, signals=None if signals is None else _listed(signals),
+    )  # fmt: skip
     with _input.doing("drawing"):
-        shown = line.save(target, overwrite=overwrite)
+        shown = line.save(target, overwrite=overwrite, width=width or WIDTH, theme=theme)
     rows = sum(len(lane.start) for group in shown.groups for lane in group.lanes)
-    click.echo(f"{out}: {rows:,} rows of {sum(map(len, tables.values())):,}", err=True)
+    total = sum(map(len, tables.values())) + sum(map(len, inputs.values()))
+    click.echo(f"{out}: {rows:,} rows of {total:,}", err=True)
     for notice in shown.notices:
-        click.echo(f"not all is shown: {notice}", err=True)
+        click.echo(notice, err=True)
 
 
 def _listed(text: str | None) -> tuple[str, ...]:

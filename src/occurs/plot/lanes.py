@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from occurs.errors import UsageProblem, did_you_mean
 from occurs.model.astext import plain_text
 from occurs.model.time import TimeKind
+from occurs.plot.palette import COLOURS, INPUT
 
 #: bars that overlap in one lane stand below one another, in so many rows at most
 MOST_STACKED = 10
@@ -21,6 +22,12 @@ MOST_STACKED = 10
 _SPECIAL = ("type", "time", "end", "label", "because", "final", "query")
 #: wider labels are cut
 _LABEL = 40
+#: points of a signal that are drawn; of more, the least and the greatest of each step of time
+MOST_POINTS = 4000
+#: attributes that are drawn as signals of one type, if nobody names them
+MOST_SIGNALS = 4
+#: whole numbers whose name ends so are identities, and not measured
+_IDENTITY = re.compile(r"(?i:(^|_)id|number|code)$|(?<=[a-z])(Id|ID)$")
 
 
 @dataclass(frozen=True)
@@ -29,7 +36,7 @@ class Lane:
 
     ``end`` is the start of what does not last, and the end of the picture of what is ``open``.  ``row``: which of the
     ``rows`` of the lane; ``crowded``: others are drawn over it.  ``label``: the attributes in short, ``text``:
-    everything, a line each.
+    everything, a line each.  A lane with ``values`` is a signal: the numbers of the attribute ``signal`` (NaN: null).
     """
 
     type: str
@@ -42,6 +49,13 @@ class Lane:
     crowded: np.ndarray
     label: list[str]
     text: list[str]
+    signal: str = ""
+    values: np.ndarray | None = None
+
+    @property
+    def name(self) -> str:
+        """What stands beside the lane."""
+        return f"{self.type}.{self.signal}" if self.signal else self.type
 
 
 @dataclass(frozen=True)
@@ -54,7 +68,10 @@ class Group:
 
 @dataclass(frozen=True)
 class Chart:
-    """A timeline from ``start`` to ``end`` (ticks of ``kind``); ``notices``: what is not shown."""
+    """A timeline from ``start`` to ``end`` (ticks of ``kind``); ``notices``: the rows that are not shown, and why.
+
+    ``inputs``: those of the ``types`` whose rows are input events and not detections.
+    """
 
     title: str
     kind: TimeKind
@@ -63,6 +80,14 @@ class Chart:
     types: tuple[str, ...]
     groups: tuple[Group, ...]
     notices: tuple[str, ...]
+    inputs: frozenset[str] = frozenset()
+
+    @property
+    def colours(self) -> dict[str, str]:
+        """The fill colour of each type: input events share one."""
+        found = [t for t in self.types if t not in self.inputs]
+        own = {t: COLOURS[i % len(COLOURS)] for i, t in enumerate(found)}
+        return {t: own.get(t, INPUT) for t in self.types}
 
     @property
     def rows(self) -> int:
@@ -82,11 +107,13 @@ class _Rows:
     open: np.ndarray
     lasting: bool
     group: list[str]
+    signals: tuple[str, ...] = ()
 
     def take(self, at: np.ndarray) -> _Rows:
         group = [self.group[i] for i in at.tolist()]
         table = self.table.take(pa.array(at))
-        return _Rows(self.type, table, self.start[at], self.end[at], self.open[at], self.lasting, group)
+        parts = self.start[at], self.end[at], self.open[at], self.lasting, group, self.signals
+        return _Rows(self.type, table, *parts)
 
 
 def chart(
@@ -99,34 +126,87 @@ def chart(
     title: str = "",
     most_rows: int,
     most_lanes: int,
+    columns: Mapping[str, Sequence[str]] | None = None,
+    inputs: Mapping[str, pa.Table] | None = None,
+    signals: Sequence[str] | None = None,
 ) -> Chart:
     """The timeline of ``tables``: type to rows with ``time`` (int64 ticks), ``end`` of what lasts (null: open).
 
-    ``key``: attributes to group by (in any case of letters); rows of types without them are a group of their own.  At
-    most ``most_rows`` rows are shown, and whole groups of ``most_lanes`` lanes together.  Raises UsageProblem if no
-    type has an attribute of ``key``.
+    ``key``: attributes to group by (in any case of letters); rows of types without them are a group of their own.
+    ``columns``: what the attributes of ``key`` are called in some types.  ``inputs``: tables of input events, drawn
+    above; their numeric attributes are ``signals`` (None: those that :func:`measured` finds).  At most ``most_rows``
+    rows are shown, and whole groups of ``most_lanes`` lanes together.  Raises UsageProblem if no type has an attribute
+    of ``key``, or no input one of ``signals``.
     """
-    for name in key:
-        known = {c for t in tables.values() for c in t.column_names if c not in _SPECIAL}
-        if tables and not any(c.lower() == name.lower() for c in known):
-            hint = did_you_mean(name, known, "attributes")
-            raise UsageProblem.of("unknown-attribute", f"no type has an attribute `{name}`", hint=hint)
-    parts = [part for name, table in tables.items() if len((part := _rows(name, table, key, start, end)).start)]
+    events = {name: table for name, table in (inputs or {}).items() if name not in tables}
+    everything = {**events, **tables}
+    _need(key, everything, "no type has an attribute", columns)
+    _need(signals or (), events, "no input event has an attribute")
+    parts, drawn = [], []
+    for name, table in everything.items():
+        own = tuple((columns or {}).get(name, key))
+        found = measured(table, own, signals) if name in events else ()
+        part = _rows(name, table, key, own, start, end, found)
+        if len(part.start):
+            (drawn if found else parts).append(part)
     notices: list[str] = []
-    parts = _fewer_groups(parts, most_lanes, notices)
-    parts = _fewer_rows(parts, most_rows, kind, notices)
-    first = min((int(p.start.min()) for p in parts), default=0) if start is None else start
-    last = max((int(p.end[~p.open].max(initial=p.start.max())) for p in parts), default=first) if end is None else end
+    parts, drawn = _fewer_groups(parts, drawn, most_lanes, frozenset(tables), notices)
+    parts = _fewer_rows(parts, most_rows, kind, notices, frozenset(tables))
+    both = [p for name in everything for p in (*drawn, *parts) if p.type == name]
+    first = min((int(p.start.min()) for p in both), default=0) if start is None else start
+    last = max((int(p.end[~p.open].max(initial=p.start.max())) for p in both), default=first) if end is None else end
+    last = max(last, first)
     lanes: dict[str, list[Lane]] = {}
-    for p in parts:
+    for p in both:
         for name, at in _members(p).items():
-            lanes.setdefault(name, []).append(_lane(p.take(at), name, key, kind, max(last, first), notices))
+            there = lanes.setdefault(name, [])
+            one = p.take(at)
+            if p.signals:
+                there += (_signal(one, s, kind, (first, last), notices) for s in p.signals)
+            else:
+                there.append(_lane(one, name, key, (columns or {}).get(p.type, key), kind, last, notices))
     groups = [Group(name, tuple(lanes[name])) for name in sorted(lanes, key=_natural)]
-    types = tuple(p.type for p in parts)
-    return Chart(title, kind, first, max(last, first), types, tuple(groups), tuple(dict.fromkeys(notices)))
+    types = tuple(p.type for p in both)
+    shown = tuple(dict.fromkeys(notices))
+    return Chart(title, kind, first, last, types, tuple(groups), shown, frozenset(events) & {*types})
 
 
-def _rows(name: str, table: pa.Table, key: Sequence[str], start: int | None, end: int | None) -> _Rows:
+def _need(
+    names: Sequence[str], tables: Mapping[str, pa.Table], text: str, columns: Mapping[str, Sequence[str]] | None = None
+) -> None:
+    known = {c for t in tables.values() for c in t.column_names if c not in _SPECIAL}
+    for name in names:
+        if tables and not columns and not any(c.lower() == name.lower() for c in known):
+            hint = did_you_mean(name, known, "attributes")
+            raise UsageProblem.of("unknown-attribute", f"{text} `{name}`", hint=hint)
+
+
+def measured(table: pa.Table, key: Sequence[str], signals: Sequence[str] | None = None) -> tuple[str, ...]:
+    """The attributes of a type that are drawn as signals: those of ``signals``, without them the first numeric ones
+    that are not part of the key, have a value and are not identities by their name."""
+    grouped, out = {k.lower() for k in key}, []
+    for c in table.column_names:
+        number = pa.types.is_floating(table[c].type) or pa.types.is_integer(table[c].type)
+        if c in (*_SPECIAL, "sequence") or not number or "end" in table.column_names:
+            continue
+        if signals is not None:
+            if any(s.lower() == c.lower() for s in signals):
+                out.append(c)
+        elif c.lower() not in grouped and table[c].null_count < len(table):
+            if pa.types.is_floating(table[c].type) or not _IDENTITY.search(c):
+                out.append(c)
+    return tuple(out if signals is not None else out[:MOST_SIGNALS])
+
+
+def _rows(
+    name: str,
+    table: pa.Table,
+    key: Sequence[str],
+    own: Sequence[str],
+    start: int | None,
+    end: int | None,
+    signals: tuple[str, ...],
+) -> _Rows:
     begin = table["time"].to_numpy()
     lasting = "end" in table.column_names
     open_ = table["end"].is_null().to_numpy() if lasting else np.zeros(len(table), bool)
@@ -139,12 +219,13 @@ def _rows(name: str, table: pa.Table, key: Sequence[str], start: int | None, end
     at = np.flatnonzero(inside)
     at = at[np.argsort(begin[at], kind="stable")]
     table = table.take(pa.array(at))
-    return _Rows(name, table, begin[at], stop[at], open_[at], lasting, _groups(table, key))
+    return _Rows(name, table, begin[at], stop[at], open_[at], lasting, _groups(table, key, own), signals)
 
 
-def _groups(table: pa.Table, key: Sequence[str]) -> list[str]:
-    """The name of each row's group."""
-    columns = [next((c for c in table.column_names if c.lower() == k.lower()), None) for k in key]
+def _groups(table: pa.Table, key: Sequence[str], own: Sequence[str]) -> list[str]:
+    """The name of each row's group; ``own``: what this type calls the attributes of the key."""
+    columns = [next((c for c in table.column_names if c.lower() == k.lower()), None) for k in own]
+    columns += [None] * (len(key) - len(columns))
     if not key or any(c is None for c in columns):
         return [f"no {', '.join(key)}" if key else ""] * len(table)
     parts = [
@@ -161,37 +242,51 @@ def _natural(name: str) -> list[tuple[int, int, str]]:
     return [(0, int(p), "") if p.isdecimal() else (1, 0, p) for p in parts]
 
 
-def _fewer_groups(parts: list[_Rows], most: int, notices: list[str]) -> list[_Rows]:
-    """Whole groups as long as their lanes fit: one at least."""
+def _fewer_groups(
+    parts: list[_Rows], drawn: list[_Rows], most: int, detections: frozenset[str], notices: list[str]
+) -> tuple[list[_Rows], list[_Rows]]:
+    """Whole groups as long as their lanes fit, those with detections before others: one at least."""
     lanes: dict[str, int] = {}
-    for p in parts:
+    first: set[str] = set()
+    for p in (*parts, *drawn):
         for name in set(p.group):
-            lanes[name] = lanes.get(name, 0) + 1
+            lanes[name] = lanes.get(name, 0) + max(1, len(p.signals))
+        if p.type in detections:
+            first.update(p.group)
     shown: set[str] = set()
     total = 0
-    for name in sorted(lanes, key=_natural):
+    for name in sorted(lanes, key=lambda n: (n not in first, _natural(n))):
         total += lanes[name]
         if shown and total > most:
             break
         shown.add(name)
     if len(shown) == len(lanes):
-        return parts
-    notices.append(f"{len(shown):,} of {len(lanes):,} keys are shown, the first in their order")
-    taken = (p.take(np.flatnonzero([g in shown for g in p.group])) for p in parts)
-    return [p for p in taken if len(p.start)]
+        return parts, drawn
+    which = "the first in their order" if len(first) in (0, len(lanes)) else "those with detections first"
+    notices.append(f"{len(shown):,} of {len(lanes):,} keys are shown, {which}")
+
+    def taken(some: list[_Rows]) -> list[_Rows]:
+        kept = (p.take(np.flatnonzero([g in shown for g in p.group])) for p in some)
+        return [p for p in kept if len(p.start)]
+
+    return taken(parts), taken(drawn)
 
 
-def _fewer_rows(parts: list[_Rows], most: int, kind: TimeKind, notices: list[str]) -> list[_Rows]:
-    """The first rows by their start."""
+def _fewer_rows(
+    parts: list[_Rows], most: int, kind: TimeKind, notices: list[str], detections: frozenset[str]
+) -> list[_Rows]:
+    """The first rows by their start, those of detections before those of input events."""
     total = sum(len(p.start) for p in parts)
     if total <= most:
         return parts
     starts = np.concatenate([p.start for p in parts])
-    order = np.argsort(starts, kind="stable")[:most]
+    later = np.concatenate([np.full(len(p.start), p.type not in detections) for p in parts])
+    order = np.lexsort((np.arange(total), starts, later))[:most]
     kept = np.zeros(total, bool)
     kept[order] = True
     until = time_text(starts[order[-1:]], kind)[0]
-    notices.append(f"{most:,} of {total:,} rows are shown, those that begin by {until}")
+    what = "those that begin by" if not later.any() else "detections first, then input events until"
+    notices.append(f"{most:,} of {total:,} rows are shown, {what} {until}")
     bounds = np.cumsum([0, *(len(p.start) for p in parts)])
     taken = (p.take(np.flatnonzero(kept[a:b])) for p, a, b in zip(parts, bounds, bounds[1:]))
     return [p for p in taken if len(p.start)]
@@ -205,19 +300,49 @@ def _members(p: _Rows) -> dict[str, np.ndarray]:
     return {name: np.array(at) for name, at in found.items()}
 
 
-def _lane(p: _Rows, group: str, key: Sequence[str], kind: TimeKind, last: int, notices: list[str]) -> Lane:
+def _signal(p: _Rows, name: str, kind: TimeKind, ends: tuple[int, int], notices: list[str]) -> Lane:
+    """The values of one attribute; of very many, the least and the greatest of each step of time."""
+    values = p.table[name].cast(pa.float64(), safe=False).combine_chunks().to_numpy(zero_copy_only=False)
+    values = np.where(np.isinf(values), np.nan, values)
+    start = p.start
+    if len(start) > MOST_POINTS:
+        at = _thinned(start, values, ends)
+        notices.append(f"{len(start):,} values of {p.type}.{name} are drawn as {len(at):,}: the extremes of each step")
+        start, values = start[at], values[at]
+    shown = time_text(start, kind)
+    numbers = ["null" if np.isnan(v) else f"{v:.6g}" for v in values.tolist()]
+    text = [f"{p.type}\n{when}\n{name} = {v}" for when, v in zip(shown, numbers)]
+    none, zero = np.zeros(len(start), bool), np.zeros(len(start), np.int64)
+    return Lane(p.type, False, start, start, none, zero, 2, none, [""] * len(start), text, name, values)
+
+
+def _thinned(start: np.ndarray, values: np.ndarray, ends: tuple[int, int]) -> np.ndarray:
+    """The places of the least and the greatest value of each of many steps of time."""
+    steps = MOST_POINTS // 2
+    step = ((start - ends[0]).astype(float) / max(ends[1] - ends[0], 1) * steps).astype(np.int64)
+    order = np.lexsort((values, step))
+    order = order[~np.isnan(values[order])]
+    new = np.flatnonzero(np.diff(step[order], prepend=-1))
+    last = np.append(new[1:], len(order)) - 1
+    return np.unique(np.concatenate([order[new], order[last]]))
+
+
+def _lane(
+    p: _Rows, group: str, key: Sequence[str], own: Sequence[str], kind: TimeKind, last: int, notices: list[str]
+) -> Lane:
     row = _stacked(p.start, p.end) if p.lasting else np.zeros(len(p.start), np.int64)
     crowded = np.full(len(row), row.max() >= MOST_STACKED) & (row >= MOST_STACKED - 1)
     if row.max() >= MOST_STACKED:
         over = int((row >= MOST_STACKED).sum())
-        place = f" of {group}" if group else ""
-        notices.append(f"{over:,} bars of {p.type}{place} overlap too many others: they are drawn over one another")
+        place, hint = (f" of {group}", "show less time") if group else ("", "use --key to separate them")
+        notices.append(f"{over:,} overlapping `{p.type}` bars{place} share a row; {hint}")
         row = np.minimum(row, MOST_STACKED - 1)
-    grouped = {k.lower() for k in key}
+    grouped = {k.lower() for k in (*key, *own)}
     names = [c for c in p.table.column_names if c not in _SPECIAL and not pa.types.is_nested(p.table[c].type)]
     values = {c: plain_text(p.table[c]).to_pylist() for c in names}
     shown = [c for c in names if c.lower() not in grouped]
-    label = [_cut(" ".join(str(values[c][i]) for c in shown if values[c][i] is not None)) for i in range(len(p.start))]
+    brief = {c: _brief(p.table[c], values[c]) for c in shown}
+    label = [_cut(" ".join(str(brief[c][i]) for c in shown if brief[c][i] is not None)) for i in range(len(p.start))]
     begin, end = time_text(p.start, kind), time_text(np.where(p.open, 0, p.end), kind)
     text = []
     for i in range(len(p.start)):
@@ -225,6 +350,13 @@ def _lane(p: _Rows, group: str, key: Sequence[str], kind: TimeKind, last: int, n
         text.append("\n".join([p.type, when, *(f"{c} = {_or_null(values[c][i])}" for c in names)]))
     end_ = np.where(p.open, np.maximum(last, p.start), p.end)
     return Lane(p.type, p.lasting, p.start, end_, p.open, row, int(row.max()) + 1, crowded, label, text)
+
+
+def _brief(column: pa.ChunkedArray, text: list[str | None]) -> list[str | None]:
+    """Values in few letters: floats with four digits."""
+    if not pa.types.is_floating(column.type):
+        return text
+    return [None if v is None else f"{v:.4g}" for v in column.to_pylist()]
 
 
 def _or_null(value: str | None) -> str:

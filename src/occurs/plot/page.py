@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from occurs.plot.lanes import Chart, Lane
-from occurs.plot.palette import COLOURS
 
 
 def page(chart: Chart) -> str:
@@ -39,7 +38,7 @@ def _data(chart: Chart) -> dict[str, Any]:
         # times are given from here, so that they are exact in floats; text, as these have 53 bits
         "base": str(chart.start),
         "span": max(chart.end - chart.start, 1),
-        "types": [{"name": t, "colour": COLOURS[i % len(COLOURS)]} for i, t in enumerate(chart.types)],
+        "types": [{"name": t, "colour": c, "input": t in chart.inputs} for t, c in chart.colours.items()],
         "groups": [
             {"name": g.name, "lanes": [_lane(lane, chart) for lane in g.lanes]} for g in chart.groups
         ],
@@ -59,6 +58,8 @@ def _lane(lane: Lane, chart: Chart) -> dict[str, Any]:
         "crowded": np.flatnonzero(lane.crowded).tolist(),
         "label": lane.label,
         "text": lane.text,
+        "signal": lane.signal,
+        "values": None if lane.values is None else [None if np.isnan(v) else v for v in lane.values.tolist()],
     }
 
 

@@ -10,7 +10,7 @@ next.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -177,6 +177,9 @@ class SparkDetections(Detections["DataFrame"]):
         if type not in self._tables:
             self._tables[type] = self._owners[type].table(type)
         return self._tables[type]
+
+    def _stages(self) -> Sequence[Stage]:
+        return list({id(owner.group): owner.group.stage for owner in self._owners.values()}.values())
 
     def arrow(self, type: str) -> pa.Table:
         """The detections of a type as an Arrow table of this process; errors of the data are raised as InputProblem."""

@@ -1,0 +1,308 @@
+"""A timeline as shapes on a sheet: what the SVG and the PNG draw is decided here, once.
+
+Places are pixels from the left and from the top.  Colours are names of a theme (``ink``) or values (``#56b4e9``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from occurs.plot.lanes import Chart, Group, Lane
+from occurs.plot.letters import shortened, text_width
+from occurs.plot.ticks import Tick, ticks
+
+#: heights of a row of bars or marks, of the name of a group, of a line of the legend
+ROW, HEAD, LEGEND = 26.0, 24.0, 22.0
+#: the border, sizes of text, and half of a mark
+PAD, SMALL, PLAIN, TITLE, MARK = 16.0, 11.0, 12.5, 17.0, 5.5
+#: names of lanes have so much of the width at most
+_GUTTER = 0.28
+#: between the texts of two marks of the axis
+_APART = 84.0
+#: an axis above the lanes, too, if they are so high
+_TALL = 700.0
+#: shapes that explain themselves under the pointer, at most
+_TIPS = 3000
+
+
+@dataclass(frozen=True)
+class Rect:
+    x: float
+    y: float
+    width: float
+    height: float
+    fill: str
+    edge: str = ""
+    tip: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line through points; None breaks it."""
+
+    points: tuple[tuple[float, float] | None, ...]
+    colour: str
+    width: float = 1.0
+
+
+@dataclass(frozen=True)
+class Polygon:
+    points: tuple[tuple[float, float], ...]
+    fill: str
+    edge: str = ""
+    tip: str = ""
+
+
+@dataclass(frozen=True)
+class Dot:
+    x: float
+    y: float
+    radius: float
+    fill: str
+    tip: str = ""
+
+
+@dataclass(frozen=True)
+class Text:
+    """Text around the middle height ``y``; ``role``: ``label`` and ``group`` stand among the lanes."""
+
+    x: float
+    y: float
+    text: str
+    size: float
+    colour: str = "ink"
+    anchor: str = "start"
+    bold: bool = False
+    role: str = ""
+
+
+Shape = Rect | Line | Polygon | Dot | Text
+
+
+@dataclass
+class Sheet:
+    """The shapes of a timeline, in the order in which they are drawn."""
+
+    width: float
+    height: float
+    title: str
+    shapes: list[Shape] = field(default_factory=list)
+
+
+def drawn(chart: Chart, width: float) -> Sheet:
+    """The sheet of a timeline that is ``width`` pixels wide."""
+    return _Drawing(chart, width).sheet()
+
+
+class _Drawing:
+    def __init__(self, chart: Chart, width: float) -> None:
+        self.chart, self.width = chart, width
+        self.colour = chart.colours
+        # one type only: the names of groups stand where those of lanes would all be the same
+        self.inline = len(chart.types) == 1 and all(g.name and len(g.lanes) == 1 for g in chart.groups)
+        names = [self.beside(g, lane) for g in chart.groups for lane in g.lanes]
+        wide = max((text_width(n, PLAIN, bold=True) for n in names), default=30.0)
+        self.left = PAD + min(wide, width * _GUTTER) + 12
+        if any(lane.values is not None for g in chart.groups for lane in g.lanes):
+            self.left += 34  # for the ends of the scale of signals
+        self.right = width - PAD
+        # a picture of one instant has a width, too
+        self.span = max(chart.end - chart.start, 1)
+        self.out: list[Shape] = []
+        self.tips = sum(len(lane.start) for g in chart.groups for lane in g.lanes) <= _TIPS
+
+    def beside(self, group: Group, lane: Lane) -> str:
+        return group.name if self.inline else lane.name
+
+    def x(self, t: np.ndarray | int) -> np.ndarray:
+        """Places on the axis; there is a little room on both sides of it."""
+        part = (np.asarray(t, float) - float(self.chart.start)) / float(self.span)
+        return np.asarray(self.left + 10 + part * (self.right - self.left - 20))
+
+    def sheet(self) -> Sheet:
+        chart, y = self.chart, PAD
+        if chart.title:
+            self.text(PAD, y + 9, shortened(chart.title, TITLE / 1.12, self.width - 2 * PAD), TITLE, bold=True)
+            y += 28
+        y = self.legend(y) + 6 if chart.groups else y
+        marks = [m for m in self.marks() if self.left < self.x(m.at) < self.right]
+        heights = [self.height(g) for g in chart.groups]
+        total = sum(heights) or 40.0
+        if total > _TALL:
+            y += 40
+            self.axis(marks, y, up=True)
+        top = y
+        for number, (group, high) in enumerate(zip(chart.groups, heights)):
+            if number % 2 == 0 and len(chart.groups) > 1:
+                self.out.append(Rect(0, y, self.width, high, "band"))
+            y += high
+        # the grid lies on the bands, and below everything else
+        for m in marks:
+            at = round(float(self.x(m.at))) + 0.5
+            self.out.append(Line(((at, top), (at, top + total)), "grid"))
+        y = top
+        for group, high in zip(chart.groups, heights):
+            self.group(group, y)
+            y += high
+        if not chart.groups:
+            self.text(self.width / 2, top + 20, "nothing to show", PLAIN, anchor="middle", colour="dim")
+        y = top + total
+        self.axis(marks, y, up=False)
+        y += 46
+        for notice in chart.notices:
+            self.text(PAD, y + 6, shortened(notice, PLAIN, self.width - 2 * PAD), PLAIN, colour="warn")
+            y += 20
+        return Sheet(self.width, y + PAD / 2, chart.title, self.out)
+
+    def height(self, group: Group) -> float:
+        head = HEAD if group.name and not self.inline else 0.0
+        return head + sum(lane.rows * ROW for lane in group.lanes)
+
+    def text(self, x: float, y: float, text: str, size: float, **how: object) -> None:
+        self.out.append(Text(float(x), y, text, size, **how))  # type: ignore[arg-type]
+
+    # --- around the lanes
+    def legend(self, y: float) -> float:
+        """Detections, then input, then what heads mean; in as many lines as it takes."""
+        lasting = {lane.type: lane.lasting for g in self.chart.groups for lane in g.lanes}
+        entries = [(t, t) for t in self.chart.types if t not in self.chart.inputs]
+        lanes = [lane for g in self.chart.groups for lane in g.lanes]
+        entries += [("input events", "input")] * any(
+            lane.type in self.chart.inputs and lane.values is None for lane in lanes
+        )
+        entries += [("input signals", "signal")] * any(lane.values is not None for lane in lanes)
+        entries += [("goes on", "head")] * any(
+            bool((lane.open | (lane.end > self.chart.end) | (lane.start < self.chart.start)).any())
+            for lane in lanes
+            if lane.lasting
+        )
+        x, middle = PAD, y + LEGEND / 2
+        for name, what in entries:
+            shown = shortened(name, PLAIN, 220)
+            wide = 20 + text_width(shown, PLAIN) + 18
+            if x > PAD and x + wide > self.width - PAD + 18:
+                x, middle = PAD, middle + LEGEND
+            if what == "head":
+                self.head(x + 11, middle, 1)
+            elif what == "signal":
+                wave = ((x, middle + 4), (x + 5, middle - 4), (x + 10, middle + 2), (x + 15, middle - 3))
+                self.out.append(Line(wave, "signal", 1.5))
+            elif lasting.get(what):
+                self.out.append(Rect(x, middle - 6, 15, 12, self.colour[what], "edge"))
+            else:
+                self.mark(x + 7, middle, self.colour.get(what) or next(self.colour[t] for t in self.chart.inputs))
+            self.text(x + 20, middle, shown, PLAIN)
+            x += wide
+        return middle + LEGEND / 2
+
+    def marks(self) -> list[Tick]:
+        most = max(2, int((self.right - self.left) / _APART))
+        return ticks(self.chart.start, self.chart.end, self.chart.kind, most)
+
+    def axis(self, marks: list[Tick], y: float, *, up: bool) -> None:
+        """A line with marks and their texts below it, or above it (``up``)."""
+        sign = -1 if up else 1
+        self.out.append(Line(((self.left, y), (self.right, y)), "dim"))
+        free, free_below = self.left - 30, self.left - 30
+        for m in marks:
+            x = float(self.x(m.at))
+            half, below = text_width(m.text, SMALL) / 2, text_width(m.below, SMALL, bold=True) / 2
+            self.out.append(Line(((x, y), (x, y + sign * 4)), "dim"))
+            if x - half > free and x + half < self.width - 2:
+                self.text(x, y + sign * 13, m.text, SMALL, anchor="middle")
+                free = x + half + 6
+            if m.below and x - below > free_below and x + below < self.width - 2:
+                self.text(x, y + sign * 28, m.below, SMALL, anchor="middle", bold=True)
+                free_below = x + below + 10
+        name = "UTC" if self.chart.kind.timestamp else f"time ({self.chart.kind.unit or 'ticks'})"
+        self.text(PAD, y + sign * 13, name, SMALL, colour="dim")
+
+    # --- lanes
+    def group(self, group: Group, y: float) -> None:
+        if group.name and not self.inline:
+            name = shortened(group.name, PLAIN * 1.12, self.width - 2 * PAD)
+            self.text(PAD, y + HEAD / 2 + 1, name, PLAIN, bold=True, role="group")
+            y += HEAD
+        for lane in group.lanes:
+            high, middle = lane.rows * ROW, y + lane.rows * ROW / 2
+            role = "group" if self.inline else ""
+            room = self.left - PAD - 12 - (34 if lane.values is not None else 0)
+            shown = shortened(self.beside(group, lane), PLAIN * (1.12 if self.inline else 1), room)
+            colour = "dim" if lane.type in self.chart.inputs else "ink"
+            self.text(PAD, middle, shown, PLAIN, colour=colour, bold=self.inline, role=role)
+            if lane.values is not None:
+                self.signal(lane, lane.values, y)
+            elif lane.lasting:
+                self.bars(lane, y)
+            else:
+                self.points(lane, y)
+            y += high
+            self.out.append(Line(((PAD, y), (self.right, y)), "grid", 0.6))
+
+    def signal(self, lane: Lane, values: np.ndarray, y: float) -> None:
+        known = values[~np.isnan(values)]
+        if not len(known):
+            return
+        low, high = float(known.min()), float(known.max())
+        top, bottom = y + 7, y + lane.rows * ROW - 7
+        part = (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
+        xs, ys = self.x(lane.start), bottom - part * (bottom - top)
+        points = [None if np.isnan(v) else (float(a), float(v)) for a, v in zip(xs, ys)]
+        self.out.append(Line(tuple(points), "signal", 1.3))
+        if len(values) * 7 < self.right - self.left:
+            tips = lane.text if self.tips else [""] * len(values)
+            self.out += (Dot(*p, 2.2, "signal", tip) for p, tip in zip(points, tips) if p is not None)
+        texts = [(high, top + 1), (low, bottom - 1)] if high > low else [(high, (top + bottom) / 2)]
+        for value, at in texts:
+            self.text(self.left - 6, at, _short(value), SMALL - 1, anchor="end", colour="dim")
+
+    def bars(self, lane: Lane, y: float) -> None:
+        chart, colour = self.chart, self.colour[lane.type]
+        low, high = self.x(np.maximum(lane.start, chart.start)), self.x(np.minimum(lane.end, chart.end))
+        # a bar too short to be seen is a hair wide
+        wide = np.maximum(high - low, 1.2)
+        tops = y + lane.row * ROW + 3
+        for i in range(len(low)):
+            tip = lane.text[i] if self.tips else ""
+            edge = "edge" if wide[i] > 3 else ""
+            self.out.append(Rect(float(low[i]), float(tops[i]), float(wide[i]), ROW - 6, colour, edge, tip))
+        # an interval that goes on beyond the picture, or is open, has a head there
+        for i in np.flatnonzero(lane.open | (lane.end > chart.end)):
+            self.head(float(self.x(chart.end)) + 8, float(tops[i]) + ROW / 2 - 3, 1)
+        for i in np.flatnonzero(lane.start < chart.start):
+            self.head(float(self.x(chart.start)) - 8, float(tops[i]) + ROW / 2 - 3, -1)
+        # where bars are drawn over one another, their labels would be, too
+        for i in np.flatnonzero(~lane.crowded):
+            self.label(lane.label[i], float(low[i]) + 5, float(wide[i]) - 9, float(tops[i]) + ROW / 2 - 3, "on")
+
+    def points(self, lane: Lane, y: float) -> None:
+        xs, middle = self.x(lane.start), y + ROW / 2
+        # of marks that stand close together there would be nothing but edges
+        edge = len(xs) * MARK < self.right - self.left
+        for i, x in enumerate(xs):
+            self.mark(float(x), middle, self.colour[lane.type], edge, lane.text[i] if self.tips else "")
+        room = np.append(xs[1:], self.right + MARK) - xs
+        for i in np.flatnonzero(room > 3 * MARK):
+            self.label(lane.label[i], float(xs[i]) + MARK + 4, float(room[i]) - 2 * MARK - 8, middle, "ink")
+
+    def label(self, text: str, x: float, room: float, y: float, colour: str) -> None:
+        if text and text_width(text, SMALL) <= room:
+            self.text(x, y, text, SMALL, colour=colour, role="label")
+
+    def mark(self, x: float, y: float, fill: str, edge: bool = True, tip: str = "") -> None:
+        points = ((x, y - MARK), (x + MARK, y), (x, y + MARK), (x - MARK, y))
+        self.out.append(Polygon(points, fill, "edge" if edge else "", tip))
+
+    def head(self, x: float, y: float, way: int) -> None:
+        """A small triangle with its point at ``x``."""
+        self.out.append(Polygon(((x, y), (x - 7 * way, y - 4.5), (x - 7 * way, y + 4.5)), "ink"))
+
+
+def _short(value: float) -> str:
+    """A number in few letters: 1,500 as 1.5k."""
+    for unit, name in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if abs(value) >= unit:
+            return f"{value / (1e3 if name == 'k' else unit):.3g}{name}"
+    return f"{value:.4g}"
