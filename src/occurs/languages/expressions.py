@@ -176,8 +176,8 @@ class ExpressionBuilder(ABC):
         digits = text.lstrip("0") or "0"
         # compared by length first: Python refuses to read thousands of digits
         if len(digits) > 19 or int(digits) > 2**63 - (not negative):
-            self.source.report("syntax", "this integer does not fit into 64 bits", self.span(tree),
-                               "write it with a point to make it a float")  # fmt: skip
+            self.source.report("syntax", "this integer does not fit in 64 bits", self.span(tree),
+                               "add a decimal point to make it a float")  # fmt: skip
             raise Refused
         return core.Literal(int(digits), Type.INT, span=self.span(tree))
 
@@ -185,11 +185,11 @@ class ExpressionBuilder(ABC):
         """The count, index or number that stands at ``token`` (``text``: the digits alone), at most ``most``."""
         digits = str(token) if text is None else text
         if not digits.isdecimal():
-            raise self.refuse("syntax", f"`{digits}` is no whole number", token, f"{what} is a whole number")
+            raise self.refuse("syntax", f"`{digits}` is not a whole number", token, f"{what} must be a whole number")
         short = digits.lstrip("0") or "0"
         # compared by length first: Python refuses to read thousands of digits
         if len(short) > len(str(most)) or int(short) > most:
-            raise self.refuse("syntax", f"{what} is at most {most}", token)
+            raise self.refuse("syntax", f"{what} must be at most {most}", token)
         return int(short)
 
     def exact(self, token: Token, text: str | None = None, kind: str = "syntax") -> Fraction:
@@ -219,7 +219,7 @@ class ExpressionBuilder(ABC):
         value = microseconds(text)
         if value is None:
             hint = 'write it as `timestamp "2024-01-05T09:00:00Z"`'
-            self.source.report("syntax", f"`{text}` is no point in time", self.span(tree), hint)
+            self.source.report("syntax", f"`{text}` is not a valid time", self.span(tree), hint)
         return core.Literal(value or 0, Type.TIMESTAMP, span=self.span(tree))
 
     def x_true(self, tree: Node) -> Expr:
@@ -269,8 +269,8 @@ class SqlBuilder(TypedBuilder):
         built: Expr = getattr(self, f"x_{tree.data}")(tree)
         self.depth -= 1
         if self.sizes.too_large(built):
-            hint = "operands of `between` and `case x when` are repeated: compute the inner ones in another statement"
-            raise self.refuse("syntax", "these nested operators stand for an expression that is too large", tree, hint)
+            hint = "`between` and `case x when` repeat their operands: compute the inner ones in another statement"
+            raise self.refuse("syntax", "these nested operators expand to an expression that is too large", tree, hint)
         return built
 
     def negatable(self, tree: Node) -> tuple[list[Expr], bool]:
@@ -325,7 +325,7 @@ def unquoted(word: str, at: int, source: Text) -> str:
         if len(code) == 5:
             return chr(int(code[1:], 16))
         start = at + 1 + match.start()
-        hint = r"escapes are \\ \' \" \n \t and \uXXXX; a backslash itself is written \\"
+        hint = r"the escapes are \\ \' \" \n \t and \uXXXX; write a backslash as \\"
         source.report("syntax", f"unknown escape \\{code}", source.span(start, start + 2), hint)
         return ""
 
@@ -335,7 +335,7 @@ def unquoted(word: str, at: int, source: Text) -> str:
         return text.encode("utf-16", "surrogatepass").decode("utf-16")
     except UnicodeDecodeError:
         span = source.span(at, at + len(word))
-        source.report("syntax", r"half of a surrogate pair (\uD800 to \uDFFF) is no character", span)
+        source.report("syntax", r"half of a surrogate pair (\uD800 to \uDFFF) is not a character", span)
         return ""
 
 

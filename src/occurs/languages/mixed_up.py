@@ -33,12 +33,12 @@ def in_another_language(text: str, file: str | None, given: str) -> Problem | No
         return None
     own = suffixes().get(PurePath(file or "").suffix)
     suffix = next(s for s, n in suffixes().items() if n == found)
-    say = f"--language {found}" if file is not None else f'language="{found}"'
+    say = f"use `--language {found}`" if file is not None else f'use `language="{found}"`'
     if own == found:
-        say = f"leave out --language {given}"
+        say = f"remove `--language {given}`"
     elif file is not None:
-        say += f", or call the file {PurePath(file).stem}{suffix}"
-    message = f"this looks like {_SHOWN.get(found, found)}, and it is read as {_SHOWN.get(given, given)}"
+        say += f", or rename the file to {PurePath(file).stem}{suffix}"
+    message = f"this looks like {_SHOWN.get(found, found)}, but it was read as {_SHOWN.get(given, given)}"
     source = Text(text, file)
     return source.problem("syntax", message, source.span(*first.span()), say)
 

@@ -158,7 +158,7 @@ def test_the_timer_looks_often_enough_and_twice_as_far(length, twice, when):
 def test_a_length_that_is_not_written_is_said_to_be_an_example():
     with pytest.raises(SyntaxProblem) as caught:
         occurs.parse(f"{FROM_A} since Request where Id = $i")
-    assert str(caught.value.hint).startswith("say how long, for instance 5 min: ")
+    assert str(caught.value.hint).startswith("choose a duration, for example 5 min: ")
 
 
 def test_both_rules_wait_for_the_same_time():

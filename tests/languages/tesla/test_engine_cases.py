@@ -65,7 +65,7 @@ def test_lists_of_times_are_of_the_type_of_the_times(condition: str) -> None:
 def test_messages_name_a_list_a_list() -> None:
     with pytest.raises(occurs.OccursError) as caught:
         occurs.parse("define A(L: int) from X() where L = LIST(X().V) within 5 s from X")
-    assert "`L` of `A` is int, this value is a list" in str(caught.value)
+    assert "`L` of `A` is int, but this value is a list" in str(caught.value)
 
 
 def test_the_counts_of_a_verification_are_singular_for_one() -> None:

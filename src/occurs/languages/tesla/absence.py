@@ -40,15 +40,15 @@ _UNREAD = re.compile(r"""(?P<name>`[^`\n]*`)|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\
 _FIELDS = ((86_400_000_000, "H", "hour"), (60_000_000, "M", "minute"), (1_000_000, "S", "second"),
            (1_000, "MS", "millisecond"))  # fmt: skip
 
-_LOOKS_BACK = "a rule looks back: it cannot begin with an event and wait for what does not come"
+_LOOKS_BACK = "a rule looks back in time: it cannot start with an event and wait for the absence of another"
 _WAIT = (
-    "a pattern in a .epl file can wait: `every a=A -> (timer:interval(5 min) and not B)`; "
-    "a TESLA rule can begin with a Timer, which looks back at both: "
+    "write a pattern in a .epl file, which can wait: `every a=A -> (timer:interval(5 min) and not B)`; "
+    "or start a TESLA rule with a Timer, which looks back at both: "
     "`from Timer(M % 1 == 0) and each A() within 10 min from Timer and not B() between A and Timer "
     "and Timer.time - A.time >= 5 min ... consuming A`"
 )
-_COMES_LAST = "a window looks back: the event that comes last begins the rule"
-BEGIN_LAST = "begin with the event that comes last, and look back from it: `from B() and each A() within 5 min from B`"
+_COMES_LAST = "a window looks back in time: a rule starts with its latest event"
+BEGIN_LAST = "start with the latest event and look back from it: `from B() and each A() within 5 min from B`"
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,8 @@ def _absent(piece: str, seen: str, found: re.Match[str]) -> str | None:
     tesla = _with_timer(rule, negation.event, before, length, field[0])
     if epl is None or not _stands(epl, "epl") or not _stands(tesla, "tesla"):
         return None
-    how_long = "" if written else "say how long, for instance 5 min: "
-    timer = f"with a Timer, which tells it at the next full {field[1]}, `{tesla}`"
+    how_long = "" if written else "choose a duration, for example 5 min: "
+    timer = f"use a Timer, which detects it at the next full {field[1]}, `{tesla}`"
     return f"{how_long}in a .epl file write `{epl}`; or {timer}"
 
 

@@ -159,11 +159,11 @@ def _subscription(
     test: Expr = normaliser.expr(subscription.filter, name)
     for node in test.walk():
         if isinstance(node, Param):
-            message = f"nothing binds `${node.name}`: a subscription has no parameters"
+            message = f"the parameter `${node.name}` is not bound: a subscription has no parameters"
             source.report("unbound-parameter", message, node.span, "compare with a value: `Subscribe(Hot, Room = 1)`")
         elif isinstance(node, syntax.Aggregate):
-            hint = "compute it in a rule, and subscribe to what the rule defines"
-            source.report("nested-aggregate", "an aggregate cannot stand in a subscription", node.span, hint)
+            hint = "compute it in a rule, and subscribe to the type that the rule defines"
+            source.report("nested-aggregate", "an aggregate is not allowed in a subscription", node.span, hint)
     if any(isinstance(n, Param | syntax.Aggregate) for n in test.walk()):
         return subscription
     event = syntax.Event(subscription.type, (test,))

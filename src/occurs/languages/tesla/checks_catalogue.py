@@ -90,7 +90,7 @@ class Catalogue:
         name = schema.type.text
         attributes = _attributes(source, schema.attributes, RESERVED_INPUT)
         if name == TIMER:
-            hint = "Timer is the calendar; give the event another name"
+            hint = "`Timer` is the name of the built-in calendar events; choose another name"
             source.report("reserved-name", "`Timer` cannot be declared", schema.type.span, hint)
             return
         if name in self.declared:
@@ -107,7 +107,7 @@ class Catalogue:
     def _define(self, source: Text, rule: syntax.Rule) -> None:
         name = rule.type.text
         if name == TIMER:
-            hint = "Timer is the calendar; give the event another name"
+            hint = "`Timer` is the name of the built-in calendar events; choose another name"
             source.report("reserved-name", "`Timer` cannot be defined", rule.type.span, hint)
             return
         attributes = _attributes(source, rule.attributes, RESERVED_OUTPUT)
@@ -121,7 +121,7 @@ class Catalogue:
         place = (Place("first here", known.source.file if known.source else None, known.span),)
         if list(attributes) != list(known.attributes):
             message = f"`{name}` has the attributes ({', '.join(attributes)}) here, but ({', '.join(known.attributes)})"
-            hint = "the rules and the declaration of one type list the same attributes in the same order"
+            hint = "all rules and the declaration of a type must list the same attributes in the same order"
             source.report("schema-conflict", f"{message} elsewhere", rule.type.span, hint, "error", place)
             return
         for attribute in rule.attributes:
@@ -167,10 +167,10 @@ def _attributes(
     for attribute in attributes:
         name = attribute.name.text
         if name in reserved:
-            hint = f"names with a meaning of their own: {', '.join(reserved)}"
-            source.report("reserved-name", f"`{name}` cannot be an attribute", attribute.name.span, hint)
+            hint = f"reserved names: {', '.join(reserved)}"
+            source.report("reserved-name", f"`{name}` cannot be the name of an attribute", attribute.name.span, hint)
         if name in out:
-            source.report("duplicate-name", f"two attributes `{name}`", attribute.name.span)
+            source.report("duplicate-name", f"two attributes are called `{name}`", attribute.name.span)
             continue
         out[name] = attribute.type
     return out

@@ -135,18 +135,18 @@ class Normaliser:
         name = event.type.text
         if name == TIMER:
             hint = "name a field: `Timer(H = 9, M = 0)`"
-            self.source.report("timer-field", "a Timer has no positions", constraint.span, hint)
+            self.source.report("timer-field", "a Timer takes no positional values", constraint.span, hint)
             return None
         known = self.catalogue.get(name)
         if known is None or not known.ordered:
             if constraint.value is not None:
-                hint = f"declare it, `event {name}(...)`, or name the attribute"
-                message = f"the order of the attributes of `{name}` is not known"
+                hint = f"declare it with `event {name}(...)`, or name the attribute"
+                message = f"the order of the attributes of `{name}` is unknown"
                 self.source.report("unknown-order", message, constraint.span, hint)
             return None
         names = list(known.attributes)
         if position >= len(names):
-            message = f"`{name}` has {len(names)} attribute{'s' * (len(names) != 1)}, this is value {position + 1}"
+            message = f"`{name}` has {len(names)} attribute{'s' * (len(names) != 1)}, but this is value {position + 1}"
             listed = did_you_mean("", names, "attributes") if names else None
             self.source.report("too-many-values", message, constraint.span, listed)
             return None

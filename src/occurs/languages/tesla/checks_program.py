@@ -43,8 +43,8 @@ def _cycle(types: list[str], edges: dict[str, dict[str, tuple[Text, syntax.Rule]
     places = tuple(
         Place(f"`{r.type}` from `{r.terminator.type}`", s.file, r.terminator.type.span) for s, r in steps[1:]
     )
-    message = f"terminators lead back to themselves: {' from '.join(f'`{t}`' for t in ring)}"
-    hint = "a rule may look back at its own type (`each`, `first`, `last`, `not`), but not begin with it"
+    message = f"the terminators form a cycle: {' from '.join(f'`{t}`' for t in ring)}"
+    hint = "a rule may select its own type with `each`, `first`, `last` or `not`, but not use it as its terminator"
     source.report("cycle", message, rule.terminator.type.span, hint, "error", places)
 
 
@@ -56,7 +56,8 @@ def warn_external(rules: Sequence[tuple[Text, syntax.Rule]], catalogue: Catalogu
         if name in seen or catalogue.inputs is None or name not in catalogue.inputs:
             continue
         seen.add(name)
-        message = f"`{name}` is defined here and also in the data: its rows are read, but not reported as detections"
+        message = f"`{name}` is defined here and is also in the input: "
+        message += "rules read those rows, but they are not reported as detections"
         source.warn("external-input", message, rule.type.span)
 
 
@@ -64,18 +65,18 @@ def warn_rule(rule: syntax.Rule, source: Text) -> None:
     """What is likely wrong or costly in one rule."""
     for name in rule.consuming:
         if name.text == rule.terminator.role:
-            hint = "a terminator ends its instant and is never selected again; list the events it selects"
+            hint = "list events that the rule selects: consuming the terminator changes nothing"
             source.warn("no-effect", f"consuming the terminator `{name}` has no effect", name.span, hint)
     for item in rule.items:
         interval = item.interval if isinstance(item, syntax.Negation) else None
         if isinstance(interval, syntax.Within) and interval.duration.amount == 0:
-            hint = "the interval of `not ... within x from A` is open at x; give it a length"
+            hint = "`not ... within 0` covers no time: write a longer interval"
             source.warn("never-blocks", "`not ... within 0` never blocks", interval.span, hint)
     _warn_filters_last(rule, source)
     each = [s for s in rule.selections if s.policy == "each"]
     if len(each) > 1 and not _common(rule, [s.event.role for s in each]):
-        hint = "equate an attribute of all of them: `A(Key = $k) and each B(Key = $k) ...`"
-        message = "several `each` without a common parameter: the output grows with the product of their events"
+        hint = "join them on an attribute: `A(Key = $k) and each B(Key = $k) ...`"
+        message = "several `each` without a common parameter: every combination of their events is a detection"
         source.warn("multiplying", message, each[1].span, hint)
 
 
@@ -103,9 +104,9 @@ def _warn_filters_last(rule: syntax.Rule, source: Text) -> None:
             continue
         policy = selection.policy if selection.k == 1 else f"{selection.k}-{selection.policy}"
         name, one = names[role], f"the {policy} `{selection.event.type}`"
-        message = f"`{name}` is {one} for which this condition is true, perhaps not {one} of all"
-        hint = f"to choose {one} and then judge it, write `having` after the window of `{name}`; "
-        hint += "to choose among those for which the condition is true, write it in the parentheses of the event"
+        message = f"`{name}` is {one} for which this condition is true, not necessarily {one} of all"
+        hint = f"to choose {one} and test it afterwards, write `having` after the window of `{name}`; "
+        hint += "to test before choosing, write the condition in the parentheses of the event"
         source.warn("filters-last", message, item.span, hint)
 
 

@@ -6,13 +6,12 @@ from collections.abc import Collection
 
 from occurs.errors import Place, Span, did_you_mean, nearest
 from occurs.expr.tree import Expr, Param, Ref
+from occurs.languages.complaints import LASTING_HINT
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks_catalogue import TIMER, Catalogue
 from occurs.languages.tesla.checks_params import bindings
 from occurs.languages.text import Text
 from occurs.model.types import RESERVED_INPUT
-
-LASTING_HINT = "make an event of its start: `event s_start(V) : start(s(V)).` in a .phen file"
 
 
 class RuleChecks:
@@ -59,7 +58,7 @@ class RuleChecks:
                 at = (event.alias or event.type).span
                 place = (Place("the first is here", self.source.file, first[1].span),)
                 message = f"two events are called `{event.role}`"
-                hint = f"name them with `as`: `{event.type}() as {event.type}2`"
+                hint = f"rename one with `as`: `{event.type}() as {event.type}2`"
                 self.source.report("duplicate-name", message, at, hint, "error", place)
 
     def _references(self) -> None:
@@ -67,14 +66,14 @@ class RuleChecks:
             name = selection.within.role
             if self._role(name.text, name.span) and self.roles[name.text][0] >= number:
                 itself = self.roles[name.text][0] == number
-                message = f"`from {name}` refers to " + ("the event itself" if itself else "an event that comes later")
+                message = f"`from {name}` refers to " + ("the event itself" if itself else "a later event of the rule")
                 earlier = [e.role for e in self.rule.roles[:number]]
-                hint = f"windows are measured from events before it in the text: {', '.join(earlier)}"
+                hint = f"a window is measured from an event earlier in the rule: {', '.join(earlier)}"
                 self.source.report("reference-order", message, name.span, hint)
             if selection.k < 1:
-                message = f"`{selection.k}-{selection.policy}`: counting begins with 1"
+                message = f"`{selection.k}-{selection.policy}`: counting starts at 1"
                 self.source.report(
-                    "bad-count", message, selection.span, f"`1-{selection.policy}` is the {selection.policy}"
+                    "bad-count", message, selection.span, f"`1-{selection.policy}` selects the {selection.policy} event"
                 )
         for item in self.rule.items:
             if isinstance(item, syntax.ExtraWithin):
@@ -103,10 +102,11 @@ class RuleChecks:
         one, other = interval.one, interval.other
         known = [self._role(n.text, n.span) for n in (one, other)]
         if all(known) and not self._one_chain(one.text, other.text):
-            message = f"`{one}` and `{other}` are not on one chain of `from`, so their order in time is not known"
-            hint = "both ends must be linked by `within ... from`; or use `within <duration> from` one of them"
+            message = f"`{one}` and `{other}` are not on one chain of windows, so their order in time is unknown"
+            hint = "link one end to the other with `within ... from`, or write `within <duration> from` one of them"
             if one.text == other.text:
-                message, hint = f"`{one}` is both ends of the interval", "name two events of one chain"
+                message = f"`{one}` is both ends of the interval"
+                hint = "name two different events on one chain of windows"
             self.source.report("not-one-chain", message, interval.span, hint)
 
     def _one_chain(self, one: str, other: str) -> bool:
@@ -138,7 +138,7 @@ class RuleChecks:
             seen.add(name.text)
         for attribute in self.rule.attributes:
             if attribute.name.text not in seen:
-                message = f"the attribute `{attribute.name}` of `{self.rule.type}` gets no value"
+                message = f"the attribute `{attribute.name}` of `{self.rule.type}` is not assigned"
                 hint = f"assign it: `where {attribute.name} = ...`"
                 self.source.report("missing-value", message, attribute.name.span, hint)
 
@@ -156,10 +156,10 @@ class RuleChecks:
             self._ref(expr, own)
         elif isinstance(expr, Param):
             if expr.name not in self.bound and expr.name not in self.unplaced:
-                message = f"nothing binds `${expr.name}`"
+                message = f"the parameter `${expr.name}` is not bound"
                 hint = (
                     f"bind it in the parentheses of a selected event: `{self.rule.terminator.type}"
-                    f"(Attribute = ${expr.name})`; negations, aggregates and `where` never bind"
+                    f"(Attribute = ${expr.name})`; negations, aggregates and `where` do not bind parameters"
                 )
                 if self.bound:
                     near = did_you_mean(f"${expr.name}", [f"${p}" for p in self.bound], "parameters")
@@ -173,14 +173,14 @@ class RuleChecks:
 
     def _aggregate(self, node: syntax.Aggregate, nested: bool) -> None:
         if nested:
-            hint = "compute it in a rule of its own and use the derived event"
-            message = "an aggregate cannot stand inside a negated or aggregated event"
+            hint = "compute it in a separate rule and use the event that this rule derives"
+            message = "an aggregate is not allowed inside a negated or aggregated event"
             self.source.report("nested-aggregate", message, node.span, hint)
         self._event(node.event, nested=True)
         if node.attribute is None and node.function != "count":
             function, _, distinct = node.function.upper().partition(" ")
             inside = f"{distinct} {node.event.type}" if distinct else node.event.type
-            hint = f"name one: `{function}({inside}().Attribute)`; only COUNT goes without"
+            hint = f"name one: `{function}({inside}().Attribute)`; only COUNT works without an attribute"
             message = f"{node.function.upper()} needs an attribute"
             self.source.report("aggregate-attribute", message, node.span, hint)
         elif node.attribute is not None and node.event.type.text != TIMER:
@@ -192,7 +192,7 @@ class RuleChecks:
             if own is not None:
                 check_attribute(own, ref.name, ref.span, self.catalogue, self.source)
                 return
-            message = f"`{ref.name}` is no event's attribute here"
+            message = f"`{ref.name}` is not an attribute of an event here"
             self.source.report("unknown-name", message, ref.span, self._bare_hint(ref.name))
         elif self._role(ref.scope, ref.span):
             kind = self.roles[ref.scope][1].type.text
@@ -200,33 +200,32 @@ class RuleChecks:
 
     def _bare_hint(self, name: str) -> str:
         if name in self.roles:
-            return f"`{name}` is an event: say which attribute of it, `{name}.Attribute`"
+            return f"`{name}` is an event: name one of its attributes, `{name}.Attribute`"
         owners = [
             r for r, (_, e) in self.roles.items() if (k := self.catalogue.get(e.type.text)) and name in k.attributes
         ]
         if owners:
-            return "say whose it is: " + " or ".join(f"`{o}.{name}`" for o in owners)
+            return "name the event: " + " or ".join(f"`{o}.{name}`" for o in owners)
         if name in self.bound:
             return f"did you mean the parameter `${name}`?"
-        return f"outside an event's parentheses write `{self.rule.terminator.role}.{name}`; text stands in quotes"
+        return f"outside an event's parentheses write `{self.rule.terminator.role}.{name}`; put strings in quotes"
 
 
 def check_type(name: syntax.Name, catalogue: Catalogue, source: Text, timer: bool = False) -> None:
     """A type that a rule or subscription reads: a Timer only where it may stand, nothing that lasts."""
     if name.text == TIMER:
         if not timer:
-            hint = "a Timer is the first event after `from`; everything else is measured back from it"
+            hint = "write the Timer as the first event after `from`; windows are measured back from it"
             source.report("timer-position", "a Timer can only be the terminator of a rule", name.span, hint)
         return
     known = catalogue.get(name.text)
     if known is not None and known.lasting:
-        message = f"`{name}` lasts (it has `end`), TESLA reads events"
+        message = f"`{name}` has intervals (rows with an `end`), but TESLA reads events"
         source.report("not-an-event", message, name.span, LASTING_HINT)
     elif known is None and catalogue.inputs is not None:
         hint = did_you_mean(name.text, [*catalogue.types], "types")
-        source.warn(
-            "unknown-type", f"no event is declared, defined or observed with the type `{name}`", name.span, hint
-        )
+        message = f"the type `{name}` is neither declared nor defined, and the input does not have it"
+        source.warn("unknown-type", message, name.span, hint)
 
 
 def check_attribute(kind: str, attribute: str, span: Span | None, catalogue: Catalogue, source: Text) -> None:
@@ -234,18 +233,18 @@ def check_attribute(kind: str, attribute: str, span: Span | None, catalogue: Cat
     if attribute == "time":
         return
     if kind == TIMER:
-        hint = "put conditions on the calendar into its parentheses; a Timer has only `time`"
+        hint = "a Timer has only `time`; write conditions on the calendar in its parentheses"
         source.report("unknown-attribute", f"a Timer has no attribute `{attribute}`", span, hint)
         return
     known = catalogue.get(kind)
     if known is not None and attribute in known.attributes:
         return
     if attribute in RESERVED_INPUT:
-        hint = "of these, only `time` can be read in a rule"
-        source.report("reserved-name", f"`{attribute}` is no attribute", span, hint)
+        hint = "of the reserved columns, rules can read only `time`"
+        source.report("reserved-name", f"`{attribute}` is not an attribute", span, hint)
     elif known is not None:
         message = f"`{kind}` has no attribute `{attribute}`"
         hint = did_you_mean(attribute, known.attributes, "attributes")
         if not nearest(attribute, known.attributes):
-            hint += f'; text stands in quotes: "{attribute}"'
+            hint += f'; put strings in quotes: "{attribute}"'
         source.report("unknown-attribute", message, span, hint)

@@ -31,8 +31,8 @@ def check_timer(timer: syntax.Event, source: Text, before: int) -> syntax.Event:
             zoned = _check_zone(part, source, zoned)
         out.append(plain)
     if not fields & set(FIELDS) and len(source.problems) == before:
-        message = "this Timer names no field, so it never fires"
-        source.report("timer-field", message, timer.span, f"say when: `Timer(H = 9, M = 0)`; {_MEANING}")
+        message = "this Timer has no calendar field, so it never fires"
+        source.report("timer-field", message, timer.span, f"add one: `Timer(H = 9, M = 0)`; {_MEANING}")
     return replace(timer, constraints=tuple(out))
 
 
@@ -45,14 +45,14 @@ def _check_zone(part: Expr, source: Text, before: bool) -> bool:
     if isinstance(part, Binary) and part.op == "=":
         value = part.right if part.left is zones[0] else part.left
     if before or not isinstance(value, Literal) or not isinstance(value.value, str):
-        hint = 'write it as a constraint of its own: `Timer(H = 9, TZ = "Europe/Rome")`'
-        source.report("timer-field", "`TZ` is set once, to the name of a time zone", zones[0].span, hint)
+        hint = 'write it as a separate constraint: `Timer(H = 9, TZ = "Europe/Rome")`'
+        source.report("timer-field", "`TZ` can be set only once, to the name of a time zone", zones[0].span, hint)
         return True
     try:
         ZoneInfo(value.value)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        hint = 'zones have names such as "Europe/Rome" or "UTC"'
-        source.report("timer-field", f"`{value.value}` is no time zone", value.span, hint)
+        hint = 'write a name such as "Europe/Rome" or "UTC"'
+        source.report("timer-field", f"unknown time zone `{value.value}`", value.span, hint)
     return True
 
 
@@ -69,7 +69,7 @@ class _Reader:
     def _operand(self, expr: Expr, day: bool) -> Expr:
         if isinstance(expr, Param | syntax.Aggregate):
             hint = "compare its fields with constants; conditions on events go after `and`"
-            self.source.report("timer-field", "a Timer knows only the calendar", expr.span, hint)
+            self.source.report("timer-field", "a Timer has only calendar fields", expr.span, hint)
             return Literal(None, Type.NULL, span=expr.span)
         if isinstance(expr, Ref):
             return self._field(expr, day)
@@ -80,16 +80,16 @@ class _Reader:
     def _field(self, ref: Ref, day: bool) -> Expr:
         if ref.scope is not None:
             hint = "compare its fields with constants; conditions on events go after `and`"
-            self.source.report("timer-field", f"`{ref.scope}.{ref.name}` is no field of a Timer", ref.span, hint)
+            self.source.report("timer-field", f"`{ref.scope}.{ref.name}` is not a field of a Timer", ref.span, hint)
         elif ref.name in (*FIELDS, ZONE):
             return ref
         elif ref.name.lower() in DAYS:
             if not day:
-                hint = f"days are compared with D: `D = {ref.name}`"
-                self.source.report("timer-field", f"`{ref.name}` is a day of the week", ref.span, hint)
+                hint = f"compare days with D: `D = {ref.name}`"
+                self.source.report("timer-field", f"`{ref.name}` is a day of the week, not a field", ref.span, hint)
             return Literal(DAYS[ref.name.lower()], Type.INT, span=ref.span)
         else:
             near = did_you_mean(ref.name, (*FIELDS, ZONE), "fields")
             hint = near if near.startswith("did") else _MEANING
-            self.source.report("timer-field", f"`{ref.name}` is no field of a Timer", ref.span, hint)
+            self.source.report("timer-field", f"`{ref.name}` is not a field of a Timer", ref.span, hint)
         return Literal(None, Type.NULL, span=ref.span)

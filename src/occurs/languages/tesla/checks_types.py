@@ -65,8 +65,8 @@ class RuleTypes:
                 return self._read(self.rule.roles[role].type.text, attribute, node.span, report)
             if isinstance(node, syntax.Aggregate):
                 if node.function in LISTS:
-                    message = f"{node.function.upper()} gives a list, which is only reported"
-                    report("type-mismatch", message, node.span, "assign it as it is: `where Names = LIST(..) ..`")
+                    message = f"{node.function.upper()} returns a list, which cannot be part of an expression"
+                    report("type-mismatch", message, node.span, "assign it directly: `where Names = LIST(..) ..`")
                     return None
                 return self._aggregate(node, report)
             return None
@@ -77,8 +77,8 @@ class RuleTypes:
     def _read(self, kind: str, name: str, span: Span | None, report: Report) -> Type | None:
         """The type of an attribute that is read; reports a list."""
         if self.catalogue.type_of(kind, name) is Type.RECORD:
-            message = f"`{name}` of `{kind}` is a list, which is reported and cannot be read"
-            report("type-mismatch", message, span, "aggregate the events themselves")
+            message = f"`{name}` of `{kind}` is a list, and rules cannot read lists"
+            report("type-mismatch", message, span, "aggregate the original events instead")
         return self.attribute(kind, name)
 
     def _aggregate(self, node: syntax.Aggregate, report: Report) -> Type | None:
@@ -91,14 +91,14 @@ class RuleTypes:
             return Type.INT
         if node.function in _NUMBERS_ONLY:
             if kind is not None and not kind.numeric:
-                message = f"{node.function.upper()} needs numbers, `{node.event.type}.{node.attribute}` is {kind}"
-                report("type-mismatch", message, node.span, "MIN, MAX, FIRST, LAST and COUNT take other values too")
+                message = f"{node.function.upper()} needs numbers, but `{node.event.type}.{node.attribute}` is {kind}"
+                report("type-mismatch", message, node.span, "MIN, MAX, FIRST, LAST and COUNT also accept other types")
                 return None
             # the sum of an attribute of unknown type is that of no values, 0, until its type is known
             return (kind or Type.INT) if node.function == "sum" else Type.FLOAT
         if node.function in ("min", "max") and kind is Type.BOOL:
             message = (
-                f"{node.function.upper()} needs values with an order, `{node.event.type}.{node.attribute}` is bool"
+                f"{node.function.upper()} needs values with an order, but `{node.event.type}.{node.attribute}` is bool"
             )
             report("type-mismatch", message, node.span, None)
         return kind
@@ -106,8 +106,8 @@ class RuleTypes:
     def _condition(self, expr: Expr, own: str | None, report: Report) -> None:
         kind = self.infer(expr, own, report)
         if kind not in (None, Type.BOOL, Type.NULL):
-            message = f"a constraint must be true or false, this is {kind}"
-            report("type-mismatch", message, getattr(expr, "span", None), "compare it with something: `= ...`, `> ...`")
+            message = f"a constraint must be true or false, but this is {kind}"
+            report("type-mismatch", message, getattr(expr, "span", None), "compare it with a value: `= ...`, `> ...`")
 
     def widen_outputs(self) -> bool:
         """Enter the types of the assigned values; whether anything became known or wider."""
@@ -167,7 +167,7 @@ class RuleTypes:
         other = known.lists.get(assignment.name.text) if known is not None else None
         if kind is not None and other not in (None, Type.NULL, kind):
             message = f"`{assignment.name}` of `{self.rule.type}` is a list of {kind} here, of {other} in another rule"
-            self.source.report("schema-conflict", message, span_of(assignment.expr), "lists do not widen")
+            self.source.report("schema-conflict", message, span_of(assignment.expr), "all rules must use one type")
 
     def _check_value(self, assignment: syntax.Assignment, kind: Type | None, declared: Type | None) -> None:
         known = self.catalogue.get(self.rule.type.text)
@@ -177,11 +177,11 @@ class RuleTypes:
             return
         span = getattr(assignment.expr, "span", None) or assignment.name.span
         if name in known.fixed:
-            message = f"`{name}` of `{self.rule.type}` is {_named(target)}, this value is {_named(kind)}"
+            message = f"`{name}` of `{self.rule.type}` is {_named(target)}, but this value is {_named(kind)}"
             self.source.report("type-mismatch", message, span, None)
         else:
             message = f"`{name}` of `{self.rule.type}` is {_named(kind)} here, but {_named(target)} in another rule"
-            self.source.report("schema-conflict", message, span, "int widens to float; nothing else widens")
+            self.source.report("schema-conflict", message, span, "only int widens, to float")
 
     def durations(self) -> None:
         """Report durations that do not go with the kind of time, warn of those that are not whole."""
@@ -189,8 +189,8 @@ class RuleTypes:
             return
         timer = self.rule.terminator
         if timer.type.text == TIMER and self.kind.tick is None:
-            hint = "say what the time column counts: `--time-unit s` (or us, ms, min, h, d)"
-            self.source.report("missing-unit", "a Timer over integer time without a unit", timer.span, hint)
+            hint = "set it with `--time-unit s` (or us, ms, min, h, d)"
+            self.source.report("missing-unit", "a Timer needs the unit of the integer time column", timer.span, hint)
         for within in windows_of(self.rule):
             self._duration(within.duration, within.span)
         for expr in expressions_of(self.rule):
@@ -203,14 +203,14 @@ class RuleTypes:
         exact = self.kind.convert(duration)
         if exact is None:
             if duration.ticks:
-                message, hint = "a duration without a unit over timestamps", "write a unit: `5 min`, `300 s`"
+                message, hint = "a duration needs a unit if times are timestamps", "write a unit: `5 min`, `300 s`"
             else:
-                message = "a duration with a unit over integer time without a unit"
-                hint = "say what the time column counts: `--time-unit s` (or us, ms, min, h, d)"
-                hint += "; or write a bare number of ticks"
+                message = "a duration needs the unit of the integer time column"
+                hint = "set it with `--time-unit s` (or us, ms, min, h, d)"
+                hint += ", or write a number of ticks without a unit"
             self.source.report("missing-unit", message, span, hint)
         elif exact.denominator != 1:
-            message = f"this duration is {float(exact):g} ticks, no whole number; it is compared exactly"
+            message = f"this duration is {float(exact):g} ticks, which is not a whole number; it is compared exactly"
             self.source.warn("inexact-duration", message, span)
 
 

@@ -67,11 +67,11 @@ class _Compiler:
         exact = self.kind.convert(duration)
         if exact is None:
             if self.kind.timestamp:
-                message = "a bare number as a duration over timestamps"
+                message = "a duration needs a unit if times are timestamps"
                 hint = "write a unit: `5 min`, `300 s`"
             else:
-                message = "a duration with a unit over an integer time without a unit"
-                hint = "say what the time column counts: --time-unit s (or us, ms, min, h, d), or time_unit='s'"
+                message = "a duration needs the unit of the integer time column"
+                hint = "set it with `--time-unit s` (or us, ms, min, h, d), in Python `time_unit='s'`"
             raise DefinitionProblem(
                 Problem("missing-unit", message, file=self.resolved.file, span=self.rule.span, hint=hint)
             )

@@ -71,7 +71,7 @@ class Builder(RuleExpressions):
         found = TYPE_NAMES.get(str(token).lower())
         if found is None:
             hint = did_you_mean(str(token).lower(), ("string", "int", "float", "bool", "timestamp"), "types")
-            self.source.report("syntax", f"`{token}` is no type of values", self.token_span(token), hint)
+            self.source.report("syntax", f"`{token}` is not a type", self.token_span(token), hint)
         return found
 
     def event(self, tree: Node) -> syntax.Event:
@@ -136,7 +136,7 @@ class Builder(RuleExpressions):
         return syntax.Condition(self.expr(tree), span)
 
     def _second_event(self, name: str, span: Span) -> None:
-        message = f"`{name.strip('`')}` is a second event without `each`, `first` or `last`"
+        message = f"`{name.strip('`')}` is a further event and needs `each`, `first` or `last`"
         self.source.report("syntax", message, span, SECOND_EVENT)
 
     def interval(self, tree: Node) -> syntax.Interval:
@@ -163,18 +163,18 @@ class Builder(RuleExpressions):
             total += self.exact(number) * UNIT_MICROSECONDS.get(unit, 1)
         if len(kinds) > 1:
             span = self.token_span(parts[0]).to(self.token_span(parts[-1]))
-            self.source.report("syntax", "ticks and units of time cannot make one duration", span)
+            self.source.report("syntax", "a duration cannot mix ticks and units of time", span)
         return Duration(total, ticks=kinds == {True})
 
     def _unknown_unit(self, word: Token) -> None:
         text = str(word)
         if text.lower() in ("mo", "month", "months", "y", "yr", "year", "years"):
-            hint = "months and years have no fixed length; say how many days: `30 d`, `365 d`"
+            hint = "months and years have no fixed length; write the number of days: `30 d`, `365 d`"
         elif text.lower() in UNITS:
-            hint = f"units are written in lower case: `{text.lower()}`"
+            hint = f"write units in lower case: `{text.lower()}`"
         else:
             hint = did_you_mean(text, [*UNIT_MICROSECONDS, "minute", "hour", "day", "week", "second"], "units")
-        self.source.report("unknown-unit", f"`{text}` is no unit of time", self.token_span(word), hint)
+        self.source.report("unknown-unit", f"`{text}` is not a unit of time", self.token_span(word), hint)
 
     # --- the other statements ----------------------------------------------------------------------------------------
 

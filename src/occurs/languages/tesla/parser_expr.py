@@ -71,12 +71,12 @@ class RuleExpressions(SqlBuilder):
 
     def _percent(self, function: str, word: Token, number: Token | None) -> float | None:
         """The number of a percentile; what is missing, or too much, is refused."""
-        hint = "a percentile is written `PERCENTILE(Temp().Value, 95)`, with a number from 0 to 100"
+        hint = "write a percentile as `PERCENTILE(Temp().Value, 95)`, with a number from 0 to 100"
         if (number is None) == (function == "percentile"):
             found = "needs a number" if number is None else "does not take a number"
             raise self.refuse("syntax", f"{function.upper()} {found}", word if number is None else number, hint)
         if number is not None and not float(number) <= 100:
-            raise self.refuse("syntax", f"there is no percentile {number}", number, hint)
+            raise self.refuse("syntax", f"a percentile must be a number from 0 to 100, not {number}", number, hint)
         return None if number is None else float(number)
 
 

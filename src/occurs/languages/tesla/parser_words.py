@@ -19,7 +19,7 @@ _WORDS = {
     "_DEFINE": "`define`", "_RULE": "`rule`", "_EVENT": "`event`", "_SUBSCRIBE": "`Subscribe`",
     "_ASSIGN": "`Assign`", "_FROM": "`from`", "_EACH": "`each`", "_FIRST": "`first`", "_LAST": "`last`",
     "KTH": "`K-first` or `K-last`", "NAME": "a name", "UNIT": "a unit of time (ms, s, min, h, d ...)",
-    "NUMBER": "a number", "STRING": "a text in quotes", "PARAM": "a parameter `$x`", "FUNCTION": "an aggregate",
+    "NUMBER": "a number", "STRING": "a quoted string", "PARAM": "a parameter `$x`", "FUNCTION": "an aggregate",
     "_AS": "`as`", "_WITHIN": "`within`", "_BETWEEN": "`between`", "_AND": "`and`", "_OR": "`or`", "_NOT": "`not`",
     "_IN": "`in`", "_LIKE": "`like`", "_WHEN": "`when`", "_THEN": "`then`", "_ELSE": "`else`", "_END": "`end`",
     "_HAVING": "`having`",
@@ -94,7 +94,7 @@ def _special(piece: str, start: int, end: int, found: str, expected: set[str]) -
     message = f"{found}: expected {words(expected)}"
     when = re.search(r"(?i)\bwhen\b", _without_strings(piece[: max(end, 40)]))
     if when and ("_DEFINE" in expected or when.start() == start):
-        return "syntax", "`when ... and` is no rule", (
+        return "syntax", "a rule cannot be written as `when ... and`", (
             "write `define C() from A() and not B() within 5 min from A`"), when.span()  # fmt: skip
     if text == "-" and re.search(r"(?i)\bwithin$", before):
         return "syntax", "a duration cannot be negative", (
@@ -104,21 +104,21 @@ def _special(piece: str, start: int, end: int, found: str, expected: set[str]) -
         name = aggregate.group(1)
         if name.lower() not in AGGREGATES:
             hint = did_you_mean(name.lower(), AGGREGATES, "aggregates")
-            return "unknown-function", f"`{name}` is no aggregate", hint, aggregate.span(1)
+            return "unknown-function", f"unknown aggregate `{name}`", hint, aggregate.span(1)
     if text in ("'", '"'):
-        return "syntax", "this text is not closed in its line", f"close it with {text}", here
+        return "syntax", "this string is not closed on its line", f"close it with {text}", here
     if text in CURLY_QUOTES:
-        return "syntax", message, "a text stands in straight quotes: `\"kitchen\"` or `'kitchen'`", here
+        return "syntax", message, "write strings in straight quotes: `\"kitchen\"` or `'kitchen'`", here
     if text == "!":
         return "syntax", message, "write `not`: `A(not V)`", here
     if text == ")" and unclosed(_blanked(piece[:start])) is None:
-        return "syntax", message, "no parenthesis is open here: leave it out", here
+        return "syntax", message, "remove it: no parenthesis is open here", here
     if text in ("&", "|") and piece[start : start + 2] == text * 2:
         return "syntax", message, "write `and`, `or`, `not`", (start, start + 2)
     if text == "$":
-        return "syntax", "`$` needs the name of a parameter", "a parameter is written `$x`", here
+        return "syntax", "`$` must be followed by the name of a parameter", "write a parameter as `$x`", here
     if text == "`":
-        return "syntax", "this name is not closed in its line", "a name in backquotes: `` `my name` ``", here
+        return "syntax", "this name is not closed on its line", "close the backquotes: `` `my name` ``", here
     if re.search(r"(?i)\bwhere\b", before) and (text in ("=", "<", ">", "<=", ">=", "!=", "<>", "==") or
                                                 text.lower() in _BOOLEAN):  # fmt: skip
         return "syntax", message, BOOLEAN_IN_WHERE, here
@@ -126,50 +126,50 @@ def _special(piece: str, start: int, end: int, found: str, expected: set[str]) -
     if advice is not None:
         return "syntax", message, advice, here
     if re.search(r"\d\s*(-\s*|\s)(?i:first|last)$", before):
-        advice = "K-first and K-last are written without blanks: `2-last B()`"
+        advice = "write K-first and K-last without spaces: `2-last B()`"
     elif text.lower() in ("each", "first", "last", "not") and "_AND" in expected:
-        advice = f"the parts of a pattern are joined by `and`: `and {text.lower()} B() ...`"
+        advice = f"join the parts of a pattern with `and`: `and {text.lower()} B() ...`"
     elif "_COLON" in expected and re.match(r"(?i)(?!from\b)\w", text):
         typed = re.search(r"(\w+)$", before)
         known = typed is not None and typed[1].lower() in TYPE_NAMES
         advice = f"`{text}: {typed[1]}`" if typed and known else f"`name: {text}`"
-        advice = f"a type follows a colon: {advice}"
+        advice = f"write a colon before the type: {advice}"
     elif text.lower() == "or" and "_AND" in expected:
-        advice = "at the top of a pattern `or` needs parentheses: `and (B.x > 3 or B.x < 1)`"
+        advice = "at the top level of a pattern, `or` needs parentheses: `and (B.x > 3 or B.x < 1)`"
     elif "NUMBER" in expected and re.search(r"(?i)\bwithin$", before):
-        advice = "a duration is a number and a unit: `within 5 min from A`"
+        advice = "write a duration as a number and a unit: `within 5 min from A`"
     elif re.search(r"(?i)\bfrom\s+(each|first|last|not)$", before):
-        advice = "the event after `from` is the terminator: each of them is taken, so it has no policy and no `not`"
+        advice = "the event after `from` is the terminator: write it without `each`, `first`, `last` or `not`"
     elif re.search(r"(?i)\bconsuming\b[^()]*\b(each|first|last)$", before):
-        advice = "name the events alone: `consuming B, C`"
+        advice = "list only the names of the events: `consuming B, C`"
     elif "_RPAR" in expected and re.search(r"(?i)\(\s*(within|between)$", before):
-        advice = "the parentheses of the event before it are still open: `B() within ...`"
+        advice = "close the parentheses of the event first: `B() within ...`"
     elif expected == {"_WITHIN", "_BETWEEN"}:
-        advice = "say over which time: `within 5 min from A`, or `between A and B`; it looks back from A, "
-        advice += "and what does not come after an event is told by a Timer: `from Timer(M%5 == 0) and each A() ...`"
+        advice = "write the interval, `within 5 min from A` or `between A and B`: it ends at A; "
+        advice += "to detect that nothing happened after an event, use a Timer: `from Timer(M%5 == 0) and each A() ...`"
     elif expected == {"_AND"} and re.search(r"(?i)\bbetween\s+\S+$", before):
-        advice = "an interval has two ends: `between A and B`"
+        advice = "write both ends of the interval: `between A and B`"
     elif expected == {"_FROM"} and not re.search(r"(?i)\bwithin\b", before):
-        advice = "a rule says what it begins with: `define C(..) from A() ...`"
+        advice = "a rule needs a terminator: `define C(..) from A() ...`"
     elif expected and expected <= {"UNIT", "_FROM", "NUMBER"} and "_FROM" in expected:
-        advice = "a window names the event it is measured from: `within 5 min from A`"
+        advice = "name the event from which the window is measured: `within 5 min from A`"
     elif "_WITHIN" in expected and re.search(r"(?i)\b(each|first|last)\b[^()]*(\([^()]*\))?[^()]*$", before):
-        advice = "an event after the first needs a window: `each B() within 5 min from A`"
+        advice = "every event after the first needs a window: `each B() within 5 min from A`"
     return ("syntax", message, advice, here) if advice else None
 
 
 def _unfinished(text: str, before: str, expected: set[str]) -> str | None:
     """What is missing of a list of values or of a `case`; or that a rule does not say what follows."""
     if re.search(r"(?i)\bin$", before) and expected == {"_LPAR"}:
-        return "the values stand in parentheses: `V in (1, 2)`"
+        return "write the values in parentheses: `V in (1, 2)`"
     if text == ")" and re.search(r"(?i)\bin\s*\($", before):
-        return "`in` needs a value at least: `V in (1, 2)`"
+        return "`in` needs at least one value: `V in (1, 2)`"
     if re.search(r"(?i)\b(then|else)\s+end$", before) and "_END" in expected:
         return f"a value is missing before `end`: {CASE}"
     if "_THEN" in expected:
-        return f"`then` follows the condition: {CASE}"
+        return f"write `then` after the condition: {CASE}"
     if "_END" in expected:
-        return f"a `case` ends with `end`: {CASE}"
+        return f"close the `case` with `end`: {CASE}"
     if text.lower() == "followed":
         return BEGIN_LAST
     return None

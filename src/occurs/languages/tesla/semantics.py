@@ -344,7 +344,7 @@ def _cast(event: Occurrence, name: str, value: Any, type_: Type) -> Any:
         except (OverflowError, ValueError):  # an infinite or too great number
             cast = None
         if cast != value:
-            raise InputProblem.of("bad-value", f"{event.type}.{name}: {value} is no {type_}", value=value)
+            raise InputProblem.of("bad-value", f"{event.type}.{name}: {value} is not a valid {type_}", value=value)
         return cast
     return value
 

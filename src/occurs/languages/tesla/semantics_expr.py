@@ -119,7 +119,7 @@ def evaluate(node: tree.Expr, scope: Scope) -> Any:
             return strict(lambda a: string(a, static_type(node.args[0], scope)), evaluate(node.args[0], scope))
         case tree.Call():
             return strict(FUNCTIONS[node.name], *(evaluate(a, scope) for a in node.args))
-    raise TypeError(f"no TESLA expression: {type(node).__name__}")
+    raise TypeError(f"not a TESLA expression: {type(node).__name__}")
 
 
 # --- three-valued logic -------------------------------------------------------------------------------------------
