@@ -1,0 +1,208 @@
+"""Recipes about events that follow each other: the answers equal independent computations."""
+
+from __future__ import annotations
+
+import pytest
+
+from cookbook.recipes import HOUR, MINUTE, compare, frames, history, rules, sql, tuples
+
+SEEDS = (1, 2, 3)
+
+
+def logins(seed):
+    ips, users = [f"10.0.0.{n}" for n in range(5)], ["ann", "bob", "root"]
+    failed = {"ip": ips, "user": users}
+    rows = history(seed, 3000, 30, {"LoginFailed": failed, "LoginFailed ": failed, "LoginOk": failed})
+    return [{**row, "type": row["type"].strip()} for row in rows]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_brute_force(seed):
+    rows = logins(seed)
+    query = """
+        select o.time, o.ip, o.user, count(*) as failures from LoginOk o
+        join LoginFailed f on f.ip = o.ip and f.time between o.time - 600 and o.time
+        group by o.place having count(*) >= 5
+    """
+    compare(tuples(rules("brute-force", "brute_force.tesla").detect(frames(rows))["BruteForce"]), sql(rows, query))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_brute_force_with_several_accounts(seed):
+    tried = {"ip": [1, 2, 3, 4], "user": ["ann", "bob"]}
+    rows = history(seed, 2500, 60, {"LoginFailed": tried, "LoginOk": tried})
+    query = """
+        with ends as materialized (select o.time, o.ip, (select max(place) from LoginFailed f
+                where f.ip = o.ip and f.time between o.time - 600 and o.time) as second from LoginOk o),
+        pairs as materialized (select e.time, e.ip, b.user, (select max(place) from LoginFailed a where a.ip = b.ip
+                and a.user <> b.user and a.time between b.time - 600 and b.time) as first
+            from ends e join LoginFailed b on b.place = e.second)
+        select p.time, p.ip, a.user, p.user from pairs p join LoginFailed a on a.place = p.first
+    """
+    compare(tuples(rules("brute-force", "spray.tesla").detect(frames(rows))["Spray"]), sql(rows, query))
+
+
+def payments(seed):
+    kinds = {
+        "card": [f"c{n}" for n in range(6)],
+        "amount": [1.0, 2.5, 4.5, 5.0, 60.0, 200.0, 350.0],
+        "shop": ["a", "b"],
+    }
+    return history(seed, 3000, 150, {"Payment": kinds})
+
+
+#: per large payment its place, the small payments before it, the sum of their amounts and the time of the first one
+TESTS = """
+    select p.time, p.card, p.amount, p.shop, count(*) as tests, (p.time - min(s.time)) / 60.0 as minutes, sum(s.amount) as spent
+    from Payment p join Payment s on s.card = p.card and s.amount < 5 and s.time between p.time - 3600 and p.time
+    where p.amount > 200 group by p.place having count(*) >= 3
+"""
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_card_testing(seed):
+    rows = payments(seed)
+    found = rules("card-testing", "card_testing.tesla").detect(frames(rows))
+    compare(tuples(found["CardTesting"]), sql(rows, f"select time, card, amount, shop, tests from ({TESTS})"))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_card_testing_with_sums(seed):
+    rows = payments(seed)
+    found = rules("card-testing", "tested.tesla").detect(frames(rows))
+    compare(tuples(found["Tested"]), sql(rows, f"select time, card, amount, minutes, spent from ({TESTS})"))
+
+
+@pytest.mark.spark
+def test_card_testing_on_spark(spark):
+    rows = payments(4)
+    program = rules("card-testing", "card_testing.tesla")
+    found = program.detect({"Payment": spark.createDataFrame(frames(rows)["Payment"])})
+    compare(tuples(found["CardTesting"]), sql(rows, f"select time, card, amount, shop, tests from ({TESTS})"))
+
+
+def travels(seed):
+    kinds = {"card": [f"c{n}" for n in range(8)], "country": ["IT", "IT ", "FR", "BR"]}
+    rows = history(seed, 3000, 10 * MINUTE, {"Payment": kinds})
+    return [{**row, "country": row["country"].strip()} for row in rows]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_two_countries(seed):
+    rows = sorted(travels(seed), key=lambda r: (r["time"], r["card"], r["country"]))
+    query = """
+        select p.time, p.card, b.country, p.country from Payment p join Payment b on b.place = (
+            select max(place) from Payment q
+            where q.card = p.card and q.country <> p.country and q.time between p.time - 3600 and p.time)
+    """
+    compare(
+        tuples(rules("two-countries", "two_countries.tesla").detect(frames(rows))["TwoCountries"]), sql(rows, query)
+    )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_two_countries_and_back(seed):
+    rows = sorted(travels(seed), key=lambda r: (r["time"], r["card"], r["country"]))
+    expected = []
+    for place, here in enumerate(rows):
+        same = [(i, r) for i, r in enumerate(rows) if r["card"] == here["card"] and i != place]
+        trips = [
+            i for i, r in same if r["country"] != here["country"] and here["time"] - HOUR <= r["time"] <= here["time"]
+        ]
+        if not trips:
+            continue
+        trip = rows[trips[-1]]
+        starts = [
+            r for i, r in same if r["country"] == here["country"] and trip["time"] - HOUR <= r["time"] <= trip["time"]
+        ]
+        if starts and starts[-1]["time"] >= here["time"] - HOUR:
+            expected.append((here["time"], here["card"], here["country"], trip["country"]))
+    compare(tuples(rules("two-countries", "and_back.tesla").detect(frames(rows))["ThereAndBack"]), expected)
+
+
+def exports(seed):
+    kinds = {kind: {"user": [f"u{n}" for n in range(6)]} for kind in ("RightsChanged", "CustomersRead", "Exported")}
+    rows = history(seed, 2500, 5 * MINUTE, kinds)
+    return sorted(rows + history(seed + 9, 500, 25 * MINUTE, {"Approved": kinds["Exported"]}), key=lambda r: r["time"])
+
+
+def approved(rows, user, after, until):
+    return any(r["type"] == "Approved" and r["user"] == user and after < r["time"] <= until for r in rows)
+
+
+def within(rows, kind, user, until, length):
+    return [
+        i
+        for i, r in enumerate(rows)
+        if r["type"] == kind and r["user"] == user and until - length <= r["time"] <= until
+    ]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_unapproved_export(seed):
+    rows, expected = exports(seed), []
+    for row in rows:
+        user, now = row["user"], row["time"]
+        if row["type"] != "Exported":
+            continue
+        for read in within(rows, "CustomersRead", user, now, HOUR)[-1:]:
+            for change in within(rows, "RightsChanged", user, rows[read]["time"], HOUR)[-1:]:
+                began = rows[change]["time"]
+                if began >= now - HOUR and not approved(rows, user, began, now):
+                    expected.append((now, user, began, rows[read]["time"]))
+    compare(tuples(rules("unapproved-export", "export.tesla").detect(frames(rows))["UnapprovedExport"]), expected)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_unapproved_export_of_every_combination(seed):
+    rows, expected, consumed = exports(seed), [], {}
+    for row in rows:
+        user, now = row["user"], row["time"]
+        if row["type"] != "Exported":
+            continue
+        for read in within(rows, "CustomersRead", user, now, HOUR):
+            if consumed.get(read, now) < now:
+                continue
+            for change in within(rows, "RightsChanged", user, rows[read]["time"], HOUR):
+                began = rows[change]["time"]
+                if began >= now - 2 * HOUR and not approved(rows, user, began, now):
+                    expected.append((now, user, began, rows[read]["time"]))
+                    consumed.setdefault(read, now)
+    compare(tuples(rules("unapproved-export", "each.tesla").detect(frames(rows))["UnapprovedExport"]), expected)
+
+
+def failures(seed):
+    return history(seed, 3000, 15, {"LoginFailed": {"ip": [f"10.0.0.{n}" for n in range(12)]}})
+
+
+def inside(rows):
+    """Per failure the number of failures of the address in the ten minutes before it."""
+    return [
+        (
+            row["time"],
+            row["ip"],
+            sum(r["ip"] == row["ip"] and row["time"] - 600 <= r["time"] <= row["time"] for r in rows),
+        )
+        for row in rows
+    ]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_burst_once(seed):
+    rows, last, expected = failures(seed), {}, []
+    for now, ip, count in inside(rows):
+        before = [time for time in last.get(ip, []) if time < now]
+        if count >= 5 and not (before and before[-1] > now - 600):
+            last.setdefault(ip, []).append(now)
+            expected.append((now, ip, count))
+    compare(tuples(rules("burst-once", "burst.tesla").detect(frames(rows))["Burst"]), expected)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_burst_once_at_its_beginning(seed):
+    rows = failures(seed)
+    busy = [(now, ip) for now, ip, count in inside(rows) if count >= 5]
+    expected = [
+        (now, ip) for now, ip in busy if not any(ip == other and now - 600 < time < now for time, other in busy)
+    ]
+    compare(tuples(rules("burst-once", "begin.tesla").detect(frames(rows))["Begins"]), expected)
