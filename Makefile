@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo demo-ships test test-plain kernels lint docs pictures bench clean
+.PHONY: demo demo-ships test test-plain kernels lint docs pictures dist hooks bench clean
 
 demo: $(READY)  ## the rules over real flights, on Spark
 	$(BIN)/python examples/flights/run.py
@@ -27,6 +27,14 @@ lint: $(READY)  ## style and types
 
 docs: $(READY)  ## the documentation as a site in build/site; a broken link or a missing page fails
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --clean --strict
+
+dist: $(READY)  ## sdist and wheel in dist/, checked in a fresh environment
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python tools/check_dist.py
+
+hooks: $(READY)  ## look at every change before it is committed: style, types, prose, large files
+	$(BIN)/python -m pre_commit install
 
 bench: $(READY)  ## a table of ratios: against Spark doing nothing, against bare NumPy, growth
 	$(BIN)/python -m benchmarks
