@@ -86,7 +86,7 @@ def command(
             options = InputOptions(
                 time_unit=time_unit, type=type_column or None, time=time_column, time_format=time_format
             )
-            declared = None if program is None else program.declared
+            declared = {} if program is None else program.declared
             sources = read_places(places(events), schemas=declared, options=options)
             given = input_events(sources, history.kind, options)
     tables = dict(history.tables)

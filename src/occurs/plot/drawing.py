@@ -134,7 +134,7 @@ class _Drawing:
             y += 40
             self.axis(marks, y, up=True)
         top = y
-        for number, (group, high) in enumerate(zip(chart.groups, heights)):
+        for number, high in enumerate(heights):
             if number % 2 == 0 and len(chart.groups) > 1:
                 self.out.append(Rect(0, y, self.width, high, "band"))
             y += high
@@ -269,12 +269,12 @@ class _Drawing:
             edge = "edge" if wide[i] > 3 else ""
             self.out.append(Rect(float(low[i]), float(tops[i]), float(wide[i]), ROW - 6, colour, edge, tip))
         # an interval that goes on beyond the picture, or is open, has a head there
-        for i in np.flatnonzero(lane.open | (lane.end > chart.end)):
+        for i in np.flatnonzero(lane.open | (lane.end > chart.end)).tolist():
             self.head(float(self.x(chart.end)) + 8, float(tops[i]) + ROW / 2 - 3, 1)
-        for i in np.flatnonzero(lane.start < chart.start):
+        for i in np.flatnonzero(lane.start < chart.start).tolist():
             self.head(float(self.x(chart.start)) - 8, float(tops[i]) + ROW / 2 - 3, -1)
         # where bars are drawn over one another, their labels would be, too
-        for i in np.flatnonzero(~lane.crowded):
+        for i in np.flatnonzero(~lane.crowded).tolist():
             self.label(lane.label[i], float(low[i]) + 5, float(wide[i]) - 9, float(tops[i]) + ROW / 2 - 3, "on")
 
     def points(self, lane: Lane, y: float) -> None:
@@ -284,7 +284,7 @@ class _Drawing:
         for i, x in enumerate(xs):
             self.mark(float(x), middle, self.colour[lane.type], edge, lane.text[i] if self.tips else "")
         room = np.append(xs[1:], self.right + MARK) - xs
-        for i in np.flatnonzero(room > 3 * MARK):
+        for i in np.flatnonzero(room > 3 * MARK).tolist():
             self.label(lane.label[i], float(xs[i]) + MARK + 4, float(room[i]) - 2 * MARK - 8, middle, "ink")
 
     def label(self, text: str, x: float, room: float, y: float, colour: str) -> None:

@@ -142,7 +142,8 @@ def chart(
     everything = {**events, **tables}
     _need(key, everything, "no type has an attribute", columns)
     _need(signals or (), events, "no input event has an attribute")
-    parts, drawn = [], []
+    parts: list[_Rows] = []
+    drawn: list[_Rows] = []
     for name, table in everything.items():
         own = tuple((columns or {}).get(name, key))
         found = measured(table, own, signals) if name in events else ()
@@ -193,8 +194,7 @@ def measured(table: pa.Table, key: Sequence[str], signals: Sequence[str] | None 
             if any(s.lower() == c.lower() for s in signals):
                 out.append(c)
         elif c.lower() not in grouped and table[c].null_count < len(table):
-            if pa.types.is_floating(table[c].type) or not _IDENTITY.search(c):
-                out.append(c)
+            out += [c] * (pa.types.is_floating(table[c].type) or not _IDENTITY.search(c))
     return tuple(out if signals is not None else out[:MOST_SIGNALS])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.sax.saxutils import escape
 
-from occurs.plot.drawing import Dot, Line, Polygon, Rect, Shape, Sheet, Text, drawn
+from occurs.plot.drawing import Dot, Line, Polygon, Rect, Shape, drawn
 from occurs.plot.lanes import Chart
 from occurs.plot.palette import THEMES
 
@@ -22,7 +22,6 @@ def svg(chart: Chart, *, width: float, theme: str | None = None, ground: bool = 
     styles = [_style(THEMES[theme or "light"])]
     if theme is None:
         styles.append(f"@media (prefers-color-scheme: dark) {{\n{_style(THEMES['dark'])}\n}}")
-    # a theme of its own for each picture of a page: the classes of one that is put into a page count in all of it
     body = [f'<rect width="{_n(sheet.width)}" height="{_n(sheet.height)}" class="back"/>'] if ground else []
     body += (part for shape in sheet.shapes for part in _shape(shape))
     return "\n".join([

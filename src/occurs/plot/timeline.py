@@ -121,8 +121,8 @@ class Timeline:
         """Write ``.png``, ``.svg`` or ``.html``; returns what it shows, with notices about rows that it leaves out.
 
         ``overwrite``: replace a file that exists.  ``width``: of a picture, in pixels.  ``theme``: of a picture,
-        ``light`` or ``dark`` (None: light for PNG, that of the reader for SVG).  Raises UsageProblem (another suffix, no
-        such directory, ``exists``), ResourceProblem (no right to write, no matplotlib).
+        ``light`` or ``dark`` (None: light for PNG, that of the reader for SVG).  Raises UsageProblem (another suffix,
+        no such directory, ``exists``), ResourceProblem (no right to write, no matplotlib).
         """
         target = user_path(path)
         check(target, str(path), overwrite=overwrite)
