@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import concepts
+import timeline
 from kit import THEMES, Picture
 
 FOLDER = Path(__file__).parent
@@ -27,6 +28,7 @@ def files() -> Iterator[tuple[str, bytes]]:
             raise SystemExit("\n".join(problems))
         for theme in THEMES:
             yield f"{picture.name}-{theme}.svg", picture.svg(theme).encode()
+    yield from timeline.files()
 
 
 def main() -> None:

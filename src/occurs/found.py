@@ -92,11 +92,12 @@ class Detections(Mapping[str, Table]):
         ``key``: the attributes to group by (None: the partition key of the program, or else an attribute that all types
         have; empty: none).  ``events``: input events to draw above the detections, one table with a type column or one
         per type; ``signals``: those of their numeric attributes that are drawn as lines (None: those that look like
-        measured values).  ``only``: these types of detections.  ``start``, ``end``: the time that is shown.
+        measured values).  ``only``: these types of detections, in this order.  ``start``, ``end``: the time that is shown.
         """
         from occurs.plot.timeline import Timeline, input_events
 
         shown = chosen(tuple(self.types), None if only is None else list(only))
+        shown = shown if only is None else tuple(dict.fromkeys(only))
         inputs = None if events is None else input_events(events, self.kind).tables
         return Timeline.of(
             {t: self.arrow(t) for t in shown}, self.kind, key=key, stages=self._stages(), start=start, end=end,
