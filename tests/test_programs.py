@@ -120,7 +120,7 @@ def test_one_key_for_both_languages() -> None:
 def test_without_a_common_key_one_partition_and_a_warning() -> None:
     rules = "input event a(X), b(Y). state s : a(_) ~> b(_)."
     (problem,) = [p for p in occurs.parse(rules, "phenesthe").check() if p.kind == "global-stage"]
-    assert "what holds may have begun at any time before" in problem.message
+    assert "an interval may have started at any earlier time" in problem.message
 
 
 def test_engine_and_references_agree() -> None:
@@ -432,9 +432,9 @@ def test_constituents_of_a_rule_over_states_have_their_labels() -> None:
 
 def test_explain_says_what_is_kept() -> None:
     text = mixed().explain({"Report": REPORTS}, time_unit="min")
-    assert "stopped: intervals that do not overlap, by formula" in text
+    assert "stopped: disjoint intervals, from " in text
     assert "one row per (V)" in text
-    assert "split by key (" in text
+    assert "partitioned by key (" in text
 
 
 def test_problems_of_all_files_are_told_together() -> None:

@@ -210,4 +210,4 @@ def test_check_and_explain_with_bad_events(occurs, here):
         assert "events.csv: error[bad-time]: row 1: unreadable time" in done.err
     done = occurs("check", "fire.tesla", "--events", "events.csv", "--bad-rows", "skip")
     assert done.status == 0
-    assert "left out 1 bad row" in done.err
+    assert "skipped 1 bad row" in done.err

@@ -81,7 +81,7 @@ def test_a_model_and_its_text(occurs, here):
     assert (here / "again.epl").read_text() == MODEL
     done = occurs("epl", "fire.pattern.json", "-o", "other.pattern.json")
     assert done.status == 2
-    assert "is a model already" in done.err
+    assert "is already a model" in done.err
 
 
 def test_wrong_models_are_told_with_their_nodes(occurs, rules, here):

@@ -91,7 +91,7 @@ def test_run_writes_what_guards_have_ended(occurs, fire):
     assert done.status == 0, done.err
     assert found(done.out.splitlines()) == FOUND
     assert ended((fire / "ended.jsonl").read_text().splitlines()) == ENDED
-    assert done.err.splitlines()[-1] == "ran out of time: Risk 1, Alarm 1"
+    assert done.err.splitlines()[-1] == "timed-out partial matches: Risk: 1, Alarm: 1"
     # other formats, with labels; one file a statement in a directory
     for target in ("ended.csv", "ended"):
         done = occurs("run", "fire.epl", "--events", "minutes.csv", "--host", "local", "--label", "--timeouts", target)
@@ -142,7 +142,7 @@ def test_follow_gives_what_run_gives_over_a_restart(occurs, fire, spark):
     assert done.status == 0, done.err
     assert found(lines_in(fire / "out")) == {f for f in FOUND if f[1] < 8}
     assert ended(lines_in(fire / "ended")) == {e for e in ENDED if e[1] < 8}
-    assert "ran out of time: Risk 1, Alarm 0" in done.err
+    assert "timed-out partial matches: Risk: 1, Alarm: 0" in done.err
     move_in(fire / "in", "2.csv", csv(EVENTS[6:]))
     done = occurs(*shared, "--buckets", "2", "--ended")
     assert done.status == 0, done.err

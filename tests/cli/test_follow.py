@@ -62,7 +62,7 @@ def test_files_to_files_and_closing(occurs, here, spark):
     done = occurs(*FOLLOW, "--events", "in", "--out", "out", "--ended", "--metrics", "m.jsonl")
     assert (done.status, done.out) == (0, ""), done.err
     assert rows(here / "out") == [FIRE] == answer(occurs, "--events", "in")
-    assert "found in 5 rows: Fire 1 (" in done.err
+    assert "5 events read, 1 detection (Fire: 1) in " in done.err
     told = figures(here / "m.jsonl")
     assert [f["batch"] for f in told] == [0, 1]
     assert sum(f["rows"] for f in told) == 5
@@ -162,7 +162,7 @@ def test_files_come_while_it_runs_and_after_a_restart(occurs, here, spark):
     with meanwhile(here / "m.jsonl", steps):
         done = occurs(*FOLLOW, *shared, "--metrics", "m.jsonl")
     assert (done.status, done.out) == (0, ""), done.err
-    assert "left out 1 row that came too late" in done.err
+    assert "skipped 1 late row" in done.err
     assert rows_of(here / "late") == [{"type": "Temp", "time": 1000, "Area": "a", "Value": 59}]
     come("d.csv", lines[220:])()
     done = occurs(*FOLLOW, *shared, "--ended")
@@ -210,9 +210,9 @@ def test_bad_rows_are_kept_or_refused(occurs, here, spark):
     found = rows_of(here / "bad")
     assert sorted((Path(r["file"]).name, r["row"], r["reason"]) for r in found) == [
         ("b.jsonl", 2, "unreadable time"),
-        ("b.jsonl", 3, "torn line"),
+        ("b.jsonl", 3, "unreadable line"),
     ]
-    assert "left out 2 bad rows: 1 unreadable time, 1 torn line" in done.err
+    assert "skipped 2 bad rows (unreadable time: 1, unreadable line: 1)" in done.err
     # without --bad they are refused, as `occurs run` does, and nothing is lost
     (here / "out2").mkdir()
     done = occurs("follow", "fire.tesla", "--checkpoint", "cp2", "--events", "in", "--out", "out2", *SECONDS, "--ended")

@@ -100,7 +100,7 @@ def test_late_rows_may_be_those_that_are_delivered_at_their_ends(capsys):
     totals.counts["late"] = 3
     _summary(totals, 1.0, ["in_port"])
     told = capsys.readouterr().err
-    assert "left out 3 rows that came too late" in told
+    assert "skipped 3 late rows" in told
     assert "a row of `in_port` comes at its time" in told
     _summary(totals, 1.0, [])
     assert "hint" not in capsys.readouterr().err

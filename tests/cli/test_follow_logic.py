@@ -46,11 +46,11 @@ def test_triggers_and_notices_until_the_end(occurs, here, spark):
     assert sorted(line for line in done.err.splitlines() if re.search(r" at \d+$", line)) == [
         "a has doubled at 4", "a: no more at 9", "b has doubled at 14", "b has doubled at 5", "b: no more at 2",
     ]  # fmt: skip
-    assert "actions not done: execute 3 (" in done.err
+    assert "actions not executed: execute 3 (" in done.err
     found = rows(here / "out")
     whole = occurs("run", *shared, "--host", "local", "--never", "never.jsonl")
     assert whole.status == 0, whole.err
-    assert "actions not done: notify 3, execute 3 (" in whole.err
+    assert "actions not executed: notify 3, execute 3 (" in whole.err
     assert sorted(map(repr, found)) == sorted(map(repr, map(json.loads, whole.out.splitlines())))
     assert {(r["type"], r["time"]) for r in found} >= {("Overload", 4), ("Overload", 5), ("at_once", 4)}
     told = [json.loads(line) for line in (here / "never.jsonl").read_text().splitlines()]

@@ -25,7 +25,7 @@ WRONG = {
     "no trigger": (("--events", "in", "--trigger", "often"), 2, "--trigger: a duration was expected"),
     "no buckets": (("--events", "in", "--buckets", "0"), 2, "--buckets 0"),
     "a file as output": (("--events", "in", "--out", "o.jsonl"), 2, "a stream is written to a directory"),
-    "output over input": (("--events", "in", "--out", "in"), 2, "--out in would overwrite what --events in names"),
+    "output over input": (("--events", "in", "--out", "in"), 2, "--out in would overwrite the file named by --events"),
     "output into the input": (("--events", "in", "--out", "in/out"), 2, "--out in/out is inside the directory in"),
     "notes into the input": (("--events", "in", "--metrics", "in/m.jsonl"), 2, "would be read as events"),
     "nowhere to write": (("--events", "in", "--out", "no/where"), 2, "there is no directory no"),

@@ -82,4 +82,4 @@ def test_sigterm_ends_it_after_the_micro_batch_and_no_second_one_starts(occurs, 
     process.terminate()
     out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (0, ""), err
-    assert "found in 3 rows: Fire 1 (1 micro-batch," in err
+    assert "3 events read, 1 detection (Fire: 1) in 1 micro-batch," in err

@@ -57,7 +57,7 @@ def test_bad_rows_that_are_left_out(here):
         (7, "value does not fit", "Value"),
     ]
     assert bad[2] == {
-        "file": "e.csv", "row": 8, "data": "Smoke", "found": [{"r": "torn line", "n": None, "v": "Smoke"}]
+        "file": "e.csv", "row": 8, "data": "Smoke", "found": [{"r": "unreadable line", "n": None, "v": "Smoke"}]
     }  # fmt: skip
 
 

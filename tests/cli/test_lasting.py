@@ -52,7 +52,7 @@ def test_run_gives_what_lasts_with_its_end(occurs, sea):
     assert [r for r in rows if r["type"] == "Quick"] == [
         {"type": "Quick", "time": 8, "V": 1, "P": "Brest"}, {"type": "Quick", "time": 32, "V": 1, "P": "Brest"},
     ]  # fmt: skip
-    assert "left out 1 row of no length" in done.err
+    assert "skipped 1 interval of length 0" in done.err
 
 
 def test_an_open_history_leaves_out_what_still_holds(occurs, sea):
@@ -72,7 +72,7 @@ def test_check_explain_and_verify(occurs, sea):
     done = occurs("check", "states.phen", "rules.tesla", *GIVEN)
     assert done.status == 0, done.err
     done = occurs("explain", "states.phen", "rules.tesla", *GIVEN)
-    assert "moored: intervals that do not overlap, by formula" in done.out
+    assert "moored: disjoint intervals, from " in done.out
     done = occurs("verify", "states.phen", "rules.tesla", *GIVEN)
     assert done.status == 0, done.out + done.err
     assert "engine and reference agree: 6 events" in done.out
@@ -99,7 +99,7 @@ def test_an_end_before_the_time_is_named(occurs, sea):
     assert "end before time" in done.err
     done = occurs("run", "states.phen", *GIVEN, "--host", "local", "--bad-rows", "skip")
     assert done.status == 0
-    assert "left out 1 bad row: 1 end before time" in done.err
+    assert "skipped 1 bad row (end before time: 1)" in done.err
 
 
 def test_windows(occurs, sea):

@@ -71,6 +71,6 @@ def test_a_directory_in_the_way_of_a_file_is_never_replaced(occurs, here):
 
 def test_input_and_other_output_are_never_replaced(occurs, here):
     given = ("run", "fire.tesla", "-e", "events.csv", "--host", "local", "--overwrite")
-    assert "would overwrite what --events events.csv names" in occurs(*given, "--out", "events.csv").err
+    assert "would overwrite the file named by --events events.csv" in occurs(*given, "--out", "events.csv").err
     done = occurs(*given, "--out", "x.csv", "--bad", "x.csv")
-    assert "--bad x.csv would overwrite what --out x.csv names" in done.err
+    assert "--bad x.csv would overwrite the file named by --out x.csv" in done.err

@@ -39,7 +39,7 @@ def test_what_a_run_writes_is_drawn(occurs, here, suffix):
     assert occurs("run", "fire.tesla", "--host", "local", "--events", "events.csv", "--out", name).status == 0
     done = occurs("plot", name, "--out", "t.html", "--key", "Area", "--title", "Fires")
     assert (done.status, done.out) == (0, "")
-    assert done.err == "t.html: 1 rows of 1\n"
+    assert done.err == "t.html: 1 of 1 rows drawn\n"
     text = (here / "t.html").read_text()
     assert page(text) == {"Area kitchen": {"Fire": (False, 1)}}
     assert "<title>Fires</title>" in text
@@ -68,7 +68,7 @@ def test_some_types_and_some_time(occurs, lines):
     assert page((lines / "t.html").read_text()) == {"": {"docked": (False, 1), "moored": (True, 2)}}
     given = ("plot", "found.jsonl", "-o", "t.html", "--overwrite", "--key", "")
     done = occurs(*given, "--from", "2024-06-01T09:00:00Z", "--to", "2024-06-01T11:00:00Z")
-    assert done.err == "t.html: 1 rows of 4\n"
+    assert done.err == "t.html: 1 of 4 rows drawn\n"
     assert page((lines / "t.html").read_text()) == {"": {"moored": (True, 1)}}
 
 
@@ -85,7 +85,7 @@ def test_what_is_not_shown_is_said(occurs, lines, monkeypatch):
     monkeypatch.setattr("occurs.plot.timeline.PAGE_ROWS", 2)
     done = occurs("plot", "found.jsonl", "-o", "t.html")
     assert done.status == 0
-    assert "t.html: 2 rows of 4\n" in done.err
+    assert "t.html: 2 of 4 rows drawn\n" in done.err
     assert "2 of 4 rows are shown, those that begin by 2024-06-01 08:00:00" in done.err
     assert "2 of 4 rows are shown" in (lines / "t.html").read_text()
 

@@ -19,7 +19,7 @@ LOCAL = ("run", "fire.tesla", "--host", "local", "--events")
 def test_detections_on_stdout_and_counts_on_stderr(occurs):
     done = occurs(*LOCAL, "events.csv")
     assert (done.status, json.loads(done.out)) == (0, FIRE)
-    assert "found in 5 rows: Fire 1" in done.err
+    assert "5 events read, 1 detection (Fire: 1) in " in done.err
 
 
 @pytest.mark.parametrize("name", ["o.csv", "o.jsonl", "o.parquet", "folder"])
@@ -68,7 +68,7 @@ def test_only_some_types(occurs, here):
 def test_the_clock(occurs):
     done = occurs(*LOCAL, "events.csv", "--start", "2024-01-05T09:00:30Z", "--until", "2024-01-05T09:15:00Z")
     assert (done.status, done.out) == (0, "")
-    assert "left out 2 rows outside the clock" in done.err
+    assert "skipped 2 rows outside the clock" in done.err
 
 
 BAD_EVENTS = {
@@ -103,14 +103,14 @@ def test_bad_rows_may_be_left_out_counted_and_kept(occurs, here):
     (here / "events.csv").write_text(EVENTS + "Temp,soon,hall,1\nTemp,2024-01-05T09:00:00Z,hall,warm\nSmoke\n")
     done = occurs(*LOCAL, "events.csv", "--bad-rows", "skip")
     assert (done.status, json.loads(done.out)) == (0, FIRE)
-    assert "left out 3 bad rows: 1 unreadable time, 1 value does not fit, 1 torn line" in done.err
+    assert "skipped 3 bad rows (unreadable time: 1, value does not fit: 1, unreadable line: 1)" in done.err
     done = occurs(*LOCAL, "events.csv", "--bad", "bad.jsonl")
     assert done.status == 0
     rows = [json.loads(line) for line in (here / "bad.jsonl").read_text().splitlines()]
     assert [(r["reason"], r["row"]) for r in rows] == [
         ("unreadable time", 6),
         ("value does not fit", 7),
-        ("torn line", 8),
+        ("unreadable line", 8),
     ]
 
 
@@ -173,8 +173,8 @@ def test_a_small_history_runs_in_this_process(occurs, here, alone):
 @pytest.mark.parametrize(
     ("variable", "value", "why"),
     [
-        ("SPARK_REMOTE", "sc://localhost", "SPARK_REMOTE names a server"),
-        ("PYSPARK_GATEWAY_PORT", "1", "spark-submit has started this process"),
+        ("SPARK_REMOTE", "sc://localhost", "SPARK_REMOTE is set"),
+        ("PYSPARK_GATEWAY_PORT", "1", "spark-submit started this process"),
     ],
 )
 def test_a_spark_that_is_set_up_is_used(occurs, here, alone, monkeypatch, variable, value, why):
@@ -215,7 +215,7 @@ def test_spark_finds_the_same(occurs, here, spark):
     assert "row 2: unreadable time" in done.err
     done = occurs("run", "fire.tesla", "--host", "spark", "--events", "events.csv", "--bad-rows", "skip")
     assert (done.status, json.loads(done.out)) == (0, FIRE)
-    assert "left out 1 bad row" in done.err
+    assert "skipped 1 bad row" in done.err
 
 
 @pytest.mark.spark

@@ -62,8 +62,8 @@ def test_csv_torn_lines_are_bad_rows_and_others_keep_their_numbers(put):
     assert found.tables["A"].to_pylist() == [{"time": 1, "v": "two\nlines"}]
     assert [(r["reason"], r["row"], r["file"]) for r in found.bad.to_pylist()] == [
         ("unreadable time", 3, path),
-        ("torn line", 2, path),
-        ("torn line", 4, path),
+        ("unreadable line", 2, path),
+        ("unreadable line", 4, path),
     ]
     with pytest.raises(InputProblem, match="row 2: this line cannot be read: 'A,2'"):
         history(path)
@@ -105,7 +105,7 @@ def test_csv_bytes_that_are_no_text_are_bad_rows(put, declared):
     assert found.tables["A"].to_pylist() == [{"time": 1, "s": "a", "n": 1}, {"time": 4, "s": "b", "n": 4}]
     assert [(r["reason"], r["row"], r["column"]) for r in found.bad.to_pylist()] == [
         ("value does not fit", 2, "s"),
-        ("torn line", 3, None),
+        ("unreadable line", 3, None),
     ]
     with pytest.raises(InputProblem, match=r"row 2: b'\\xff', not UTF-8, in column `s`, which is string"):
         history("A=" + path, schemas=schemas)
@@ -121,8 +121,8 @@ def test_a_torn_line_of_bytes_that_are_no_text_has_its_number(put, declared):
         assert found.tables["A"].to_pylist() == [{"time": 1, "s": "é", "né": 1}, {"time": 3, "s": "b", "né": 3}]
         assert [(r["reason"], r["row"], r["value"]) for r in found.bad.to_pylist()] == [
             ("value does not fit", 4, "b'\\xff', not UTF-8,"),
-            ("torn line", 2, "2,\\xff"),
-            ("torn line", 5, "5,d,5,\\xff"),
+            ("unreadable line", 2, "2,\\xff"),
+            ("unreadable line", 5, "5,d,5,\\xff"),
         ]
         assert (found.counts["rows"], found.counts["bad"]) == (5, 3)
 
@@ -138,7 +138,7 @@ def test_json_lines_that_are_no_text_are_torn(put):
     path = put("a.jsonl", b'{"time":1,"s":"a"}\n{"time":2,"s":"\xff"}\n{"time"\n{"time":4,"s":"b"}\n')
     found = history("A=" + path, bad_rows="skip")
     assert found.tables["A"]["time"].to_pylist() == [1, 4]
-    assert [(r["reason"], r["row"]) for r in found.bad.to_pylist()] == [("torn line", 2), ("torn line", 3)]
+    assert [(r["reason"], r["row"]) for r in found.bad.to_pylist()] == [("unreadable line", 2), ("unreadable line", 3)]
 
 
 @pytest.mark.parametrize("depth", [101, 2_000, 100_000])
@@ -153,7 +153,10 @@ def test_json_values_that_nest_too_deep_are_bad_rows(put, depth, key, opening, c
         for declared in (None, schemas):
             found = history(put(name, text), schemas=declared, bad_rows="skip")
             assert found.tables["A"].to_pylist() == [{"time": 1, "v": 1}, {"time": 3, "v": 3}]
-            assert [(r["reason"], r["row"]) for r in found.bad.to_pylist()] == [("torn line", 2), ("torn line", 4)]
+            assert [(r["reason"], r["row"]) for r in found.bad.to_pylist()] == [
+                ("unreadable line", 2),
+                ("unreadable line", 4),
+            ]
             assert (found.counts["rows"], found.counts["bad"]) == (4, 2)
         with pytest.raises(InputProblem, match="row 2: this line cannot be read"):
             history(put(name, text), schemas=schemas)
@@ -193,8 +196,8 @@ def test_torn_and_mixed_json_lines_are_bad_rows(put):
     found = history(path, bad_rows="skip")
     assert found.tables["A"].to_pylist() == [{"time": 1, "v": 1}]
     assert sorted((r["row"], r["reason"], r["value"]) for r in found.bad.to_pylist()) == [
-        (2, "torn line", '{"type":"A",'),
-        (4, "torn line", "[1]"),
+        (2, "unreadable line", '{"type":"A",'),
+        (4, "unreadable line", "[1]"),
         (5, "value does not fit", '"x"'),
         (6, "null type", None),
     ]

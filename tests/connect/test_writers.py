@@ -101,11 +101,11 @@ def test_targets_are_checked_before_the_work(tmp_path):
 
 
 def test_bad_rows_are_written_without_a_type(tmp_path):
-    table = pa.table({"reason": ["torn line"], "row": [3], "value": [None]})
+    table = pa.table({"reason": ["unreadable line"], "row": [3], "value": [None]})
     write_rows(str(tmp_path / "bad.csv"), table)
-    assert (tmp_path / "bad.csv").read_text() == "reason,row,value\ntorn line,3,\n"
+    assert (tmp_path / "bad.csv").read_text() == "reason,row,value\nunreadable line,3,\n"
     write_rows(str(tmp_path / "bad.jsonl"), table)
-    assert json.loads((tmp_path / "bad.jsonl").read_text()) == {"reason": "torn line", "row": 3, "value": None}
+    assert json.loads((tmp_path / "bad.jsonl").read_text()) == {"reason": "unreadable line", "row": 3, "value": None}
     write_rows(str(tmp_path / "bad.parquet"), None)
 
 

@@ -123,7 +123,7 @@ def test_the_language_says_what_a_trigger_is() -> None:
         assert found["t"].column("time").to_pylist() == times
     with pytest.raises(occurs.DefinitionProblem):
         occurs.parse("trigger t: eventually p", language="ptl")
-    assert "Overload: a trigger over Traffic" in occurs.parse(OVERLOAD, language="ftl").explain()
+    assert "Overload: trigger over Traffic" in occurs.parse(OVERLOAD, language="ftl").explain()
 
 
 def test_the_command_line(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_the_command_line(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["run", str(rules), *given])
     assert done.exit_code == 0, done.output
     assert sorted(json.loads(line)["time"] for line in done.stdout.splitlines()) == [4, 4, 5]
-    assert "never: `at_once` (y b) can fire no more, since 2" in done.stderr
+    assert "never: `at_once` (y b) can no longer fire since 2" in done.stderr
     never = tmp_path / "never.jsonl"
     done = CliRunner().invoke(main, ["run", str(rules), *given, "--never", str(never)])
     assert "never:" not in done.stderr

@@ -159,7 +159,7 @@ def test_commands(tmp_path: Path) -> None:
     assert (tmp_path / "out.jsonl").read_text() == '{"type": "P", "time": 2, "v": 1, "w": 3}\n'
     assert "unbounded-state" in CliRunner().invoke(main, ["check", *given]).output
     explained = CliRunner().invoke(main, ["explain", *given])
-    assert "split by key (A by k; B by k)" in explained.output
+    assert "partitioned by key (A by k; B by k)" in explained.output
     assert "a: until the pattern is complete, any number of partial matches [unbounded]" in explained.output
     verified = CliRunner().invoke(main, ["verify", *given])
     assert verified.exit_code == 0, verified.output

@@ -23,7 +23,7 @@ from occurs.testing.random_logic import random_core
 EVENTS = "event A(n int)\nevent B(n int)\n"
 STATES = "state s(p boolean, a int)\n"
 TABLES = "table T (k string key, v int)\n"
-ONE = "ONE partition, as"
+ONE = "It cannot be split by time:"
 UNBOUNDED = f"{ONE} not every operator has a bound"
 
 

@@ -58,4 +58,4 @@ def test_a_row_that_lasts_comes_at_its_time_and_its_end_is_shown(live: Any, tmp_
     })})  # fmt: skip
     assert found.bad is not None
     reasons = collected(live, found.bad, tmp_path).column("reason").to_pylist()
-    assert sorted(reasons) == ["end before time", *["row of a type that the rules define"] * 2]
+    assert sorted(reasons) == ["end before time", *["row of a type that the rules derive"] * 2]

@@ -104,7 +104,7 @@ def test_what_rows_cannot_say_stays_together() -> None:
     stage = rules.plan(None, stage.kind)
     (all_,) = groups(stage.definitions, stage)
     assert all_.mode == "single"
-    assert "p, one can be read only where it is made" in explain(stage)
+    assert "p, one can only be read in the stage that computes it" in explain(stage)
 
 
 def changed(old: tuple[str, str], new: tuple[str, str], tables: dict[str, pa.Table]) -> list[Any]:

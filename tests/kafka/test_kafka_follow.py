@@ -49,8 +49,8 @@ def test_topics_to_topics(spark, kafka, topic, send, tmp_path, monkeypatch):
     assert torn[1]["occurs-reason"] == "the value is not JSON"
     assert torn[1]["occurs-place"] == f"kafka://{topic}[0]@1"
     assert hot[1]["occurs-reason"] == "the value of `Value` is not of type int"
-    assert "left out 2 bad rows" in done.stderr
-    assert "found in 5 rows: Fire 1 (" in done.stderr
+    assert "skipped 2 bad rows" in done.stderr
+    assert "5 events read, 1 detection (Fire: 1) in " in done.stderr
 
 
 @pytest.mark.long

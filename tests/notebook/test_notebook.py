@@ -35,8 +35,8 @@ def test_a_program_shows_its_definitions_and_inputs():
     assert text_of(program._repr_html_()) == (
         "1 definition defines attributes language reads Fire Area: string, Value: float tesla Smoke, Temp "
         "Inputs type attributes Smoke Area: string Temp Area: string, Value: float "
-        "On Spark Fire: split by key (Smoke by Area; Temp by Area); "
-        "each partition streams in time order and keeps the retention"
+        "On Spark Fire: partitioned by key (Smoke by Area; Temp by Area); "
+        "each partition runs in time order and keeps its own state"
     )
 
 
@@ -110,8 +110,8 @@ def test_a_plan_prints_itself():
     plan = occurs.parse(FIRE).explain()
     assert isinstance(plan, str)
     assert repr(plan) == str(plan)
-    assert str(plan).startswith("Reads 2 types:\n")
-    assert "<h4>Reads 2 types</h4><ul><li>Smoke(" in plan._repr_html_()
+    assert str(plan).startswith("Inputs (2 types):\n")
+    assert "<h4>Inputs (2 types)</h4><ul><li>Smoke: " in plan._repr_html_()
 
 
 @pytest.mark.parametrize("mapping", ["found", "timeouts"])

@@ -259,7 +259,7 @@ trigger fresh for each y in (select link from traffic): traffic(y) < 10 until tr
     live.go()
     assert live.alarms() == [("a", -7)]
     notice, *others = live.told
-    assert notice.startswith("never: `fresh` can fire no more (since ")
+    assert notice.startswith("never: `fresh` can no longer fire (since ")
     assert notice.endswith(", y = a)")
     assert others == ["a is lost", "b is found"]
     assert [e["y"] for e in live.given] == ["b"]

@@ -14,7 +14,7 @@ def expected(case):
     never = []
     for n in case.never:
         which = "".join(f", {name} = {value}" for name, value in n.attributes.items())
-        never.append(f"never: `{n.type}` can fire no more (since {n.time}{which})")
+        never.append(f"never: `{n.type}` can no longer fire (since {n.time}{which})")
     return [(e.type, e.time, dict(e.attributes)) for e in case.expected], never
 
 

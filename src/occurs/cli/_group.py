@@ -51,7 +51,7 @@ class Commands(click.Group):
             hush_stdout()
             ctx.exit(0)
         except MemoryError:
-            click.echo("error[no-memory]: there is not enough memory for this", err=True)
+            click.echo("error[no-memory]: not enough memory; use fewer events or --host spark", err=True)
             ctx.exit(1)
         except Exception as error:
             if isinstance(error, click.ClickException | click.exceptions.Exit | click.Abort):
@@ -59,7 +59,7 @@ class Commands(click.Group):
             if os.environ.get("OCCURS_TRACEBACK"):
                 raise
             click.echo(f"error[internal]: {type(error).__name__}: {error}", err=True)
-            click.echo("  hint: this is a fault of Occurs; OCCURS_TRACEBACK=1 shows where", err=True)
+            click.echo("  hint: this is a bug in Occurs; set OCCURS_TRACEBACK=1 to see the traceback", err=True)
             ctx.exit(1)
 
     def resolve_command(
@@ -108,8 +108,9 @@ def tally(problems: list[Problem]) -> str:
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="occurs")
 def main() -> None:
-    """Find what happened: rules over events, in history and live.
+    """Detect situations in events, in a finished history or in a live stream.
 
-    Rules come first: files of any languages (the suffix says which).  Data goes to stdout, everything else to stderr.
-    Exit status: 0 done, 1 a verification or run failed, 2 rules, input or options are wrong.
+    RULES are files in any mix of languages; the suffix of a file selects its language.  Detections go to stdout,
+    everything else to stderr.  Exit status: 0 success, 1 a run or a verification failed, 2 the rules, the input or the
+    options are wrong.
     """

@@ -127,11 +127,11 @@ def _automatic(program: Program, given: Input) -> tuple[str, str]:
     size = sum(place.size for place in given.places)
     events = next((f"{size / n:,.0f} {unit} of events" for unit, n in _SIZES if size >= n), f"{size} bytes of events")
     if os.environ.get("SPARK_REMOTE"):
-        found = "SPARK_REMOTE names a server"
+        found = "SPARK_REMOTE is set"
     elif "PYSPARK_GATEWAY_PORT" in os.environ:
-        found = "spark-submit has started this process"
+        found = "spark-submit started this process"
     elif runs_spark():
-        found = "a Spark session runs here already"
+        found = "a Spark session is already running"
     elif size > LOCAL_READS:
         found = events
     else:
@@ -139,7 +139,7 @@ def _automatic(program: Program, given: Input) -> tuple[str, str]:
     if not has_pyspark():
         return "local", f"{found}, but PySpark is not installed ({INSTALL})"
     if not program.runs_on("spark"):
-        return "local", f"{found}, but the rules run in one process only"
+        return "local", f"{found}, but the rules cannot run on Spark"
     return "spark", found
 
 

@@ -62,7 +62,7 @@ class Loaded:
 
 
 def sink_exits(command: Any) -> Any:
-    text = "Keep the Exit place below `every` empty (as drawn in the paper it grows)."
+    text = "Keep the Exit place below `every` empty; in the paper it collects tokens."
     return click.option("--sink-exits", is_flag=True, help=text)(command)
 
 
@@ -85,9 +85,11 @@ def load(
     nets = [s for s in sources if s.endswith(SUFFIXES)]
     if nets:
         if len(sources) > 1:
-            raise UsageProblem.of("bad-option", f"{nets[0]} is a net, and stands alone", hint="give one net, or rules")
+            text = f"{nets[0]} is a net and cannot be combined with other files"
+            raise UsageProblem.of("bad-option", text, hint="give one net, or EPL rules")
         if given.events:
-            raise UsageProblem.of("bad-option", f"--events: {nets[0]} has its tokens", hint="events are for rules")
+            text = f"--events cannot be used with {nets[0]}: a net contains its own tokens"
+            raise UsageProblem.of("bad-option", text, hint="--events is for EPL rules")
         return Loaded(_read(nets[0], runs))
     program = occurs.load(*sources, language=language)
     # how much a search may keep is no matter here
@@ -121,7 +123,8 @@ def of_program(
     others = [n for n in program.languages if n != "epl"]
     if others:
         named = ", ".join(n.upper() for n in others)
-        raise UsageProblem.of("unsupported", f"definitions in {named} have no nets", hint="nets are for EPL statements")
+        text = f"definitions in {named} cannot be translated to nets"
+        raise UsageProblem.of("unsupported", text, hint="only EPL statements can")
     if history is not None:
         kind = history.kind
     else:
@@ -129,7 +132,8 @@ def of_program(
         kind = TimeKind() if unit is None and start is None else TimeKind(False, time_unit(unit))
     bound = program.bind(None if history is None else history.schemas, kind)
     if "epl" not in bound.parts:
-        raise UsageProblem.of("unsupported", "there is no definition", hint="nets are for EPL statements")
+        text = "there is no definition to translate to a net"
+        raise UsageProblem.of("unsupported", text, hint="write an EPL statement")
     part: Any = bound.parts["epl"]
     if history is not None and history.clock is not None:
         start = history.clock[0]
@@ -145,8 +149,8 @@ def in_order(history: History, most: int | None) -> list[Any]:
 
     size = sum(len(t) for t in history.tables.values())
     if most is not None and size > most:
-        text = f"{size:,} events are more than a net takes ({most:,})"
-        raise LimitProblem.of("max-events", text, hint="--max-events N")
+        text = f"{size:,} events are too many for a net (at most {most:,})"
+        raise LimitProblem.of("max-events", text, hint="raise the limit with --max-events N")
     rows = []
     for event in occurrences_of(history.tables):
         values = dict(event.attributes)
@@ -175,7 +179,7 @@ def _read(path: str, runs: bool) -> Net:
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise SyntaxProblem.of("syntax", f"{path}: byte {error.start} is no UTF-8") from error
+        raise SyntaxProblem.of("syntax", f"{path}: byte {error.start} is not valid UTF-8") from error
     return _valid(netjson.read(text, path), path)
 
 

@@ -18,16 +18,14 @@ Decorated = Callable[..., Any]
 
 
 def rules(command: Decorated) -> Decorated:
-    command = click.option("--language", metavar="NAME", help="The language of all rules, whatever their suffix.")(
-        command
-    )
+    command = click.option("--language", metavar="NAME", help="Language of all rules; overrides the suffix.")(command)
     return click.argument("rules", nargs=-1, required=True, metavar="RULES...")(command)
 
 
 def severity(command: Decorated) -> Decorated:
     for option in (
-        click.option("--strict", is_flag=True, help="Warnings are errors."),
-        click.option("--require-bounds", is_flag=True, help="State that grows without bound is an error."),
+        click.option("--strict", is_flag=True, help="Treat warnings as errors."),
+        click.option("--require-bounds", is_flag=True, help="Treat unbounded state as an error."),
     ):
         command = option(command)
     return command
@@ -35,49 +33,49 @@ def severity(command: Decorated) -> Decorated:
 
 def windows(command: Decorated) -> Decorated:
     """The window mode of Phenesthe."""
-    step = click.option("--step", metavar="DURATION", help="With --window: from one query to the next.")
-    text = "Give at every query what reaches into the last DURATION (Phenesthe only): 2h, or ticks."
+    step = click.option("--step", metavar="DURATION", help="Time between two queries of --window, such as 1h.")
+    text = "Report at every query only the last DURATION, such as 2h, or ticks (Phenesthe only)."
     return click.option("--window", metavar="DURATION", help=text)(step(command))
 
 
 def timeouts(command: Decorated) -> Decorated:
-    text = "Write the partial matches that ran out of time (EPL: `timer:within`), with what they had by then."
+    text = "Write partial matches that `timer:within` ended to PATH, with the events they had matched (EPL)."
     return click.option("--timeouts", metavar="PATH", help=text)(command)
 
 
 def formula(command: Decorated) -> Decorated:
-    text = "Subformulas with free variables that a trigger may have (FTL, PTL).  [default: 64]"
+    text = "Maximum number of subformulas with free variables per trigger (FTL, PTL).  [default: 64]"
     return click.option("--max-formula", type=click.IntRange(0), metavar="N", help=text)(command)
 
 
 def never(command: Decorated) -> Decorated:
-    text = "Write when triggers (FTL) were found to be able to fire no more, instead of saying it on stderr."
+    text = "Write triggers (FTL/PTL) that can no longer fire to PATH instead of stderr."
     return click.option("--never", metavar="PATH", help=text)(command)
 
 
 def overwrite(command: Decorated) -> Decorated:
-    return click.option("--overwrite", is_flag=True, help="Replace output files that exist.")(command)
+    return click.option("--overwrite", is_flag=True, help="Replace existing output files.")(command)
 
 
 def instances(command: Decorated) -> Decorated:
-    text = "Partial matches of a definition at a time (EPL; on Spark per partition): more are an error."
+    text = "Maximum number of partial matches per definition (EPL; on Spark, per partition)."
     return click.option("--max-instances", type=click.IntRange(1), metavar="N", help=f"{text}  [default: 10,000,000]")(
         command
     )
 
 
 def first(command: Decorated) -> Decorated:
-    text = "The number from which searches begin: 0 as in the paper's counts of firings, 1 as in its text."
+    text = "Number of the first search: 0 as in the paper's counts of firings, 1 as in its text."
     return click.option("--first", type=click.IntRange(0, 1), default=0, show_default=True, help=text)(command)
 
 
 _HISTORY = (
     "PATH|TYPE=PATH",
-    "CSV, JSON lines or Parquet; a directory or a pattern of them; - is standard input; may be repeated.",
+    "CSV, JSON lines or Parquet file; a directory or glob pattern of files; - is standard input.  Repeatable.",
 )
 _STREAM = (
     "DIR|TYPE=DIR|FILE|kafka://..",
-    "Directories into which files are moved, topics, or recorded events to replay; may be repeated.",
+    "Directory to watch for new files, Kafka topics, or a file of recorded events to replay.  Repeatable.",
 )
 
 
@@ -87,48 +85,48 @@ def inputs(*, required: bool, live: bool = False) -> Callable[[Decorated], Decor
     What is live runs on Spark, and says for itself whether it ends if nothing is said (``ended`` is None).
     """
     metavar, text = _STREAM if live else _HISTORY
-    ends = "--ended: read what is there, to its end, and judge the last instant, too.  [default: only a record ends]"
+    ends = "Stop at the end of the input that is available now, or wait for more.  [default: --ended only for FILE]"
     options = [
         click.option("--events", "-e", multiple=True, required=False, metavar=metavar, help=text),
-        click.option("--type", metavar="TYPE", help="The event type of all rows of --events that name none."),
+        click.option("--type", metavar="TYPE", help="Event type of --events that are given without TYPE=."),
         click.option(
             "--format", type=click.Choice(["csv", "jsonl", "json", "parquet"]),
-            help="What --events hold, whatever their suffixes; needed for standard input.",
+            help="Format of --events; overrides the suffix; required for standard input.",
         ),
-        click.option("--delimiter", default=",", show_default=True, metavar="C", help="The character between columns."),
-        click.option("--encoding", default="utf-8", show_default=True, metavar="NAME", help="Of text files."),
-        click.option("--facts", multiple=True, metavar="NAME=PATH", help="A table without time; may be repeated."),
+        click.option("--delimiter", default=",", show_default=True, metavar="C", help="Column delimiter of CSV files."),
+        click.option("--encoding", default="utf-8", show_default=True, metavar="NAME", help="Encoding of text."),
+        click.option("--facts", multiple=True, metavar="NAME=PATH", help="Table without a time column.  Repeatable."),
         *(
             click.option(f"--{name}-column", default=name, show_default=True, metavar="NAME", help=text)
             for name, text in (
-                ("type", "The column with the event type (empty: none)."),
-                ("time", "The column with the time."),
-                ("end", "The column with the end of what lasts (empty: none)."),
-                ("sequence", "The column that orders events of one time (empty: none)."),
-                ("label", "The column with the identity of a row (empty: none)."),
+                ("type", "Column with the event type (empty: none)."),
+                ("time", "Column with the time."),
+                ("end", "Column with the end of an interval (empty: none)."),
+                ("sequence", "Column that orders simultaneous events (empty: none)."),
+                ("label", "Column with the label, the unique identity of a row (empty: none)."),
             )
         ),
-        click.option("--time-unit", metavar="UNIT", help="What integer times count: us, ms, s, min, h or d."),
+        click.option("--time-unit", metavar="UNIT", help="Unit of integer times: us, ms, s, min, h or d."),
         click.option(
-            "--time-format", metavar="FORMAT", help='How times are written: "%d/%m/%Y %H:%M:%S".  [default: ISO 8601]'
+            "--time-format", metavar="FORMAT", help='Format of times in text: "%d/%m/%Y %H:%M:%S".  [default: ISO 8601]'
         ),
-        click.option("--zone", default="UTC", show_default=True, metavar="NAME", help="The time zone of timers."),
+        click.option("--zone", default="UTC", show_default=True, metavar="NAME", help="Time zone of timers."),
         click.option(
             "--bad-rows", type=click.Choice(["error", "skip"]), default="error", show_default=True,
-            help="Refuse input with unreadable rows, or leave them out and count them.",
+            help="Reject input with unreadable rows, or skip and count them.",
         ),
-        click.option("--start", metavar="TIME", help="Start of the clock (default: the first event)."),
-        click.option("--until", metavar="TIME", help="End of the clock (default: the last event)."),
+        click.option("--start", metavar="TIME", help="Start of the clock; skip earlier rows.  [default: first event]"),
+        click.option("--until", metavar="TIME", help="End of the clock; skip later rows.  [default: last event]"),
         click.option(
             "--ended/--open", default=None if live else True,
-            help=ends if live else "Does nothing come any more?  [default: ended]",
+            help=ends if live else "Treat the input as complete, or leave open intervals unreported.  [default: ended]",
         ),
     ]  # fmt: skip
     if not live:
         options.append(click.option(
             "--host", type=click.Choice(["auto", "local", "spark"]), default="auto", show_default=True,
-            help="Where to run: in this process, on Spark (started here if there is none), or on Spark only if the "
-            "files are large or a Spark is set up.",
+            help="Where to run: in this process (local) or on Spark.  auto: on Spark if the files are large, or if a "
+            "Spark session or server is configured.",
         ))  # fmt: skip
 
     def decorate(command: Decorated) -> Decorated:
@@ -162,8 +160,8 @@ def _sorted_out(rules: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...
     events = tuple(r for r in rules if format_of(Path(split_type(r)[1])) is not None)
     kept = tuple(r for r in rules if r not in events)
     if not kept:
-        text = f"no rules are given, only events: {', '.join(events)}"
-        raise UsageProblem.of("bad-option", text, hint="rules come first: occurs COMMAND RULES.. --events PATH")
+        text = f"RULES contains only event files: {', '.join(events)}"
+        raise UsageProblem.of("bad-option", text, hint="put the rules first: occurs COMMAND RULES... --events PATH")
     return kept, events
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import click
 import pyarrow as pa
@@ -35,11 +35,13 @@ def check_targets(targets: Mapping[str, str | None], events: Iterable[str], *, o
         if target is None:
             continue
         if target == "-":
-            raise UsageProblem.of("bad-option", f"{option} -: stdout is for detections", hint="give it a file")
+            raise UsageProblem.of(
+                "bad-option", f"{option} - is not allowed: stdout is for detections", hint="name a file"
+            )
         check_target(target, option)
         path = user_path(target, option).resolve()
         if path in taken:
-            text = f"{option} {target} would overwrite what {taken[path]} names"
+            text = f"{option} {target} would overwrite the file named by {taken[path]}"
             raise UsageProblem.of("bad-option", text, hint="write to another file")
         taken[path] = f"{option} {target}"
         if not overwrite:
@@ -97,25 +99,40 @@ def rich_table(name: str, table: pa.Table) -> Table:
     return out
 
 
-def summary(tables: Mapping[str, pa.Table], counts: Mapping[str, int], seconds: float) -> None:
-    """How many of each type, and what was left out, on stderr."""
-    found = ", ".join(f"{name} {len(t):,}" for name, t in tables.items()) or "no types"
-    among = f" in {rows(counts['rows'])}" if "rows" in counts else ""
-    click.echo(f"found{among}: {found} ({seconds:.1f} s)", err=True)
+def summary(
+    tables: Mapping[str, pa.Table], counts: Mapping[str, int], seconds: float, *, intervals: bool = False
+) -> None:
+    """How many detections of each type, and which rows were skipped, on stderr.  ``intervals``: some input has ends."""
+    read = f"{counted(counts['rows'], 'row' if intervals else 'event')} read, " if "rows" in counts else ""
+    lasting = {name for name, table in tables.items() if "end" in table.column_names}
+    click.echo(f"{read}{detections({n: len(t) for n, t in tables.items()}, lasting)} in {seconds:.1f} s", err=True)
     left_out(counts)
+
+
+def detections(counts: Mapping[str, int], lasting: Collection[str] = ()) -> str:
+    """``3 detections (Fire: 1, stopped: 2 intervals)``, of rows by type; ``lasting``: the types that are intervals."""
+    total = sum(counts.values())
+    if lasting and all(name in lasting for name, n in counts.items() if n or not total):
+        what, units = "interval", {}
+    else:
+        what, units = "detection", {name: f" interval{'' if counts[name] == 1 else 's'}" for name in lasting}
+    types = ", ".join(f"{name}: {n:,}{units.get(name, '')}" for name, n in counts.items())
+    return counted(total, what) + (f" ({types})" if types else "")
 
 
 def not_done(texts: int, statements: int) -> None:
     """Actions of triggers that were not done, if there are any, on stderr."""
     counts = [f"{word} {n:,}" for word, n in (("notify", texts), ("execute", statements)) if n]
     if counts:
-        where = "`follow --actions` tells, `watch` tells and executes"
-        click.echo(f"actions not done: {', '.join(counts)} ({where})", err=True)
+        where = "`follow --actions` prints notifications; `watch` also executes statements"
+        click.echo(f"actions not executed: {', '.join(counts)} ({where})", err=True)
 
 
 def ended(counts: Mapping[str, int]) -> None:
     """How many partial matches guards have ended, of each statement, on stderr."""
-    click.echo(f"ran out of time: {', '.join(f'{name} {n:,}' for name, n in counts.items()) or 'nothing'}", err=True)
+    click.echo(
+        f"timed-out partial matches: {', '.join(f'{name}: {n:,}' for name, n in counts.items()) or 'none'}", err=True
+    )
 
 
 def never(tables: Mapping[str, pa.Table]) -> None:
@@ -125,32 +142,32 @@ def never(tables: Mapping[str, pa.Table]) -> None:
         columns = [plain_text(table.slice(0, SHOWN).column(n)).to_pylist() for n in ("time", *own)]
         for time, *values in zip(*columns, strict=True):
             of = ", ".join(f"{n} {v}" for n, v in zip(own, values, strict=True))
-            click.echo(f"never: `{name}`{f' ({of})' if of else ''} can fire no more, since {time}", err=True)
+            click.echo(f"never: `{name}`{f' ({of})' if of else ''} can no longer fire since {time}", err=True)
         if len(table) > SHOWN:
             click.echo(f"never: `{name}`: {len(table) - SHOWN:,} more (all of them: --never FILE)", err=True)
 
 
-def rows(n: int, kind: str = "") -> str:
-    """So many rows, in words."""
-    return f"{n:,} {kind}row{'' if n == 1 else 's'}"
+def counted(n: int, what: str) -> str:
+    """``1 event``, ``2,000 events``."""
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
 def left_out(counts: Mapping[str, int]) -> None:
     """Rows that are no part of the history, by reason."""
     if counts.get("bad"):
-        reasons = ", ".join(f"{n:,} {k.removeprefix('bad: ')}" for k, n in counts.items() if k.startswith("bad: "))
-        click.echo(f"left out {rows(counts['bad'], 'bad ')}: {reasons}", err=True)
+        reasons = ", ".join(f"{k.removeprefix('bad: ')}: {n:,}" for k, n in counts.items() if k.startswith("bad: "))
+        click.echo(f"skipped {counted(counts['bad'], 'bad row')} ({reasons})", err=True)
     if counts.get("outside"):
-        click.echo(f"left out {rows(counts['outside'])} outside the clock (--start, --until)", err=True)
+        click.echo(f"skipped {counted(counts['outside'], 'row')} outside the clock (--start, --until)", err=True)
     if counts.get("empty"):
-        click.echo(f"left out {rows(counts['empty'])} of no length (the end is the beginning)", err=True)
+        click.echo(f"skipped {counted(counts['empty'], 'interval')} of length 0 (the end equals the start)", err=True)
     for name, n in counts.items():
         if name.startswith("coalesced: "):
-            click.echo(f"put together {rows(n)} of {name.removeprefix('coalesced: ')} with earlier ones", err=True)
+            click.echo(f"merged {counted(n, 'row')} of {name.removeprefix('coalesced: ')} with earlier ones", err=True)
     for name, n in counts.items():
         if name.startswith(("deletes of absent", "inserts of present", "rows without a key")):
             click.echo(f"accepted: {n:,} {name}", err=True)
     nulls = {k.removeprefix("null: "): n for k, n in counts.items() if k.startswith("null: ")}
     if nulls:
-        click.echo(f"rows without a value, which no formula finds: {', '.join(f'{k} {n:,}' for k, n in nulls.items())}",
+        click.echo(f"rows with a null, which formulas ignore: {', '.join(f'{k}: {n:,}' for k, n in nulls.items())}",
                    err=True)  # fmt: skip

@@ -52,7 +52,7 @@ def detecting(spark: bool) -> Iterator[None]:
         task = bar.add_task("detecting", total=None)
 
         def told(done: int, total: int) -> None:
-            bar.update(task, description="detecting: tasks of Spark", completed=done, total=total or None)
+            bar.update(task, description="detecting (Spark tasks)", completed=done, total=total or None)
 
         with _errors(spark), _watched(told) if spark else _nothing():
             yield

@@ -25,9 +25,10 @@ def command(
     require_bounds: bool,
     max_formula: int | None,
 ) -> None:
-    """Name every problem of RULES: syntax, names, types, cycles, unbounded state.
+    """Check rules for errors and for unbounded state.
 
-    With --events also what only the data shows.  Exit status 2 if there is an error.
+    Reports every problem in syntax, names and types, and every cycle.  With --events, also checks the rules against the
+    columns and the types of the data.  Exit status 2 if there is an error.
     """
     program = occurs.load(*rules, language=language, max_formula=max_formula)
     program = program.adjusted(zone=given.zone, facts=_input.facts(given))

@@ -17,15 +17,15 @@ MODEL = ".pattern.json"
 
 @click.command("epl")
 @click.argument("rules", metavar="RULES.epl|MODEL.pattern.json")
-@click.option("--out", "-o", metavar="PATH", help=f"Write to this file; X{MODEL}: a model.")
+@click.option("--out", "-o", metavar="PATH", help=f"Write to this file; with suffix {MODEL}, write a graphical model.")
 @_options.overwrite
 def command(rules: str, out: str | None, overwrite: bool) -> None:
-    """Print RULES.epl, or the pattern of a graphical model, as canonical text, which Esper accepts.
+    """Format EPL text, or convert it to or from a graphical model.
 
-    Every clause has a line, and there are no parentheses but those that precedence needs.  Comments are not kept.
-    With -o X.pattern.json it is the other way round: one statement, and the schemas of its types, become a model.
-    With --overwrite the file may be RULES.epl itself.
-    Exit status 2, with all problems of the text or of the model, if it is wrong; then nothing is written.
+    Prints RULES.epl, or the pattern of a graphical model, as canonical text that Esper accepts: one line per clause,
+    only the parentheses that precedence needs, no comments.  With -o X.pattern.json, one statement and the schemas of
+    its types are converted to a model.  With --overwrite, the output may replace RULES.epl itself.
+    If the text or the model has errors, all of them are reported, nothing is written and the exit status is 2.
     """
     from occurs.loading import text_of
 
@@ -51,7 +51,7 @@ def _made(text: str, file: str, model: bool) -> str:
         from occurs.languages.epl.model_text import text_of
 
         if model:
-            raise UsageProblem.of("bad-option", f"{file} is a model already", hint="write its text: -o X.epl")
+            raise UsageProblem.of("bad-option", f"{file} is already a model", hint="write its text with -o X.epl")
         return text_of(text, file)
     if model:
         from occurs.languages.epl.model import dump

@@ -11,7 +11,10 @@ from occurs.cli import _input, _options
 @_options.rules
 @_options.inputs(required=False)
 def command(given: _options.Input, rules: tuple[str, ...], language: str | None) -> None:
-    """Say what runs where: evaluation order, stages, keys, how much past is kept and why, what is vectorised."""
+    """Show the execution plan: evaluation order, stages, partition keys, state retention.
+
+    With --events, the plan also shows the columns that the data has.
+    """
     program = _input.load(rules, language)
     if not given.events:
         click.echo(program.explain(**_input.arguments(given)))

@@ -12,12 +12,13 @@ import click
 import pyarrow as pa
 
 from occurs.cli import _input, _options
-from occurs.cli._output import check_targets, ended, left_out, not_done, rich_table, rows
+from occurs.cli._output import check_targets, counted, detections, ended, left_out, not_done, rich_table
 from occurs.cli._output import never as tell_never
 from occurs.connect.installed import need_pyspark
 from occurs.connect.places import split_type
 from occurs.errors import UsageProblem
-from occurs.follow.acting import Acts, acting, counted, definitions
+from occurs.follow.acting import Acts, acting, definitions
+from occurs.follow.acting import counted as counted_actions
 from occurs.follow.checkpoint import Checkpoint
 from occurs.follow.figures import Line, Totals
 from occurs.follow.follower import Asked, Follower
@@ -34,30 +35,52 @@ if TYPE_CHECKING:
 @_options.rules
 @_options.inputs(required=True, live=True)
 @_options.severity
-@click.option("--checkpoint", required=True, metavar="DIR", help="Where it notes what is done, to go on after a stop.")
-@click.option("--out", "-o", metavar="DIR|kafka://..", help="A file per micro-batch there; - is JSON lines on stdout.")
 @click.option(
-    "--out-format", type=click.Choice(list(SUFFIXES)), default="jsonl", show_default=True, help="Of the files."
+    "--checkpoint", required=True, metavar="DIR", help="Directory that records the progress, so that a restart resumes."
 )
-@click.option("--watermark", metavar="DURATION", help="How late an event may come: 10s, 5min.  [default: not at all]")
-@click.option("--trigger", metavar="DURATION", help="How often to look for events.  [default: 1s; a record: at once]")
-@click.option("--speed", type=float, metavar="X", help="Replay recorded events X times as fast as they happened.")
-@click.option("--metrics", metavar="PATH", help="Append a JSON object per micro-batch.")
-@click.option("--late", metavar="DIR", help="Write the rows that came too late, as they came (JSON lines).")
-@click.option("--bad", metavar="DIR", help="Write the rows left out, with reason and place (implies --bad-rows skip).")
+@click.option(
+    "--out",
+    "-o",
+    metavar="DIR|kafka://..",
+    help="Write to a directory, one file per micro-batch, or a topic; - is stdout (JSON lines).",
+)
+@click.option(
+    "--out-format",
+    type=click.Choice(list(SUFFIXES)),
+    default="jsonl",
+    show_default=True,
+    help="Format of the files of --out.",
+)
+@click.option(
+    "--watermark", metavar="DURATION", help="How late an event may arrive, such as 10s or 5min.  [default: 0]"
+)
+@click.option(
+    "--trigger", metavar="DURATION", help="Time between micro-batches, such as 5s.  [default: 1s; none in a replay]"
+)
+@click.option("--speed", type=float, metavar="X", help="Replay recorded events at X times their original speed.")
+@click.option("--metrics", metavar="PATH", help="Append one JSON object per micro-batch to PATH.")
+@click.option("--late", metavar="DIR", help="Write late rows as they arrived (JSON lines).")
+@click.option(
+    "--bad", metavar="DIR", help="Write the skipped rows, each with reason and place (implies --bad-rows skip)."
+)
 @_options.timeouts
 @_options.never
-@click.option("--because", is_flag=True, help="Add every detection's label and constituents, with their attributes.")
+@click.option("--because", is_flag=True, help="Add the label and the constituents of every detection.")
 @click.option("--label", is_flag=True, help="Add the label of every detection.")
-@click.option("--provisional", is_flag=True, help="Tell what still holds before it has ended, too (column final).")
-@click.option("--only", metavar="TYPE,..", help="Report these types only.")
-@click.option("--actions", is_flag=True, help="Tell on stderr what triggers notify (FTL, PTL).")
+@click.option("--provisional", is_flag=True, help="Also report open intervals (final = false) before they end.")
+@click.option("--only", metavar="TYPE,..", help="Report only these types, separated by commas.")
+@click.option("--actions", is_flag=True, help="Print the notifications of triggers on stderr (FTL, PTL).")
 @_options.instances
 @_options.formula
 @_options.windows
-@click.option("--buckets", type=int, default=4, show_default=True, help="Parts of the state; fixed for a checkpoint.")
 @click.option(
-    "--replay-from", multiple=True, metavar="PATH|TYPE=PATH", help="Recorded events, for the past of new rules."
+    "--buckets", type=int, default=4, show_default=True, help="Number of parts of the state; fixed per checkpoint."
+)
+@click.option(
+    "--replay-from",
+    multiple=True,
+    metavar="PATH|TYPE=PATH",
+    help="Recorded events that fill the past of new rules.  Repeatable.",
 )
 def command(
     given: _options.Input,
@@ -88,10 +111,10 @@ def command(
     window: str | None,
     step: str | None,
 ) -> None:
-    """Find what RULES define in events while they come.
+    """Detect in a live stream, or in a replay of recorded events.
 
-    Without --out the detections are shown as tables, or as JSON lines if stdout is no terminal.  Ctrl-C stops after the
-    current micro-batch; the same command goes on from there.
+    Prints the detections of RULES as events arrive.  Without --out, detections are printed as tables on a terminal and
+    as JSON lines otherwise.  Ctrl-C stops after the current micro-batch; the same command resumes from there.
     """
     began = time.monotonic()
     if window is not None or step is not None:
@@ -102,8 +125,8 @@ def command(
     targets = {"--out": None if out == "-" else out, "--late": late, "--bad": bad, "--timeouts": timeouts}
     targets["--never"] = never
     if never is not None and not program.tells_never:
-        text = f"--never {never}: no definition of this program has such rows"
-        raise UsageProblem.of("bad-option", text, hint="they come from triggers that look ahead, in FTL")
+        text = f"--never {never}: no trigger in these rules can report this"
+        raise UsageProblem.of("bad-option", text, hint="only FTL triggers that look ahead can become unable to fire")
     directories = {o: None if t and _is_topic(t) else t for o, t in targets.items()}
     check_targets(directories, given.events, overwrite=True)  # it goes on in its own directories, and takes no others
     source = source_of(given.events, speed)
@@ -168,23 +191,25 @@ def command(
         with line:
             went = follower.follow(checkpoint, outputs, session, metrics, line.show)
     except KeyboardInterrupt:  # while it was starting, or a second time
-        click.echo("stopped; a micro-batch that was not done is done at the next start", err=True)
+        click.echo("stopped; the next start repeats the micro-batch that was not complete", err=True)
         return
     if not went:
-        click.echo(f"{checkpoint}: this stream has been read to its end; a new --checkpoint begins anew", err=True)
+        click.echo(
+            f"{checkpoint}: this stream was already read to its end; use a new --checkpoint to read it again", err=True
+        )
         return
     lasting = sorted(t for t in program.external if t in program.declared and program.declared[t].lasting)
     _summary(follower.totals, time.monotonic() - began, lasting)
     if acts is not None:
         not_done(0, acts.statements)
     else:
-        not_done(*counted(definitions(rules, language)[0], follower.totals.found))
+        not_done(*counted_actions(definitions(rules, language)[0], follower.totals.found))
     if timeouts is not None:
         ended(follower.totals.ended)
 
 
 class Told:
-    """Notices of triggers that can fire no more, said on stderr."""
+    """Notices of triggers that can no longer fire, printed on stderr."""
 
     def write(self, batch: int, tables: Mapping[str, pa.Table]) -> None:
         tell_never(tables)
@@ -205,15 +230,20 @@ def _session(topics: bool) -> SparkSession:
 
 
 def _summary(totals: Totals, seconds: float, lasting: list[str]) -> None:
-    """How many of each type in this run, and what was left out, on stderr.  ``lasting``: types of input that last."""
-    found = ", ".join(f"{name} {n:,}" for name, n in totals.found.items()) or "nothing"
-    batches = totals.batches
-    many = "micro-batch" if batches == 1 else "micro-batches"
-    click.echo(f"found in {rows(totals.counts['rows'])}: {found} ({batches:,} {many}, {seconds:.1f} s)", err=True)
+    """How many detections of each type in this run, and which rows were skipped, on stderr.
+
+    ``lasting``: the types of the input that are intervals.
+    """
+    batches = f"{totals.batches:,} micro-batch{'' if totals.batches == 1 else 'es'}"
+    read = counted(totals.counts["rows"], "row" if lasting else "event")
+    found = detections(totals.found, totals.lasting)
+    click.echo(f"{read} read, {found} in {batches}, {seconds:.1f} s", err=True)
     left_out(totals.counts)
     if totals.counts["late"]:
-        click.echo(f"left out {rows(totals.counts['late'])} that came too late (--watermark, --late)", err=True)
+        click.echo(f"skipped {counted(totals.counts['late'], 'late row')} (--watermark, --late)", err=True)
         if lasting:
             names = ", ".join(f"`{t}`" for t in lasting)
-            text = f"a row of {names} comes at its time: delivered when it ends it is late by its length"
-            click.echo(f"hint: {text}; declare it `as changes`, or give a longer --watermark", err=True)
+            text = (
+                f"an interval of {names} belongs to its start, so one that arrives when it ends is late by its length"
+            )
+            click.echo(f"hint: {text}; declare the type `as changes`, or use a longer --watermark", err=True)

@@ -13,9 +13,10 @@ from occurs.errors import UsageProblem, did_you_mean
 @click.command("functions")
 @click.argument("name", required=False)
 def command(name: str | None) -> None:
-    """List the functions that rules may use, or explain the one called NAME.
+    """List functions and aggregates, or describe the one called NAME.
 
-    Each has an example, and the names of the languages that offer it.  The aggregates are those of TESLA.
+    The list has the functions of all languages and the aggregates of TESLA.  The description has an example and names
+    the languages that offer the function.
     """
     from occurs.expr.functions import CATALOGUE
     from occurs.languages.tesla.functions import AGGREGATES
@@ -26,7 +27,7 @@ def command(name: str | None) -> None:
         click.echo(_explained(name.lower()))
     else:
         known = {*CATALOGUE, *AGGREGATES}
-        raise UsageProblem.of("unknown-function", f"there is no function `{name}`",
+        raise UsageProblem.of("unknown-function", f"unknown function `{name}`",
                               hint=did_you_mean(name.lower(), known, "functions"))  # fmt: skip
 
 
@@ -45,7 +46,7 @@ def _list() -> None:
     for topic, functions in sorted(topics.items()):
         with out.section(topic):
             out.write_dl(sorted(functions), col_max=40)
-    click.echo(out.getvalue() + "\n`occurs functions NAME` says more about one.")
+    click.echo(out.getvalue() + "\n`occurs functions NAME` describes one of them.")
 
 
 def _explained(name: str) -> str:
@@ -56,7 +57,7 @@ def _explained(name: str) -> str:
     if name in AGGREGATES:
         found = AGGREGATES[name]
         values, result = describe.values(found.values), describe.values([found.result])
-        lines = [found.text, found.doc, f"example: of V = {values}: {result}"]
+        lines = [found.text, found.doc, f"example: for V = {values} the result is {result}"]
         offered = f"TESLA, over a window: `{found.text} within 5 min from A`"
     else:
         known = CATALOGUE[name]

@@ -16,17 +16,26 @@ _FORMATS = (".cpn", ".net.json", ".svg")
 @click.command("net")
 @click.argument("sources", nargs=-1, required=True, metavar="RULES.epl...|NET")
 @_options.inputs(required=False)
-@click.option("--language", metavar="NAME", help="The language of all rules, whatever their suffix.")
-@click.option("--out", "-o", metavar="PATH", help="A file of CPN Tools (.cpn), .net.json, or a drawing (.svg).")
+@click.option("--language", metavar="NAME", help="Language of all rules; overrides the suffix.")
+@click.option(
+    "--out", "-o", metavar="PATH", help="Write a CPN Tools file (.cpn), a .net.json file or a drawing (.svg)."
+)
 @_options.overwrite
 @click.option(
     "--black/--encoded",
     default=None,
-    help="With black transitions, or with priorities for them.  [default: encoded for .cpn, else black]",
+    help="Keep black transitions, or encode them with priorities.  [default: encoded for .cpn, else black]",
 )
 @_options.first
 @_nets.sink_exits
-@click.option("--max-events", type=click.IntRange(1), default=100_000, show_default=True, metavar="N")
+@click.option(
+    "--max-events",
+    type=click.IntRange(1),
+    default=100_000,
+    show_default=True,
+    metavar="N",
+    help="Maximum number of events.",
+)
 def command(
     given: _options.Input,
     sources: tuple[str, ...],
@@ -38,15 +47,17 @@ def command(
     sink_exits: bool,
     max_events: int,
 ) -> None:
-    """Write the net of EPL statements, or another form of NET (.cpn, .net.json).
+    """Translate EPL to a coloured Petri net, or convert a net.
 
-    Events become the tokens of its input.  CPN Tools knows no black transitions: for .cpn they are encoded by
-    priorities, which leaves the same outputs.  Without --out the net is summed up.
+    Events become tokens on the input places.  CPN Tools has no black transitions, so a .cpn file encodes them with
+    priorities; the outputs are the same.  Without --out, a summary of the net is printed.
     """
     if out is not None and not out.endswith(_FORMATS):
-        raise UsageProblem.of("unknown-format", f"--out {out}: the suffix is none of {' '.join(_FORMATS)}")
+        raise UsageProblem.of("unknown-format", f"--out {out}: unsupported format; use .cpn, .net.json or .svg")
     if out is not None and black and out.endswith(".cpn"):
-        raise UsageProblem.of("bad-option", "--black: CPN Tools has no black transitions", hint="--encoded, .net.json")
+        raise UsageProblem.of(
+            "bad-option", "--black: CPN Tools has no black transitions", hint="use --encoded or .net.json"
+        )
     target = None if out is None else user_path(out, "--out")
     if target is not None and not target.parent.is_dir():
         raise UsageProblem.of("missing-file", f"--out {out}: there is no directory {target.parent}")

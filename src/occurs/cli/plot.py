@@ -17,35 +17,35 @@ from occurs.model.source import InputOptions
 @click.command("plot")
 @click.argument("detections", nargs=-1, required=True, metavar="DETECTIONS...")
 @click.option(
-    "--out", "-o", required=True, metavar="PATH", help="A picture (.png, .svg) or a page to move about in (.html)."
+    "--out", "-o", required=True, metavar="PATH", help="Write an image (.png, .svg) or an interactive page (.html)."
 )
 @_options.overwrite
 @click.option(
     "--events", "-e", multiple=True, metavar="PATH|TYPE=PATH",
-    help="Draw these input events above the detections, their numeric attributes as lines; may be repeated.",
+    help="Draw these input events above the detections, their numeric attributes as lines.  Repeatable.",
 )
-@click.option("--rules", "-r", multiple=True, metavar="PATH", help="The rules: group rows by their partition key.")
-@click.option("--language", metavar="NAME", help="The language of all rules, whatever their suffix.")
+@click.option("--rules", "-r", multiple=True, metavar="PATH", help="Rules; the rows are grouped by their partition key.")
+@click.option("--language", metavar="NAME", help="Language of all rules; overrides the suffix.")
 @click.option(
     "--key", metavar="ATTR,..",
-    help="Group rows by the values of these attributes (empty: not at all).  [default: the partition key of --rules, "
+    help="Draw one group of lanes per value of these attributes (empty: no groups).  [default: the partition key of --rules, "
     "or an attribute that all types have]",
 )
-@click.option("--only", metavar="TYPE,..", help="Show these types of detections only, in this order.")
+@click.option("--only", metavar="TYPE,..", help="Show only these types of detections, in this order.")
 @click.option(
     "--signals", metavar="ATTR,..",
     help="Draw these numeric attributes of the events as lines (empty: none).  [default: measured values]",
 )
-@click.option("--from", "start", metavar="TIME", help="Begin here (default: with the first row).")
-@click.option("--to", "end", metavar="TIME", help="End here (default: with the last row).")
-@click.option("--title", default="", metavar="TEXT", help="A title above the picture.")
-@click.option("--theme", type=click.Choice(["light", "dark"]), help="Of a picture; an .svg has both if none is chosen.")
-@click.option("--width", type=click.IntRange(320, 10_000), metavar="PIXELS", help="Of a picture.  [default: 1200]")
-@click.option("--type-column", default="type", show_default=True, metavar="NAME", help="Of the events: their type.")
-@click.option("--time-column", default="time", show_default=True, metavar="NAME", help="Of the events: their time.")
-@click.option("--time-format", metavar="FORMAT", help="How times of events are written.  [default: ISO 8601]")
-@click.option("--time-unit", metavar="UNIT", help="What integer times count: us, ms, s, min, h or d.")
-@click.option("--lasting", metavar="TYPE,..", help="Types of intervals although no row of theirs has an end.")
+@click.option("--from", "start", metavar="TIME", help="Start of the timeline.  [default: first row]")
+@click.option("--to", "end", metavar="TIME", help="End of the timeline.  [default: last row]")
+@click.option("--title", default="", metavar="TEXT", help="Title of the timeline.")
+@click.option("--theme", type=click.Choice(["light", "dark"]), help="Colours of an image.  [default: both in .svg, light in .png]")
+@click.option("--width", type=click.IntRange(320, 10_000), metavar="PIXELS", help="Width of an image in pixels.  [default: 1200]")
+@click.option("--type-column", default="type", show_default=True, metavar="NAME", help="Column of --events with the type.")
+@click.option("--time-column", default="time", show_default=True, metavar="NAME", help="Column of --events with the time.")
+@click.option("--time-format", metavar="FORMAT", help="Format of times in --events.  [default: ISO 8601]")
+@click.option("--time-unit", metavar="UNIT", help="Unit of integer times: us, ms, s, min, h or d.")
+@click.option("--lasting", metavar="TYPE,..", help="Types to draw as intervals even if no row has an end.")
 def command(
     detections: tuple[str, ...],
     out: str,
@@ -67,10 +67,11 @@ def command(
     time_unit: str | None,
     lasting: str | None,
 ) -> None:
-    """Draw a timeline of DETECTIONS: files that `occurs run --out` wrote, or directories of them.
+    """Draw a timeline of detections.
 
-    A row with an `end` is a bar, which reaches to the right border if its interval is open; other rows are marks. With
-    --events, input events are marks, their numeric attributes are lines, and input intervals are bars.
+    DETECTIONS are files that `occurs run --out` wrote, or directories of such files.  A row with an `end` is drawn as a
+    bar, which reaches the right border if the interval is still open; other rows are drawn as marks.  With --events,
+    input events are drawn as marks, their numeric attributes as lines, and input intervals as bars.
     """
     from occurs.plot.keys import split
     from occurs.plot.timeline import WIDTH, Timeline, check, input_events
@@ -112,7 +113,7 @@ def command(
         shown = line.save(target, overwrite=overwrite, width=width or WIDTH, theme=theme)
     rows = sum(len(lane.start) for group in shown.groups for lane in group.lanes)
     total = sum(map(len, tables.values())) + sum(map(len, inputs.values()))
-    click.echo(f"{out}: {rows:,} rows of {total:,}", err=True)
+    click.echo(f"{out}: {rows:,} of {total:,} rows drawn", err=True)
     for notice in shown.notices:
         click.echo(notice, err=True)
 
@@ -124,5 +125,5 @@ def _listed(text: str | None) -> tuple[str, ...]:
 def _known(name: str, history: History, option: str) -> bool:
     if name not in history.tables:
         hint = did_you_mean(name, history.tables, "types")
-        raise UsageProblem.of("unknown-name", f"{option}: there are no rows of `{name}`", hint=hint)
+        raise UsageProblem.of("unknown-name", f"{option}: there are no rows of type `{name}`", hint=hint)
     return True

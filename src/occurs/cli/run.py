@@ -24,18 +24,25 @@ from occurs.languages.logic import LANGUAGES
 @_options.rules
 @_options.inputs(required=False)
 @_options.severity
-@click.option("--out", "-o", metavar="PATH", help=".jsonl, .csv, .parquet or a directory; - is JSON lines on stdout.")
-@click.option("--because", is_flag=True, help="Add every detection's label and constituents, with their attributes.")
+@click.option(
+    "--out",
+    "-o",
+    metavar="PATH",
+    help="Write to a .jsonl, .csv or .parquet file, or a directory; - is JSON lines on stdout.",
+)
+@click.option("--because", is_flag=True, help="Add the label and the constituents of every detection.")
 @click.option("--label", is_flag=True, help="Add the label of every detection.")
-@click.option("--bad", metavar="PATH", help="Write the rows left out, with reason and place (implies --bad-rows skip).")
-@click.option("--late", metavar="PATH", help="Write the rows that came too late: a history has none.")
+@click.option(
+    "--bad", metavar="PATH", help="Write the skipped rows, each with reason and place (implies --bad-rows skip)."
+)
+@click.option("--late", metavar="PATH", help="Write late rows to PATH (always empty for a finished history).")
 @_options.never
 @_options.timeouts
 @_options.overwrite
 @_options.instances
 @_options.formula
 @_options.windows
-@click.option("--only", metavar="TYPE,..", help="Report these types only.")
+@click.option("--only", metavar="TYPE,..", help="Report only these types, separated by commas.")
 def command(
     given: _options.Input,
     rules: tuple[str, ...],
@@ -56,9 +63,10 @@ def command(
     window: str | None,
     step: str | None,
 ) -> None:
-    """Find everything that RULES define in the events.
+    """Detect in a finished history.
 
-    Without --out the detections are shown as tables, or as JSON lines if stdout is no terminal.
+    Prints every detection of RULES in --events.  Without --out, detections are printed as tables on a terminal and as
+    JSON lines otherwise.
     """
     began = time.monotonic()
     targets = {"--out": None if out == "-" else out, "--bad": bad, "--late": late, "--timeouts": timeouts}
@@ -87,8 +95,8 @@ def command(
         with _input.doing("reading"):
             events = _input.read(program, given)
     if never is not None and not program.tells_never:
-        text = f"--never {never}: no definition of this program has such rows"
-        raise UsageProblem.of("bad-option", text, hint="they come from triggers that look ahead, in FTL")
+        text = f"--never {never}: no trigger in these rules can report this"
+        raise UsageProblem.of("bad-option", text, hint="only FTL triggers that look ahead can become unable to fire")
     with detecting(host == "spark"):
         found = program.detect(events, because=because, with_label=label, only=chosen, **keywords)
         tables = {name: to_arrow(found[name]) for name in found}
@@ -113,7 +121,8 @@ def command(
         write_rows(late, None if found.late is None else to_arrow(found.late), "--late")
     if timeouts is not None:
         write(timeouts, partial, "--timeouts")
-    summary(tables, counts, time.monotonic() - began)
+    lasting = any(program.declared[t].lasting for t in program.external if t in program.declared)
+    summary(tables, counts, time.monotonic() - began, intervals=lasting)
     if any((language or suffixes().get(Path(path).suffix)) in LANGUAGES for path in rules):
         from occurs.follow.acting import counted, definitions
 

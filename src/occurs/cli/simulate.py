@@ -9,7 +9,7 @@ from collections import Counter
 import click
 
 from occurs.cli import _input, _nets, _options
-from occurs.cli._output import check_targets, put
+from occurs.cli._output import check_targets, counted, put
 from occurs.cli._progress import counting
 from occurs.errors import UsageProblem
 from occurs.nets.firing import Element
@@ -20,23 +20,34 @@ from occurs.nets.net import Marking, Net
 @click.command("simulate")
 @click.argument("sources", nargs=-1, required=True, metavar="RULES.epl...|NET")
 @_options.inputs(required=False)
-@click.option("--language", metavar="NAME", help="The language of all rules, whatever their suffix.")
-@click.option("--seed", type=int, metavar="N", help="Any of the enabled firings, drawn from this seed.")
+@click.option("--language", metavar="NAME", help="Language of all rules; overrides the suffix.")
+@click.option("--seed", type=int, metavar="N", help="Choose enabled firings at random with this seed.")
 @click.option(
-    "--deterministic", is_flag=True, help="Always the first enabled firing in the order of the net (default)."
+    "--deterministic", is_flag=True, help="Choose the first enabled firing in the order of the net (default)."
 )
-@click.option("--steps", type=click.IntRange(0), metavar="N", help="Stop after so many firings.")
-@click.option("--trace", is_flag=True, help="Show every firing, with the values of its variables.")
-@click.option("--black/--encoded", default=True, show_default=True, help="Black transitions, or priorities for them.")
+@click.option("--steps", type=click.IntRange(0), metavar="N", help="Maximum number of firings.")
+@click.option("--trace", is_flag=True, help="Print every firing with the values of its variables on stderr.")
+@click.option(
+    "--black/--encoded", default=True, show_default=True, help="Use black transitions, or encode them with priorities."
+)
 @_options.first
 @_nets.sink_exits
-@click.option("--out", "-o", metavar="PATH", help="Write what was derived: .jsonl, .csv, .parquet or a directory.")
+@click.option(
+    "--out", "-o", metavar="PATH", help="Write the detections to a .jsonl, .csv or .parquet file, or a directory."
+)
 @_options.overwrite
-@click.option("--max-events", type=click.IntRange(1), default=100_000, show_default=True, metavar="N")
-@click.option("--space", is_flag=True, help="Explore the state space instead, and report as CPN Tools does.")
-@click.option("--random", "random_file", metavar="FILE", help="Random streams as FILE (.toml, .json) says, and counts.")
-@click.option("--runs", type=click.IntRange(1), default=100, show_default=True, metavar="N", help="With --random.")
-@click.option("--max-states", type=click.IntRange(1), default=100_000, show_default=True, metavar="N")
+@click.option("--max-events", type=click.IntRange(1), default=100_000, show_default=True, metavar="N",
+              help="Maximum number of events.")
+@click.option("--space", is_flag=True, help="Explore the state space and print a report like that of CPN Tools.")
+@click.option(
+    "--random", "random_file", metavar="FILE",
+    help="Run on random streams described in FILE (.toml, .json), print counts.",
+)  # fmt: skip
+@click.option(
+    "--runs", type=click.IntRange(1), default=100, show_default=True, metavar="N", help="Number of runs of --random."
+)
+@click.option("--max-states", type=click.IntRange(1), default=100_000, show_default=True, metavar="N",
+              help="Maximum number of markings that --space explores.")
 def command(
     given: _options.Input,
     sources: tuple[str, ...],
@@ -56,21 +67,22 @@ def command(
     runs: int,
     max_states: int,
 ) -> None:
-    """Run the net of EPL statements over events, or a NET (.cpn, .net.json), to its end.
+    """Simulate the net of EPL statements, or a net from a file.
 
-    What the statements derive goes to stdout (of a NET the last marking), how often each transition fired to stderr.
-    With --space every order of firings is tried; exit status 1 if there were more than --max-states markings.
+    For rules, the detections are printed on stdout; for a NET (.cpn, .net.json), the final marking.  The number of
+    firings of each transition is printed on stderr.  With --space, every order of firings is explored; exit status 1 if
+    there are more than --max-states markings.
 
-    With --random the net runs many times over streams that FILE describes by distributions of types, gaps and values
-    (docs/nets.md); how many events of each type it derives is told with confidence intervals.
+    With --random, the net runs on many random streams.  FILE describes the distributions of types, gaps and values
+    (docs/nets.md).  The number of detections of each type is printed with confidence intervals.
     """
     if seed is not None and deterministic:
-        raise UsageProblem.of("bad-option", "--seed with --deterministic", hint="one of the two")
+        raise UsageProblem.of("bad-option", "--seed and --deterministic exclude each other", hint="use one of them")
     check_targets({"--out": None if out == "-" else out}, given.events, overwrite=overwrite)
     if random_file is not None:
         if given.events or space or trace or out:
-            text = "--random with --events, --space, --trace or --out"
-            raise UsageProblem.of("bad-option", text, hint="random streams are counted only")
+            text = "--random cannot be combined with --events, --space, --trace or --out"
+            raise UsageProblem.of("bad-option", text, hint="--random only prints counts")
         _counted(
             sources, given, language, random_file, runs, 0 if seed is None else seed, steps, black, first, sink_exits
         )
@@ -79,7 +91,8 @@ def command(
         sources, given, language, first=first, sink_exits=sink_exits, max_events=max_events, runs=True
     )
     if out is not None and loaded.translation is None:
-        raise UsageProblem.of("bad-option", f"--out {out}: {sources[0]} is a net", hint="rules derive what is written")
+        text = f"--out {out}: {sources[0]} is a net and has no detections"
+        raise UsageProblem.of("bad-option", text, hint="--out is for EPL rules")
     net = loaded.with_encoding(not black)
     if space:
         _explored(net, max_states)
@@ -108,9 +121,10 @@ def _run(net: Net, seed: int | None, steps: int | None, trace: bool) -> Marking:
     simulator = Simulator(net, seed)
     with _input.doing("running"):
         done = simulator.run(steps, told)
-    ended = "nothing more is enabled" if not simulator.enabled() else "more could fire"
-    each = ", ".join(f"{name} {n:,}" for name, n in fired.items()) or "nothing"
-    click.echo(f"{fired.total():,} firings ({time.monotonic() - began:.1f} s), {ended}: {each}", err=True)
+    ended = "no transition is enabled" if not simulator.enabled() else "stopped by --steps"
+    each = ", ".join(f"{name}: {n:,}" for name, n in fired.items())
+    fired_text = counted(fired.total(), "firing") + (f" ({each})" if each else "")
+    click.echo(f"{fired_text} in {time.monotonic() - began:.1f} s, {ended}", err=True)
     return done.marking
 
 
@@ -133,8 +147,8 @@ def _counted(
     stream = read(file)
     loaded = _nets.load(sources, given, language, first=first, sink_exits=sink_exits, start=stream.start)
     if loaded.translation is None:
-        text = f"--random: {sources[0]} is a net"
-        raise UsageProblem.of("bad-option", text, hint="streams are for rules, whose types they have")
+        text = f"--random cannot be used with the net {sources[0]}"
+        raise UsageProblem.of("bad-option", text, hint="random streams need EPL rules, which declare the event types")
     with counting("running", runs) as told:
         done = analysis(loaded.translation, stream, runs, seed, encoded=not black, limit=steps, progress=told)
     rows = [("", "mean", f"{done.confidence:.0%} interval", "least", "most", "runs with any")]
@@ -148,7 +162,7 @@ def _counted(
     for r in rows:
         cells = (c.rjust(w) for c, w in zip(r[1:], widths[1:], strict=True))
         click.echo("  ".join((r[0].ljust(widths[0]), *cells)).rstrip())
-    click.echo(f"{done.runs:,} runs" + ("" if done.complete else f"; some were stopped at {steps:,} firings"), err=True)
+    click.echo(f"{done.runs:,} runs" + ("" if done.complete else f"; some stopped after {steps:,} firings"), err=True)
 
 
 def _explored(net: Net, limit: int) -> None:

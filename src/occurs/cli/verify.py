@@ -12,16 +12,18 @@ from occurs.cli import _input, _options
 @click.command("verify")
 @_options.rules
 @_options.inputs(required=False)
-@click.option("--max-events", type=click.IntRange(min=1), metavar="N", help="Refuse more.  [default: 20,000]")
+@click.option(
+    "--max-events", type=click.IntRange(min=1), metavar="N", help="Maximum number of events.  [default: 20,000]"
+)
 @_options.first
 def command(
     given: _options.Input, rules: tuple[str, ...], language: str | None, max_events: int | None, first: int
 ) -> None:
-    """Compare what the engine finds with the plain transcription of the language's definition.
+    """Compare the engine with the reference semantics on your events.
 
-    Statements of EPL that have nets are compared with these, too, with black transitions and without.
+    EPL statements that can be translated to nets are also compared with their nets, with black transitions and without.
 
-    The reference is slow: take some thousand events.  Exit status 1 if they differ.
+    The reference is slow, so use a few thousand events at most.  Exit status 1 if the results differ.
     """
     program = _input.load(rules, language)
     _input.need_events(program, given)

@@ -14,21 +14,25 @@ from occurs.errors import ResourceProblem
 @click.command("warm")
 @click.option(
     "--processes", "-p", type=click.IntRange(1), metavar="N", default=os.cpu_count() or 1, show_default="one per core",
-    help="How many processes compile at a time.",
+    help="Number of processes that compile in parallel.",
 )  # fmt: skip
 def command(processes: int) -> None:
-    """Compile all kernels now, so that no later run waits for it; for images of containers and clusters.
+    """Compile all kernels in advance.
 
-    Compiled kernels are kept in OCCURS_CACHE, or in `occurs` in the cache folder of the user.
+    Later runs then start without compiling, for example in a container image.
+     Compiled kernels are stored in the folder OCCURS_CACHE, or in `occurs` in
+    the cache folder of the user.
     """
     from occurs.kernelwork import all_lines, warm
 
     place = kernelcache.folder()
     if place is None:
-        raise ResourceProblem.of("cannot-write", "there is no folder for compiled kernels", hint="set OCCURS_CACHE")
+        raise ResourceProblem.of(
+            "cannot-write", "there is no folder for compiled kernels", hint="set OCCURS_CACHE to a writable folder"
+        )
     lines = all_lines()
     with counting("compiling", len(lines)) as told:
         warm(lines, processes, told)
     files = [file for file in place.iterdir() if file.name.endswith(kernelcache.versions())]
     size = sum(file.stat().st_size for file in files) / 1e6
-    click.echo(f"{len(lines)} kernels are compiled: {len(files)} files, {size:.0f} MB in {place}", err=True)
+    click.echo(f"{len(lines)} kernels compiled: {len(files)} files, {size:.0f} MB, in {place}", err=True)

@@ -11,6 +11,7 @@ from typing import IO, Any
 import click
 
 from occurs.cli import _input, _options
+from occurs.cli._output import counted, detections
 from occurs.connect.changes.model import Watched
 from occurs.connect.changes.place import open_feed
 from occurs.connect.changes.store import Store
@@ -30,19 +31,30 @@ from occurs.watch.webhook import Webhook
 
 @click.command("watch")
 @click.argument("rules", nargs=-1, metavar="RULES...")
-@click.option("--language", metavar="NAME", help="The language of all rules, whatever their suffix.")
-@click.option("--database", required=True, metavar="URL", help="sqlite:PATH or postgresql://user@host/database.")
-@click.option("--name", default="watch", show_default=True, metavar="NAME", help="Of this watcher, one of several.")
-@click.option("--install", is_flag=True, help="Make the log and its triggers, and stop.  [default: and watch]")
-@click.option("--role", metavar="ROLE", help="PostgreSQL, when installing: who may watch besides.")
-@click.option("--uninstall", is_flag=True, help="Remove every trace of all watchers, and stop.")
-@click.option("--print-sql", is_flag=True, help="Print what would be run to install (or --uninstall), and stop.")
-@click.option("--once", is_flag=True, help="Judge what is there, and stop.  [default: wait for more]")
-@click.option("--coalesce-above", type=click.IntRange(1), metavar="N", help="If more transactions wait: one state.")
-@click.option("--keep-log", is_flag=True, help="Delete nothing from the log.")
-@click.option("--out", "-o", metavar="PATH", help="Append the detections there (JSON lines).  [default: to stdout]")
-@click.option("--label", is_flag=True, help="Add the label of every detection: the same if it is written again.")
-@click.option("--webhook", metavar="URL", help="POST every detection there, with its label as Idempotency-Key.")
+@click.option("--language", metavar="NAME", help="Language of all rules; overrides the suffix.")
+@click.option(
+    "--database", required=True, metavar="URL", help="Database: sqlite:PATH or postgresql://user@host/database."
+)
+@click.option(
+    "--name", default="watch", show_default=True, metavar="NAME", help="Name of this watcher, if there are several."
+)
+@click.option("--install", is_flag=True, help="Install the change log and its database triggers, then exit.")
+@click.option("--role", metavar="ROLE", help="With --install: also allow this PostgreSQL role to watch.")
+@click.option("--uninstall", is_flag=True, help="Remove the change log, its triggers and all watchers, then exit.")
+@click.option("--print-sql", is_flag=True, help="Print the SQL of --install (or --uninstall) without running it.")
+@click.option("--once", is_flag=True, help="Process the changes logged so far, then exit.  [default: wait for more]")
+@click.option(
+    "--coalesce-above",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Merge waiting transactions into one state if there are more than N.",
+)
+@click.option("--keep-log", is_flag=True, help="Keep processed changes in the log.")
+@click.option("--out", "-o", metavar="PATH", help="Append the detections to PATH (JSON lines).  [default: stdout]")
+@click.option(
+    "--label", is_flag=True, help="Add the label of every detection; a repeated detection has the same label."
+)
+@click.option("--webhook", metavar="URL", help="POST every detection to URL, with its label as Idempotency-Key.")
 @_options.severity
 @_options.formula
 def command(
@@ -64,20 +76,21 @@ def command(
     require_bounds: bool,
     max_formula: int | None,
 ) -> None:
-    """Follow what is committed to the tables that RULES name, and run the actions of their triggers.
+    """Watch database tables and run the actions of triggers.
 
-    Detections go to stdout as JSON lines, notifications to stderr.  Ctrl-C stops after the current state; the same
-    command goes on from there, as it does after any crash.
+    Follows the changes that are committed to the tables declared in RULES.  Detections are printed on stdout as JSON
+    lines, notifications on stderr.  Ctrl-C stops after the current state; the same command resumes from there, also
+    after a crash.
     """
     if not name.replace("-", "").replace("_", "").isalnum():
-        raise UsageProblem.of("bad-option", f"--name {name}", hint="letters, digits, - and _")
+        raise UsageProblem.of("bad-option", f"invalid --name {name}", hint="use letters, digits, - and _")
     feed = open_feed(database, keep=keep_log, role=role)
     try:
         if uninstall:
             _uninstall(feed, print_sql)
             return
         if not rules:
-            raise UsageProblem.of("bad-option", "which rules?", hint="occurs watch RULES... --database URL")
+            raise UsageProblem.of("bad-option", "missing argument RULES", hint="occurs watch RULES... --database URL")
         known = suffixes()
         texts = [(text_of(Path(p)), p, language or known.get(Path(p).suffix, "")) for p in rules]
         found = read_rules(texts, feed.describe, feed.refuses)
@@ -100,7 +113,7 @@ def _install(feed: Store, rules: Rules, name: str) -> None:
     feed.install(rules.tables, name, rules.identity)
     unchanged(feed, name, rules)
     assert feed.installed(rules.tables, name)
-    click.echo(f"{feed.name}: the changes of {_shown(rules.tables)} are logged for `{name}`", err=True)
+    click.echo(f"{feed.name}: changes of {_shown(rules.tables)} are now logged for `{name}`", err=True)
 
 
 def _uninstall(feed: Store, print_sql: bool) -> None:
@@ -109,7 +122,7 @@ def _uninstall(feed: Store, print_sql: bool) -> None:
             click.echo(f"{statement};")
         return
     gone = feed.uninstall()
-    click.echo(f"{feed.name}: {'no trace is left' if gone else 'there was no log'}", err=True)
+    click.echo(f"{feed.name}: {'the change log was removed' if gone else 'no change log is installed'}", err=True)
 
 
 def _watch(
@@ -151,7 +164,7 @@ def _watch(
                         break
                     watcher.idle(stop.is_set)
     except KeyboardInterrupt:
-        click.echo("stopped; what was not done is done at the next start", err=True)
+        click.echo("stopped; the next start resumes with the state that was not complete", err=True)
     watcher.prune(now=True)
     _summary(watcher.figures, actions, time.monotonic() - began)
     if actions.tally.failed:
@@ -160,21 +173,25 @@ def _watch(
 
 def _line(figures: Figures, actions: Actions) -> str:
     found = sum(actions.tally.found.values())
-    return f"{figures.states:,} states, {found:,} found, position {figures.position:,}"
+    return f"{counted(figures.states, 'state')}, {counted(found, 'detection')}, position {figures.position:,}"
 
 
 def _summary(figures: Figures, actions: Actions, seconds: float) -> None:
     """What was seen and done in this run, on stderr."""
     tally = actions.tally
-    found = ", ".join(f"{n} {k:,}" for n, k in tally.found.items()) or "nothing"
-    states = f"{figures.states:,} state{'' if figures.states == 1 else 's'}"
-    click.echo(f"found in {states} ({figures.transactions:,} transactions): {found} ({seconds:.1f} s)", err=True)
+    read = f"{counted(figures.states, 'state')} read ({counted(figures.transactions, 'transaction')})"
+    click.echo(f"{read}, {detections(tally.found)} in {seconds:.1f} s", err=True)
     if figures.merged:
-        click.echo(f"coalesced {figures.coalesced:,} transactions to {figures.merged:,} states", err=True)
+        click.echo(
+            f"merged {counted(figures.coalesced, 'transaction')} into {counted(figures.merged, 'state')}", err=True
+        )
     if figures.raised:
-        click.echo(f"the clock went back {figures.raised:,} times: the time was raised", err=True)
+        click.echo(
+            f"the clock went backwards {counted(figures.raised, 'time')}; those commits were given later times",
+            err=True,
+        )
     if tally.failed:
-        click.echo(f"{tally.failed:,} action{'' if tally.failed == 1 else 's'} failed", err=True)
+        click.echo(f"{counted(tally.failed, 'action')} failed", err=True)
 
 
 def _shown(tables: tuple[Watched, ...]) -> str:

@@ -25,13 +25,17 @@ _RECENT = 10
 
 @dataclass
 class Totals:
-    """Of this run.  ``ended``: partial matches that guards ended; ``last``: the latest micro-batch as in
-    ``--metrics``."""
+    """The counts of this run.
+
+    ``ended``: partial matches that guards ended; ``lasting``: detected types that are intervals; ``last``: the latest
+    micro-batch as in ``--metrics``.
+    """
 
     found: Counter[str] = field(default_factory=Counter)
     ended: Counter[str] = field(default_factory=Counter)
     never: Counter[str] = field(default_factory=Counter)
     counts: Counter[str] = field(default_factory=Counter)
+    lasting: set[str] = field(default_factory=set)
     last: dict[str, Any] = field(default_factory=dict)
     batches: int = 0
     _recent: list[tuple[float, int]] = field(default_factory=list)
@@ -41,6 +45,7 @@ class Totals:
         found = {t: len(table) for t, table in done.found.items()}
         f = done.figures
         self.found.update(found)
+        self.lasting.update(t for t, table in done.found.items() if "end" in table.column_names)
         self.never.update({name: len(table) for name, table in done.never.items()})
         self.ended.update({name: len(table) for name, table in done.timeouts.items()})
         self.counts.update({n: f[n] or 0 for n in ("rows", "bad", "outside", "empty", "late")})
@@ -68,16 +73,16 @@ class Totals:
         return rows / passed if passed > 0 else 0.0
 
     def line(self, kind: TimeKind) -> str:
-        """For people: events/s, detections, the frontier and its lag, rows that wait, are kept, late or bad."""
+        """The status line: events/s, detections, the frontier and its lag, rows buffered, kept, late or bad."""
         if not self.last:
             return "waiting for events"
         last = self.last
         parts = [
             f"{self.counts['rows']:,} events ({self.rate:,.0f}/s)",
-            f"{sum(self.found.values()):,} found",
-            f"at {shown_time(last['frontier'], kind)} -{shown_span(last['lag'], kind)}",
-            f"{last['waiting']:,} waiting",
-            f"{last['kept']:,} kept",
+            f"{sum(self.found.values()):,} detections",
+            f"frontier {shown_time(last['frontier'], kind)} (lag {shown_span(last['lag'], kind)})",
+            f"{last['waiting']:,} buffered",
+            f"{last['kept']:,} rows of state",
         ]
         parts += [f"{self.counts[n]:,} {n}" for n in ("late", "bad") if self.counts[n]]
         return ", ".join(parts)

@@ -22,8 +22,8 @@ from occurs.model.special import take_in, time_kind
 from occurs.model.types import Type
 
 GOOD, OUTSIDE, BAD = 0, 1, 2
-_LASTING = "lasting row of a type of events"
-_OWNED = "row of a type that the rules define"
+_LASTING = "interval of a type that is declared as an event"
+_OWNED = "row of a type that the rules derive"
 
 
 def wide(sources: Sequence[Source], expected: Expected) -> pa.Table:

@@ -64,7 +64,7 @@ class BadRows:
             reasons[f"bad: {found.reason}"] += len(found.at)
         torn = sum(len(s.torn) for s in self._sources)
         if torn:
-            reasons["bad: torn line"] = torn
+            reasons["bad: unreadable line"] = torn
         rows = torn
         for number in {f.source for f in self._found}:
             rows += len(np.unique(np.concatenate([f.at for f in self._found if f.source == number])))
@@ -109,7 +109,8 @@ class BadRows:
                 rows.append({"reason": found.reason, **place, "value": _text(value), "data": text})
         for source in self._sources:
             for number, text in source.torn:
-                rows.append({"reason": "torn line", "file": source.file, "row": number, "value": text, "data": text})
+                place = {"file": source.file, "row": number}
+                rows.append({"reason": "unreadable line", **place, "value": text, "data": text})
         return pa.Table.from_pylist(rows, SCHEMA) if rows else None
 
 

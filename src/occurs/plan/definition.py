@@ -157,7 +157,7 @@ class PatternDefinition(Definition):
     @property
     def endless(self) -> str:
         if self.pattern.consuming or self.pattern.rules[0].recursive:
-            return "a consuming or recursive rule depends on all that was found before"
+            return "a consuming or recursive rule depends on all earlier detections"
         return ""
 
     @property
@@ -243,7 +243,7 @@ class NetDefinition(Named):
 
     @property
     def endless(self) -> str:
-        return "what holds may have begun at any time before"
+        return "an interval may have started at any earlier time"
 
     @property
     def row_by_row(self) -> bool:

@@ -27,9 +27,9 @@ def _late(stage: Stage) -> list[Problem]:
         if read is None or d.output in late:
             continue
         late.add(d.output)
-        text = f"`{d.output}` reads `{read}`, which may be known arbitrarily late"
+        text = f"`{d.output}` reads `{read}`, whose detections may become final arbitrarily late"
         file, span = _where(d)
-        hint = "its rows come as late as what it reads"
+        hint = f"the detections of `{d.output}` are as late as those of `{read}`"
         out.append(Problem("unbounded-delay", text, severity="warning", file=file, span=span, hint=hint))
     return out
 
@@ -58,15 +58,16 @@ def _single(stage: Stage) -> list[Problem]:
     for group in groups(stage.definitions, stage):
         if group.mode == "single":
             names = ", ".join(f"`{t}`" for t in group.stage.defined)
-            text = f"{names}: on Spark this runs in one partition, as {group.why} and there is no common key"
-            hint = "equate an attribute of all events of a rule: `A(Key = $k) and last B(Key = $k) ...`"
+            text = f"{names}: on Spark this runs in a single partition because no partition key could be inferred"
+            text += f"; it cannot be split by time either: {group.why}"
+            hint = "equate one attribute across all events of a rule: `A(Key = $k) and last B(Key = $k) ...`"
             if any(isinstance(d, SequenceDefinition) for d in group.stage.definitions):
-                hint = "equate an attribute of every event with one of the first: `every a=A -> b=B(k=a.k)`"
+                hint = "equate an attribute of every event with one of the first event: `every a=A -> b=B(k=a.k)`"
             elif any(isinstance(d, TriggerDefinition) for d in group.stage.definitions):
-                hint = "let a generic variable stand in all that is read: `for each y in (select ..): T(y) ..`"
+                hint = "use one generic variable in all that the trigger reads: `for each y in (select ..): T(y) ..`"
             elif any(isinstance(d, PipesDefinition) for d in group.stage.definitions):
-                hint = "split pipes by a key: `SLICE EACH p WITH (THE SUM OF *.v) ON key`"
+                hint = "slice the items by a key: `SLICE EACH p WITH (THE SUM OF *.v) ON key`"
             elif all(isinstance(d, NetDefinition) for d in group.stage.definitions):
-                hint = "let one variable stand in every atom and in the head: `state s(V) : a(V) ~> b(V).`"
+                hint = "use one variable in every atom and in the head: `state s(V) : a(V) ~> b(V).`"
             out.append(Problem("global-stage", text, severity="warning", hint=hint))
     return out

@@ -40,7 +40,7 @@ class PipesDefinition(Named):
 
     @property
     def endless(self) -> str:
-        return "" if self.single else f"{self.ordered} needs all items in their order"
+        return "" if self.single else f"{self.ordered} needs all items in order"
 
     def reasoning(self, schemas: Mapping[str, Schema]) -> PipesDefinition:
         return replace(self, reasons=True)

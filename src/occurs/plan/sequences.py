@@ -37,7 +37,7 @@ class SequenceDefinition(Named):
 
     @property
     def endless(self) -> str:
-        return "" if self.single else "what a pattern waits for depends on all that came before"
+        return "" if self.single else "a partial match may depend on any earlier event"
 
     @property
     def row_by_row(self) -> bool:

@@ -260,7 +260,7 @@ def _group(stage: Stage) -> Group:
     if why:
         late = _late(stage.definitions)
         nets = [t for t, m in stage.nets.items() if any(t in d.reads and _bound(m, d, late) for d in stage.definitions)]
-        tied = f", {', '.join(nets)} can be read only where it is made," if nets else ""
+        tied = f", and {', '.join(nets)} can only be read in the stage that computes it" if nets else ""
         return Group(stage, "single", why=why + tied)
     return Group(stage, "slices", overlap=reach(stage))
 

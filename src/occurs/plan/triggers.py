@@ -61,7 +61,7 @@ class TriggerDefinition(Named):
     @property
     def endless(self) -> str:
         if self.reasons or self.never:
-            return "all states are asked for since a trigger was activated"
+            return "the trigger reads all states since its activation"
         return self.whole if self.overlap is None else ""
 
     def back(self, type: str) -> int:

@@ -148,7 +148,7 @@ class Actions:
         if "never" in entry:
             self.tally.never += 1
             which = "".join(f", {n} = {shown(v)}" for n, v in entry["generics"].items())
-            self.tell(f"never: `{trigger}` can fire no more (since {when}{which})")
+            self.tell(f"never: `{trigger}` can no longer fire (since {when}{which})")
             body = {"never": trigger, **body, **entry["generics"]}
         elif "type" in entry:
             self.tally.found[entry["type"]] = self.tally.found.get(entry["type"], 0) + 1

@@ -19,4 +19,4 @@ def test_functions_that_are_called_row_by_row():
     half = pipes.function(inputs=(float,), outputs=(float,), vectorised=False)(lambda a: a / 2)
     trades = pipes.source("Trade", type={"price": float})
     found = pipes.program(half(trades["price"]).named("Half")).explain()
-    assert "whole columns at once, but `<lambda>` row by row" in found
+    assert "vectorised, except `<lambda>`, which runs row by row" in found

@@ -142,7 +142,7 @@ def test_a_file_is_a_history(rules: Path) -> None:
     program = occurs.load(rules)
     with pytest.raises(occurs.UsageProblem, match="which is a history, not events one by one"):
         program.live({"Read": {"text": "string"}}, time_unit="s")
-    assert "not at all: FILE data/stock.csv is read as a history only" in program.explain()
+    assert "not supported: FILE data/stock.csv can only be read as a history" in program.explain()
     stamped = READ.set_column(0, "time", READ["time"].cast(pa.timestamp("us")))
     with pytest.raises(occurs.InputProblem, match="all tables of a run count time alike"):
         program.detect({"Read": stamped})

@@ -94,9 +94,9 @@ def test_all_kinds_of_columns_can_be_written(tmp_path) -> None:
 def test_explain_names_processors_and_keys() -> None:
     program = occurs.parse(TEXT, "esql")
     text = program.explain(reads(4))
-    assert "PerKey: split by key (Read by k)" in text
+    assert "PerKey: partitioned by key (Read by k)" in text
     assert "Mean: pipes over Read: Events -> Lift -> Window" in text
-    assert ": row by row, no shuffle" in text
+    assert ": row by row, without a shuffle" in text
     assert "Mean: Window: the last 3 items" in text
 
 
@@ -105,7 +105,7 @@ def test_what_needs_the_whole_order_is_said_to_run_in_one_partition() -> None:
     history = program.history(reads(4), InputOptions())
     (found,) = notes(program.plan(history.schemas, history.kind))
     assert found.kind == "global-stage"
-    assert "Window needs all items in their order" in found.message
+    assert "Window needs all items in order" in found.message
     assert "SLICE EACH" in (found.hint or "")
 
 

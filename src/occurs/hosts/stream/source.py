@@ -106,10 +106,17 @@ def _refuse_rows(reading: Reading, part: Part) -> None:
         column, _ = part.columns[reading.options.end]
         events = [t for t in reading.reads if t not in reading.schemas or not reading.schemas[t].lasting]
         read = part.type.isin(events) if events else F.lit(False)
-        part.bad.append(("lasting row of a type of events", reading.options.end, column, read & part.end.isNotNull()))
+        part.bad.append(
+            (
+                "interval of a type that is declared as an event",
+                reading.options.end,
+                column,
+                read & part.end.isNotNull(),
+            )
+        )
     if part.own is None and reading.owned:
         found = part.type.isin(sorted(reading.owned))
-        part.bad.append(("row of a type that the rules define", str(reading.options.type), part.type, found))
+        part.bad.append(("row of a type that the rules derive", str(reading.options.type), part.type, found))
 
 
 def _history(reading: Reading, columns: Mapping[Attribute, str]) -> DataFrame:

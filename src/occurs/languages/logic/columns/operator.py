@@ -77,7 +77,7 @@ class Columns:
     @property
     def words(self) -> str:
         """For ``explain``."""
-        return "vectorised: whole columns"
+        return "vectorised"
 
     def fresh(self) -> Kept:
         """Nothing has happened."""
