@@ -24,7 +24,7 @@ EVENTS = "event A(n int)\nevent B(n int)\n"
 STATES = "state s(p boolean, a int)\n"
 TABLES = "table T (k string key, v int)\n"
 ONE = "It cannot be split by time:"
-UNBOUNDED = f"{ONE} not every operator has a bound"
+UNBOUNDED = f"{ONE} an operator has no time bound"
 
 
 @pytest.mark.parametrize(
@@ -40,15 +40,18 @@ UNBOUNDED = f"{ONE} not every operator has a bound"
         (TABLES + "past trigger t: (avg of T(x) within 4 s) > 2 continue", "overlap by 4 s"),
         (EVENTS + "trigger t: eventually (A and eventually within 10 s B)", f"{ONE} under `reactivate`"),
         (EVENTS + "past trigger t: A continue at most every 5 s", f"{ONE} with `at most every`"),
-        (STATES + "trigger t: eventually within 5 s p continue", f"{ONE} it looks ahead from where it was activated"),
+        (
+            STATES + "trigger t: eventually within 5 s p continue",
+            f"{ONE} its formula looks ahead from the state of activation",
+        ),
         (STATES + "trigger t: eventually (p and always within 5 s p) continue", UNBOUNDED),
         (STATES + "past trigger t: p and lasttime p continue", UNBOUNDED),
         (STATES + "past trigger t: p since[>=5 s] p continue", UNBOUNDED),
         (STATES + "past trigger t: (sum of a from p) > 5 continue", UNBOUNDED),
-        (STATES + "event A\npast trigger t: A and p continue", f"{ONE} values last until"),
-        (TABLES + "past trigger t: T(x) > T(y) continue", f"{ONE} values last until"),
-        (TABLES + "past trigger t: exists (select 1 from T where v > 3) continue", f"{ONE} values last until"),
-        (STATES + "past trigger t observing every 2 s: p continue", f"{ONE} values last until"),
+        (STATES + "event A\npast trigger t: A and p continue", f"{ONE} values are kept until"),
+        (TABLES + "past trigger t: T(x) > T(y) continue", f"{ONE} values are kept until"),
+        (TABLES + "past trigger t: exists (select 1 from T where v > 3) continue", f"{ONE} values are kept until"),
+        (STATES + "past trigger t observing every 2 s: p continue", f"{ONE} values are kept until"),
     ],
 )
 def test_what_can_be_cut_into_slices_of_time(text: str, said: str) -> None:

@@ -154,7 +154,7 @@ def test_nothing_is_said_of_spark_and_warnings_may_be_errors(here):
     done = here.watch("--once", "--name", "b", "--require-bounds", rules=rules)
     assert (done.exit_code, "error[unbounded-state]" in done.stderr) == (2, True)
     done = here.watch("--once", "--name", "b", "--max-formula", "1", rules=rules)
-    assert (done.exit_code, "2 subformulas have free variables, 1 are allowed" in done.stderr) == (2, True)
+    assert (done.exit_code, "2 subformulas have free variables; the limit is 1" in done.stderr) == (2, True)
 
 
 def test_a_table_that_is_spelt_otherwise_and_a_path_from_the_root(here):

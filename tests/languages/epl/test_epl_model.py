@@ -223,7 +223,7 @@ WRONG: list[tuple[Model, str | None, str, str]] = [
     (replace(BASE, name=" "), None, "unknown-name", "has no name"),
     (replace(BASE, priority=-1), None, "bad-bound", "priority"),
     (without("Event", "EventProperty"), None, "never-completes", "no event"),
-    (without("ComplexEvent", "ComplexEventProperty"), None, "arity", "exactly one complex event: there is none"),
+    (without("ComplexEvent", "ComplexEventProperty"), None, "arity", "exactly one complex event: this one has none"),
     (more(Node("c", "ComplexEvent", {"typeName": "Y"})), None, "arity", "exactly one complex event: this one has"),
     (changed("ComplexEvent", typeName=""), COMPLEX, "type-mismatch", "`typeName` must be a name"),
     (changed("Event", typeName=None), EVENT, "type-mismatch", "`typeName` must be a string"),
@@ -252,7 +252,7 @@ WRONG: list[tuple[Model, str | None, str, str]] = [
     (more(Node("n", "Not"), links=(Link(VALUE, "n"),)), "n", "sort", "must be a pattern"),
     (more(Node("n", "And"), links=(Link(EVENT, "n"), Link(GREATER, "n", 2))), "n", "sort", "all patterns"),
     (more(Node("w", "While"), links=(Link(EVENT, "w"), Link(EVENT, "w", 2))), "w", "sort", "must be a condition"),
-    (more(Node("w", "WithinTimer", {"seconds": 1})), "w", "arity", "exactly one pattern: there is none"),
+    (more(Node("w", "WithinTimer", {"seconds": 1})), "w", "arity", "but contains none"),
     (more(Node("z", "Event", {"typeName": "A"})), "z", "never-completes", "not part of the pattern"),
     (more(Node("z", "Event", {"typeName": "A", "tag": "a1"})), "z", "duplicate-name", "the tag `a1`"),
     (more(Node("s", "TimeSchedule", {"hour": "25"})), "s", "bad-bound", "`25` is not valid as hour"),
@@ -324,7 +324,7 @@ def test_conditions_go_to_the_event_of_their_first_property() -> None:
         Node("v", "Value", {"type": "Long", "value": "1"}), Node("u", "Value", {"type": "Long", "value": "1"}),
         Node("q", "Equal"), links=(Link("v", "q"), Link("u", "q", 2)),
     )  # fmt: skip
-    with pytest.raises(occurs.DefinitionProblem, match="reads no event"):
+    with pytest.raises(occurs.DefinitionProblem, match="does not read an event"):
         text_of(dump(alone))
 
 

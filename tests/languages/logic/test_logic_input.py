@@ -53,11 +53,11 @@ BOUNDED = "bounded by the windows of the rules"
     [
         ("eventually p", [], "constant"),
         ("eventually[>=5] p", [], BOUNDED),
-        ("[x <- a] eventually b > x", ["x: every value, without end [unbounded]"], "grows without bound"),
+        ("[x <- a] eventually b > x", ["x: every value, without limit [unbounded]"], "grows without bound"),
         ("[x <- a] always within 10 [y <- b] eventually within 5 a > x + y",
-         ["x: for 15 ticks after it was taken", "y: for 5 ticks after it was taken"], BOUNDED),
+         ["x: for 15 ticks after its assignment", "y: for 5 ticks after its assignment"], BOUNDED),
         ("[t0 <- time] [x <- a] eventually (b > x and time <= t0 + 7)",
-         ["x: for 7 ticks after it was taken"], BOUNDED),
+         ["x: for 7 ticks after its assignment"], BOUNDED),
     ],
 )  # fmt: skip
 def test_what_is_kept_in_words(formula: str, words: list[str], size: str) -> None:
@@ -87,9 +87,9 @@ def test_rows_of_a_feed_that_nest_too_deep(depth: int) -> None:
         occurs.changes(pa.table({**feed, "row": ['{"k": "a"}', deep]}))
     program = occurs.parse(TABLE + "trigger t: eventually T(a) > 5", language="ftl")
     rows = pa.table({"time": [1], "k": ["a"], "v": [9], "op": ["u"], "old": [deep]})
-    with pytest.raises(occurs.InputProblem, match="`old` is no JSON object"):
+    with pytest.raises(occurs.InputProblem, match="`old` is not a JSON object"):
         program.detect({"T": rows}, time_unit="s")
-    with pytest.raises(occurs.InputProblem, match="`old` is no JSON object"):
+    with pytest.raises(occurs.InputProblem, match="`old` is not a JSON object"):
         program.verify({"T": rows}, time_unit="s")
 
 

@@ -93,7 +93,8 @@ class Bounds:
             hint = f"one tick is 1 {self.kind.unit}: write a multiple of that"
             self.source.report("bad-duration", "the duration is not a whole number of ticks", span, hint)
         elif ticks >= 2**63:
-            self.source.report("bad-duration", "the duration does not fit in 64 bits", span, "write a shorter duration")
+            message = "the duration does not fit into 64 bits"
+            self.source.report("bad-duration", message, span, "write a shorter duration")
 
     def _calendar(self, node: syntax.At) -> None:
         before = len(self.source.problems)

@@ -66,7 +66,7 @@ class Select:
         if name is None:
             named = [n.name for n in expr.walk() if isinstance(n, Ref)]
             if not named:
-                message = "this column has no name, because it reads no attribute"
+                message = "this column has no name, because it does not read an attribute"
                 self.names.source.report("unknown-name", message, span, "name it: `.. as name`")
             name = named[-1].rpartition(".")[2] if named else ""
         made, kind = self.names.value(expr, self.scope)

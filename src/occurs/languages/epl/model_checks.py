@@ -48,7 +48,7 @@ class _Checks(NodeChecks):
             self.report("never-completes", "the pattern has no event")
         found = model.of_kind("ComplexEvent")
         if len(found) != 1:
-            said = f"this one has {names_of(found)}" if found else "there is none"
+            said = f"this one has {names_of(found)}" if found else "this one has none"
             self.report("arity", f"a pattern must have exactly one complex event: {said}")
 
     def domain(self) -> None:

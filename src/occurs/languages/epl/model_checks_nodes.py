@@ -142,7 +142,9 @@ class NodeChecks:
         elif node.kind == "WithinTimer":
             found = self.model.tops(node)
             if len(found) != 1:
-                self.report("arity", f"it must contain exactly one pattern: {names_of(found) or 'there is none'}", node)
+                self.report(
+                    "arity", f"it must contain exactly one pattern, but contains {names_of(found) or 'none'}", node
+                )
         elif node.kind == "EveryDistinct" and operands:
             first, *keys = operands
             if first.kind != "Event":

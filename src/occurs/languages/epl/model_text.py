@@ -158,7 +158,7 @@ class _Builder:
                 continue
             events = list(self.events(node))
             if not events:
-                self.report("unknown-name", "it reads no event", node, "compare it with a property of an event")
+                self.report("unknown-name", "it does not read an event", node, "compare it with a property of an event")
                 continue
             first, *others = events
             out.setdefault(first.id, []).append(node)

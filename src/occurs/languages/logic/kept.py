@@ -36,18 +36,18 @@ def words(trigger: Trigger) -> tuple[tuple[str, ...], str]:
     if trigger.observes_all:
         out.append("history: every state of the input")
     elif trigger.every is not None:
-        out.append(f"history: when that is written, and every {duration(trigger.every, trigger.kind)}")
+        out.append(f"history: the states in which its input changes, and every {duration(trigger.every, trigger.kind)}")
     if trigger.generics:
         names = ", ".join(n for n, _ in trigger.generics)
-        out.append(f"an instance per value of {names}")
+        out.append(f"one instance per value of {names}")
     size = CONSTANT
     for one in remembered(trigger.resolved.formula, trigger.kind):
         if one.ticks is None:
             size = GROWS
-            out.append(f"{one.variable}: every value, without end [unbounded]")
+            out.append(f"{one.variable}: every value, without limit [unbounded]")
         else:
             size = WINDOW if size == CONSTANT else size
-            out.append(f"{one.variable}: for {duration(one.ticks, trigger.kind)} after it was taken")
+            out.append(f"{one.variable}: for {duration(one.ticks, trigger.kind)} after its assignment")
     if size == CONSTANT and any(map(_timed, trigger.resolved.formula.walk())):
         size = WINDOW
     return tuple(out), size

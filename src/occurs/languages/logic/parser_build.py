@@ -49,7 +49,9 @@ class Builder(FormulaBuilder):
     def columns(self, tree: Node, what: str, keys: bool = True, empty: bool = False) -> tuple[syntax.Column, ...]:
         found = tuple(self.column(c, what, keys) for c in tree.children if c is not None)
         if not found and not empty:
-            self.source.report("syntax", f"{what} has at least one column", self.span(tree), "write `(name type, ..)`")
+            self.source.report(
+                "syntax", f"{what} needs at least one column", self.span(tree), "write `(name type, ..)`"
+            )
         return found
 
     def column(self, tree: Node, what: str, keys: bool) -> syntax.Column:
@@ -58,10 +60,10 @@ class Builder(FormulaBuilder):
         kind = TYPE_NAMES.get(str(word).lower())
         if kind is None:
             hint = did_you_mean(str(word).lower(), ("int", "float", "string", "boolean", "timestamp"), "types")
-            self.source.report("syntax", f"`{word}` is no type of values", self.span(word), hint)
+            self.source.report("syntax", f"`{word}` is not a type", self.span(word), hint)
         if key is not None and not keys:
-            hint = "only the rows of a table are told apart by keys"
-            self.source.report("syntax", f"{what} has no key", self.span(key), hint)
+            hint = "only tables have keys"
+            self.source.report("syntax", f"{what} cannot have a key", self.span(key), hint)
         return syntax.Column(name, kind or Type.NULL, key is not None)
 
     def view(self, tree: Node) -> syntax.View:

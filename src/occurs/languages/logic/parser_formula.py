@@ -82,7 +82,7 @@ class FormulaBuilder(ExpressionBuilder):
         self._unmixed(tree, word, right)
         if bound and bound[0].data == "within":
             hint = f"write `p {word}[<=10 min] q`"
-            raise self.refuse("bad-bound", f"the bound of `{word}` stands in brackets", bound[0], hint)
+            raise self.refuse("bad-bound", f"write the bound of `{word}` in brackets", bound[0], hint)
         limit = self.bound(bound[0]) if bound else None
         return _PAIRED[word.lower()](self.formula(left), self.formula(right), limit, span=self.span(tree))
 
@@ -90,8 +90,8 @@ class FormulaBuilder(ExpressionBuilder):
         left, word, *bound, right = tree.children
         self._unmixed(tree, word, right)
         if bound:
-            hint = "`f release[..] g` has one, or write `(f until[..] g) or always[..] f`"
-            raise self.refuse("bad-bound", f"`{word}` has no bound", bound[0], hint)
+            hint = "write `f release[..] g`, or `(f until[..] g) or always[..] f`"
+            raise self.refuse("bad-bound", f"`{word}` does not take a bound", bound[0], hint)
         return syntax.WeakUntil(self.formula(left), self.formula(right), span=self.span(tree))
 
     def _unmixed(self, tree: Node, word: Token, right: Node) -> None:
@@ -99,14 +99,14 @@ class FormulaBuilder(ExpressionBuilder):
         other = right.children[1] if right.data in ("paired", "weak") else word
         if (word.lower() == "since") != (other.lower() == "since"):
             hint = f"write parentheses: `(p {word} q) {other} r` or `p {word} (q {other} r)`"
-            raise self.refuse("syntax", f"`{word}` and `{other}` stand in one chain", tree, hint)
+            raise self.refuse("syntax", f"`{word}` and `{other}` cannot be chained", tree, hint)
 
     def f_shifted(self, tree: Node) -> Formula:
         word, *bound, operand = tree.children
         if bound:
             limit = "time <= t + 3" if word.lower().startswith("next") else "time >= t - 3"
-            hint = f"it speaks of one state; remember the time: `[t <- time] {word.lower()} ({limit} and p)`"
-            raise self.refuse("bad-bound", f"`{word}` has no bound", bound[0], hint)
+            hint = f"compare with the time of this state: `[t <- time] {word.lower()} ({limit} and p)`"
+            raise self.refuse("bad-bound", f"`{word}` does not take a bound", bound[0], hint)
         made = syntax.Nexttime if word.lower().startswith("next") else syntax.Lasttime
         return made(self.formula(operand), span=self.span(tree))
 
@@ -154,14 +154,16 @@ class FormulaBuilder(ExpressionBuilder):
         if tree.data == "between":
             low, high = (self.length(c, least=0) for c in tree.children)
             if low.ticks == high.ticks and low.amount > high.amount:
-                raise self.refuse("bad-bound", "the bound ends before it begins", tree, "the smaller number is first")
+                raise self.refuse(
+                    "bad-bound", "the bound ends before it begins", tree, "write the smaller number first"
+                )
             return syntax.Bound("in", low, high, span=span)
         if tree.data == "within":
             return syntax.Bound("<=", self.length(tree.children[0]), span=span)
         sign, duration = tree.children
         op = str(sign.children[0])
         if _SIGNS.get(op, op) == "!=":
-            raise self.refuse("bad-bound", "a bound cannot say `!=`", tree, EXAMPLES)
+            raise self.refuse("bad-bound", "a bound cannot use `!=`", tree, EXAMPLES)
         return syntax.Bound(_SIGNS.get(op, op), self.length(duration), span=span)
 
     def length(self, tree: Node, least: int = 1) -> Duration:
@@ -188,8 +190,8 @@ class FormulaBuilder(ExpressionBuilder):
         """A term; reports and raises Refused if it is a formula, or nested too deeply.  Parentheses do not count."""
         tree = _bare(tree)
         if tree.data in _FORMULAS and tree.data not in ("true", "false"):
-            hint = "values are compared; formulas are joined by `and`, `or`, `implies`"
-            raise self.refuse("syntax", "a value is expected here, this is a formula", tree, hint)
+            hint = "join formulas with `and`, `or` or `implies`; compare only values"
+            raise self.refuse("syntax", "this is a formula, but a value is needed here", tree, hint)
         self.deeper(1, tree)
         built: Expr = getattr(self, f"x_{tree.data}")(tree)
         self.depth -= 1
@@ -213,7 +215,7 @@ class FormulaBuilder(ExpressionBuilder):
         short = text.lstrip("0") or "0"
         # compared by length first: Python refuses to read thousands of digits
         if len(short) > 19 or int(short) > 2**63 - (not negative):
-            hint = "write it with a point to make it a float"
+            hint = "add a decimal point to make it a float"
             raise self.refuse("syntax", "this integer does not fit into 64 bits", at, hint)
         return core.Literal(int(short), Type.INT, span=self.span(at))
 

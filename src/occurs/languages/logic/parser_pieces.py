@@ -128,7 +128,7 @@ class _Cutter:
             if i > self.at and self.begins(i, True):
                 break
         place = self.source.span(opening.start, opening.end)
-        self.source.report("syntax", "this parenthesis is not closed", place, "a SELECT stands in parentheses: `(..)`")
+        self.source.report("syntax", "this parenthesis is not closed", place, "write the SELECT in parentheses: `(..)`")
         self.broken = True
         self.at = next((j for j in range(self.at + 1, len(self.tokens)) if self.begins(j, True)), len(self.tokens))
 
@@ -151,7 +151,7 @@ class _Cutter:
         if self.word(end) != ";":
             behind = self.tokens[end - 1].end
             place = self.source.span(behind, behind + 1)
-            self.source.report("syntax", "the view ends without `;`", place, "its SELECT goes up to a semicolon")
+            self.source.report("syntax", "the view ends without `;`", place, "end its SELECT with a semicolon")
 
     def begins(self, i: int, strictly: bool) -> bool:
         """Whether a definition begins at token ``i``; ``strictly``: only as the first of its line."""

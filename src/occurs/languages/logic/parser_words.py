@@ -28,7 +28,7 @@ UNIT_WORDS = ("us", "ms", "s", "sec", "second", "seconds", "min", "minute", "min
 #: terminals in the order in which they are listed to the user
 _WORDS = {
     "_TABLE": "`table`", "_EVENT": "`event`", "_STATE": "`state`", "_VIEW": "`view`", "_CONSTANT": "`constant`",
-    "_TRIGGER": "`trigger`", "NAME": "a name", "NUMBER": "a number", "STRING": "a text in quotes", "SQL": "a SELECT",
+    "_TRIGGER": "`trigger`", "NAME": "a name", "NUMBER": "a number", "STRING": "a quoted string", "SQL": "a SELECT",
     "UNIT": "a unit of time (s, min, h ...)", "KEY": "`key`", "_AS": "`as`", "_EACH": "`each`",
     "_IN": "`in (select ..)`",
     "_OBSERVING": "`observing`", "ALL": "`all`", "_EVERY": "`every`", "_MOST": "`most`", "_FROM": "`from`",
@@ -74,7 +74,7 @@ def explain(error: UnexpectedInput, piece: str, offset: int, source: Text) -> Pr
         message = special[1] or message
     opening = unclosed(_STRINGS.sub(lambda m: " " * len(m.group()), piece[:start]))
     if special is None and opening is None and piece[start:end] == ")":
-        hint = "no parenthesis is open here"
+        hint = "remove this parenthesis: no parenthesis is open here"
     elif special is None and opening is not None and {"_RPAR", "_RSQB"} & expected:
         hint, related = not_closed(piece, opening, source, offset)
     span = source.span(offset + here[0], offset + here[1])
@@ -109,18 +109,18 @@ def _special(piece: str, start: int, end: int, expected: set[str]) -> Special | 
     before = piece[max(0, start - LOOK_BACK) : start].rstrip()
     word = text.lower()
     if text in ("'", '"'):
-        quotes = f"close it with {text}; inside a text it is written twice: {text * 2}"
-        return "syntax", "this text is not closed in its line", quotes, here
+        quotes = f"close it with {text}; inside a string, write it twice: {text * 2}"
+        return "syntax", "this string is not closed on its line", quotes, here
     if word in RESERVED and before.endswith("[") and re.match(r"\w+\s*(<-|←|:=)", rest):
-        return "syntax", f"`{text}` is a word of the language and no name", "take another name", here
+        return "syntax", f"`{text}` is a keyword and cannot be a name", "give it another name", here
     if word == "]" and re.search(r"\[\s*[\d.]+\s*[a-z]*$", before):
-        return "bad-bound", "the bound does not say how it is meant", EXAMPLES, here
+        return "bad-bound", "the bound needs a comparison or a second number", EXAMPLES, here
     found = _bounds(text, before, max(0, start - LOOK_BACK), expected, here)
     if found is not None:
         return found
     hint = _operator(rest, before, expected) or _clause(word, before, expected, rest)
     if hint is None and word in RESERVED and "NAME" in expected and not expected >= _FORMULA - {"_LSQB"}:
-        hint = f"`{text}` is a word of the language and no name"
+        hint = f"`{text}` is a keyword and cannot be a name"
     if hint is None:
         hint = _misspelled(text, rest, before, expected)
     return ("syntax", None, hint, here) if hint else None
@@ -130,9 +130,9 @@ def _bounds(text: str, before: str, before_at: int, expected: set[str], here: tu
     """Bounds and durations that are not as they should be; ``before`` begins at ``before_at``."""
     if re.search(r"(?i)(?<!\w)within$", before) and "NUMBER" in expected:
         word = (re.findall(r"(?i)(\w+)\W*within$", before) or ["eventually"])[-1].lower()
-        return "bad-bound", "the bound is missing behind `within`", f"write `{word} within 10 min (..)`", here
+        return "bad-bound", "the bound is missing after `within`", f"write `{word} within 10 min (..)`", here
     if "NUMBER" in expected and "_TRUE" not in expected and re.search(r"(?i)((?<!\w)every|[\[,<>=≤≥])$", before):
-        hint = "a duration is a number, or a number and a unit: `10 min`; no name and no sum"
+        hint = "write a duration as a number, or a number and a unit: `10 min`; names and sums are not allowed"
         return "bad-bound", "a duration is expected here", hint, here
     if text.lower() == "within" and re.search(r"(?i)(?<!\w)(until|since|release)$", before):
         return "bad-bound", None, f"write `{before.split()[-1].lower()}[<=10 min]`", here
@@ -150,7 +150,7 @@ def _bounds(text: str, before: str, before_at: int, expected: set[str], here: tu
 def unit_problem(text: str) -> tuple[str, str, str]:
     """Kind, message and hint for a word that is no unit of time."""
     meant = OTHER_UNITS.get(text.lower(), text.lower())
-    return "unknown-unit", f"`{text}` is no unit of time", f"write `{meant}`; units are {', '.join(UNIT_WORDS)}"
+    return "unknown-unit", f"`{text}` is not a unit of time", f"write `{meant}`; the units are {', '.join(UNIT_WORDS)}"
 
 
 def _operator(rest: str, before: str, expected: set[str]) -> str | None:
@@ -160,13 +160,13 @@ def _operator(rest: str, before: str, expected: set[str]) -> str | None:
     if rest.startswith("=<"):
         return "write `<=`"
     if rest.startswith("%"):
-        return "the remainder is `mod`"
+        return "write `mod` for the remainder"
     if re.match(r"(?i)in(?!\w)", rest) and "PAIRED" in expected:
         return "there is no `in`: write `x = 1 or x = 2`, or `exists (select ..)`"
     if re.match(r"(?i)(like|between)(?!\w)", rest) and "PAIRED" in expected:
-        return "SQL's comparisons stand in SQL: `exists (select ..)`, or write `a >= 1 and a <= 2`"
+        return "this comparison is only allowed in SQL: `exists (select ..)`; or write `a >= 1 and a <= 2`"
     if re.match(r"(?i)(not\s+)?\w", rest) and re.search(r"(?i)\bis(\s+not)?$", before) and "_NULL" in expected:
-        return "`is null` and `is not null` test for null; values are compared by `=` and `!=`"
+        return "`is null` and `is not null` test for null; compare values with `=` and `!=`"
     if re.match(r"=|!=|<>|<|>|≤|≥|≠", rest) and "PAIRED" in expected and "EQ" not in expected:
         return "comparisons do not chain: write `a < b and b < c`"
     if rest.startswith(("∃", "∀")):
@@ -177,25 +177,25 @@ def _operator(rest: str, before: str, expected: set[str]) -> str | None:
 def _clause(word: str, before: str, expected: set[str], rest: str) -> str | None:
     """What stands in a wrong place."""
     if word == "_" or word.startswith("_{"):
-        return "a bound as subscript stands behind an operator: `until_{<=10}`"
+        return "write a bound as a subscript after an operator: `until_{<=10}`"
     if word in ("reactivate", "continue") and "_NOTIFY" in expected:
-        return "the strategy stands before the actions"
+        return "write the strategy before the actions"
     if word in ("at", "most") and "STRATEGY" in expected:
         return "write `reactivate at most every ..` or `continue at most every ..`"
     if word == "on" and "_NOTIFY" in expected:
         return "write `on never notify ..`"
     if word == "observing" and "PAIRED" in expected:
-        return "`observing` stands before the colon"
+        return "write `observing` before the colon"
     if word == "for" and "_COLON" in expected:
-        return "the order is `trigger NAME for each .. observing ..: formula`"
+        return "write in this order: `trigger NAME for each .. observing ..: formula`"
     if not word and "_COLON" in expected:
-        return "a trigger is `trigger NAME: formula`"
+        return "write a trigger as `trigger NAME: formula`"
     if word == "from" and "_WITHIN" in expected and "_FROM" not in expected:
-        return "an aggregate is `sum of x from p` or `sum of x within 10 min`"
+        return "write an aggregate as `sum of x from p` or `sum of x within 10 min`"
     if re.match(r"(?i)\w", word) and re.search(r"\d\s*$", before) and "UNIT" in expected and len(word) < 12:
-        return "a number and a name are multiplied if nothing stands between them: `2x`, or write `2 * x`"
+        return "to multiply, write `2x` without a blank, or `2 * x`"
     if word == "]" and ("_ASSIGN" in expected or before.endswith("[")):
-        return "an assignment is `[x <- term] formula`, a bound stands behind an operator: `until[<=10 min]`"
+        return "write an assignment as `[x <- term] formula`, and a bound after an operator: `until[<=10 min]`"
     return None
 
 
@@ -216,7 +216,7 @@ def _misspelled(text: str, rest: str, before: str, expected: set[str]) -> str | 
     known = sorted(w for name, ws in _KEYWORDS.items() if name in expected for w in ws)
     taken = re.match(r"(?i)(?:table|state|event|view|constant|trigger)\s+(\w+)", rest)
     if taken and taken[1].lower() in RESERVED:
-        return f"`{taken[1]}` is a word of the language and no name"
+        return f"`{taken[1]}` is a keyword and cannot be a name"
     if re.fullmatch(r"[^\W\d]\w*", text):
         known += ["table", "event", "state", "view", "constant", "trigger"] * ("$END" in expected)
         near = difflib.get_close_matches(text.lower(), known, 1, 0.7)

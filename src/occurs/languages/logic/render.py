@@ -121,7 +121,7 @@ def _formula(node: Formula) -> tuple[str, int]:
             return f"exists ({node.sql.text})", ATOM
         case syntax.Atom():
             return term_text(node.term), ATOM
-    raise TypeError(f"no formula: {node!r}")
+    raise TypeError(f"not a formula: {node!r}")
 
 
 def _within(node: Formula, least: int) -> str:

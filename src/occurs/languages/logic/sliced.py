@@ -31,20 +31,20 @@ def overlap(trigger: Trigger, operator: Operator) -> tuple[int | None, str]:
     """How many ticks before a firing the states may lie that it depends on; None, and the reason, if there is no such
     number."""
     if not trigger.continues:
-        return None, "under `reactivate` a firing depends on all earlier ones"
+        return None, "under `reactivate` a firing depends on all earlier firings"
     if trigger.gap is not None:
-        return None, "with `at most every` a firing depends on the one before"
+        return None, "with `at most every` a firing depends on the previous firing"
     f = trigger.resolved.formula
     if not trigger.past:
         if not isinstance(f, syntax.Eventually) or f.bound is not None:
-            return None, "it looks ahead from where it was activated"
+            return None, "its formula looks ahead from the state of activation"
         f = f.operand
     try:
         found = _Reaches(f, trigger.kind).of(f, True)
     except _Unbounded:
-        return None, "not every operator has a bound of time"
+        return None, "an operator has no time bound"
     if not (_fleeting(operator.seen) if isinstance(operator, Columns) else _alone(trigger)):
-        return None, "values last until they are written again"
+        return None, "values are kept until they are written again"
     return found.ahead + found.behind, ""
 
 

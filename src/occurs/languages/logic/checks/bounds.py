@@ -55,11 +55,11 @@ def _visit(node: Formula, scope: Mapping[str, syntax.Assign], source: Text, requ
 def _tell(node: Formula, assigned: Sequence[syntax.Assign], source: Text, required: bool) -> None:
     word = operator(node)
     what = " and ".join(f"`[{a.variable} <- {source_text(a, source)}]`" for a in assigned)
-    message = f"`{word}` has no bound: every value of {what} stays remembered"
+    message = f"unbounded state: `{word}` has no bound, so values of {what} never expire"
     if isinstance(node, syntax.WeakUntil):
-        hint = "`f release[..] g` and `f until[<=10 min] g` have bounds"
+        hint = "use an operator that takes a bound: `f release[..] g` or `f until[<=10 min] g`"
     else:
-        hint = f"write `{word}[<=10 min] ..`"
+        hint = f"add a bound: `{word}[<=10 min] ..`"
     places = tuple(Place(f"`{a.variable}` is assigned here", source.file, a.variable.span) for a in assigned)
     source.report("unbounded-state", message, node.span, hint, "error" if required else "warning", places)
 
@@ -167,11 +167,16 @@ def check_top(trigger: syntax.Trigger, source: Text) -> None:
         return
     f = trigger.formula
     if always_fires(f):
-        hint = "to find where it ends, write `eventually not ..`; or bound it: `p until[>=10 min] true`"
-        source.warn("always-fires", "this is satisfied on every prefix so far: it fires at once", f.span, hint)
+        hint = "to detect its end, write `eventually not ..`; or add a bound: `p until[>=10 min] true`"
+        source.warn(
+            "always-fires",
+            "every prefix of a history satisfies this formula, so the trigger always fires at once",
+            f.span,
+            hint,
+        )
     elif anchored(f):
-        message = "this looks at the state of activation, and is dead once it fails there"
-        source.warn("anchored", message, f.span, "begin with `eventually` to look at every state")
+        message = "this formula is tested only in the state of activation; if it fails there, the trigger never fires"
+        source.warn("anchored", message, f.span, "start with `eventually` to test every state")
 
 
 def always_fires(f: Formula) -> bool:

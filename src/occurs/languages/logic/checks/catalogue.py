@@ -72,7 +72,7 @@ class Catalogue:
                 before_source, before = self.first[other]
                 message = f"`{name}` is defined twice: as {word(before)} and as {word(d)}"
                 if other != name:
-                    message = f"`{name}` and `{other}` differ only in case, which SQL does not see"
+                    message = f"`{name}` and `{other}` differ only in case, which SQL ignores"
                 self._twice(source, d.name, before_source, before.name, message)
                 continue
             self.first[name] = (source, d)
@@ -120,18 +120,18 @@ class Catalogue:
         for c in d.columns:
             name = c.name.text if not isinstance(d, syntax.Table) else c.name.text.lower()
             if c.name.text in reserved:
-                hint = f"names with a meaning of their own: {', '.join(reserved)}"
-                source.report("reserved-name", f"`{c.name}` cannot be a column", c.name.span, hint)
+                hint = f"reserved names: {', '.join(reserved)}"
+                source.report("reserved-name", f"`{c.name}` cannot be the name of a column", c.name.span, hint)
             if name in seen:
                 places = (Place("the first is here", source.file, seen[name].span),)
-                message = f"`{d.name}` has two columns `{c.name}`"
+                message = f"`{d.name}` has two columns called `{c.name}`"
                 source.report("duplicate-name", message, c.name.span, None, "error", places)
             seen.setdefault(name, c.name)
         other = self.foreign.get(d.name.text)
         if other is None:
             return
         if other.lasting:
-            message = f"`{d.name}` lasts (it has `end`), triggers read what happens at one time"
+            message = f"`{d.name}` has intervals (rows with an `end`), but triggers read events"
             source.report("not-an-event", message, d.name.span, LASTING_HINT)
             return
         mine = tuple((c.name.text, c.type) for c in d.columns)
@@ -139,8 +139,8 @@ class Catalogue:
         same = names == other.names if other.ordered and not other.rest else set(names) <= {*other.names, *names}
         if not same or any(widen(t, other.get(n) or Type.NULL) is None for n, t in mine):
             there = ", ".join(f"{n} {t}" for n, t in other.attributes)
-            message = f"`{d.name}` is declared otherwise than another language has it"
-            source.report("schema-conflict", message, d.name.span, f"there it is `{d.name}({there})`")
+            message = f"`{d.name}` is declared differently in another language"
+            source.report("schema-conflict", message, d.name.span, f"the other declaration is `{d.name}({there})`")
 
     def _variables_apart(self) -> None:
         """Report database variables that have the name of a definition."""
@@ -149,7 +149,7 @@ class Catalogue:
             for c in state.columns:
                 if c.name.text in self.first:
                     other, before = self.first[c.name.text]
-                    message = f"`{c.name}` is a database variable here and {word(before)} elsewhere"
+                    message = f"`{c.name}` is a database variable here, but {word(before)} elsewhere"
                     self._twice(source, c.name, other, before.name, message)
 
     # --- SQL ---------------------------------------------------------------------------------------------------------
@@ -161,13 +161,13 @@ class Catalogue:
         for name, view in self.views.items():
             found = self.selects.get(name)
             if view.parameters:
-                others[name] = f"the view `{name}` has parameters: write its SELECT here"
+                others[name] = f"the view `{name}` has parameters and cannot be read in SQL: write its SELECT here"
             elif name not in without and found is not None:
                 tables[name] = found.columns if found.columns is not None else Rows((("?", Type.NULL),))
         for name in self.events:
-            others[name] = f"`{name}` is an event; SQL sees tables and views: `{name}(..)` in the formula"
+            others[name] = f"`{name}` is an event, but SQL reads tables and views: write `{name}(..)` in the formula"
         for name in self.states:
-            others[name] = f"`{name}` gives database variables; SQL sees them as parameters: `[x <- a] exists (.. :x)`"
+            others[name] = f"`{name}` has database variables, which SQL reads as parameters: `[x <- a] exists (.. :x)`"
         return Database(tables, others)
 
     def select(self, name: str, below: tuple[str, ...] = ()) -> Select | None:
@@ -182,8 +182,8 @@ class Catalogue:
                 continue
             if other in (*below, name):
                 ring = [*below, name][[*below, name].index(other) :]
-                message = f"views read themselves: {' -> '.join(f'`{v}`' for v in [*ring, other])}"
-                source.report("cycle", message, view.name.span, "a view reads tables and earlier views")
+                message = f"the views form a cycle: {' -> '.join(f'`{v}`' for v in [*ring, other])}"
+                source.report("cycle", message, view.name.span, "a view can only read tables and earlier views")
                 self.selects.update(dict.fromkeys(ring))
                 return None
             self.select(other, (*below, name))
@@ -206,9 +206,10 @@ class Catalogue:
         seen: set[str] = set()
         for p in view.parameters:
             if p.text in seen:
-                source.report("duplicate-name", f"two parameters `{p}`", p.span)
+                source.report("duplicate-name", f"two parameters are called `{p}`", p.span)
             if p.text == "time":
-                source.report("reserved-name", "`time` is the time of the state", p.span, "give it another name")
+                message = "`time` is reserved for the time of the state"
+                source.report("reserved-name", message, p.span, "give it another name")
             seen.add(p.text)
 
     def reached(self, names: Iterable[str]) -> frozenset[str]:
@@ -233,4 +234,5 @@ def _distinct(columns: Iterable[syntax.Column]) -> tuple[tuple[str, Type], ...]:
 
 def or_declare(near: str, declaration: str) -> str:
     """A hint: the names that are near, or how to declare the one that is not known."""
-    return f"{near} Else declare it: `{declaration}`" if near.endswith("?") else f"{near}; declare it: `{declaration}`"
+    joint = " Otherwise declare it" if near.endswith("?") else "; declare it"
+    return f"{near}{joint}: `{declaration}`"

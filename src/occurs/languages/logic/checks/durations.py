@@ -26,23 +26,23 @@ def check_duration(
         ticks = kind.convert(duration)
         if ticks is None:
             if duration.ticks:
-                hint = "times are timestamps here: write `10 min`, `30 s` ..."
+                hint = "write a unit, as in `10 min` or `30 s`"
                 source.report("missing-unit", "a duration over timestamps needs a unit", span, hint)
             else:
-                hint = "say what one tick is (`--time-unit s`), or write a number of ticks"
-                source.report("missing-unit", "the unit of the integer times is not known", span, hint)
+                hint = "set it with `--time-unit s` (or us, ms, min, h, d), or write a bare number of ticks"
+                source.report("missing-unit", "a duration needs the unit of the integer time column", span, hint)
             return None
     if whole and ticks is not None and ticks > LONGEST:
-        source.report("bad-duration", "the duration is beyond 64 bits of ticks", span, "write a shorter one")
+        source.report("bad-duration", "the duration does not fit into 64 bits", span, "write a shorter duration")
         return ticks
     if ticks is None or ticks.denominator == 1:
         return ticks
     unit = f"one tick is 1 {kind.unit}" if kind is not None and kind.unit else "times are whole numbers of ticks"
-    message = "the duration is no whole number of ticks"
+    message = "the duration is not a whole number of ticks"
     if whole:
-        source.report("bad-duration", message, span, f"{unit}: write a multiple of it")
+        source.report("bad-duration", message, span, f"{unit}: write a multiple of that")
     else:
-        source.warn("inexact-duration", message, span, f"{unit}; it is compared exactly")
+        source.warn("inexact-duration", message, span, f"{unit}; the duration is compared exactly")
     return ticks
 
 
@@ -52,8 +52,8 @@ def check_bound(bound: syntax.Bound, source: Text, kind: TimeKind | None) -> Non
     if bound.second is not None:
         high = check_duration(bound.second, bound.span, source, kind)
         if low is not None and high is not None and low > high:
-            source.report("bad-bound", "the bound ends before it begins", bound.span, "the smaller number is first")
+            source.report("bad-bound", "the bound ends before it begins", bound.span, "write the smaller number first")
     exact = bound.op == "=" or (bound.second is not None and bound.first == bound.second)
     if exact:
-        hint = "nothing is between states; `[>=c]` takes the first state at that time or later"
+        hint = "there may be no state at that time; `[>=c]` takes the first state at that time or later"
         source.warn("exact-bound", "this bound needs a state at exactly that time", bound.span, hint)

@@ -35,10 +35,10 @@ def operator(node: Formula) -> str:
 
 def check_operators(trigger: syntax.Trigger, source: Text) -> None:
     """Report operators that cannot stand where they do; each once."""
-    past_hint = "in a past trigger: since, lasttime, previously, throughout; or write `future trigger`"
+    past_hint = "a past trigger has since, lasttime, previously and throughout; otherwise write `future trigger`"
     if trigger.past:
         for node in _of(trigger.formula, syntax.FUTURE):
-            message = f"`{operator(node)}` looks forward, `{trigger.name}` is a past trigger"
+            message = f"`{operator(node)}` looks forward, but `{trigger.name}` is a past trigger"
             source.report("sort", message, node.span, past_hint)
     else:
         seen: set[int] = set()
@@ -47,15 +47,15 @@ def check_operators(trigger: syntax.Trigger, source: Text) -> None:
                 if id(inner) not in seen:
                     seen.add(id(inner))
                     message = f"`{operator(inner)}` looks forward inside `{operator(node)}`, which looks back"
-                    hint = "past operators may stand inside future ones, not the other way round"
+                    hint = "past operators may be used inside future operators, but not the other way round"
                     source.report("sort", message, inner.span, hint)
     for aggregate in trigger.formula.walk():
         if isinstance(aggregate, syntax.Aggregate):
             for part in (p for c in aggregate.children for p in c.walk()):
                 if isinstance(part, (syntax.Aggregate, *syntax.FUTURE, *syntax.PAST)):
                     word = part.op if isinstance(part, syntax.Aggregate) else operator(part)
-                    hint = "a predicate of one state stands there; make an event of it with another trigger"
-                    message = f"`{word}` looks at other states, inside an aggregate only one is known"
+                    hint = "use a predicate of one state; let another trigger emit an event for this formula"
+                    message = f"`{word}` reads other states, but an aggregate reads only one state at a time"
                     source.report("sort", message, part.span, hint)
                     break
 
@@ -103,8 +103,8 @@ class Formulas(Terms):
         if self.place == "an aggregate":
             return self.elsewhere()  # it has been reported
         if self.place is not None:
-            hint = "compare it in the formula, or emit it from a trigger of its own"
-            return self.report("sort", f"`{node.op}` looks at earlier states, {self.place} cannot", node.span, hint)
+            hint = "compare it in the formula, or emit it from a separate trigger"
+            return self.report("sort", f"`{node.op}` reads earlier states, but {self.place} cannot", node.span, hint)
         if node.within is not None:
             check_duration(node.within, node.span, self.source, self.kind)
         self.place = "an aggregate"
@@ -114,7 +114,7 @@ class Formulas(Terms):
         kind = sort if isinstance(sort, Type) else None
         fits = kind is None or kind in (Type.NULL, Type.DURATION) or kind.numeric
         if (node.op in _NUMBERS and not fits) or (node.op in ("min", "max") and kind is Type.BOOL):
-            message = f"`{node.op}` needs numbers, `{render(node.arg)}` is {type_word(kind)}"
+            message = f"`{node.op}` needs numbers, but `{render(node.arg)}` is {type_word(kind)}"
             return self.report("type-mismatch", message, span_of(node.arg))
         built = syntax.Aggregate(node.op, arg, predicate, node.within, span=node.span)
         if node.op == "count":
@@ -140,8 +140,8 @@ class Formulas(Terms):
             return syntax.Atom(UNKNOWN, span=node.span)
         found, sort = self.value(term, scope)
         if sort not in (None, Type.BOOL, Type.NULL):
-            hint = "compare it with something: `= ..`, `> ..`"
-            message = f"a condition is expected, `{render(term)}` is {type_word(sort)}"
+            hint = "compare it with a value: `= ..`, `> ..`"
+            message = f"a condition must be true or false, but `{render(term)}` is {type_word(sort)}"
             self.report("type-mismatch", message, node.span, hint)
         return syntax.Atom(found, span=node.span)
 
@@ -153,13 +153,13 @@ class Formulas(Terms):
         args: list[Expr] = []
         for i, (given, arg) in enumerate(zip(term.names, term.args, strict=True)):
             if given is None and i >= len(columns):
-                message = f"the event `{term.name}` has {len(columns)} attributes known here"
-                self.report("arity", message, span_of(arg), f"name them: `{term.name}(attribute = ..)`")
+                message = f"only {len(columns)} attributes of the event `{term.name}` are known"
+                self.report("arity", message, span_of(arg), f"name the attributes: `{term.name}(attribute = ..)`")
                 continue
             name = columns[i] if given is None else given
             kind = self.attribute_type(term.name, name, span)
             if name in names:
-                self.report("duplicate-name", f"`{name}` is given twice", span_of(arg))
+                self.report("duplicate-name", f"`{name}` is assigned twice", span_of(arg))
             found, sort = self.argument(arg, scope)
             self.equal_to(f"`{name}` of `{term.name}`", kind, arg, sort)
             names.append(name)
@@ -177,7 +177,7 @@ class Formulas(Terms):
             both = isinstance(a, Type) and isinstance(b, Type)
             fits = both and comparable(node.op, a, b, self.integer_time)  # type: ignore[arg-type]
         if not fits:
-            message = f"`{node.op}` does not compare {type_word(a)} with {type_word(b)}"
+            message = f"`{node.op}` cannot compare {type_word(a)} with {type_word(b)}"
             self.mismatch(message, node, (node.left, a), (node.right, b))
         return built
 
@@ -232,7 +232,9 @@ class Formulas(Terms):
         """Report a variable that has the name of something else; ``column``: it is meant to be a database variable."""
         c, text, source = self.catalogue, name.text, self.source
         if text in ("time", "currenttime"):
-            source.report("reserved-name", f"`{text}` is the time of the state", name.span, "take another name")
+            source.report(
+                "reserved-name", f"`{text}` is reserved for the time of the state", name.span, "give it another name"
+            )
             return
         places: list[Place] = []
         other = None
@@ -253,7 +255,7 @@ class Formulas(Terms):
             other = "an event"
         elif isinstance(sort, Rows):
             stored = next((n for n in (*c.tables, *c.views) if n.lower() == text.lower()), None)
-            other = f"`{stored}` for SQL, which does not see case" if stored is not None else None
+            other = f"the same as `{stored}` in SQL, which ignores case" if stored is not None else None
         if other is not None:
-            message = f"`{text}` is {what} here, and {other}"
-            source.report("duplicate-definition", message, name.span, "take another name", "error", tuple(places))
+            message = f"`{text}` is {what} here, but also {other}"
+            source.report("duplicate-definition", message, name.span, "give it another name", "error", tuple(places))

@@ -14,7 +14,7 @@ from occurs.languages.text import Text
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 
-ONLY = "only generic variables, `time` and values of the current state are known there"
+ONLY = "only generic variables, `time` and values of the current state are available there"
 Scope = Mapping[str, Global]
 Resolved = tuple[Expr, Sort]
 UNKNOWN = Literal(None, Type.NULL)
@@ -79,13 +79,13 @@ class Names:
         types = [s for _, s in operands]
         hint = None
         if any(isinstance(s, Rows) for s in types):
-            hint = "relations are compared by `=` and `!=` with relations of as many columns, and read in SQL"
+            hint = "relations can be compared by `=` and `!=` with relations of as many columns, and read in SQL"
         elif Type.STRING in types:
-            hint = 'text is never read as a number, and a time is written `timestamp "2024-01-05T09:00:00Z"`'
+            hint = 'a string is never converted to a number; write a time as `timestamp "2024-01-05T09:00:00Z"`'
         elif Type.DURATION in types or Type.TIMESTAMP in types:
-            hint = "over timestamps a duration has a unit: `10 min`"
+            hint = "with timestamps, a duration needs a unit: `10 min`"
         elif types == [Type.BOOL, Type.BOOL]:
-            hint = "booleans have no order: use `=`, `!=` or the value itself"
+            hint = "bools have no order: use `=`, `!=` or the value itself"
         related = [Place(f"`{render(o)}` is {type_word(s)}", self.source.file, span_of(o)) for o, s in operands]
         return self.report("type-mismatch", f"`{render(node)}`: {message}", span_of(node), hint, related)
 
@@ -105,12 +105,12 @@ class Names:
         at = self.assigned[name][0]
         places = [Place("it is bound here", self.source.file, at.variable.span)]
         if self.place is not None:
-            message = f"`{name}` is a global variable, {self.place} does not know it"
+            message = f"`{name}` is a global variable, which {self.place} cannot read"
             return self.report("unbound-variable", message, span, ONLY, places)
         head = f"[{name} <- {render(at.term)}]"
         line = "" if at.span is None else f" (line {at.span.line})"
         message = f"`{name}` is bound only in `{render(at)}`{line}"
-        hint = f"put parentheses around all that it is for: `{head} (..)`"
+        hint = f"put parentheses around the formula that uses it: `{head} (..)`"
         return self.report("unbound-variable", message, span, hint, places)
 
     def attribute_type(self, event: str, name: str, span: Span | None) -> Type | None:
@@ -128,6 +128,6 @@ class Names:
         if name in c.unread:
             return self.elsewhere()
         if name in c.first or name in c.variables:
-            return self.report("unknown-name", f"`{name}` is no event and no table", span)
+            return self.report("unknown-name", f"`{name}` is neither an event nor a table", span)
         hint = or_declare(did_you_mean(name, [*c.events, *c.tables], "events and tables"), f"event {name}(..)")
         return self.report("unknown-name", f"there is no event or table `{name}`", span, hint)

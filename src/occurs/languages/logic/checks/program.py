@@ -113,8 +113,8 @@ def _report_cycle(ring: Sequence[str], makers: Mapping[str, Sequence[Stated]]) -
         steps.append(f"`{name}`{trigger}")
     first = on_it[0]
     assert first is not None
-    message = f"a trigger feeds itself: {' -> '.join(steps)}"
-    hint = "no event may depend on itself: emit another type"
+    message = f"the triggers form a cycle: {' -> '.join(steps)}"
+    hint = "emit another type: a trigger cannot depend on its own output"
     places = tuple(dict.fromkeys(t.place for t in on_it[1:] if t is not None))
     first.source.report("cycle", message, first.made.span, hint, "error", places)
 
@@ -145,7 +145,7 @@ def insert(stated: Stated, resolved: ResolvedTrigger, catalogue: Catalogue, firs
         else:
             places = (other.place,) if other is not None else ()
         message = f"`{name}` has the columns ({listed(mine)}) here, but ({listed(known)}) elsewhere"
-        hint = "all that makes one type gives it the same columns; int widens to float"
+        hint = "all triggers that emit one type need the same columns; int widens to float"
         source.report("schema-conflict", message, stated.made.span, hint, "error", places)
         return
     if declared is None:
@@ -159,7 +159,10 @@ def warn_inputs(triggers: Sequence[Stated], inputs: Mapping[str, Schema] | None)
         name = t.made.text
         if inputs is not None and name in inputs and name not in seen:
             seen.add(name)
-            message = f"`{name}` is made here and also in the data: its rows are read, but not reported as detections"
+            message = (
+                f"`{name}` is defined here and also in the data: "
+                "its rows are read, but not reported as detections"
+            )
             t.source.warn("external-input", message, t.made.span)
 
 

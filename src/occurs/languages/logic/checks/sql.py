@@ -87,19 +87,19 @@ class Database:
         found = list(parts(sql.text))
         words = [p for p in found if p.kind == "word"]
         if not words or words[0].text.lower() not in ("select", "with"):
-            source.report("bad-sql", "this is no SELECT", sql.span, "write `select .. from .. where ..`")
+            source.report("bad-sql", "this is not a SELECT", sql.span, "write `select .. from .. where ..`")
             return None
         for p in found:
             if p.kind == "semicolon":
-                place.report(p.start, p.end, "here is more than one statement", "one SELECT, without a semicolon")
+                place.report(p.start, p.end, "this is more than one statement", "write one SELECT, without a semicolon")
                 return None
             if p.kind == "mark":
-                place.report(p.start, p.end, f"`{p.text}` is no parameter here", "parameters are written `:name`")
+                place.report(p.start, p.end, f"`{p.text}` is not a valid parameter", "write parameters as `:name`")
         names = parameters(sql.text)
         for name, (start, end) in names.items():
             if name not in known:
                 hint = did_you_mean(name, known, "parameters")
-                place.report(start, end, f"nothing is known here as `:{name}`", hint)
+                place.report(start, end, f"there is no parameter `:{name}` here", hint)
         if len(source.problems) > before:
             return None
         mine = {**self.tables, **(relations or {})}
@@ -129,9 +129,10 @@ class Database:
             hint = did_you_mean(last, columns, "columns")
             place.source.report("bad-sql", f"there is no column `{word}`", span, hint)
             return
+        text = f"SQLite reports: {complaint}"
         if complaint.startswith("not authorized") or "prohibited" in complaint:
-            complaint, hint = "only reading is allowed", "one SELECT over tables, views and remembered relations"
-        place.source.report("bad-sql", f"SQLite says: {complaint}", span, hint)
+            text, hint = "only a SELECT is allowed here", "write one SELECT over tables, views and remembered relations"
+        place.source.report("bad-sql", text, span, hint)
 
 
 class _Places:

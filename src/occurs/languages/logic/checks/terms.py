@@ -39,7 +39,9 @@ class Terms(Names):
         found, sort = self.resolve(node, scope)
         if isinstance(sort, Rows):
             hint = "remember it and read it in SQL: `[x <- T] .. exists (select .. from x ..)`"
-            return self.report("type-mismatch", f"`{render(node)}` is {sort}, a value is expected", span_of(node), hint)
+            return self.report(
+                "type-mismatch", f"`{render(node)}` is {sort}, but a value is needed here", span_of(node), hint
+            )
         return found, sort
 
     def resolve(self, node: Expr, scope: Scope) -> Resolved:
@@ -56,8 +58,8 @@ class Terms(Names):
                     return Unary("neg", arg, span=node.span), sort
                 if self.is_ticks(arg, sort):
                     return Unary("neg", arg, span=node.span), Type.INT
-                return self.report("type-mismatch", f"`-` needs a number, `{render(node.arg)}` is {type_word(sort)}",
-                                   node.span)  # fmt: skip
+                message = f"`-` needs a number, but `{render(node.arg)}` is {type_word(sort)}"
+                return self.report("type-mismatch", message, node.span)
             case Binary():
                 return self.arithmetic(node, scope)
             case Ref(scope=None):
@@ -66,7 +68,7 @@ class Terms(Names):
                 return self.attribute(node, scope)
             case syntax.Apply():
                 return self.apply(node, scope)
-        raise TypeError(f"no term: {node!r}")
+        raise TypeError(f"not a term: {node!r}")
 
     # --- operators and functions -------------------------------------------------------------------------------------
 
@@ -79,7 +81,7 @@ class Terms(Names):
         if found is None and (self.is_ticks(left, a) or a.numeric) and (self.is_ticks(right, b) or b.numeric):
             return built, Type.FLOAT if node.op == "/" or Type.FLOAT in (a, b) else Type.INT
         if found is None:
-            message = f"there is no {type_word(a)} {node.op} {type_word(b)}"
+            message = f"`{node.op}` cannot be applied to {type_word(a)} and {type_word(b)}"
             return self.mismatch(message, node, (node.left, a), (node.right, b))
         return built, found
 
@@ -90,23 +92,23 @@ class Terms(Names):
     def call(self, node: syntax.Apply, scope: Scope) -> Resolved:
         name = node.name.lower()
         if any(node.names):
-            return self.report("arity", f"the arguments of `{name}` have no names", node.span)
+            return self.report("arity", f"`{name}` does not take arguments by name", node.span)
         found = [self.argument(a, scope) for a in node.args]
         args = tuple(a for a, _ in found)
         types = [s if isinstance(s, Type) else None for _, s in found]
         function = CATALOGUE["hour" if name == "time_of_day" else name]
         if not function.takes(len(args)):
-            message = f"`{name}` takes {function.arity}, here are {len(args)}"
+            message = f"`{name}` takes {function.arity}, but got {len(args)}"
             return self.report("arity", message, node.span, function.doc)
         try:
             result = function.resolve(types)[1]
         except Mismatch as m:
             arg = node.args[m.position]
-            message = f"`{name}`: `{render(arg)}` is {type_word(types[m.position])}, expected is {m.expected}"
+            message = f"`{name}`: `{render(arg)}` is {type_word(types[m.position])}, expected {m.expected}"
             return self.report("type-mismatch", message, span_of(arg) or node.span, function.doc)
         times = [a for i, a in enumerate(args) if function.params[min(i, len(function.params) - 1)] == TIMESTAMP]
         if self.integer_time and any(_of_clock(n) for a in times for n in a.walk()):
-            message = f"`{name}`: `{render(node.args[0])}` is a number of ticks, a timestamp is expected"
+            message = f"`{name}`: `{render(node.args[0])}` is a number of ticks, expected a timestamp"
             return self.report("type-mismatch", message, span_of(node.args[0]) or node.span, function.doc)
         for position, problem in function.problem.items():
             given = args[position] if position < len(args) else None
@@ -120,7 +122,7 @@ class Terms(Names):
         if isinstance(node, Ref) and node.scope is None and not self.means(node.name, scope):
             near = did_you_mean(node.name, self.names(scope)) if self.names(scope) else ""
             hint = f'write it in quotes: `"{node.name}"`' + (f"; {near}" if near.startswith("did you") else "")
-            self.source.report("text-constant", f"`{node.name}` is read as text", node.span, hint, "notice")
+            self.source.report("text-constant", f"`{node.name}` is read as a string", node.span, hint, "notice")
             return Literal(node.name, Type.STRING, span=node.span), Type.STRING
         return self.value(node, scope)
 
@@ -153,9 +155,16 @@ class Terms(Names):
             ((state, kind),) = states.items()
             return Variable(state, name, known_type(kind), span=span), known_type(kind)
         if name in c.events:
-            return self.report("type-mismatch", f"`{name}` is an event and no value", span, f"write `{name}.attribute`")
+            return self.report(
+                "type-mismatch", f"`{name}` is an event, but a value is needed here", span, f"write `{name}.attribute`"
+            )
         if name in c.lasting:
-            return self.report("not-an-event", f"`{name}` lasts (it has `end`)", span, LASTING_HINT)
+            return self.report(
+                "not-an-event",
+                f"`{name}` has intervals (rows with an `end`), but triggers read events",
+                span,
+                LASTING_HINT,
+            )
         if c.open:
             return Variable(STATE, name, None, span=span), None
         if name in c.unread:
@@ -171,20 +180,25 @@ class Terms(Names):
         if f"{owner}.{node.name}" in c.variables:
             return self.name(replace(node, scope=None, name=f"{owner}.{node.name}"), scope)
         if owner in scope or (owner in self.assigned and owner not in c.first):
-            hint = f"a remembered relation is read in SQL: `exists (select .. from {owner} where ..)`"
+            hint = f"read a remembered relation in SQL: `exists (select .. from {owner} where ..)`"
             message = f"`{owner}` is a global variable and has no attributes"
             return self.report("type-mismatch", message, node.span, hint)
         if owner in c.tables and c.tables[owner].keys:
             keys = [k.name.text for k in c.tables[owner].keys]
-            text = f"the table `{owner}` has {counted(len(keys), 'key')}, here are 0"
-            hint = f"say of which row: `{owner}({', '.join(keys)}).{node.name}`"
+            text = f"the table `{owner}` takes {counted(len(keys), 'key')}, but got 0"
+            hint = f"name the row: `{owner}({', '.join(keys)}).{node.name}`"
             return self.report("arity", text, node.span, hint)
         if owner in c.tables:
             return self.look_up(owner, node.name, (), (), node, scope)
         if owner in c.states:
-            return self.report("unknown-name", f"`{owner}` is a state", node.span, f"write `{node.name}` alone")
+            return self.report("unknown-name", f"`{owner}` is a state", node.span, f"write only `{node.name}`")
         if owner in c.lasting and owner not in c.events:
-            return self.report("not-an-event", f"`{owner}` lasts (it has `end`)", node.span, LASTING_HINT)
+            return self.report(
+                "not-an-event",
+                f"`{owner}` has intervals (rows with an `end`), but triggers read events",
+                node.span,
+                LASTING_HINT,
+            )
         if owner not in c.events:
             return self.missing_event(owner, node.span)
         kind = self.attribute_type(owner, node.name, node.span)
@@ -199,14 +213,16 @@ class Terms(Names):
         if node.column is None and name in c.views:
             return self.view(name, node.args, node.names, node, scope)
         if name in c.events and name.lower() not in FUNCTIONS:
-            hint = f"`{name}.attribute` is a value; as a condition it stands alone"
-            return self.report("type-mismatch", f"`{name}` is an event and no value", node.span, hint)
+            hint = f"write `{name}.attribute` for a value, or use the event as a condition of its own"
+            return self.report("type-mismatch", f"`{name}` is an event, but a value is needed here", node.span, hint)
         if node.column is None and name.lower() in FUNCTIONS and name not in c.first:
             return self.call(node, scope)
         if name in c.unread:
             return self.elsewhere()
         if name in c.first or name in c.variables or name in scope or name in self.generics:
-            return self.report("unknown-name", f"`{name}` has no arguments, it is no table and no view", node.span)
+            return self.report(
+                "unknown-name", f"`{name}` is neither a table nor a view, so it does not take arguments", node.span
+            )
         near = did_you_mean(name, [*c.tables, *c.views, *c.events, *FUNCTIONS], "tables, views, events and functions")
         kind = "unknown-function" if any(f"`{f}`" in near for f in FUNCTIONS) and "did" in near else "unknown-name"
         return self.report(kind, f"there is no table, view, event or function `{name}`", node.span, near)
@@ -229,7 +245,7 @@ class Terms(Names):
         plain = [k.name.text for k in table.columns if not k.key]
         if column is None and len(plain) != 1:
             call = f"{name}({', '.join(k for k, _ in keys)})"
-            hint = f"write `{call}.{plain[0]}`" if plain else "`exists (select 1 from ..)` asks whether there is a row"
+            hint = f"write `{call}.{plain[0]}`" if plain else "write `exists (select 1 from ..)` to test for a row"
             many = "several columns" if plain else "no column"
             return self.report("arity", f"`{name}` has {many} besides its keys", span, hint)
         column = plain[0] if column is None else column
@@ -263,7 +279,7 @@ class Terms(Names):
         """Arguments in the order of the declaration; None after reporting that they are not those ``wanted``."""
         if len(args) != len(wanted):
             shown = ", ".join(n for n, _ in wanted)
-            message = f"{owner} has {counted(len(wanted), what)}, here are {len(args)}"
+            message = f"{owner} takes {counted(len(wanted), what)}, but got {len(args)}"
             self.report("arity", message, span, f"expected: ({shown})" if wanted else None)
             return None
         order = [n if n is not None else wanted[i][0] for i, n in enumerate(names)]
@@ -273,7 +289,7 @@ class Terms(Names):
                 self.report("unknown-attribute", f"{owner} has no {what} `{name}`", span, hint)
                 return None
         if len(set(order)) < len(order):
-            self.report("duplicate-name", f"one {what} of {owner} is given twice", span)
+            self.report("duplicate-name", f"the same {what} of {owner} is assigned twice", span)
             return None
         out: dict[str, Expr] = {}
         for name, arg in zip(order, args, strict=True):
@@ -285,8 +301,8 @@ class Terms(Names):
         """Report an argument that cannot equal what it is compared with."""
         if wanted is None or not isinstance(sort, Type) or comparable("=", wanted, sort, self.integer_time):
             return
-        message = f"{what} is {type_word(wanted)}, `{render(arg)}` is {type_word(sort)}"
-        hint = 'text stands in quotes: `"1"`' if wanted is Type.STRING else None
+        message = f"{what} is {type_word(wanted)}, but `{render(arg)}` is {type_word(sort)}"
+        hint = 'write a string in quotes: `"1"`' if wanted is Type.STRING else None
         self.report("type-mismatch", message, span_of(arg), hint)
 
 

@@ -92,8 +92,8 @@ class Resolver:
                 yield from c.reached(found.names)
             columns = found.columns.columns if found is not None and found.columns is not None else None
             if columns is not None and len(columns) != len(types):
-                message = f"the SELECT gives {len(columns)} columns for {len(types)} variables"
-                source.report("arity", message, each.sql.span, "one column for each variable, in their order")
+                message = f"the SELECT returns {len(columns)} columns for {len(types)} variables"
+                source.report("arity", message, each.sql.span, "select one column for each variable, in the same order")
             elif columns is not None:
                 types = [t for _, t in columns]
         for name, kind in zip(each.variables, types, strict=True):
@@ -102,10 +102,10 @@ class Resolver:
                 yield from c.variables.get(name.text, (STATE,) if c.open else ())
             formulas.check_name(name, kind, "a generic variable", column=each.sql is None)
             if name.text in generics:
-                source.report("duplicate-name", f"two generic variables `{name}`", name.span)
+                source.report("duplicate-name", f"two generic variables are called `{name}`", name.span)
             if trigger.emit is None and name.text in RESERVED_OUTPUT:
-                hint = "it would be a column of the output: take another name, or emit it under one"
-                source.report("reserved-name", f"`{name}` cannot be an output attribute", name.span, hint)
+                hint = "it would be a column of the output: give it another name, or emit it under another name"
+                source.report("reserved-name", f"`{name}` cannot be the name of an output attribute", name.span, hint)
             generics[name.text] = kind if isinstance(kind, Type) else Type.NULL
 
     def _column(self, name: syntax.Name, formulas: Formulas) -> Sort:
@@ -131,7 +131,7 @@ class Resolver:
         source = formulas.source
         all_states = trigger.observing is not None and trigger.observing.every is None
         if not read and not all_states and trigger.each is None and not formulas.unsure:
-            message = f"`{trigger.name}` reads nothing, so it would never be evaluated"
+            message = f"`{trigger.name}` does not read any input, so it would never be evaluated"
             hint = f"write `trigger {trigger.name} observing all: ..` to evaluate it at every state"
             source.report("never-completes", message, trigger.formula.span, hint)
             return
@@ -139,8 +139,8 @@ class Resolver:
         check_top(trigger, source)
         count = open_formulas(formula)
         if count > self.most:
-            message = f"{count} subformulas have free variables, {self.most} are allowed"
-            source.report("unsupported", message, trigger.formula.span, f"`--max-formula {count}` allows them")
+            message = f"{count} subformulas have free variables; the limit is {self.most}"
+            source.report("unsupported", message, trigger.formula.span, f"raise the limit with `--max-formula {count}`")
 
     def _schema(self, generics: Mapping[str, Type], emit: list[tuple[str, Expr, Sort]] | None) -> Schema:
         if emit is None:
@@ -178,11 +178,11 @@ class _Actions:
             if isinstance(action, syntax.Execute):
                 self.execute(action)
             elif action.never:
-                hint = "`never` may be found at one state or at an earlier one, so it is no event: notify or execute"
-                self.source.report("unsupported", "nothing can be emitted `on never`", action.span, hint)
+                hint = "`on never` has no exact time, so it cannot be an event: use `notify` or `execute`"
+                self.source.report("unsupported", "`on never` cannot emit an event", action.span, hint)
             elif first is not None:
                 places = (Place("the first is here", self.source.file, first.span),)
-                message = f"`{self.trigger.name}` emits twice, a trigger makes one type of event"
+                message = f"`{self.trigger.name}` emits twice, but a trigger emits one type of event"
                 self.source.report("duplicate-name", message, action.span, "write two triggers", "error", places)
             else:
                 first, emit = action, given
@@ -194,10 +194,12 @@ class _Actions:
         emits = isinstance(action, syntax.Emit)
         for name, term in action.arguments:
             if emits and name.text in RESERVED_OUTPUT:
-                hint = f"names with a meaning of their own: {', '.join(RESERVED_OUTPUT)}"
-                self.source.report("reserved-name", f"`{name}` cannot be an output attribute", name.span, hint)
+                hint = f"reserved names: {', '.join(RESERVED_OUTPUT)}"
+                self.source.report(
+                    "reserved-name", f"`{name}` cannot be the name of an output attribute", name.span, hint
+                )
             if any(n == name.text for n, _, _ in out):
-                self.source.report("duplicate-name", f"`{name}` is given twice", name.span)
+                self.source.report("duplicate-name", f"`{name}` is assigned twice", name.span)
             found, sort = self.formulas.value(term, {})
             out.append((name.text, found, sort))
         return out
@@ -211,10 +213,10 @@ class _Actions:
         found = list(parts(action.statement))
         ends = [p for p in found if p.kind == "semicolon"]
         if not any(p.kind == "word" for p in found):
-            self.source.report("bad-sql", "there is no statement", action.span, 'write `execute "insert into .."`')
+            self.source.report("bad-sql", "the statement is empty", action.span, 'write `execute "insert into .."`')
         elif ends and action.statement[ends[0].end :].strip():
-            hint = "one statement for each `execute`"
-            self.source.report("bad-sql", "here is more than one statement", action.span, hint)
+            hint = "write one `execute` for each statement"
+            self.source.report("bad-sql", "this is more than one statement", action.span, hint)
         given = [n.text for n, _ in action.arguments]
         for name in parameters(action.statement):
             if name in given or name in self.formulas.generics or name == "time":
@@ -223,19 +225,24 @@ class _Actions:
                 self.formulas.unbound(name, action.span)
                 continue
             hint = f'give it a value: `execute ".." with {name} = ..`'
-            self.source.report("bad-sql", f"nothing is known here as `:{name}`", action.span, hint)
+            self.source.report("bad-sql", f"there is no parameter `:{name}` here", action.span, hint)
 
     def type(self, action: syntax.Emit) -> None:
         """Report what cannot be the type of an event."""
         name = action.type.text
         if name in self.catalogue.lasting:
-            self.source.report("not-an-event", f"`{name}` lasts (it has `end`)", action.type.span, LASTING_HINT)
+            self.source.report(
+                "not-an-event",
+                f"`{name}` has intervals (rows with an `end`), but triggers emit events",
+                action.type.span,
+                LASTING_HINT,
+            )
         other, before = self.catalogue.first.get(name, (None, None))
         if before is None or other is None or isinstance(before, syntax.Event) or before.name == self.trigger.name:
             return
         places = (Place("it is defined here", other.file, before.name.span),)
-        message = f"`{name}` is {word(before)}, `emit` makes events"
-        self.source.report("duplicate-definition", message, action.type.span, "take another name", "error", places)
+        message = f"`{name}` is {word(before)}, but `emit` derives events"
+        self.source.report("duplicate-definition", message, action.type.span, "give it another name", "error", places)
 
 
 def reads(node: Expr, catalogue: Catalogue) -> set[str]:

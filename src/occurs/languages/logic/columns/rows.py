@@ -101,7 +101,7 @@ class Reader:
         of = found[encoded.indices.fill_null(len(names) - 1).to_numpy(zero_copy_only=False)]
         if "" in found:
             at = int(np.flatnonzero(of == "")[0])
-            text = f"{self.shape.name} at {self.rows.time[at]}: {column.arrow[at].as_py()!r} is no op"
+            text = f"{self.shape.name} at {self.rows.time[at]}: {column.arrow[at].as_py()!r} is not a valid op"
             raise InputProblem.of("bad-value", text, value=column.arrow[at].as_py())
         return None if (of == PUT).all() else of
 

@@ -78,7 +78,7 @@ def plan(trigger: ResolvedTrigger, kind: TimeKind) -> Plan:
 def _endless(f: syntax.Formula) -> None:
     """A future trigger can always fire once more: then no notice is due (4.4)."""
     if not isinstance(f, syntax.Eventually) or f.bound is not None:
-        raise Unsuited("a trigger that can become one that fires no more")
+        raise Unsuited("a trigger that may become unable to fire")
     for node in f.walk():
         leaves = [n for n in node.walk() if not n.children] if isinstance(node, syntax.Compare) else []
         if any(isinstance(n, Time) for n in leaves) and all(_fixed(n) for n in leaves):

@@ -109,7 +109,7 @@ class Expanding:
                 return self._nexttime(f)
             case syntax.Until():
                 return _begun(self.node(f))
-        raise TypeError(f"no formula: {type(f).__name__}")
+        raise TypeError(f"not a formula: {type(f).__name__}")
 
     def _at_once(self, f: syntax.Formula) -> Expand:
         test = self.present.test(f)

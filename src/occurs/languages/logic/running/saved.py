@@ -44,7 +44,7 @@ def _plain(value: Any) -> Any:
             return {"unknown": [_plain(value.lost), value.new]}
         case Several():
             return {"and" if value.conjunction else "or": [_plain(p) for p in value.parts]}
-    raise TypeError(f"nothing that is kept: {type(value).__name__}")
+    raise TypeError(f"this value cannot be saved: {type(value).__name__}")
 
 
 def loads(text: str, sources: Sources) -> Any:

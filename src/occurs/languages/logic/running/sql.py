@@ -60,7 +60,7 @@ class Database:
 
     def select(self, sql: str, values: Mapping[str, Any], tables: Mapping[str, Table]) -> Relation:
         """What a SELECT gives over ``tables`` as they are.  ``values`` of what may stand behind a colon; those that
-        are relations are tables.  DefinitionProblem (``bad-sql``) if SQLite refuses it."""
+        are relations are tables.  DefinitionProblem (``bad-sql``) if SQLite rejects it."""
         if self.connection is None:
             self._open(tables)
         assert self.connection is not None
@@ -75,7 +75,7 @@ class Database:
             rows = tuple(cursor.fetchall())
             return Relation(tuple(d[0] for d in cursor.description), rows)
         except sqlite3.Error as problem:
-            raise DefinitionProblem.of("bad-sql", f"SQLite refuses `{sql.strip()}`: {problem}") from problem
+            raise DefinitionProblem.of("bad-sql", f"SQLite rejects `{sql.strip()}`: {problem}") from problem
 
     def _held_in(self, relation: Relation, keep: int) -> str:
         """The table that has the rows of a relation; the ``keep`` last ones that were asked for stay."""

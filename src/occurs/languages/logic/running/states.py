@@ -172,7 +172,7 @@ class Table:
         """One row of the input.  ``seen``: what was written at this time, None if this is the only row."""
         shape, op = self.shape, OPS.get(one.op)
         if op is None:
-            raise InputProblem.of("bad-value", f"{shape.name} at {time}: {one.op!r} is no op", value=one.op)
+            raise InputProblem.of("bad-value", f"{shape.name} at {time}: {one.op!r} is not a valid op", value=one.op)
         if op == TRUNCATE:
             self._agree(seen, (one.sequence,), one, op, time)
             self.clear()
@@ -231,7 +231,7 @@ def old_row(shape: Shape, text: str, time: int) -> Row:
     except ValueError:
         found = None
     if not isinstance(found, Mapping):
-        raise InputProblem.of("bad-value", f"{shape.name} at {time}: `old` is no JSON object", value=text)
+        raise InputProblem.of("bad-value", f"{shape.name} at {time}: `old` is not a JSON object", value=text)
     return tuple(found.get(c) for c in shape.columns)
 
 
@@ -240,8 +240,8 @@ def conflict(shape: Shape, one: Written, other: Written, time: int) -> InputProb
     both = " and ".join(str(dict(zip(shape.columns, w.row))) for w in (one, other))
     return InputProblem.of(
         "conflicting-values",
-        f"{shape.name} at {time}: {both}, and no sequence decides",
-        hint="a column `sequence` says which of them is later",
+        f"{shape.name} at {time}: conflicting rows without a `sequence`: {both}",
+        hint="add a column `sequence` that decides which of them is later",
     )
 
 

@@ -84,7 +84,7 @@ class Terms:
                 return self.found(f)
             case syntax.Since() | syntax.Lasttime():
                 return self.looking_back(f)
-        raise TypeError(f"no formula of one state: {type(f).__name__}")
+        raise TypeError(f"not a formula of one state: {type(f).__name__}")
 
     def compared(self, f: syntax.Compare) -> Test:
         """A comparison; of variables with constants and with remembered values at one go."""
@@ -98,7 +98,7 @@ class Terms:
 
     def looking_back(self, f: syntax.Since | syntax.Lasttime) -> Test:
         """An operator that looks back."""
-        raise TypeError(f"nothing looks back here: {type(f).__name__}")
+        raise TypeError(f"not an operator that looks back: {type(f).__name__}")
 
     def happens(self, f: Happens) -> Test:
         """An event with attributes."""
@@ -197,11 +197,11 @@ class Terms:
                 return self.last(t)
             case syntax.Aggregate():
                 return self.aggregate(t)
-        raise TypeError(f"no term: {type(t).__name__}")
+        raise TypeError(f"not a term: {type(t).__name__}")
 
     def aggregate(self, t: syntax.Aggregate) -> Term:
         """Over the states so far."""
-        raise TypeError(f"no aggregate here: {t.op}")
+        raise TypeError(f"not an aggregate here: {t.op}")
 
     def function(self, t: Call) -> Term:
         """A function of its arguments."""
@@ -283,4 +283,4 @@ class Terms:
 
 def several(name: str, rows: Sequence[Any], time: int) -> Lost:
     """Several rows where one value is needed."""
-    return Lost(Problem("bad-value", f"`{name}` has {len(rows)} rows at {time} where one value is needed: {rows[:5]}"))
+    return Lost(Problem("bad-value", f"`{name}` has {len(rows)} rows at {time}, but one value is needed: {rows[:5]}"))

@@ -181,7 +181,7 @@ class Looking:
             case syntax.Atom():
                 event = self.event(f.term, i, rho)
                 return holds(self.value(f.term, i, rho)) if event is None else event
-        raise TypeError(f"no formula: {type(f).__name__}")
+        raise TypeError(f"not a formula: {type(f).__name__}")
 
     def exists(self, f: syntax.Exists, i: int, rho: Values) -> Outcome:
         values = {**self.generics, **self.catalogue.constants, **rho, "time": self.states[i].time}
@@ -232,7 +232,7 @@ class Looking:
                 return self.attribute(str(t.scope), t.name, i)
             case syntax.Apply():
                 return self.applied(t, i, rho)
-        raise TypeError(f"no term: {type(t).__name__}")
+        raise TypeError(f"not a term: {type(t).__name__}")
 
     def aggregated(self, t: syntax.Aggregate, i: int) -> Sequence[int] | Lost:
         """The states over which an aggregate goes."""
@@ -315,7 +315,7 @@ class Looking:
     def one(self, found: Relation, name: str, state: State) -> Any:
         """The one value of a relation; of none null, of several lost."""
         if len(found.rows) > 1:
-            message = f"`{name}` has {len(found.rows)} rows at {state.time} where one value is needed: {found.rows}"
+            message = f"`{name}` has {len(found.rows)}rows at {state.time}, but one value is needed: {found.rows}"
             return Lost(Problem("bad-value", message))
         return clean(found.rows[0][0]) if found.rows else None
 

@@ -56,7 +56,7 @@ class Tables:
 
     def select(self, sql: str, values: Mapping[str, Any]) -> Relation:
         """What a SELECT gives.  ``values`` of all names that may stand behind a colon; those that are relations are
-        tables.  DefinitionProblem (``bad-sql``) if SQLite refuses it."""
+        tables.  DefinitionProblem (``bad-sql``) if SQLite rejects it."""
         relations = {n: v for n, v in values.items() if isinstance(v, Relation)}
         for name, relation in relations.items():
             self._create(name, [(c, "") for c in relation.columns], relation.rows)
@@ -69,7 +69,7 @@ class Tables:
             rows = tuple(tuple(r) for r in cursor.fetchall())
             return Relation(tuple(d[0] for d in cursor.description), rows)
         except sqlite3.Error as problem:
-            raise DefinitionProblem.of("bad-sql", f"SQLite refuses `{sql.strip()}`: {problem}") from problem
+            raise DefinitionProblem.of("bad-sql", f"SQLite rejects `{sql.strip()}`: {problem}") from problem
         finally:
             self.connection.set_authorizer(None)
             for name in relations:

@@ -150,7 +150,9 @@ def _cast(row: Occurrence, name: str, value: Any, type_: Type) -> Any:
         Type.TIMESTAMP: number and isinstance(value, int),
     }.get(type_, True)
     if not fits:
-        raise InputProblem.of("bad-value", f"{row.type}.{name} at {row.time}: {value!r} is no {type_}", value=value)
+        raise InputProblem.of(
+            "bad-value", f"{row.type}.{name} at {row.time}: {value!r} is not a valid {type_}", value=value
+        )
     if value is not None and type_ in (Type.INT, Type.FLOAT):
         return int(value) if type_ is Type.INT else float(value)
     return value
@@ -270,13 +272,15 @@ def _agree(
     other, value = written.setdefault(key, (row, to))
     if value != to:
         both = f"{dict(other.attributes)} and {dict(row.attributes)}"
-        raise InputProblem.of("conflicting-values", f"{row.type} at {row.time}: {both}, and no sequence decides")
+        raise InputProblem.of(
+            "conflicting-values", f"{row.type} at {row.time}: conflicting rows without a `sequence`: {both}"
+        )
 
 
 def _op(row: Occurrence) -> str:
     op = row.attributes.get("op")
     if op not in _OPS:
-        raise InputProblem.of("bad-value", f"{row.type} at {row.time}: {op!r} is no op", value=op)
+        raise InputProblem.of("bad-value", f"{row.type} at {row.time}: {op!r} is not a valid op", value=op)
     return _OPS[op]
 
 
@@ -289,5 +293,5 @@ def _old(row: Occurrence) -> Row | None:
     except ValueError:
         found = None
     if not isinstance(found, dict):
-        raise InputProblem.of("bad-value", f"{row.type} at {row.time}: `old` is no JSON object", value=old)
+        raise InputProblem.of("bad-value", f"{row.type} at {row.time}: `old` is not a JSON object", value=old)
     return found
