@@ -153,5 +153,6 @@ def warn_types(queries: Sequence[Stated], catalogue: Catalogue) -> None:
         if q.name in seen or catalogue.inputs is None or q.name not in catalogue.inputs:
             continue
         seen.add(q.name)
-        message = f"`{q.name}` is defined here and also in the data: its rows are read, but not reported as detections"
+        message = f"`{q.name}` is defined here and is also in the input: "
+        message += "statements read those rows, but they are not reported as detections"
         q.source.warn("external-input", message, q.span)

@@ -74,7 +74,7 @@ def explain(error: UnexpectedInput, piece: str, offset: int, source: Text) -> Pr
         message = special[1] or message
     opening = unclosed(_STRINGS.sub(lambda m: " " * len(m.group()), piece[:start]))
     if special is None and opening is None and piece[start:end] == ")":
-        hint = "remove this parenthesis: no parenthesis is open here"
+        hint = "remove it: no parenthesis is open here"
     elif special is None and opening is not None and {"_RPAR", "_RSQB"} & expected:
         hint, related = not_closed(piece, opening, source, offset)
     span = source.span(offset + here[0], offset + here[1])

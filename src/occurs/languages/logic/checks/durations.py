@@ -27,9 +27,9 @@ def check_duration(
         if ticks is None:
             if duration.ticks:
                 hint = "write a unit, as in `10 min` or `30 s`"
-                source.report("missing-unit", "a duration over timestamps needs a unit", span, hint)
+                source.report("missing-unit", "a duration needs a unit if times are timestamps", span, hint)
             else:
-                hint = "set it with `--time-unit s` (or us, ms, min, h, d), or write a bare number of ticks"
+                hint = "set it with `--time-unit s` (or us, ms, min, h, d), or write a number of ticks without a unit"
                 source.report("missing-unit", "a duration needs the unit of the integer time column", span, hint)
             return None
     if whole and ticks is not None and ticks > LONGEST:

@@ -153,16 +153,14 @@ def insert(stated: Stated, resolved: ResolvedTrigger, catalogue: Catalogue, firs
 
 
 def warn_inputs(triggers: Sequence[Stated], inputs: Mapping[str, Schema] | None) -> None:
-    """Warn of types that are made here and also in the data."""
+    """Warn of types that are defined here and also in the input."""
     seen: set[str] = set()
     for t in triggers:
         name = t.made.text
         if inputs is not None and name in inputs and name not in seen:
             seen.add(name)
-            message = (
-                f"`{name}` is defined here and also in the data: "
-                "its rows are read, but not reported as detections"
-            )
+            message = f"`{name}` is defined here and is also in the input: "
+            message += "triggers read those rows, but they are not reported as detections"
             t.source.warn("external-input", message, t.made.span)
 
 
