@@ -88,7 +88,7 @@ def test_what_only_definitions_make_and_events_that_end_are_bad(sea):
     sources = read_sources(["bad.csv"], schemas=occurs_package.load("states.phen").declared)
     bad = [json.loads(r["__bad"]) for r in wide(sources, rows).to_pylist() if r["__state"] == 2]
     assert sorted((b["row"], b["found"][0]["r"]) for b in bad) == [
-        (1, "lasting row of a type of events"), (2, "null holds"), (3, "row of a type that the rules define"),
+        (1, "interval of a type that is declared as an event"), (2, "null holds"), (3, "row of a type that the rules define"),
         (4, "end before time"),
     ]  # fmt: skip
     with pytest.raises(InputProblem, match="row of a type that the rules define"):
@@ -101,7 +101,7 @@ def test_late_rows_may_be_those_that_are_delivered_at_their_ends(capsys):
     _summary(totals, 1.0, ["in_port"])
     told = capsys.readouterr().err
     assert "skipped 3 late rows" in told
-    assert "a row of `in_port` comes at its time" in told
+    assert "an interval of `in_port` belongs to its start" in told
     _summary(totals, 1.0, [])
     assert "hint" not in capsys.readouterr().err
 
