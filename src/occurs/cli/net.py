@@ -26,6 +26,7 @@ _FORMATS = (".cpn", ".net.json", ".svg")
     default=None,
     help="Keep black transitions, or encode them with priorities.  [default: encoded for .cpn, else black]",
 )
+@click.option("--compact", is_flag=True, help="Draw one transition per pattern operator, without inscriptions (.svg).")
 @_options.first
 @_nets.sink_exits
 @click.option(
@@ -43,6 +44,7 @@ def command(
     out: str | None,
     overwrite: bool,
     black: bool | None,
+    compact: bool,
     first: int,
     sink_exits: bool,
     max_events: int,
@@ -58,6 +60,9 @@ def command(
         raise UsageProblem.of(
             "bad-option", "--black: CPN Tools has no black transitions", hint="use --encoded or .net.json"
         )
+    if compact and (out is None or not out.endswith(".svg") or black is False):
+        text = "--compact is a view for drawings of nets with black transitions"
+        raise UsageProblem.of("bad-option", text, hint="-o X.svg, without --encoded")
     target = None if out is None else user_path(out, "--out")
     if target is not None and not target.parent.is_dir():
         raise UsageProblem.of("missing-file", f"--out {out}: there is no directory {target.parent}")
@@ -69,16 +74,20 @@ def command(
     if out is None or target is None:
         click.echo(summary(net))
         return
-    data = _bytes(net, out)
+    data = _bytes(net, out, compact)
     try:
         with Whole(target) as file:
             file.write(data)
     except OSError as error:
         raise ResourceProblem.of("cannot-write", f"{out}: {error.strerror or error}") from error
+    if compact:
+        from occurs.nets import compact as view
+
+        net = view.compact(net, net.initial)[0]
     click.echo(f"{out}: {sizes(net)}", err=True)
 
 
-def _bytes(net: Net, out: str) -> bytes:
+def _bytes(net: Net, out: str, compact: bool) -> bytes:
     if out.endswith(".cpn"):
         from occurs.nets import cpn
 
@@ -86,7 +95,7 @@ def _bytes(net: Net, out: str) -> bytes:
     if out.endswith(".svg"):
         from occurs.nets import svg
 
-        return svg.draw(net).encode()
+        return svg.draw(net, compact=compact).encode()
     from occurs.nets import netjson
 
     return netjson.write(net).encode()

@@ -51,7 +51,9 @@ def _pitch(page: Page) -> Point:
     wide = max((w for w, _ in sizes), default=60) + max((w for w, _ in texts), default=0) * 1.1 + GAP / 2
     guards = 2 * LINE if any(t.guard for t in page.transitions) else 0.0
     high = max((h for _, h in sizes), default=40) + max((h for _, h in texts), default=0) + 2 * LINE + guards + GAP / 2
-    return float(ceil(max(wide, 140))), float(ceil(max(high, 110)))
+    # arcs without inscriptions may be shorter
+    least = 140 if any(any(lines) for lines in arc_labels(page)) or not page.arcs else 100
+    return float(ceil(max(wide, least))), float(ceil(max(high, 110)))
 
 
 @dataclass

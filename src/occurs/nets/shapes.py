@@ -137,6 +137,8 @@ def arc_labels(page: Page) -> list[list[str]]:
 
 
 def _text(arc: Arc, printer: Printer, colour: Colour) -> str:
+    if not arc.terms:
+        return ""
     try:
         return printer.tokens(arc.terms, colour)
     except DefinitionProblem:

@@ -7,7 +7,7 @@ their inscriptions, those in both directions with the same one have two heads.  
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
@@ -26,30 +26,52 @@ MARGIN, TITLE = 24.0, 30.0
 #: how many different tokens of a place are shown, and how many characters of one
 SHOWN, WIDEST = 4, 34
 _NAMED = {level: name for name, level in PRIORITIES.items()}
-_FILLS = {
-    Role.INIT: "#e8f1fb", Role.EXIT: "#f3f3f3", Role.END: "#eaf6ea", Role.F: "#fdf3e1", Role.INPUT: "#fdf3e1",
-    Role.OUTPUT: "#fdf3e1",
+#: the colours of the two themes, by their use
+THEMES = {
+    "light": {
+        "back": "#fff", "frame": "#ccc", "ink": "#111", "edge": "#333", "arc": "#555", "says": "#333", "note": "#777",
+        "tokens": "#146c2e", "guard": "#8a1c1c", "black": "#000", "on black": "#fff",
+        Role.INIT: "#e8f1fb", Role.EXIT: "#f3f3f3", Role.END: "#eaf6ea", Role.F: "#fdf3e1", Role.INPUT: "#fdf3e1",
+        Role.OUTPUT: "#fdf3e1",
+    },
+    "dark": {
+        "back": "#14171c", "frame": "#343b45", "ink": "#e6e9ee", "edge": "#a0a9b4", "arc": "#a0a9b4", "says": "#c6cdd5",
+        "note": "#8b949e", "tokens": "#5fd08a", "guard": "#ff9d8a", "black": "#e6e9ee", "on black": "#14171c",
+        Role.INIT: "#1d3147", Role.EXIT: "#252a31", Role.END: "#1c3527", Role.F: "#3d3118", Role.INPUT: "#3d3118",
+        Role.OUTPUT: "#3d3118",
+    },
 }  # fmt: skip
-_STYLE = """
-  text { font: 12px "DejaVu Sans", Verdana, sans-serif; fill: #111 }
-  .name { text-anchor: middle; dominant-baseline: central }
-  .black { fill: #fff }
-  .title { font-size: 15px; font-weight: bold }
-  .arc { stroke: #555; stroke-width: 1.1; fill: none }
-  .says { font: 11px "DejaVu Sans Mono", Menlo, monospace; fill: #333; text-anchor: middle }
-  .note { text-anchor: middle; font-size: 10.5px; fill: #777; font-style: italic }
-  .tokens { font: 11px "DejaVu Sans Mono", Menlo, monospace; fill: #146c2e }
-  .guard { font: 11px "DejaVu Sans Mono", Menlo, monospace; fill: #8a1c1c; text-anchor: middle }
-  .ground { fill: #fff; fill-opacity: 0.85 }
+
+
+def _style(colour: Mapping[str | Role, str]) -> str:
+    mono = '"DejaVu Sans Mono", Menlo, monospace'
+    return f"""
+  text {{ font: 12px "DejaVu Sans", Verdana, sans-serif; fill: {colour["ink"]} }}
+  .name {{ text-anchor: middle; dominant-baseline: central }}
+  .black {{ fill: {colour["on black"]} }}
+  .title {{ font-size: 15px; font-weight: bold }}
+  .arc {{ stroke: {colour["arc"]}; stroke-width: 1.1; fill: none }}
+  .says {{ font: 11px {mono}; fill: {colour["says"]}; text-anchor: middle }}
+  .note {{ text-anchor: middle; font-size: 10.5px; fill: {colour["note"]}; font-style: italic }}
+  .tokens {{ font: 11px {mono}; fill: {colour["tokens"]} }}
+  .guard {{ font: 11px {mono}; fill: {colour["guard"]}; text-anchor: middle }}
+  .ground {{ fill: {colour["back"]}; fill-opacity: 0.85 }}
 """
 
 
-def draw(net: Net, marking: Marking | None = None) -> str:
+def draw(net: Net, marking: Marking | None = None, *, compact: bool = False, theme: str = "light") -> str:
     """The SVG text of ``net``, with the tokens of ``marking`` (without: the initial ones).
 
-    Nodes without a place on their page are laid out (:func:`occurs.nets.layout.placed`).
+    ``compact``: one transition per pattern operator, without inscriptions (:mod:`occurs.nets.compact`).  ``theme``:
+    ``light`` or ``dark``.  Nodes without a place on their page are laid out (:func:`occurs.nets.layout.placed`).
     """
-    sheet = _Sheet(placed(net), marking or net.initial)
+    tokens = marking or net.initial
+    if compact:
+        from occurs.nets.compact import compact as view
+
+        net, tokens = view(net, tokens)
+    colours = THEMES[theme]
+    sheet = _Sheet(placed(net), tokens, colours, compact)
     parts: list[str] = []
     width = height = MARGIN
     for page in sheet.net.pages:
@@ -58,16 +80,12 @@ def draw(net: Net, marking: Marking | None = None) -> str:
         width, height = max(width, wide + 2 * MARGIN), height + high + MARGIN
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}"'
     head += f' viewBox="0 0 {width:.0f} {height:.0f}" role="img">'
-    return (
-        "\n".join([head, f"<title>{_safe(net.name)}</title>", f"<style>{_STYLE}</style>", _HEADS, *parts, "</svg>"])
-        + "\n"
+    arrow = (
+        '<defs><marker id="head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" '
+        f'orient="auto-start-reverse"><path d="M 0 1 L 10 5 L 0 9 z" fill="{colours["arc"]}"/></marker></defs>'
     )
-
-
-_HEADS = (
-    '<defs><marker id="head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" '
-    'orient="auto-start-reverse"><path d="M 0 1 L 10 5 L 0 9 z" fill="#555"/></marker></defs>'
-)
+    style = f"<style>{_style(colours)}</style>"
+    return "\n".join([head, f"<title>{_safe(net.name)}</title>", style, arrow, *parts, "</svg>"]) + "\n"
 
 
 @dataclass(frozen=True)
@@ -85,9 +103,11 @@ _GUARD_SIDES = ("n", "nw", "ne", "s", "sw", "se", "w", "e")
 
 
 class _Sheet:
-    def __init__(self, net: Net, marking: Marking):
+    def __init__(self, net: Net, marking: Marking, colours: Mapping[str | Role, str], compact: bool):
         self.net = net
         self.marking = marking
+        self.colours = colours
+        self.compact = compact
         self.printer = Printer(dict(net.variables), net.colours)
 
     def page(self, page: Page, top: float) -> tuple[list[str], float, float]:
@@ -99,15 +119,16 @@ class _Sheet:
         for name, notes in self._notes(page):
             texts += [(n.lines, labels.beside(name, n.lines, n.sides), n.kind) for n in notes]
         middles = labels.on_lines(inscriptions)
-        texts += [(wrapped(t), at, "says") for t, at in zip(inscriptions, middles, strict=True)]
+        texts += [(wrapped(t), at, "says") for t, at in zip(inscriptions, middles, strict=True) if t]
         left, right, low, high = _extent(labels.taken)
         wide, tall = max(right - left, 160.0) + 2 * MARGIN, high - low + 2 * MARGIN + TITLE
-        view = _View(MARGIN * 2 - left, top + TITLE + MARGIN + high)
-        out = [f'<rect x="{MARGIN}" y="{top:.1f}" width="{wide:.1f}" height="{tall:.1f}" fill="#fff" stroke="#ccc"/>']
+        view = _View(MARGIN * 2 - left, top + TITLE + MARGIN + high, self.colours)
+        ground = f'fill="{self.colours["back"]}" stroke="{self.colours["frame"]}"'
+        out = [f'<rect x="{MARGIN}" y="{top:.1f}" width="{wide:.1f}" height="{tall:.1f}" {ground}/>']
         out.append(f'<text class="title" x="{MARGIN + 12}" y="{top + 22:.1f}">{_safe(page.name)}</text>')
         out += [view.line(line, *ends) for line, ends in zip(lines, labels.ends, strict=True)]
         for place in page.places:
-            out += view.place(place, _FILLS.get(place.role, "#fff") if place.role else "#fff")
+            out += view.place(place, self.colours.get(place.role or "back", self.colours["back"]))
         for transition in page.transitions:
             out += view.transition(transition)
         for text, at, kind in texts:
@@ -122,6 +143,8 @@ class _Sheet:
             yield place.name, list(self._of_place(place))
 
     def _inscription(self, line: Drawn) -> str:
+        if not line.arc.terms:
+            return ""
         colour = self.net.places[line.arc.place].colour
         try:
             return self.printer.tokens(line.arc.terms, colour)
@@ -136,7 +159,8 @@ class _Sheet:
 
     def _of_place(self, place: Place) -> Iterator[_Note]:
         fused = () if place.fusion is None or place.fusion == place.name else (f"fused: {place.fusion}",)
-        yield _Note((place.colour.name, *fused), "note", _COLOUR_SIDES)
+        if not self.compact:
+            yield _Note((place.colour.name, *fused), "note", _COLOUR_SIDES)
         tokens = self.marking.tokens.get(self.net.holder(place.name), Counter())
         if any(tokens.values()):
             yield _Note(tuple(self._tokens(tokens, place)), "tokens", _TOKEN_SIDES)
@@ -155,7 +179,7 @@ class _Sheet:
         guard = self._guard(transition)
         if guard:
             yield _Note(tuple(wrapped(guard, 30)), "guard", _GUARD_SIDES)
-        if transition.priority != P_NORMAL:
+        if transition.priority != P_NORMAL and not self.compact:
             level = transition.priority
             yield _Note((_NAMED.get(level, str(level)),), "note", _COLOUR_SIDES)
 
@@ -176,6 +200,7 @@ class _View:
 
     dx: float
     dy: float
+    colours: Mapping[str | Role, str]
 
     def point(self, at: Point) -> Point:
         return at[0] + self.dx, self.dy - at[1]
@@ -194,7 +219,8 @@ class _View:
         x, y = self.point(place.at or (0.0, 0.0))
         wide, high = node_size(place.name)
         shape = (
-            f'<ellipse cx="{x:.1f}" cy="{y:.1f}" rx="{wide / 2:.1f}" ry="{high / 2:.1f}" fill="{fill}" stroke="#333"'
+            f'<ellipse cx="{x:.1f}" cy="{y:.1f}" rx="{wide / 2:.1f}" ry="{high / 2:.1f}" fill="{fill}" '
+            f'stroke="{self.colours["edge"]}"'
         )
         double = ' stroke-width="2.2"' if place.fusion is not None else ""
         return [f"{shape}{double}/>", f'<text class="name" x="{x:.1f}" y="{y:.1f}">{_safe(place.name)}</text>']
@@ -205,7 +231,8 @@ class _View:
         black = transition.black is not None
         box = f'<rect x="{x - wide / 2:.1f}" y="{y - high / 2:.1f}" width="{wide:.1f}" height="{high:.1f}" '
         name = f'<text class="name{" black" * black}" x="{x:.1f}" y="{y:.1f}">{_safe(transition.name)}</text>'
-        return [f'{box}fill="{"#000" if black else "#fff"}" stroke="#000"/>', name]
+        paint = f'fill="{self.colours["black" if black else "back"]}" stroke="{self.colours["black"]}"'
+        return [f"{box}{paint}/>", name]
 
     def text(self, lines: Sequence[str], at: Point, kind: str) -> list[str]:
         """Lines around a middle, on a ground of their own; tokens begin at the left of it."""

@@ -1,0 +1,124 @@
+"""The compact view of a net: one transition per pattern operator, as the paper's figures show patterns.
+
+Places that are fused are one place again, the places that only keep a run in order (Control, SeqInput, Clock, the number
+of the next input) and isolated ones are left out, and so are inscriptions.  What belongs to one statement is on one page.
+The view is for looking at: it does not run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from os.path import commonprefix
+
+from occurs.nets.net import Arc, Marking, Net, Page, Place, Role, Transition
+
+_KEEPING = {Role.CONTROL, Role.SEQ, Role.CLOCK}
+#: places that all statements share: every page has its own
+_SHARED = {Role.F, Role.INPUT}
+
+
+def compact(net: Net, marking: Marking) -> tuple[Net, Marking]:
+    """The view of ``net`` and of its ``marking``.
+
+    Nodes have their names in ``net`` (places that of their holder), without that of the statement where this leaves no
+    two alike.
+    """
+    places = {net.holder(n): net.places[net.holder(n)] for n in net.places}
+    fused = {net.holder(n) for n, p in net.places.items() if n != net.holder(n)}
+    arcs = list(dict.fromkeys(
+        (net.holder(a.place), a.transition, a.input) for a in net.arcs if net.places[a.place].role not in _KEEPING
+    ))  # fmt: skip
+    arcs = [(p, t, i) for p, t, i in arcs if not (places[p].role is Role.INIT and _enters(net, t))]
+    operator = _operators(net)
+    parts = {}
+    for members in _parts(net, arcs, places):
+        statement = commonprefix([net.page_of[t] + "_" for t in members]).rpartition("_")[0]
+        parts[statement or net.page_of[members[0]]] = members
+    short = _short(net, parts, arcs, places, operator)
+    pages = []
+    for name, members in parts.items():
+        own = [a for a in arcs if a[1] in members]
+        pages.append(Page(
+            name,
+            tuple(_place(places[p], short[p], p in fused) for p in dict.fromkeys(p for p, _, _ in own)),
+            tuple(_transition(net.transitions[t], short[t]) for t in _ordered(members, own)),
+            tuple(Arc(short[p], short[t], i, ()) for p, t, i in own),
+        ))  # fmt: skip
+    tokens = {short.get(p, p): t for p, t in marking.tokens.items()}
+    return replace(net, pages=tuple(pages)), Marking(tokens)
+
+
+def _enters(net: Net, transition: str) -> bool:
+    """Does it feed the input into the flow of events?"""
+    return any(net.places[a.place].role is Role.INPUT for a in net.inputs[transition])
+
+
+def _operators(net: Net) -> dict[str, str]:
+    """Transitions are called as their pages, which are operators, where they are alone there."""
+    counts = {page.name: len(page.transitions) for page in net.pages}
+    taken = {*net.places}
+    return {
+        t: net.page_of[t] if counts[net.page_of[t]] == 1 and net.page_of[t] not in taken else t
+        for t in net.transitions
+    }
+
+
+def _short(
+    net: Net, parts: dict[str, list[str]], arcs: list[tuple[str, str, bool]], places: dict[str, Place],
+    operator: dict[str, str],
+) -> dict[str, str]:  # fmt: skip
+    """What nodes are called: without the name of their statement, if the names of all nodes then differ."""
+    full = {p: p for p in places} | operator
+    short = dict(full)
+    for statement, members in parts.items():
+        for node in dict.fromkeys([*members, *(p for p, t, _ in arcs if t in members)]):
+            if not (node in places and places[node].role in _SHARED):
+                short[node] = full[node].removeprefix(f"{statement}_").removeprefix("followed_") or full[node]
+    return short if len(set(short.values())) == len(short) else full
+
+
+def _transition(transition: Transition, name: str) -> Transition:
+    """The guard of a transition that only joins others is about their bookkeeping."""
+    return replace(transition, name=name, at=None, guard=transition.guard if transition.black else ())
+
+
+def _place(place: Place, name: str, fused: bool) -> Place:
+    """Shared places keep the sign that they are elsewhere, too."""
+    shared = place.role in _SHARED or place.role is Role.OUTPUT
+    return replace(place, name=name, at=None, fusion=name if fused and shared else None)
+
+
+def _parts(net: Net, arcs: list[tuple[str, str, bool]], places: dict[str, Place]) -> list[list[str]]:
+    """Transitions that are connected by places which are not shared, in the order of the net."""
+    leader = {t: t for t in net.transitions}
+
+    def find(t: str) -> str:
+        while leader[t] != t:
+            t = leader[t]
+        return t
+
+    first: dict[str, str] = {}
+    for p, t, _ in arcs:
+        if places[p].role not in _SHARED:
+            leader[find(t)] = find(first.setdefault(p, t))
+    parts: dict[str, list[str]] = {}
+    for t in net.transitions:
+        parts.setdefault(find(t), []).append(t)
+    return list(parts.values())
+
+
+def _ordered(members: list[str], arcs: list[tuple[str, str, bool]]) -> list[str]:
+    """Transitions after those whose places they take from, the order of the net among others."""
+    makers: dict[str, list[str]] = {}
+    for p, t, i in arcs:
+        if not i:
+            makers.setdefault(p, []).append(t)
+    rank = dict.fromkeys(members, 0)
+    back = {(p, t) for p, t, i in arcs if not i}
+    for _ in members:  # enough for any way without a circle
+        for p, t, i in arcs:
+            # a place that a transition also gives to is no step ahead
+            if i and (p, t) not in back:
+                rank[t] = min(max([rank[t], *(rank[m] + 1 for m in makers.get(p, ()) if m != t)]), len(members))
+    return sorted(members, key=lambda t: (rank[t], members.index(t)))
+
