@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import concepts
+import net
+import system
 import timeline
 from kit import THEMES, Picture
 
@@ -19,6 +21,7 @@ FOLDER = Path(__file__).parent
 
 def pictures() -> Iterator[Picture]:
     yield from concepts.pictures()
+    yield from system.pictures()
 
 
 def files() -> Iterator[tuple[str, bytes]]:
@@ -29,6 +32,7 @@ def files() -> Iterator[tuple[str, bytes]]:
         for theme in THEMES:
             yield f"{picture.name}-{theme}.svg", picture.svg(theme).encode()
     yield from timeline.files()
+    yield from net.files()
 
 
 def main() -> None:
