@@ -48,23 +48,23 @@ def architecture() -> Picture:
     p.arrow([(400, 188), (400, 208)])
     p.arrow([(400, 264), (400, 284)])
     hosts = [
-        ("local", ["this process, no Spark", "pandas, Arrow, Polars"]),
-        ("Spark batch", ["partitions by key or", "overlapping time slices"]),
+        ("local", ["in this process:", "pandas, Arrow, Polars"]),
+        ("Spark batch", ["split by key, or by", "overlapping slices"]),
         ("Spark streaming", ["Structured Streaming", "with checkpoints"]),
     ]  # fmt: skip
-    p.text(20, 372, "hosts", colour="green", bold=True)
+    p.text(164, 372, "hosts", colour="green", bold=True)
     for k, (name, lines) in enumerate(hosts):
-        x = 180 + 152 * k
-        p.arrow([(x + 70, 340), (x + 70, 386)])
-        p.box(x, 390, 140, 88, name, lines, colour="green", size=14)
+        x = 164 + 160 * k
+        p.arrow([(x + 76, 340), (x + 76, 386)])
+        p.box(x, 390, 152, 88, name, lines, colour="green", size=14)
     p.rect(20, 390, 116, 88, colour="orange", fill="orange")
     p.text(78, 410, "sources", anchor="middle", bold=True, size=14)
     p.lines(78, 430, ["tables, files,", "Kafka, database", "change feeds"], anchor="middle", size=12, colour="dim")
-    p.arrow([(136, 434), (176, 434)])
+    p.arrow([(136, 434), (160, 434)])
     p.rect(664, 390, 116, 88, colour="orange", fill="orange")
     p.text(722, 410, "sinks", anchor="middle", bold=True, size=14)
     p.lines(722, 430, ["tables, files,", "Kafka,", "any Spark sink"], anchor="middle", size=12, colour="dim")
-    p.arrow([(624, 434), (660, 434)])
+    p.arrow([(636, 434), (660, 434)])
     p.text(20, 512, "The same program gives the same detections, with the same labels, on every host.")
     p.text(20, 532, "Operators do not know the language they come from or the host they run on.", colour="dim")
     return p
@@ -72,17 +72,17 @@ def architecture() -> Picture:
 
 def life() -> Picture:
     p = Picture(
-        "life-of-an-event", 500, "The life of an event",
+        "life-of-an-event", 476, "The life of an event",
         "In a batch and on a stream an event passes the same steps: intake, order, frontier, operators, labels and "
         "output; only the frontier moves differently.",
     )  # fmt: skip
     steps = [
-        ("intake", ["type, time and", "values are checked;", "bad rows stop the", "run or are counted"]),
-        ("order", ["by time; events of", "one time by sequence,", "else by type and", "attribute values"]),
-        ("frontier", ["releases events", "when all input up to", "their time has", "arrived"]),
-        ("operators", ["match, remember", "partial matches,", "derive rows"]),
-        ("labels", ["computed from the", "definition and the", "constituents"]),
-        ("output", ["final rows, in the", "form of the input"]),
+        ("intake", ["checks type, time", "and values; bad", "rows stop the run", "or are counted"]),
+        ("order", ["by time; at one", "time by sequence,", "else by type and", "attributes"]),
+        ("frontier", ["releases events", "when all input", "up to their time", "has arrived"]),
+        ("operators", ["match events,", "keep partial", "matches, derive", "rows"]),
+        ("labels", ["are computed", "from definition", "and constituents"]),
+        ("output", ["final rows, of", "the same kind as", "the input"]),
     ]
     wide, gap = 110, 20
     for k, (name, lines) in enumerate(steps):
@@ -90,7 +90,7 @@ def life() -> Picture:
         colour = "purple" if name in ("frontier", "operators") else "orange" if name == "output" else "blue"
         p.rect(x, 40, wide, 34, colour=colour, fill=colour)
         p.text(x + wide / 2, 62, name, anchor="middle", bold=True, size=14)
-        p.lines(x + 2, 96, lines, size=11, colour="dim")
+        p.lines(x, 96, lines, size=12, colour="dim")
         if k:
             p.arrow([(x - gap, 57), (x - 2, 57)])
     p.text(20, 24, "The same six steps in a batch and on a stream", bold=True)
@@ -115,45 +115,53 @@ def life() -> Picture:
         p.event(x, y + 14)
     p.text(592, y - 2, "held until the frontier passes", anchor="middle", size=12, colour="dim")
     p.event(290, y + 14, hollow=True)
-    p.text(40, 412, "Behind the frontier: a late event is counted and, on request, returned; it changes no result.")
-    p.text(40, 436, "State (held events, partial matches, open intervals) is in the checkpoint, so a restart changes nothing.")  # fmt: skip
-    p.text(40, 460, "However the history is cut into batches, the detections and their labels are the same.")
+    p.text(20, 412, "Behind the frontier: a late event is counted and, on request, returned; it changes no result.")
+    p.text(20, 436, "State (held events, partial matches, open intervals) is in the checkpoint, so a restart changes nothing.")  # fmt: skip
+    p.text(20, 460, "However the history is cut into batches, the detections and their labels are the same.")
     return p
 
 
 def explain() -> Picture:
-    """The text is what the product prints: the picture fails to be drawn if it has no part for a note."""
+    """The text is what the product prints; each of its parts has a note."""
     text = occurs.parse(FIRE, language="tesla").explain().split("\n")
-    notes = {
-        "Reads": ("input", "blue", ["types that the program reads,", "with their attributes"]),
-        "Evaluation order": ("order", "purple", ["definitions run in this order;", "one number is evaluated together"]),
-        "Kept of the past": ("retention", "purple", ["how much of the past is kept,", "for which type, and why"]),
-        "On Spark": ("batch", "green", ["how Spark splits the work:", "by the partition key, by time", "slices, or in ONE partition"]),  # fmt: skip
-        "On a stream": ("stream", "green", ["where the state of a stream is,", "and how many stages it has"]),
-    }
+    notes = [
+        ("input", "blue", ["types that the program reads,", "with their attributes"]),
+        ("order", "purple", ["definitions run in this order;", "those with the same number", "do not read each other"]),
+        ("retention", "purple", ["how much of the past is kept,", "for which type, and why"]),
+        ("batch", "green", ["how Spark splits the work:", "by the partition key, by time", "slices, or in ONE partition"]),
+        ("stream", "green", ["where the state of a stream", "is, and the number of stages"]),
+    ]
     left, size, room = 20.0, 12.0, 66
     p = Picture("explain", 10, "How to read the output of occurs explain", "The output, with a note for each part.")
-    y = 54.0
-    p.text(left, 24, "$ occurs explain fire.tesla", mono=True, size=size, bold=False, colour="dim")
-    starts: list[tuple[float, str]] = []
+    p.text(left, 24, "$ occurs explain fire.tesla", mono=True, size=size, colour="dim")
+    y, part = 54.0, -1
     for line in text:
-        head = next((h for h in notes if line.startswith(h)), None)
-        if head:
-            starts.append((y, head))
-        for part in _wrapped(line, room):
-            p.text(left + 12, y, part, mono=True, size=size, bold=False, colour="ink" if not head else notes[head][1])
-            y += 18
-    if len(starts) != len(notes):
-        raise SystemExit(f"explain: of its parts only {[h for _, h in starts]} are there")
-    ends = [s for s, _ in starts[1:]] + [y + 6]
-    for (top, head), end in zip(starts, ends, strict=True):
-        name, colour, lines = notes[head]
-        p.line([(left, top - 12), (left, end - 24)], colour=colour, stroke=3)
-        p.line([(530, top - 4), (566, top - 4)], colour=colour)
-        p.text(574, top, name, bold=True, colour=colour)
-        p.lines(574, top + 17, lines, size=12, colour="dim", step=1.35)
-    p.height = y + 4
+        if line and not line.startswith(" "):  # the head of the next part
+            part += 1
+            if part == len(notes):
+                raise SystemExit(f"explain: there is no note for the part `{line}`")
+            name, colour, about = notes[part]
+            top, lines = y, [w for own in _part(text, line) for w in _wrapped(own, room)]
+            # a part is as high as its note at least
+            high = max(18.0 * len(lines), 17 + 16.2 * len(about))
+            p.line([(left, top - 12), (left, top + high - 14)], colour=colour, stroke=3)
+            p.line([(530, top - 4), (566, top - 4)], colour=colour)
+            p.text(574, top, name, bold=True, colour=colour)
+            p.lines(574, top + 17, about, size=12, colour="dim", step=1.35)
+            for k, own in enumerate(lines):
+                p.text(left + 12, top + 18 * k, own, mono=True, size=size, colour="ink" if k else colour)
+            y = top + high + 14
+    if part + 1 != len(notes):
+        raise SystemExit(f"explain: {len(notes)} parts have notes, and {part + 1} are there")
+    p.height = y
     return p
+
+
+def _part(text: list[str], head: str) -> list[str]:
+    """The lines of a part of the output."""
+    at = text.index(head)
+    end = next((k for k in range(at + 1, len(text)) if not text[k].startswith(" ")), len(text))
+    return text[at:end]
 
 
 FIRE = """event Smoke(Area: string)

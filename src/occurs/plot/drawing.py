@@ -124,7 +124,7 @@ class _Drawing:
     def sheet(self) -> Sheet:
         chart, y = self.chart, PAD
         if chart.title:
-            self.text(PAD, y + 9, shortened(chart.title, TITLE / 1.12, self.width - 2 * PAD), TITLE, bold=True)
+            self.text(PAD, y + 9, shortened(chart.title, TITLE, self.width - 2 * PAD, bold=True), TITLE, bold=True)
             y += 28
         y = self.legend(y) + 6 if chart.groups else y
         marks = [m for m in self.marks() if self.left < self.x(m.at) < self.right]
@@ -222,14 +222,14 @@ class _Drawing:
     # --- lanes
     def group(self, group: Group, y: float) -> None:
         if group.name and not self.inline:
-            name = shortened(group.name, PLAIN * 1.12, self.width - 2 * PAD)
+            name = shortened(group.name, PLAIN, self.width - 2 * PAD, bold=True)
             self.text(PAD, y + HEAD / 2 + 1, name, PLAIN, bold=True, role="group")
             y += HEAD
         for lane in group.lanes:
             high, middle = lane.rows * ROW, y + lane.rows * ROW / 2
             role = "group" if self.inline else ""
             room = self.left - PAD - 12 - (34 if lane.values is not None else 0)
-            shown = shortened(self.beside(group, lane), PLAIN * (1.12 if self.inline else 1), room)
+            shown = shortened(self.beside(group, lane), PLAIN, room, bold=self.inline)
             colour = "dim" if lane.type in self.chart.inputs else "ink"
             self.text(PAD, middle, shown, PLAIN, colour=colour, bold=self.inline, role=role)
             if lane.values is not None:

@@ -26,10 +26,10 @@ def text_width(text: str, size: float, *, bold: bool = False, mono: bool = False
     return total * size / 1000 * (_BOLD if bold else 1.0)
 
 
-def shortened(text: str, size: float, room: float) -> str:
+def shortened(text: str, size: float, room: float, *, bold: bool = False) -> str:
     """``text``, or as much of it as has room, with an ellipsis."""
-    if text_width(text, size) <= room:
+    if text_width(text, size, bold=bold) <= room:
         return text
-    while text and text_width(text + "…", size) > room:
+    while text and text_width(text + "…", size, bold=bold) > room:
         text = text[:-1]
     return text.rstrip() + "…"
