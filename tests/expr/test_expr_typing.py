@@ -108,18 +108,18 @@ def test_type(node: Expr, type: Type | None) -> None:
     [
         (call("abss", I), "unknown-function", "abss"),
         (call("upper", S), "unknown-function", "upper"),  # in the catalogue, but not offered
-        (call("abs"), "arity", "1 argument, here are 0"),
-        (call("round", F, I, I), "arity", "1 to 2 arguments, here are 3"),
+        (call("abs"), "arity", "1 argument, but got 0"),
+        (call("round", F, I, I), "arity", "1 to 2 arguments, but got 3"),
         (call("if", B, I), "arity", "at least 3"),
         (call("if", B, I, B, I), "arity", "at least 3"),
-        (call("abs", S), "type-mismatch", "is string, expected is int, float or duration"),
-        (call("coalesce", I, S), "type-mismatch", "expected is int, as before"),
-        (call("if", I, I, I), "type-mismatch", "expected is bool"),
+        (call("abs", S), "type-mismatch", "is string, expected int, float or duration"),
+        (call("coalesce", I, S), "type-mismatch", "expected int like the values before it"),
+        (call("if", I, I, I), "type-mismatch", "expected bool"),
         (call("least", B), "type-mismatch", "is bool"),
         (Unary("neg", ref(S)), "type-mismatch", "needs a number"),
         (Unary("not", ref(I)), "type-mismatch", "joins conditions"),
-        (Like(ref(I), ref(S)), "type-mismatch", "compares text"),
-        (In(ref(I), (ref(S),)), "type-mismatch", "compares int with string"),
+        (Like(ref(I), ref(S)), "type-mismatch", "compares strings"),
+        (In(ref(I), (ref(S),)), "type-mismatch", "cannot compare int with string"),
         (Annotated(I, ref(F)), "type-mismatch", "is float, not int"),
         (Literal(2**63, I), "type-mismatch", "64 bits"),
         (Call("regexp_like", (ref(S), Literal("(", S))), "type-mismatch", "no regular expression"),
@@ -137,7 +137,7 @@ def test_all_problems_are_reported_with_their_places() -> None:
     found: list[Any] = []
     assert infer(Binary("and", left, right), lookup, lambda *p: found.append(p), functions=FUNCTIONS) is B
     assert [(k, s.line, s.column) for k, _, s, _ in found] == [("type-mismatch", 1, 1), ("unknown-function", 2, 3)]
-    assert found[0][1] == "`string < 1` compares string with int"
+    assert found[0][1] == "`string < 1`: `<` cannot compare string with int"
     assert "number(..)" in found[0][3]
 
 
@@ -146,4 +146,4 @@ def test_condition_is_required() -> None:
     require_bool(ref(I), I, lambda *p: found.append(p))
     require_bool(ref(B), B, lambda *p: found.append(p))
     require_bool(ref(None), None, lambda *p: found.append(p))
-    assert [p[1] for p in found] == ["a condition is expected, `int` is int"]
+    assert [p[1] for p in found] == ["a condition is expected, but `int` is int"]

@@ -43,13 +43,13 @@ def test_a_constant_of_the_wrong_type_is_refused(x):
 
 def test_an_input_that_is_not_there(x):
     tail = pipes.Trim(1, name="tail")
-    words = "Trim 'tail' has 1 input: there is no input 3"
+    words = "Trim 'tail' has 1 input, so there is no input 3"
     assert refused(ConnectionProblem, words, pipes.connect, x, tail, 3).port == 3
 
 
 def test_an_output_that_is_not_there():
     fork = pipes.Fork(2, name="two")
-    refused(ConnectionProblem, "Fork 'two' has 2 outputs: there is no output 2", fork.out, 2)
+    refused(ConnectionProblem, "Fork 'two' has 2 outputs, so there is no output 2", fork.out, 2)
 
 
 def test_an_input_is_connected_once(x):
@@ -83,8 +83,8 @@ def test_a_box_that_feeds_itself():
 
 def test_which_port_must_be_said_if_there_are_several(x):
     plus = pipes.Lift(fn.add)
-    assert "say which" in refused(ConnectionProblem, "Lift has 2 inputs: say which with connect(a, i, b, j)",
-                                  pipes.connect, x, plus).message  # fmt: skip
+    words = "Lift has 2 inputs: name the one to use with connect(a, i, b, j)"
+    assert "name the one" in refused(ConnectionProblem, words, pipes.connect, x, plus).message
 
 
 def test_boxes_may_be_connected_in_any_order(x):
@@ -201,14 +201,14 @@ def test_types_by_name():
 
 
 def test_an_inner_processor_sees_only_its_parameter(x):
-    words = "the inner processor of a window sees only its parameter, $variables and constants"
+    words = "the inner processor of a window can only use its parameter, $variables and constants"
     refused(DefinitionProblem, words, x.window, 2, lambda p: p + x)
-    words = "the inner processor of a slice sees only its parameter, $variables and constants"
+    words = "the inner processor of a slice can only use its parameter, $variables and constants"
     refused(DefinitionProblem, words, x.window, 2, lambda p: p.slice(fn("$0"), lambda q: q + p))
 
 
 def test_an_inner_processor_gives_a_pipe(x):
-    with pytest.raises(DefinitionProblem, match="which is no pipe"):
+    with pytest.raises(DefinitionProblem, match="which is not a pipe"):
         x.window(2, lambda p: 3)
 
 
@@ -264,7 +264,7 @@ def test_what_is_refused(x, make, kind):
 
 
 def test_both_flavours_are_named(x):
-    with pytest.raises(DefinitionProblem, match="`G` judges every position, `sometime` the first one"):
+    with pytest.raises(DefinitionProblem, match="`G` evaluates every position, `sometime` only the first"):
         ltl.G(ltl.sometime(x > 1))
 
 
@@ -301,7 +301,7 @@ def test_runs_are_fresh(x):
 def test_time_does_not_run_back(x):
     run = x.open()
     run.push(1, time=5)
-    with pytest.raises(InputProblem, match="time runs back: 4 comes after 5"):
+    with pytest.raises(InputProblem, match="times must not decrease: 4 follows 5"):
         run.push(2, time=4)
 
 
@@ -309,7 +309,7 @@ def test_sources_are_named(x):
     both = x + pipes.source("y", type=int)
     run = both.open()
     assert (run.push(1, to="x"), run.push(2, to="y")) == ([], [3])
-    with pytest.raises(UsageProblem, match="say to which source: x, y"):
+    with pytest.raises(UsageProblem, match="there are several sources, name one: x, y"):
         run.push(1)
     with pytest.raises(UsageProblem, match="there is no source `z`"):
         run.push(1, to="z")

@@ -68,7 +68,7 @@ def test_what_the_data_show(make, kind):
 
 def test_names():
     x = pipes.source("X0").v
-    with pytest.raises(DefinitionProblem, match="there are two pipes without a name"):
+    with pytest.raises(DefinitionProblem, match="two pipes have no name"):
         pipes.program(x, x + 1)
     with pytest.raises(DefinitionProblem, match="`Out` is defined twice"):
         pipes.program(x.named("Out"), (x + 1).named("Out"))

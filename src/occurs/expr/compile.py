@@ -79,7 +79,7 @@ class Compiler:
         if found.type is Type.NULL:
             found = constant(None, Type.BOOL)
         if found.type is not Type.BOOL:
-            self.mismatch(node, f"a condition is expected, `{render(node)}` is {found.type}")
+            self.mismatch(node, f"a condition is expected, but `{render(node)}` is {found.type}")
         connective = isinstance(node, Unary) or (isinstance(node, Binary) and node.op in ("and", "or"))
         return found if connective or not self.two_valued else conditions.falsified(found)
 
@@ -96,7 +96,7 @@ class Compiler:
                 ticks = self.kind.convert(node.value)
                 if ticks is None:
                     self.mismatch(
-                        node, f"{render(node)} and the time of the events have no common unit", "missing-unit"
+                        node, f"{render(node)} and the time column have no common unit", "missing-unit"
                     )
                 return constant(ticks, Type.DURATION)
             case Unary(op="not"):
@@ -108,7 +108,7 @@ class Compiler:
                 if arg.type is Type.NULL:
                     return arg
                 if not (arg.type.numeric or arg.type is Type.DURATION):
-                    self.mismatch(node, f"`-` needs a number, `{render(node.arg)}` is {arg.type}")
+                    self.mismatch(node, f"`-` needs a number, but `{render(node.arg)}` is {arg.type}")
                 return numbers.negated(arg)
             case Binary(op="and" | "or"):
                 return conditions.connective(node.op, self.condition(node.left), self.condition(node.right))
@@ -163,7 +163,7 @@ class Compiler:
 
     def compare(self, node: Expr, op: str, left: Node, right: Node) -> Node:
         if not comparable(op, left.type, right.type, None):
-            self.mismatch(node, f"`{render(node)}` compares {left.type} with {right.type}")
+            self.mismatch(node, f"`{render(node)}`: `{op}` cannot compare {left.type} with {right.type}")
         if left.type is Type.NULL or right.type is Type.NULL:
             return constant(None, Type.BOOL)
         return numbers.comparison(op, left, right, self.dialect)
@@ -174,7 +174,7 @@ class Compiler:
         if type is None:  # what is a number only over integer time: the checks have seen it, and let it pass
             type = arithmetic_type(node.op, left.type, right.type, None)
         if type is None:
-            self.mismatch(node, f"`{render(node)}`: there is no {left.type} {node.op} {right.type}")
+            self.mismatch(node, f"`{render(node)}`: `{node.op}` cannot be applied to {left.type} and {right.type}")
         if left.type is Type.NULL or right.type is Type.NULL:
             return constant(None, type)
         return numbers.arithmetic(node.op, left, right, type, self.dialect)
@@ -196,7 +196,7 @@ class Compiler:
         arg, pattern = (self.compile(p) for p in (node.arg, node.pattern))
         for part, found in ((node.arg, arg), (node.pattern, pattern)):
             if found.type not in (Type.STRING, Type.NULL):
-                self.mismatch(part, f"like compares text, `{render(part)}` is {found.type}")
+                self.mismatch(part, f"`like` compares strings, but `{render(part)}` is {found.type}")
         if arg.type is Type.NULL or pattern.type is Type.NULL or pattern.null:
             return constant(None, Type.BOOL)
         if pattern.scalar is not None:
@@ -222,13 +222,13 @@ class Compiler:
             hint = did_you_mean(node.name, CATALOGUE, "functions")
             self.mismatch(node, f"there is no function `{node.name}`; {hint}", "unknown-function")
         if not known.takes(len(node.args)):
-            self.mismatch(node, f"{known.name} takes {known.arity}, here are {len(node.args)}", "arity")
+            self.mismatch(node, f"{known.name} takes {known.arity}, but got {len(node.args)}", "arity")
         args = [self.argument(a) for a in node.args]
         try:
             wanted, result = known.resolve([a.type for a in args])
         except Mismatch as m:
             here = f"`{render(node.args[m.position])}` is {args[m.position].type}"
-            self.mismatch(node.args[m.position], f"{known.name}: {here}, expected is {m.expected}")
+            self.mismatch(node.args[m.position], f"{known.name}: {here}, expected {m.expected}")
         assert result is not None
         args = [typed(a, t) for a, t in zip(args, wanted, strict=True)]
         if known.name == "coalesce":

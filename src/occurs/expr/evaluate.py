@@ -173,7 +173,7 @@ def _leaf(x: Any) -> tuple[Any, str]:
         return _leaf(x.cast(pa.int64()))
     known = from_arrow(type)
     if known is None:
-        raise TypeError(f"a column of {type} has no place in an expression")
+        raise TypeError(f"an expression cannot read a column of type {type}")
     plain = {Type.INT: pa.int64(), Type.FLOAT: pa.float64(), Type.STRING: pa.string()}[known]
     return _leaf(x.cast(plain))
 

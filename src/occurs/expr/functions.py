@@ -245,7 +245,7 @@ CATALOGUE["coalesce"] = Function(
 )
 CATALOGUE["nullif"] = Function(
     "nullif",
-    "The first argument, null if it equals the second.",
+    "The first argument, or null if it equals the second.",
     (ANY, ANY),
     "alike",
     2,
@@ -255,7 +255,7 @@ CATALOGUE["nullif"] = Function(
 )
 CATALOGUE["if"] = Function(
     "if",
-    "if(c, a, b): a if c is true, else b; more pairs of condition and value may come before b.",
+    "if(c, a, b): a if c is true, else b; more pairs of a condition and a value can precede b.",
     (ANY,),
     "alike",
     3,

@@ -48,7 +48,7 @@ def _calendar(name: str, doc: str, kernel: Callable[[pa.Array], pa.Array], resul
             return pa.nulls(len(x), PHYSICAL[result])
         return kernel(_local(x, zone)).cast(PHYSICAL[result])
 
-    run.__doc__ = doc + " In UTC, or in the zone that is named."
+    run.__doc__ = doc + " In UTC, or in the given time zone."
     run.__name__ = name
     given = (_SAMPLE, "Europe/Rome")
     problem = {1: zone_problem}

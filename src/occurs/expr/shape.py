@@ -67,7 +67,7 @@ def constant_value(constant: Constant, kind: TimeKind) -> bool | int | float | s
         return constant.value
     exact = kind.convert(constant.value)
     if exact is None:
-        raise ValueError("a duration and the time of the events have no common unit")
+        raise ValueError("the duration and the time column have no common unit")
     return int(exact) if exact.denominator == 1 else exact
 
 

@@ -116,7 +116,7 @@ def _unify(types: Sequence[Type | None], positions: Sequence[int]) -> Type | Non
         assert joint is not None
         wider = widen(joint, t)
         if wider is None:
-            raise Mismatch(i, f"{joint}, as before")
+            raise Mismatch(i, f"{joint} like the values before it")
         joint = wider
     return joint
 
@@ -159,7 +159,7 @@ def function(
     def register(run: Callable[..., pa.Array]) -> Callable[..., pa.Array]:
         known = name or run.__name__.strip("_")
         if known in CATALOGUE:
-            raise ValueError(f"function {known} is there already")
+            raise ValueError(f"the function {known} already exists")
         CATALOGUE[known] = Function(
             known,
             " ".join((run.__doc__ or "").split()),

@@ -55,7 +55,7 @@ def infer(
 def require_bool(node: Expr, found: Type | None, report: Report) -> None:
     """Complain if a condition is of another type than bool."""
     if found not in (None, Type.BOOL, Type.NULL):
-        report("type-mismatch", f"a condition is expected, `{render(node)}` is {found}", span_of(node), None)
+        report("type-mismatch", f"a condition is expected, but `{render(node)}` is {found}", span_of(node), None)
 
 
 def span_of(node: Expr) -> Span | None:
@@ -164,7 +164,7 @@ class _Inference:
                 for part in (node.arg, node.pattern):
                     found = self.type(part)
                     if found not in (None, Type.STRING, Type.NULL):
-                        self.complain(f"like compares text, `{render(part)}` is {found}", part)
+                        self.complain(f"`like` compares strings, but `{render(part)}` is {found}", part)
                 return Type.BOOL
             case Call():
                 return self.call(node)
@@ -174,13 +174,13 @@ class _Inference:
 
     def literal(self, node: Literal) -> Type:
         if node.type is Type.INT and isinstance(node.value, int) and not LEAST <= node.value <= GREATEST:
-            self.complain(f"{node.value} is beyond the 64 bits of an int", node, "write it as a float: with `.0`")
+            self.complain(f"{node.value} does not fit in 64 bits", node, "add a decimal point to make it a float")
         return node.type
 
     def condition(self, node: Expr, word: str) -> None:
         found = self.type(node)
         if found not in (None, Type.BOOL, Type.NULL):
-            self.complain(f"`{word}` joins conditions, `{render(node)}` is {found}", node)
+            self.complain(f"`{word}` joins conditions, but `{render(node)}` is {found}", node)
 
     def unary(self, node: Unary) -> Type | None:
         if node.op == "not":
@@ -191,14 +191,14 @@ class _Inference:
         found = self.type(node.arg)
         if found is None or found.numeric or found in (Type.DURATION, Type.NULL):
             return found
-        self.complain(f"`-` needs a number, `{render(node.arg)}` is {found}", node)
+        self.complain(f"`-` needs a number, but `{render(node.arg)}` is {found}", node)
         return None
 
     def compare(self, node: Expr, op: str, left: Expr, a: Type | None, right: Expr) -> None:
         b = self.type(right)
         if a is None or b is None or comparable(op, a, b, self.integer_time):
             return
-        self.complain(f"`{render(node)}` compares {a} with {b}", node, _comparison_hint(op, a, b))
+        self.complain(f"`{render(node)}`: `{op}` cannot compare {a} with {b}", node, _comparison_hint(op, a, b))
 
     def arithmetic(self, node: Binary) -> Type | None:
         a, b = self.type(node.left), self.type(node.right)
@@ -208,10 +208,10 @@ class _Inference:
         if found is None:
             hint = None
             if Type.STRING in (a, b):
-                hint = "text is joined with concat(..), and never read as a number by itself: number(..)"
+                hint = "join strings with concat(..); convert a string to a number with number(..)"
             elif Type.DURATION in (a, b) and (a.numeric or b.numeric):
-                hint = "durations need a unit: `5 s`; `d / 1 s` is a number of seconds"
-            self.complain(f"`{render(node)}`: there is no {a} {node.op} {b}", node, hint)
+                hint = "write a duration with a unit: `5 s`; `d / 1 s` is a number of seconds"
+            self.complain(f"`{render(node)}`: `{node.op}` cannot be applied to {a} and {b}", node, hint)
         return found
 
     def call(self, node: Call) -> Type | None:
@@ -222,14 +222,18 @@ class _Inference:
             self.complain(f"there is no function `{node.name}`", node, hint, "unknown-function")
             return None
         if not known.takes(len(types)):
-            self.complain(f"{known.name} takes {known.arity}, here are {len(types)}", node, known.doc, "arity")
+            self.complain(f"{known.name} takes {known.arity}, but got {len(types)}", node, known.doc, "arity")
             return None
         try:
             result = known.resolve(types)[1]
         except Mismatch as m:
             arg, found = node.args[m.position], types[m.position]
-            hint = known.doc if node.written is None else "every condition is true or false; all values are of one type"
-            message = f"{node.written or known.name}: `{render(arg)}` is {found}, expected is {m.expected}"
+            hint = (
+                known.doc
+                if node.written is None
+                else "all conditions must be true or false, and all values must have one type"
+            )
+            message = f"{node.written or known.name}: `{render(arg)}` is {found}, expected {m.expected}"
             self.complain(message, arg, hint)
             return None
         for position, problem in known.problem.items():
@@ -251,9 +255,9 @@ def _comparison_hint(op: str, a: Type, b: Type) -> str | None:
         return "bools have no order: use `=`, `!=` or the value itself"
     pair = {a, b}
     if Type.STRING in pair and (Type.INT in pair or Type.FLOAT in pair):
-        return "text is never read as a number by itself: number(..)"
+        return "convert a string to a number with number(..)"
     if pair == {Type.STRING, Type.TIMESTAMP}:
-        return 'a time is written `timestamp "2024-01-05T09:00:00Z"`'
+        return 'write a time as `timestamp "2024-01-05T09:00:00Z"`'
     if Type.DURATION in pair and (Type.INT in pair or Type.FLOAT in pair):
-        return "durations need a unit: `5 s`"
+        return "write a duration with a unit: `5 s`"
     return None

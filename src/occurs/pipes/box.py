@@ -83,7 +83,9 @@ class Box:
         """ConnectionProblem if there is no such port."""
         if not isinstance(port, int) or not 0 <= port < there:
             many = f"{there} {what}{'s' * (there != 1)}"
-            raise ConnectionProblem.at("unknown-name", f"{self} has {many}: there is no {what} {port}", str(self), port)
+            raise ConnectionProblem.at(
+                "unknown-name", f"{self} has {many}, so there is no {what} {port}", str(self), port
+            )
 
     def connect(self, port: int, pipe: Pipe) -> None:
         """Connect an input, once; ConnectionProblem if it is not there, connected, or of another type."""
@@ -148,7 +150,7 @@ class Box:
     def make(self, inputs: list[Made]) -> list[Made]:
         """What comes out, for what comes in."""
         if any(isinstance(i, Expr) for i in inputs):
-            raise DefinitionProblem.of("sort", f"{self} has a constant as input: a constant has no events of its own")
+            raise DefinitionProblem.of("sort", f"the input of {self} is a constant, which has no events of its own")
         assert self.processor is not None
         node = Node(self.processor, tuple(i for i in inputs if isinstance(i, graph.Pipe)), self.name)
         return [node.out(k) for k in range(self.outputs)]
@@ -235,7 +237,7 @@ def connect(*parts: Any) -> Wiring:
     else:
         raise DefinitionProblem.of("arity", "connect takes (a, i, b, j), or (a, b) if both have one port")
     if not isinstance(target, Box):
-        raise DefinitionProblem.of("sort", f"{target!r} is no box: only the inputs of boxes can be connected")
+        raise DefinitionProblem.of("sort", f"{target!r} is not a box: only the inputs of boxes can be connected")
     if isinstance(source, Box):
         pipe = source.out(_one(source, "output", source.outputs) if i is None else i)
     elif isinstance(source, Pipe):
@@ -251,7 +253,7 @@ def connect(*parts: Any) -> Wiring:
 
 def _one(box: Box, what: str, there: int) -> int:
     if there != 1:
-        message = f"{box} has {there} {what}s: say which with connect(a, i, b, j)"
+        message = f"{box} has {there} {what}s: name the one to use with connect(a, i, b, j)"
         raise ConnectionProblem.at("arity", message, str(box))
     return 0
 

@@ -37,7 +37,7 @@ class Function:
         """Its results as expressions of the inputs ``$0 $1 ..``."""
         many = self.arity if inputs is None else inputs
         if many is None:
-            raise DefinitionProblem.of("arity", f"function `{self.name}` takes any number of arguments: say how many")
+            raise DefinitionProblem.of("arity", f"function `{self.name}` takes any number of arguments: set how many")
         return self.results([Input(i) for i in range(many)])
 
     @property
@@ -84,7 +84,7 @@ class Function:
 
 def _position(name: str) -> int:
     if not name.startswith("_") or not name[1:].isdecimal():
-        raise DefinitionProblem.of("arity", f"there is no argument `{name}`: say left, right, _2, _3 ..")
+        raise DefinitionProblem.of("arity", f"there is no argument `{name}`: use left, right, _2, _3 ..")
     return int(name[1:])
 
 
@@ -191,7 +191,7 @@ def as_function(value: Any, inputs: int = 1) -> Expr:
         found = value.results([Input(i) for i in range(inputs if value.arity is None else value.arity)])
         return found[0]
     if isinstance(value, str):
-        raise DefinitionProblem.of("sort", f"{value!r} is a text: write fn({value!r}) for a function")
+        raise DefinitionProblem.of("sort", f"{value!r} is a string: write fn({value!r}) for a function")
     return _argument(value)
 
 

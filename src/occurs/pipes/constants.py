@@ -66,7 +66,7 @@ def constant(value: Any) -> Expr:
         return SetOf(tuple(constant(v) for v in sorted(value, key=repr)))
     if isinstance(value, dict):
         return TupleOf(tuple(map(str, value)), tuple(map(constant, value.values())))
-    raise DefinitionProblem.of("type-mismatch", f"{value!r} is no constant that pipes know")
+    raise DefinitionProblem.of("type-mismatch", f"{value!r} cannot be a constant of a pipe")
 
 
 _AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-zµμ]+)\s*")
@@ -81,22 +81,22 @@ def duration(value: Any) -> Duration:
     else:
         parts = _AMOUNT.fullmatch(value) if isinstance(value, str) else None
         if parts is None:
-            raise DefinitionProblem.of("bad-duration", f'{value!r} is no duration such as "10 s"')
+            raise DefinitionProblem.of("bad-duration", f'{value!r} is not a duration such as "10 s"')
         unit = UNITS.get(parts[2])
         if unit is None:
-            raise DefinitionProblem.of("unknown-unit", f"there is no unit of time `{parts[2]}`")
+            raise DefinitionProblem.of("unknown-unit", f"`{parts[2]}` is not a unit of time")
         micros = 1 if unit == "tick" else UNIT_MICROSECONDS[unit]
         amount = exact_number(parts[1])
         if amount is None:
             raise DefinitionProblem.of("bad-duration", f"{value[:60]!r} is too long for a duration")
         found = Duration(amount * micros, ticks=unit == "tick")
     if found.amount <= 0:
-        raise DefinitionProblem.of("bad-duration", f"{value!r} is no positive duration")
+        raise DefinitionProblem.of("bad-duration", f"{value!r} is not a positive duration")
     return found
 
 
 def whole(value: Any, least: int, what: str) -> int:
     """A count of items; DefinitionProblem (``bad-bound``) if it is none, or less than ``least``."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise DefinitionProblem.of("bad-bound", f"{what} takes an integer that is at least {least}, not {value!r}")
+        raise DefinitionProblem.of("bad-bound", f"{what} must be an integer of at least {least}, not {value!r}")
     return value

@@ -38,16 +38,16 @@ def _of(node: Node, width: Duration, kind: TimeKind | None) -> Iterator[Problem]
     what = node.processor.kind_name
     if isinstance(node.processor, Every):
         message = f"{what} needs a whole number of ticks, not {float(ticks):g}"
-        yield Problem("bad-duration", message, hint=f"{unit}: give a multiple of it", **node.place)
+        yield Problem("bad-duration", message, hint=f"{unit}: write a multiple of that", **node.place)
     else:
-        message = f"the duration of the {what} is no whole number of ticks: {float(ticks):g}"
+        message = f"the duration of the {what} is not a whole number of ticks: {float(ticks):g}"
         yield Problem("inexact-duration", message, "warning", hint=f"{unit}; it is compared exactly", **node.place)
 
 
 def _no_unit(node: Node, width: Duration) -> Problem:
     if width.ticks:
-        text, hint = "a duration over timestamps needs a unit", "times are timestamps here: give `10 min`, `30 s` .."
+        text, hint = "a duration needs a unit if times are timestamps", "write a unit: `10 min`, `30 s`"
     else:
-        text = "the unit of the integer times is not known"
-        hint = "say what one tick is (`--time-unit s`), or give a number of ticks: `100 ticks`"
+        text = "a duration needs the unit of the integer time column"
+        hint = "set it with `--time-unit s` (or us, ms, min, h, d), or write a number of ticks: `100 ticks`"
     return Problem("missing-unit", f"{node.processor.kind_name}: {text}", hint=hint, **node.place)

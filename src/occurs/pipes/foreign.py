@@ -47,7 +47,7 @@ def of_arrays(run: Callable[..., Any], name: str, gives: int) -> Callable[..., A
         lengths = {np.shape(r)[:1] for r in results}
         if len(results) != gives or (arrays and lengths != {(len(arrays[0]),)}):
             many = "an array" if gives == 1 else f"{gives} arrays"
-            raise Fault("arity", f"`{name}` has to give {many} of the length of its arguments", None)
+            raise Fault("arity", f"`{name}` must return {many} of the length of its arguments", None)
         return found
 
     return apply
@@ -68,5 +68,5 @@ def _failing(name: str, value: Any) -> Iterator[None]:
         raise
     except Exception as error:
         why = f"{type(error).__name__}: {error}"
-        words = f"`{name}` fails: {why}" if value is None else f"makes `{name}` fail: {why}"
+        words = f"`{name}` failed: {why}" if value is None else f"makes `{name}` fail: {why}"
         raise Fault("bad-value", words, value) from error

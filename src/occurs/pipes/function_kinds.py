@@ -144,7 +144,7 @@ class _Typer:
         if e.index < len(self.inputs):
             return self.inputs[e.index]
         many = f"{len(self.inputs)} input{'s' * (len(self.inputs) != 1)}"
-        return self.wrong(Finding("unknown-name", f"there is no `${e.index}`: there are {many}", e))
+        return self.wrong(Finding("unknown-name", f"there is no `${e.index}`: the function has {many}", e))
 
     def attribute_of_any(self, e: tree.Ref) -> Kind:
         """The attribute of the first input that has one of this name."""
@@ -176,11 +176,11 @@ class _Typer:
         if found is not None:
             return found
         if of.columns is None:
-            return self.misfit(e.of, of, "a tuple", f"what `.{e.name}` is asked of")
+            return self.misfit(e.of, of, "a tuple", f"the operand of `.{e.name}`")
         hint = did_you_mean(e.name, [n for n, _ in of.columns], "attributes")
         inside = [n for n, _ in of.columns if n.startswith(f"{e.name}.")]
         if inside:
-            hint = f"a value in a record is an attribute of its own: `` .`{inside[0]}` ``"
+            hint = f"a value in a record is a separate attribute: `` .`{inside[0]}` ``"
         return self.wrong(Finding("unknown-attribute", f"there is no attribute `{e.name}`", e, hint))
 
     def binary(self, e: tree.Binary) -> Kind:
@@ -191,13 +191,13 @@ class _Typer:
             return _logical(left, right)
         if e.op in ("=", "!="):
             if not _comparable(left, right):
-                self.misfit(e.right, right, str(left), f"what `{e.op}` compares with {left}")
+                self.misfit(e.right, right, str(left), f"the right side of `{e.op}`")
             return BOOL
         if e.op in tree.COMPARISONS:
             ordered = (NUMBER, TEXT, TIME, DURATION)
             self.need(e.left, left, "a number, a text, a time or a duration", *ordered)
             if any(goes_into(left, k) for k in ordered) and not _comparable(left, right):
-                self.misfit(e.right, right, str(left), f"what `{e.op}` compares with {left}")
+                self.misfit(e.right, right, str(left), f"the right side of `{e.op}`")
             elif not any(goes_into(right, k) for k in ordered):
                 self.need(e.right, right, "a number, a text, a time or a duration", *ordered)
             return BOOL
@@ -270,7 +270,7 @@ def _pattern_problem(pattern: str) -> str | None:
     try:
         re.compile(pattern)
     except re.error as problem:
-        return f"is no regular expression: {problem}"
+        return f"is not a regular expression: {problem}"
     return None
 
 
@@ -280,7 +280,7 @@ def _xpath_problem(path: str) -> str | None:
     try:
         elementpath.XPath1Parser().parse(path)
     except (elementpath.ElementPathError, TypeError, ValueError) as problem:
-        return f"is no XPath that is understood: {problem}"
+        return f"is not a supported XPath: {problem}"
     return None
 
 

@@ -88,7 +88,7 @@ class Infix:
         return _infix(">=", self, other)
 
     def __bool__(self) -> NoReturn:
-        raise TypeError("a pipe is neither true nor false: combine pipes with & | ~ >>, compare them two at a time")
+        raise TypeError("a pipe is neither true nor false: combine pipes with & | ~ >>, and compare them two at a time")
 
     def __and__(self, other: Any) -> Pipe:
         return _logical("and", self, other)

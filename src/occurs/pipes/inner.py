@@ -36,7 +36,7 @@ def inner_of(phi: Phi, kinds: Sequence[Kind], what: str) -> Inner:
     DefinitionProblem if it gives no pipe, or one that needs anything but its parameters, variables and constants.
     """
     if not callable(phi):
-        raise DefinitionProblem.of("sort", f"the inner processor of {what} is a function from pipes to pipes")
+        raise DefinitionProblem.of("sort", f"the inner processor of {what} must be a function from pipes to pipes")
     here = [Pipe(_Here(k, kind), 0) for k, kind in enumerate(kinds)]
     given = phi(*here)
     outputs = [_made(p, what) for p in (given if isinstance(given, tuple) else (given,))]
@@ -44,7 +44,7 @@ def inner_of(phi: Phi, kinds: Sequence[Kind], what: str) -> Inner:
     for node in nodes(outputs):
         if not node.inputs and id(node) not in own:
             raise DefinitionProblem.of(
-                "sort", f"the inner processor of {what} sees only its parameter, $variables and constants"
+                "sort", f"the inner processor of {what} can only use its parameter, $variables and constants"
             )
     return Inner(len(kinds), tuple(outputs))
 
@@ -52,5 +52,5 @@ def inner_of(phi: Phi, kinds: Sequence[Kind], what: str) -> Inner:
 def _made(pipe: Any, what: str) -> graph.Pipe:
     found = pipe.graph if isinstance(pipe, Pipe) else None
     if found is None:
-        raise DefinitionProblem.of("sort", f"the inner processor of {what} gives {pipe!r}, which is no pipe")
+        raise DefinitionProblem.of("sort", f"the inner processor of {what} returned {pipe!r}, which is not a pipe")
     return found

@@ -104,12 +104,12 @@ def kind_named(name: Any) -> Kind:
         return name
     if not isinstance(name, str):
         if name not in _OF_PYTHON:
-            raise DefinitionProblem.of("unknown-name", f"{name!r} is no type of pipes")
+            raise DefinitionProblem.of("unknown-name", f"{name!r} is not a type of pipes")
         return _OF_PYTHON[name]
     tokens = re.findall(r"\w+|\S", name)
     found = _parse(tokens)
     if tokens:
-        raise DefinitionProblem.of("unknown-name", f"{name!r} is no type of pipes")
+        raise DefinitionProblem.of("unknown-name", f"{name!r} is not a type of pipes")
     return found
 
 
@@ -121,7 +121,9 @@ def _parse(tokens: list[str]) -> Kind:
         return SIMPLE[word]
     if word not in ("list", "set", "bag", "map"):
         known = ", ".join(SIMPLE)
-        raise DefinitionProblem.of("unknown-name", f"there is no type `{word}`; there are {known}, list, set, bag, map")
+        raise DefinitionProblem.of(
+            "unknown-name", f"there is no type `{word}`; the types are {known}, list, set, bag, map"
+        )
     args = []
     for sign in ("<", ",") if word == "map" else ("<",):
         _take(tokens, sign)
@@ -138,7 +140,7 @@ def _columns(tokens: list[str]) -> Iterator[tuple[str, Kind]]:
         _take(tokens, ":")
         yield name, _parse(tokens)
         if tokens[:1] not in ([","], ["}"]):
-            raise DefinitionProblem.of("unknown-name", "a tuple is written as tuple{a: int, b: text}")
+            raise DefinitionProblem.of("unknown-name", "write a tuple as tuple{a: int, b: text}")
 
 
 def _take(tokens: list[str], sign: str) -> None:

@@ -19,12 +19,12 @@ class Lift(Lifted):
         self, function: Function, *, early: bool = False, inputs: int | None = None, name: str | None = None
     ) -> None:
         if not isinstance(function, Function):
-            hint = 'write fn("..."), fn.add, or @pipes.function over a function of Python'
-            raise DefinitionProblem.of("sort", f"{function!r} is no function of pipes", hint=hint)
+            hint = 'write fn("..."), fn.add, or decorate a Python function with @pipes.function'
+            raise DefinitionProblem.of("sort", f"{function!r} is not a function of pipes", hint=hint)
         many = function.arity if inputs is None else inputs
         results = function.expressions(1 if many is None else many)
         if early and len(results) != 1:
-            raise DefinitionProblem.of("arity", "a function that is evaluated early has one result")
+            raise DefinitionProblem.of("arity", "a function that is evaluated early must have one result")
         super().__init__(tree.Lift(results, None, early), 1 if many is None else many, len(results), name=name)
 
 

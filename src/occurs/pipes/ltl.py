@@ -60,8 +60,8 @@ class _Parts:
             words = {self.troolean: self.word, troolean: word}
             raise DefinitionProblem.of(
                 "sort",
-                f"`{words[False]}` judges every position, `{words[True]}` the first one: one formula has one flavour",
-                hint=f"Boolean: {_WORDS[False]}; Troolean: {_WORDS[True]}",
+                f"`{words[False]}` evaluates every position, `{words[True]}` only the first: combine only one kind",
+                hint=f"every position: {_WORDS[False]}; only the first: {_WORDS[True]}",
             )
         if self.troolean is None:
             self.troolean, self.word = troolean, word
@@ -93,7 +93,7 @@ class _Parts:
         """The formula."""
         if self.troolean is None:
             raise DefinitionProblem.of(
-                "sort", f"`{self.word}` of ltl combines formulas, and none of its operands is one"
+                "sort", f"`{self.word}` of ltl needs a formula as operand"
             )
         if not self.sources:
             raise DefinitionProblem.of("sort", "a formula of constants alone has no events of its own")

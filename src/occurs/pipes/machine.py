@@ -65,7 +65,7 @@ class Machine(Box):
                     if name_ not in known:
                         hint = did_you_mean(name_, known, "registers")
                         raise DefinitionProblem.of(
-                            "unknown-name", f"state `{n}` sets `{name_}`, no register", hint=hint
+                            "unknown-name", f"state `{n}` sets `{name_}`, which is not a register", hint=hint
                         )
         processor = tree.Machine(
             start,

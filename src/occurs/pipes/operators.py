@@ -23,7 +23,7 @@ def source(*types: str, type: Any = None) -> Pipe:
     ``type``: what an item is, if no tables tell: a type (``int``, ``"list<text>"``), a mapping from columns to types.
     """
     if not types:
-        raise DefinitionProblem.of("arity", "a source has a type of events")
+        raise DefinitionProblem.of("arity", "a source needs an event type")
     return Source(*types, type=type).out()
 
 

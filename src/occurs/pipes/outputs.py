@@ -133,7 +133,7 @@ def _plain(value: Any, kind: Kind) -> Any:
         return [inside for _, inside in parts]
     if isinstance(value, Map):
         if any(a is None for a, _ in value.items):
-            raise InputProblem.of("bad-value", "a map with null among its keys has no place in a table")
+            raise InputProblem.of("bad-value", "a map with a null key cannot be written to a table")
         k, v = kind.args if kind.args else (Kind("any"), Kind("any"))
         return [(_inside(a, k), _inside(b, v)) for a, b in value.items]
     if isinstance(value, Record) and kind.columns is None:

@@ -38,7 +38,7 @@ def palettes() -> dict[str, Palette]:
     for entry in sorted(entry_points(group=GROUP), key=lambda e: e.name):
         palette = entry.load()
         if not isinstance(palette, Palette):
-            text = f"the entry point `{entry.name}` of `{GROUP}` is no Palette: {entry.value}"
+            text = f"the entry point `{entry.name}` of `{GROUP}` is not a Palette: {entry.value}"
             raise DefinitionProblem.of("bad-palette", text)
         found[entry.name] = palette
     return found
@@ -66,7 +66,7 @@ def phrases() -> Sequence[Phrase]:
         raise_problems(problems)
         for statement in file.statements:
             if not isinstance(statement, Phrase):
-                raise DefinitionProblem.of("bad-palette", f"the palette `{name}` has statements that are no phrases")
+                raise DefinitionProblem.of("bad-palette", f"the palette `{name}` has statements that are not phrases")
             out.append(statement)
     return tuple(out)
 

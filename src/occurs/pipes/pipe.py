@@ -58,7 +58,7 @@ class Pipe(Infix):
         """The pipe of the graph that the boxes make; DefinitionProblem if it is a constant, ConnectionProblem."""
         found = self._box.made[self._port]
         if isinstance(found, Expr):
-            raise DefinitionProblem.of("sort", f"{self._box} is made of constants: it has no events of its own")
+            raise DefinitionProblem.of("sort", f"{self._box} is a constant, which has no events of its own")
         return found
 
     # --- parts ------------------------------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ class Pipe(Infix):
         return hash((id(self._box), self._port))
 
     def __iter__(self) -> NoReturn:
-        raise TypeError("a pipe is no iterable: pull() or run() it")
+        raise TypeError("a pipe is not iterable: use pull() or run()")
 
     # --- 4.2 --------------------------------------------------------------------------------------------------------
 
@@ -224,7 +224,7 @@ class Pipe(Infix):
     def at_end(self, policy: str) -> Pipe:
         """What the end says of the formulas of this pipe that are open then: ``nothing``, ``finite`` or ``null``."""
         if policy not in AT_END:
-            raise DefinitionProblem.of("unknown-name", f"at_end takes one of {', '.join(AT_END)}, not {policy!r}")
+            raise DefinitionProblem.of("unknown-name", f"at_end must be one of {', '.join(AT_END)}, not {policy!r}")
         return AtEnd(policy, self).out()
 
     def named(self, name: str, *, about: bool = False) -> Any:
@@ -273,14 +273,14 @@ def _operand(value: Any) -> Expr:
     """A constant or a variable."""
     found = value.parameter if isinstance(value, Pipe) else constant(value)
     if found is None:
-        raise DefinitionProblem.of("sort", "a constant or a variable is wanted here, not a pipe")
+        raise DefinitionProblem.of("sort", "this argument must be a constant or a variable, not a pipe")
     return found
 
 
 def on_bad_named(on_bad: str) -> str:
     """``error`` or ``null``; DefinitionProblem if it is neither."""
     if on_bad not in ("error", "null"):
-        raise DefinitionProblem.of("unknown-name", f"on_bad takes error or null, not {on_bad!r}")
+        raise DefinitionProblem.of("unknown-name", f"on_bad must be error or null, not {on_bad!r}")
     return on_bad
 
 

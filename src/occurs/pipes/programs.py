@@ -29,7 +29,7 @@ class Named:
         columns = self.pipe.item_type.columns or ()
         for column, _ in columns:
             if column in RESERVED_OUTPUT:
-                message = f"`{self.name}` has a column `{column}`, which has a meaning of its own"
+                message = f"`{self.name}` has a column with the reserved name `{column}`"
                 raise DefinitionProblem.of("reserved-name", message)
         (pipe,) = fused([self.pipe.graph])
         return Definition(self.name, pipe, self.about)
@@ -53,6 +53,6 @@ def definitions(*pipes: Pipe | Named) -> tuple[Definition, ...]:
     names = [n.name for n in named]
     for name in names:
         if names.count(name) > 1:
-            what = "there are two pipes without a name" if name == "Result" else f"`{name}` is defined twice"
+            what = "two pipes have no name" if name == "Result" else f"`{name}` is defined twice"
             raise DefinitionProblem.of("duplicate-definition", what, hint='name them: p.named("Out")')
     return tuple(n.definition for n in named)

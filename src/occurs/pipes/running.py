@@ -46,7 +46,7 @@ def types_of(pipe: Pipe) -> list[str]:
 def _one_type(pipe: Pipe) -> str:
     types = types_of(pipe)
     if len(types) != 1:
-        raise UsageProblem.of("unknown-name", f"there are several sources, say which: {', '.join(types)}")
+        raise UsageProblem.of("unknown-name", f"there are several sources, name one: {', '.join(types)}")
     return types[0]
 
 
@@ -78,7 +78,7 @@ class Push:
         """
         name = self._source(to)
         if self._closed:
-            raise InputProblem.of("bad-time", "a value is pushed after the end", value=value)
+            raise InputProblem.of("bad-time", "a value was pushed after the end of the trace", value=value)
         at = self._time(name, time)
         rows = np.zeros(1, np.int64)
         item = source_column([value], self._kinds[name], name, self._pushed[name])
@@ -100,7 +100,7 @@ class Push:
     def _source(self, to: str | None) -> str:
         name = self._default if to is None else to
         if name is None:
-            raise UsageProblem.of("unknown-name", f"say to which source: {', '.join(self._types)}")
+            raise UsageProblem.of("unknown-name", f"there are several sources, name one: {', '.join(self._types)}")
         if name not in self._pushed:
             hint = did_you_mean(name, self._types, "sources")
             raise UsageProblem.of("unknown-name", f"there is no source `{name}`", hint=hint)
@@ -111,7 +111,7 @@ class Push:
             # sources without times of their own keep pace with the others
             return max(self._pushed[name], self._last or 0) if len(self._types) > 1 else self._next(name)
         if self._last is not None and time < self._last:
-            raise InputProblem.of("bad-time", f"time runs back: {time} comes after {self._last}", value=time)
+            raise InputProblem.of("bad-time", f"times must not decrease: {time} follows {self._last}", value=time)
         return time
 
     def _next(self, name: str) -> int:
@@ -262,7 +262,7 @@ def _batches(pipe: Pipe, sources: Any) -> tuple[Iterator[Batch], list[Any], bool
             forms.append(table.column(0) if table.num_columns else table)
     if len(set(timestamps.values())) > 1:
         words = ", ".join(f"{n}: {'timestamps' if t else 'integers'}" for n, t in timestamps.items())
-        raise InputProblem.of("bad-time", f"the times of all sources are of one kind, not {words}")
+        raise InputProblem.of("bad-time", f"the times of all sources must be of one kind, not {words}")
     if len(names) == 1 and isinstance(times[0], range):
         return _numbered(names[0], values[0]), forms, False
     return pieces(_in_order(names, [np.asarray(t) for t in times], values)), forms, any(timestamps.values())
@@ -318,4 +318,4 @@ def _times(table: pa.Table) -> np.ndarray | range:
             times = times.cast(pa.timestamp("us", "UTC"))
         return times.combine_chunks().cast(pa.int64()).to_numpy(zero_copy_only=False)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise InputProblem.of("bad-time", f"the column `time` has no times: {error}") from error
+        raise InputProblem.of("bad-time", f"the column `time` does not hold times: {error}") from error

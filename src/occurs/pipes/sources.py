@@ -52,7 +52,7 @@ def source_column(values: Any, kind: Kind, name: str, first: int = 0) -> Col:
     except OverflowError as error:
         big = (i for i, v in enumerate(values) if isinstance(v, int) and not -(2**63) <= v < 2**63)
         i = next(big, None)
-        raise _problem("overflow", "does not fit into 64 bits", None if i is None else values[i], name, i) from error
+        raise _problem("overflow", "does not fit in 64 bits", None if i is None else values[i], name, i) from error
 
 
 def source_tuples(table: Rec, kind: Kind, name: str) -> Rec:
@@ -107,7 +107,7 @@ def of_kind(value: Any, kind: Kind) -> Any:
     make = _MAKERS.get(kind.name)
     found = taken(value) if make is None else make(value, kind)
     if found is None:
-        raise Untaken(f"is no {kind}")
+        raise Untaken(f"is not of type {kind}")
     return found
 
 
@@ -131,7 +131,7 @@ def _int(value: Any, kind: Kind) -> Any:
 
 def _number(value: Any, kind: Kind) -> Any:
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        raise Fault("overflow", "does not fit into 64 bits", value)
+        raise Fault("overflow", "does not fit in 64 bits", value)
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 

@@ -43,7 +43,7 @@ def taken(value: Any, kind: Kind = ANY) -> Any:
         return Record(tuple((str(n), taken(v)) for n, v in value.items()))
     if isinstance(value, datetime):
         return constant(value).value  # type: ignore[attr-defined]
-    raise Untaken("is no value of pipes")
+    raise Untaken("is not a value that pipes support")
 
 
 def given(value: Any) -> Any:

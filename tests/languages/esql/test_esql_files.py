@@ -171,7 +171,7 @@ def test_what_goes_on_reads_no_file(
 def test_one_path_in_two_folders(rules: Path) -> None:
     other = rules.parent / "data" / "b.esql"
     other.write_text("DEFINE More AS FILE 'data/stock.csv'.")
-    with pytest.raises(occurs.DefinitionProblem, match="is in two folders") as problem:
+    with pytest.raises(occurs.DefinitionProblem, match="refers to files in two folders") as problem:
         occurs.load(rules, other)
     assert problem.value.kind == "duplicate-name"
 

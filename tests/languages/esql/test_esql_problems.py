@@ -23,10 +23,10 @@ def problem_of(text: str, values: list[Any], **options: Any) -> Problem:
 @pytest.mark.parametrize(
     ("text", "values", "said"),
     [
-        ("LET x BE X0.v.\nDEFINE Out AS x + 1.", [5, 2**63 - 1], "item 1 of Lift: an integer does not fit into 64"),
-        ("LET x BE X0.v.\nDEFINE Out AS THE SUM OF x.", [5, 2**63 - 1], "item 1 of Cumulate: 9223372036854775807 does"),
-        ("LET x BE X0.v.\nDEFINE Out AS THE JSON OF x.", ["1", "{"], "item 1 of Json: '{' is no JSON"),
-        ("LET x BE X0.v.\nDEFINE Out AS REPEAT x BY x.", [5, -1], "item 1 of RepeatBy: -1 is no number of times"),
+        ("LET x BE X0.v.\nDEFINE Out AS x + 1.", [5, 2**63 - 1], "item 1 of Lift: an integer does not fit in 64"),
+        ("LET x BE X0.v.\nDEFINE Out AS THE SUM OF x.", [5, 2**63 - 1], "item 1 of Cumulate: 9223372036854775807 m"),
+        ("LET x BE X0.v.\nDEFINE Out AS THE JSON OF x.", ["1", "{"], "item 1 of Json: '{' is not accepted as JSON"),
+        ("LET x BE X0.v.\nDEFINE Out AS REPEAT x BY x.", [5, -1], "item 1 of RepeatBy: -1 is not a valid number"),
     ],
 )
 def test_a_value_that_cannot_be_taken(text, values, said):

@@ -389,7 +389,7 @@ WRONG = [
     ("view v as select 1", "syntax", "1:19", "the view ends without `;`", "semicolon"),
     ("trigger a: 99999999999999999999 > b", "syntax", "1:12", "64 bits", "point"),
     ("trigger a: 1e999 > b", "syntax", "1:12", "too large", ""),
-    ("trigger a: timestamp 'x' > time", "syntax", "1:12", "no point in time", ""),
+    ("trigger a: timestamp 'x' > time", "syntax", "1:12", "not a valid time", ""),
     ("table T(a nit)", "syntax", "1:11", "`nit` is not a type", "did you mean `int`?"),
     ("table T()", "syntax", "1:8", "at least one column", ""),
     ("event E(a int key)", "syntax", "1:15", "an event cannot have a key", ""),

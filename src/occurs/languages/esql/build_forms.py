@@ -55,11 +55,11 @@ class Forms(Formulas):
         """A whole number of at least ``least``."""
         value = getattr(self.function(node, scope.function(0)), "value", None)
         if isinstance(value, bool) or not isinstance(value, int):
-            message = f"{what} counts items: it needs a whole number"
+            message = f"{what} counts items and needs a whole number"
         elif value < least:
             message = f"{what} needs a number of at least {least}, not {value}"
         elif value >= 2**31:
-            message = f"{what} counts fewer than two thousand million items"
+            message = f"{what} needs a number of less than 2**31 items"
         else:
             return value
         self.report("bad-bound", message, scope, scope.span(node))
@@ -91,8 +91,8 @@ class Forms(Formulas):
         word = name.text.lower()
         if word not in tree.CUMULATIVE or word.upper() != name.text:
             known = [w.upper() for w in tree.CUMULATIVE]
-            hint = did_you_mean(name.text.upper(), known, "words of COMBINE")
-            self.report("unknown-function", f"there is no `{name.text}` to combine with", scope,
+            hint = did_you_mean(name.text.upper(), known, "COMBINE functions")
+            self.report("unknown-function", f"there is no COMBINE function `{name.text}`", scope,
                         scope.place or name.span, hint)  # fmt: skip
             return pipe
         start = self.function(node["start"], scope.function(0)) if node["start"] is not None else None
@@ -156,7 +156,7 @@ class Forms(Formulas):
             name = column.name or plain
             if name in names:
                 self.report("duplicate-name", f"two columns are called `{name}`", scope, scope.span(column),
-                            f"name one: `AS {name}2`")  # fmt: skip
+                            f"rename one: `AS {name}2`")  # fmt: skip
             names.append(name)
         return tuple(names)
 
@@ -216,7 +216,9 @@ class Forms(Formulas):
             reach = self.count(node["n"], scope, 1, word) if node["n"] is not None else 1
             return self._over(tree.Peaks(reach), node, scope)
         if node["n"] is None:
-            return self.broken("bad-bound", "a plateau needs a number of items", node, scope, "as in `WITHIN 5`")
+            return self.broken(
+                "bad-bound", "a plateau needs a number of items", node, scope, "write for example `WITHIN 5`"
+            )
         return self._over(tree.Plateaus(self.count(node["n"], scope, 1, word)), node, scope)
 
     # --- documents, plots, printing ----------------------------------------------------------------------------------
@@ -238,7 +240,7 @@ class Forms(Formulas):
         pattern = self.text(node["pattern"], scope)
         wrong = regexp_problem(pattern)
         if wrong:
-            self.report("type-mismatch", f"no regular expression: {wrong}", scope, scope.span(node["pattern"]))
+            self.report("type-mismatch", f"not a regular expression: {wrong}", scope, scope.span(node["pattern"]))
         names = tuple(n.text for n in node["names"])
         for k, name in enumerate(node["names"]):
             if name.text in names[:k]:
@@ -252,7 +254,7 @@ class Forms(Formulas):
         if node["width"] is not None:
             sizes = [self.count(node[side], scope, 1, "SIZED") for side in ("width", "height")]
             if max(sizes) > _LARGEST:
-                message = f"a picture is at most {_LARGEST} pixels wide and high"
+                message = f"a picture can be at most {_LARGEST} pixels wide and high"
                 self.report("bad-bound", message, scope, scope.span(node["width"]))
             size = (sizes[0], sizes[1])
         return self._over(tree.Plot(_PLOTS[node["what"]], title, size), node, scope)
@@ -261,8 +263,8 @@ class Forms(Formulas):
         """The plots are drawn already: what drew them in the old language passes them through."""
         pipe = self.pipe(node["pipe"], scope)
         if not isinstance(pipe.node.processor, tree.Plot):
-            hint = "as in `GNUPLOT ON THE SCATTERPLOT OF p`"
-            return self.broken("type-mismatch", "GNUPLOT draws plots, and here is none", node, scope, hint)
+            hint = "write for example `GNUPLOT ON THE SCATTERPLOT OF p`"
+            return self.broken("type-mismatch", "GNUPLOT needs a plot as its operand", node, scope, hint)
         return pipe
 
     def form_print(self, node: syntax.Form, scope: Scope) -> tree.Pipe:

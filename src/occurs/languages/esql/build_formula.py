@@ -52,8 +52,14 @@ class Formulas(Pipes):
         if len(flavours.seen) == 2:
             (word, span, at), (other, there, _) = flavours.seen[troolean], flavours.seen[not troolean]
             names = ("Boolean", "Troolean") if not troolean else ("Troolean", "Boolean")
-            message = f"one formula has the {names[0]} operator `{word}` and the {names[1]} one `{other}`"
-            hint = "Boolean are G F X U FOR ALL EXISTS, Troolean ALWAYS SOMETIME AFTER UPTO EVERY SOME"
+            message = (
+                f"one formula cannot have both the {names[0]} operator "
+                f"`{word}` and the {names[1]} operator `{other}`"
+            )
+            hint = (
+                "the Boolean operators are G F X U FOR ALL EXISTS; "
+                "the Troolean ones are ALWAYS SOMETIME AFTER UPTO EVERY SOME"
+            )
             place = Place(f"`{other}`", at.source.file, there)
             at.source.report("sort", message, span, hint, related=(place,))
         return out
@@ -78,7 +84,7 @@ class Formulas(Pipes):
             case syntax.Parameter():
                 argument = scope.arguments[node.name]
                 return self._flavour(argument.node, argument.scope)
-        raise TypeError(f"no formula: {node!r}")
+        raise TypeError(f"not a formula: {node!r}")
 
     def _formula(self, node: syntax.Node, scope: Scope, troolean: bool, flavours: _Flavours) -> tree.Pipe:
         parts = _Parts()
@@ -135,8 +141,8 @@ class Formulas(Pipes):
         elif scope.level is not None:
             on = scope.level.star
         else:
-            hint = f"say what it is on: {node.word} ${node.variable} IN .. ON p : .."
-            on = self.broken("sort", f"{node.word} stands outside of any inner processor", node, scope, hint)
+            hint = f"name its pipe: `{node.word} ${node.variable} IN .. ON p : ..`"
+            on = self.broken("sort", f"{node.word} needs a pipe outside an inner processor", node, scope, hint)
         domain = self.function(node.domain, scope.function(1))
         name = scope.fresh(node.variable)
         level = Level(f"the body of {node.word} ${node.variable}")

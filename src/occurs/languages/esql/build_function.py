@@ -89,8 +89,8 @@ class Functions:
             case syntax.Number():
                 kind = Type.INT if isinstance(node.value, int) else Type.FLOAT
                 if node.value == 2**63:
-                    hint = "write it with a point to make it a float"
-                    return self.wrong("syntax", "this integer does not fit into 64 bits", node, scope, hint)
+                    hint = "add a decimal point to make it a float"
+                    return self.wrong("syntax", "this integer does not fit in 64 bits", node, scope, hint)
                 return core.Literal(node.value, kind, span=span)
             case syntax.Text():
                 return core.Literal(node.value, Type.STRING, span=span)
@@ -123,7 +123,7 @@ class Functions:
                 return core.IsNull(self.part(node.operand, scope), node.negated, span=span)
             case syntax.Call():
                 return self._call(node, scope)
-        raise TypeError(f"no operator: {node!r}")
+        raise TypeError(f"not an operator: {node!r}")
 
     def part(self, node: syntax.Node, scope: Scope) -> Expr:
         """An operand of an operator."""
@@ -135,7 +135,7 @@ class Functions:
         assert scope.inputs is not None
         if not scope.free and int(node.name[:9]) >= scope.inputs:
             known = [f"`${k}`" for k in range(scope.inputs)]
-            have = f"inputs here: {', '.join(known)}" if known else "there are no inputs here"
+            have = f"inputs: {', '.join(known)}" if known else "there are no inputs here"
             return self.wrong("unknown-name", f"there is no input `${node.name}`", node, scope, have)
         return tree.Input(int(node.name[:9]), span=scope.span(node))
 
@@ -143,8 +143,8 @@ class Functions:
         if node.name in scope.aliases:
             return tree.Input(scope.aliases[node.name], span=scope.span(node))
         if not scope.inputs:
-            message = f"`{node.name}` is the name of an attribute, and there are no items here"
-            return self.wrong("sort", message, node, scope, "only constants and `$variables` can stand here")
+            message = f"the attribute `{node.name}` cannot be read here: there is no item"
+            return self.wrong("sort", message, node, scope, "only constants and `$variables` are allowed here")
         return core.Ref(None, node.name, span=scope.span(node))
 
     def _variable(self, node: syntax.Variable, scope: Scope) -> Expr:
@@ -152,8 +152,8 @@ class Functions:
         if found is None and scope.free:
             found = core.Param(node.name)
         if found is None and node.name.isdecimal():
-            message = f"`${node.name}` is an input of a function, and here stands a pipe"
-            hint = "a function of several pipes is written APPLY f WITH p, q"
+            message = f"`${node.name}` is an input of a function, but a pipe is needed here"
+            hint = "apply a function to several pipes with `APPLY f WITH p, q`"
             return self.wrong("sort", message, node, scope, hint)
         if found is None:
             near = did_you_mean(node.name, scope.variables, "variables") if scope.variables else None
@@ -161,8 +161,8 @@ class Functions:
         return replace(found, span=scope.span(node))  # type: ignore[call-arg]
 
     def _no_pipe(self, what: str, node: syntax.Node, scope: Scope) -> Expr:
-        hint = "in functions there are names of attributes, `$0`, constants, operators and calls"
-        return self.wrong("sort", f"{what} cannot stand in a function", node, scope, hint)
+        hint = "a function consists of attributes, `$0`, constants, operators and calls"
+        return self.wrong("sort", f"{what} is not allowed in a function", node, scope, hint)
 
     # --- calls -------------------------------------------------------------------------------------------------------
 
@@ -197,7 +197,9 @@ class Functions:
                 return f"${meant.name}"
             if not scope.free:
                 hint = did_you_mean(name, scope.variables, "variables") if scope.variables else None
-                self.wrong("unknown-name", f"there is no variable `${name}` for this path", node, scope, hint)
+                self.wrong(
+                    "unknown-name", f"there is no variable `${name}` here, and the path uses it", node, scope, hint
+                )
             return match.group()
 
         return replace(path, value=_IN_PATH.sub(renamed, str(path.value)))

@@ -21,7 +21,7 @@ class Machines(Forms):
         names: dict[str, str] = {}
         for r in node.registers:
             if r.name in names:
-                self.report("duplicate-name", f"the register `${r.name}` is there twice", scope, scope.span(r))
+                self.report("duplicate-name", f"the register `${r.name}` is declared twice", scope, scope.span(r))
                 continue
             start = self.function(r.value, scope.function(0))
             names[r.name] = within.fresh(r.name)
@@ -45,7 +45,7 @@ class Machines(Forms):
             if r.name in names:
                 sets.append((names[r.name], value))
                 continue
-            hint = "declare it: MACHINE ON p WITH $n := 0 START .."
+            hint = "declare it: `MACHINE ON p WITH $n := 0 START ..`"
             hint = did_you_mean(r.name, names, "registers") if names else hint
             self.report("unknown-name", f"there is no register `${r.name}`", scope, scope.span(r), hint)
         return tree.Transition(condition, node.target.text, tuple(sets), scope.span(node))
@@ -56,8 +56,8 @@ class Machines(Forms):
         known: dict[str, syntax.State] = {}
         for s in node.states:
             if s.name.text in known:
-                first = Place("the first one", scope.source.file, scope.place or known[s.name.text].name.span)
-                scope.source.report("duplicate-name", f"the state `{s.name}` is there twice",
+                first = Place("the first is here", scope.source.file, scope.place or known[s.name.text].name.span)
+                scope.source.report("duplicate-name", f"two states are called `{s.name}`",
                                     scope.place or s.name.span, None, related=(first,))  # fmt: skip
             known.setdefault(s.name.text, s)
         self._known(node.start, "START", known, scope)
@@ -85,8 +85,8 @@ class Machines(Forms):
                     scope.source.warn("unreachable", "a second OTHERWISE is never taken", scope.span(t))
                 otherwise = otherwise or t
             elif otherwise is not None:
-                hint = "WHEN comes before OTHERWISE wherever it stands; write OTHERWISE last"
-                scope.source.warn("unreachable", "this transition stands behind OTHERWISE", scope.span(t), hint)
+                hint = "WHEN is always tested before OTHERWISE; write OTHERWISE last"
+                scope.source.warn("unreachable", "this transition is written after OTHERWISE", scope.span(t), hint)
             if t.condition is not None and t.condition in seen:
                 message = "this transition is never taken: an earlier one has the same guard"
                 scope.source.warn("unreachable", message, scope.span(t))

@@ -84,12 +84,12 @@ class Pipes(Functions):
 
     def _star(self, node: syntax.Node, scope: Scope) -> tree.Pipe:
         if scope.level is None:
-            hint = "`*` is what comes into the processor inside a window, a slice, a quantifier, RUN or RESET"
-            return self.broken("sort", "`*` stands outside of any inner processor", node, scope, hint)
+            hint = "`*` is the input of the processor inside a window, a slice, a quantifier, RUN or RESET"
+            return self.broken("sort", "`*` is only allowed in an inner processor", node, scope, hint)
         return scope.level.star
 
     def _constant(self, node: syntax.Node, scope: Scope) -> tree.Pipe:
-        hint = "give it the events of a pipe: `SELECT 1 FROM p`"
+        hint = "repeat it for every event of a pipe: `SELECT 1 FROM p`"
         return self.broken("sort", "a constant has no events of its own", node, scope, hint)
 
     def _argument(self, argument: Argument, node: syntax.Node, scope: Scope) -> tree.Pipe:
@@ -101,8 +101,8 @@ class Pipes(Functions):
     def outer(self, what: str, node: syntax.Node, scope: Scope) -> tree.Pipe:
         """An inner processor uses a pipe from outside of it."""
         inside = scope.level.what if scope.level is not None else "a pipe"
-        hint = "it sees only `*`, `$variables` and constants"
-        return self.broken("sort", f"{inside} uses {what} from outside of it", node, scope, hint)
+        hint = "it can only use `*`, `$variables` and constants"
+        return self.broken("sort", f"{inside} uses {what} from outside", node, scope, hint)
 
     def _where(self, node: syntax.Where, scope: Scope) -> tree.Pipe:
         pipe = self.pipe(node.pipe, scope)

@@ -61,9 +61,9 @@ class Builder(Machines):
             return
         s = entry.statement
         nameless = isinstance(s, syntax.Definition) and s.name is None
-        message = "there are two queries without a name" if nameless else f"`{entry.name}` is defined twice"
-        hint = "name one: `DEFINE name AS ..`" if nameless else None
-        first = Place("the first one", known.source.file, _place(known.statement))
+        message = "two queries have no name" if nameless else f"`{entry.name}` is defined twice"
+        hint = "name one of them: `DEFINE name AS ..`" if nameless else None
+        first = Place("the first is here", known.source.file, _place(known.statement))
         entry.source.report("duplicate-definition", message, _place(s), hint, related=(first,))
 
     # --- definitions -------------------------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ class Builder(Machines):
         if name.text in self.inputs:
             if not self.inputs[name.text].lasting:
                 return True
-            message, hint = f"`{name}` lasts (it has `end`), pipes read events", LASTING_HINT
+            message, hint = f"`{name}` has intervals (rows with an `end`), but pipes read events", LASTING_HINT
             scope.source.report("not-an-event", message, name.span, hint)
             return False
         if not self.closed:
@@ -145,8 +145,8 @@ class Builder(Machines):
         for k, name in enumerate(names):
             place = scope.place or name.span
             if name.text in self.entries:
-                message = f"EVENTS OF lists types of events, and `{name.text}` is defined here"
-                self.report("sort", message, scope, place, "join pipes with MERGE")
+                message = f"EVENTS OF takes event types, but `{name.text}` is a definition"
+                self.report("sort", message, scope, place, "merge pipes with MERGE")
             elif name.text in [n.text for n in names[:k]]:
                 self.report("duplicate-name", f"`{name.text}` is listed twice", scope, place)
             elif not self._is_type(Name(name.text, place), scope):

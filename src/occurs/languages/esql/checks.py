@@ -83,8 +83,10 @@ def _check_columns(builder: Builder, definition: tree.Definition, kind: Kind) ->
     for name, _ in kind.columns or ():
         if name in RESERVED_OUTPUT:
             span = _column_place(entry.statement.pipe, name) or definition.span
-            hint = f"rows of every type have columns {', '.join(RESERVED_OUTPUT)}; call it something else with AS"
-            entry.source.report("reserved-name", f"`{name}` cannot be a column of `{definition.name}`", span, hint)
+            hint = f"reserved names: {', '.join(RESERVED_OUTPUT)}; choose another name with AS"
+            entry.source.report(
+                "reserved-name", f"`{name}` cannot be the name of a column of `{definition.name}`", span, hint
+            )
 
 
 def _column_place(pipe: syntax.Node, name: str) -> Span | None:

@@ -25,8 +25,8 @@ def check_files(builder: Builder, definitions: Sequence[tree.Definition]) -> Non
             if isinstance(p, tree.Lines):
                 folder = PurePath(p.file or "").parent
                 if found.setdefault(p.path, folder) != folder:
-                    message = f"FILE {p.path!r} is in two folders, {found[p.path]} and {folder}"
-                    hint = "rules that are in one folder read files of that folder"
+                    message = f"FILE {p.path!r} refers to files in two folders, {found[p.path]} and {folder}"
+                    hint = "a relative path starts at the folder of the rules: put the rules in one folder"
                     builder.entries[d.name].source.report("duplicate-name", message, node.span, hint)
 
 
@@ -38,13 +38,13 @@ def check_names(
     for d in definitions:
         source = builder.entries[d.name].source
         if d.name in foreign_reads:
-            message = f"`{d.name}` is defined in another language, too"
-            source.report("duplicate-definition", message, d.span, "what pipes define is defined once")
+            message = f"`{d.name}` is also defined in another language"
+            source.report("duplicate-definition", message, d.span, "rename one of the two definitions")
             continue
         path = _path(d.name, {**foreign_reads, **reads})
         if path:
             message = "the definitions form a cycle: " + " -> ".join(path)
-            source.report("cycle", message, d.span, "pipes read what has been made without them")
+            source.report("cycle", message, d.span, "a pipe cannot read events that depend on its own output")
 
 
 def _path(name: str, reads: Mapping[str, Collection[str]]) -> list[str]:

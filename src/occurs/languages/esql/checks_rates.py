@@ -127,8 +127,8 @@ class _Rates:
                     which = f"the queue of input {fast} of {node.processor.kind_name} grows"
                 else:
                     which = f"the queue of input {fast} or {slow} of {node.processor.kind_name} grows"
-                message = f"{which}: its inputs come at {rates[fast].text} and {rates[slow].text}"
-                self.warn(node, message, "the i-th items are joined, not those of the same time")
+                message = f"{which}: its inputs have different rates, {rates[fast].text} and {rates[slow].text}"
+                self.warn(node, message, "items are joined by their position, not by their time")
             return Rate(id(node), node.processor.kind_name)
         offsets = [r.offset for r in rates]
         latest = None if None in offsets else max(o for o in offsets if o is not None)
@@ -140,18 +140,22 @@ class _Rates:
         p = node.processor
         match p:
             case tree.Slice() if p.until is None:
-                self.warn(node, "a slice is kept for every value of its key, without end",
-                          "say when a slice ends: UNTIL, and what comes of its processor")  # fmt: skip
+                self.warn(node, "unbounded state: the slice of every key is kept indefinitely",
+                          "end a slice with UNTIL and a condition on the output of its processor")  # fmt: skip
             case tree.Collect() | tree.CollectMap():
-                self.warn(node, "what is collected grows with every item", _IN_A_WINDOW)
+                self.warn(node, "unbounded state: the collection grows with every item", _IN_A_WINDOW)
             case tree.Cumulate(function="bag union"):
-                self.warn(node, "the bag grows with every item", _IN_A_WINDOW)
+                self.warn(node, "unbounded state: the bag grows with every item", _IN_A_WINDOW)
             case tree.Formula() if _pending(p):
-                self.warn(node, "verdicts wait until they are decided: their number depends on the items")
+                self.warn(node, "the number of undecided verdicts depends on the items")
             case tree.Last():
-                self.warn(node, "the last item is known when the history ends, on a stream never")
+                self.warn(node, "the last item is only known when the history ends, which never happens on a stream")
             case tree.Pack():
-                self.warn(node, "a list grows until the guard is true", "a guard that comes true after some items")
+                self.warn(
+                    node,
+                    "the list grows until the guard is true",
+                    "use a guard that becomes true after a limited number of items",
+                )
 
 
 def queue_bounds(pipe: tree.Pipe) -> dict[int, int | None]:

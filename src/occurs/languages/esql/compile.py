@@ -77,20 +77,20 @@ def kept(pipe: tree.Pipe) -> tuple[str, ...]:
             case tree.Window(width=int(width)):
                 out.append(f"Window: the last {width} items{_cost(p, str(width))}")
             case tree.Window():
-                out.append(f"Window: the items of its time{_cost(p, 'those items')}")
+                out.append(f"Window: the items of its duration{_cost(p, 'those items')}")
             case tree.Slice():
-                out.append("Slice: what the processor of every slice keeps" + (", until it ends" if p.until else ""))
+                out.append("Slice: the state of the processor of every slice" + (", until it ends" if p.until else ""))
             case tree.Collect() | tree.CollectMap():
                 out.append(f"{p.kind_name}: all items")
             case tree.Pack():
-                out.append("Pack: the items since the guard was true")
+                out.append("Pack: the items since the guard was last true")
             case tree.Formula():
-                out.append("Formula: the positions that are not decided")
+                out.append("Formula: the undecided positions")
             case _ if len(node.inputs) > 1 and bounds.get(id(node)) is not None:
                 many = bounds[id(node)]
                 out += [f"{p.kind_name}: a queue of {many} item{'s' * (many != 1)}"] if many else []
             case _ if len(node.inputs) > 1:
-                out.append(f"{p.kind_name}: the items of an input that wait for those of another")
+                out.append(f"{p.kind_name}: the items of one input that wait for items of another")
     return tuple(dict.fromkeys(out))
 
 

@@ -47,14 +47,14 @@ def parse(
         root = statement.body if isinstance(statement, syntax.Phrase) else statement.pipe
         problem = sizes.of(root).problem if root is not None else None
         if problem is not None:
-            hint = "LET names a pipe once for all who read it: `LET a BE ..`"
+            hint = "name a pipe that is used several times: `LET a BE ..`"
             source.report("syntax", problem, source.span(piece.tokens[0].start, piece.tokens[-1].end), hint)
         if len(source.problems) > before:
             unread |= _names(piece.tokens)
             continue
         if not piece.ended:
             last = piece.tokens[-2].end
-            hint = "a statement ends with a full stop: `DEFINE Out AS THE SUM OF x.`"
+            hint = "end the statement with a full stop: `DEFINE Out AS THE SUM OF x.`"
             source.report("syntax", "the statement ends without `.`", source.span(last, last + 1), hint)
         statements.append(statement)
         if isinstance(statement, syntax.Phrase):

@@ -215,7 +215,7 @@ class Expressions(FormReader):
         name = token.word[1:]
         if name not in self.parameters:
             known = ", ".join(f"@{p}" for p in self.parameters)
-            hint = f"the parameters here: {known}" if known else "`@` stands before parameters: WHEN @P IS A .."
+            hint = f"parameters: {known}" if known else "`@` marks a parameter of a phrase: `WHEN @P IS A ..`"
             raise self.say("unknown-name", f"there is no parameter `{token.word}`", hint)
         self.at += 1
         return syntax.Parameter(name, span=self.span(self.at - 1))
@@ -223,7 +223,7 @@ class Expressions(FormReader):
     def _name(self, token: Token) -> syntax.Node:
         start = self.at
         if token.word in REFUSED and token.kind == "word" and self._refused():
-            message = f"`{token.word}` of the old language is not part of this one"
+            message = f"`{token.word}` of the original eSQL is not supported"
             raise self.say("unsupported", message, REFUSED[token.word])
         self.at += 1
         if token.word == "TIME" and self.token.kind == "text":
@@ -243,7 +243,7 @@ class Expressions(FormReader):
         value = microseconds(text.strip())
         if value is None:
             self.at -= 1
-            raise self.say("syntax", f"`{text}` is no point in time", 'write it as `TIME "2026-01-31T12:00:00Z"`')
+            raise self.say("syntax", f"`{text}` is not a valid time", 'write it as `TIME "2026-01-31T12:00:00Z"`')
         return syntax.Time(value, span=self.span(start))
 
     def _call(self, start: int) -> syntax.Node:

@@ -270,8 +270,8 @@ class FormReader(Reader, ABC):
         # compared by length first: Python refuses to read thousands of digits
         if len(digits) > 19 or int(digits) > 2**63:
             self.at -= 1
-            hint = "write it with a point to make it a float"
-            raise self.say("syntax", "this integer does not fit into 64 bits", hint)
+            hint = "add a decimal point to make it a float"
+            raise self.say("syntax", "this integer does not fit in 64 bits", hint)
         return syntax.Number(-int(digits) if negative else int(digits), span=self.span(begin))
 
     def length(self, required: bool) -> syntax.Node:
@@ -286,11 +286,11 @@ class FormReader(Reader, ABC):
         unit = UNITS.get(token.word)
         if unit is None:
             hint = did_you_mean(token.word.lower(), UNITS, "units")
-            raise self.say("unknown-unit", f"`{token.word}` is no unit of time", hint)
+            raise self.say("unknown-unit", f"`{token.word}` is not a unit of time", hint)
         amount = exact_number(repr(abs(number.value))) if isinstance(number, syntax.Number) else None
         if amount is None or not isinstance(number, syntax.Number):
             # said of the unit: other forms may have been read up to it
-            raise self.say("bad-duration", "what stands before this unit is not a number for a duration")
+            raise self.say("bad-duration", "a unit of time must follow a number")
         self.at += 1
         amount = -amount if number.value < 0 else amount
         duration = Duration(amount, True) if unit == "tick" else Duration(amount * UNIT_MICROSECONDS[unit])

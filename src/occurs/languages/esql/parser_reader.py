@@ -99,15 +99,15 @@ class Reader:
             return self.source.problem(kind, message, place, hint)
         hint = None
         if token.kind == "word" and token.key != "a name" and self.expected & {"a name", "an operand"}:
-            hint = f"{token.word} is a keyword: as a name it is written `` `{token.word}` ``"
+            hint = f"`{token.word}` is a keyword: to use it as a name, write it in backquotes: `` `{token.word}` ``"
         small = self._in_small_letters()
         if hint is None and small is not None:
-            hint = f"keywords are written in capitals: `{small.word.upper()}`"
+            hint = f"write keywords in capitals: `{small.word.upper()}`"
             place = self.source.span(small.start, small.end)
             return self.source.problem("syntax", f"`{small.word}` is not a keyword", place, hint)
         if token.kind == "bad" and token.word in "\"'`":
-            hint = "close it in the same line; a line break in a text is written \\n"
-            return self.source.problem("syntax", "what begins here is not closed", place, hint)
+            hint = "close it on the same line; write a line break in a text as \\n"
+            return self.source.problem("syntax", "this quote is not closed on its line", place, hint)
         return self.source.problem("syntax", f"{token.shown}: expected {listed(self.expected)}", place, hint)
 
 

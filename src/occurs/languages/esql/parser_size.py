@@ -31,7 +31,7 @@ class Size:
     def problem(self) -> str | None:
         """What is wrong with a statement of this size."""
         if self.size - self.written > MOST:
-            return f"the phrases here stand for more than {MOST} parts"
+            return f"the phrases in this statement expand to more than {MOST} parts"
         if self.depth > DEEPEST:
             return f"nested more than {DEEPEST} levels deep"
         return None

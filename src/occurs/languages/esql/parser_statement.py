@@ -91,7 +91,7 @@ class Statements(Expressions):
         word = token.word.lower()
         if token.kind != "word" or word not in CATEGORIES:
             if token.kind == "word":
-                raise self.say("syntax", f"`{token.word}` is no category of phrases",
+                raise self.say("syntax", f"`{token.word}` is not a category of phrases",
                                did_you_mean(word, CATEGORIES, "categories"))  # fmt: skip
             raise self.fail("a category (processor, function, number, boolean, text)")
         self.at += 1
@@ -111,17 +111,19 @@ class Statements(Expressions):
                 raise self.fail("a parameter" if open_ else "`IS THE`")
             name = self.next().word[1:]
             if name not in declared:
-                hint = "declare it: WHEN @P IS A PROCESSOR: .."
+                hint = "declare it: `WHEN @P IS A PROCESSOR: ..`"
                 hint = did_you_mean(name, declared, "parameters") if declared else hint
                 self.source.report("unknown-name", f"there is no parameter `@{name}`", self.span(at), hint)
             elif f"@{name}" in out:
-                self.source.report("duplicate-name", f"`@{name}` is in the pattern twice", self.span(at))
+                self.source.report("duplicate-name", f"`@{name}` occurs twice in the pattern", self.span(at))
             if open_:
                 self.expect(")")
             out.append(f"@{name}")
         place = self.span(start)
         if not out or out[0].startswith("@"):
-            self.source.report("syntax", "a pattern begins with a word", place, "as in `THE DOUBLE OF @P`")
+            self.source.report(
+                "syntax", "a pattern must start with a word", place, "write for example `THE DOUBLE OF @P`"
+            )
         for name in declared:
             if f"@{name}" not in out:
                 self.source.report("unknown-name", f"`@{name}` is not in the pattern", place)

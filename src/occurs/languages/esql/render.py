@@ -89,7 +89,7 @@ def _text(node: syntax.Node) -> tuple[str, int]:
             return _machine(node), OPERAND
         case syntax.Use():
             return _use(node), OPERAND
-    raise TypeError(f"no pipe: {node!r}")
+    raise TypeError(f"not a pipe: {node!r}")
 
 
 def _string(value: str) -> str:

@@ -174,7 +174,7 @@ class _Scope:
     def ticks(self, duration: Duration) -> Fraction:
         exact = self.whole.kind.convert(duration)
         if exact is None:
-            raise DefinitionProblem.of("missing-unit", "a duration and the time of the events have no common unit")
+            raise DefinitionProblem.of("missing-unit", "the duration and the time column have no common unit")
         return Fraction(exact)
 
     def traces(self, pipes: Sequence[Pipe]) -> list[Trace]:

@@ -106,7 +106,7 @@ def _before(a: Any, b: Any) -> bool:
         if not number(value) and not isinstance(value, str):
             raise Fault("bad-value", "cannot be compared by size", value)
         if isinstance(value, str) != isinstance(other, str):
-            raise Fault("bad-value", "cannot be compared with what is of another type", value)
+            raise Fault("bad-value", "cannot be compared with a value of another type", value)
     return bool(a < b)
 
 
@@ -131,7 +131,7 @@ def _numbers(f: Callable[..., Any]) -> Callable[..., Any]:
     def apply(*values: Any) -> Any:
         for v in values:
             if not number(v):
-                raise Fault("bad-value", "is no number", v)
+                raise Fault("bad-value", "is not a number", v)
         return f(*values)
 
     return apply
@@ -186,5 +186,5 @@ def contains(collection: Any, wanted: Any) -> bool:
     if found is None and hasattr(collection, "items"):
         found = tuple(k for k, _ in collection.items)
     if found is None:
-        raise Fault("bad-value", "is no collection", collection)
+        raise Fault("bad-value", "is not a collection", collection)
     return any(v is not None and equal(v, wanted) for v in found)

@@ -33,14 +33,14 @@ class Document:
 def read_xml(text: Any) -> Document:
     """The document that a text is; Fault if it is malformed, or has a DTD or entities."""
     if not isinstance(text, str):
-        raise Fault("bad-value", "is no text, so no XML", text)
+        raise Fault("bad-value", "is not text and cannot be parsed as XML", text)
     try:
         root = ElementTree.fromstring(text, forbid_dtd=True)
         if _height([root]) > DEEPEST:
-            raise ValueError(f"elements are nested more than {DEEPEST} deep")
+            raise ValueError(f"elements are nested more than {DEEPEST} levels deep")
         return Document(text, root)
     except (ElementTree.ParseError, DefusedXmlException, ValueError) as problem:
-        raise Fault("bad-value", f"is no XML that is taken: {problem}", text) from problem
+        raise Fault("bad-value", f"is not accepted as XML: {problem}", text) from problem
 
 
 def _height(level: list[Any]) -> int:
@@ -55,12 +55,12 @@ def _height(level: list[Any]) -> int:
 def xpath(path: Any, document: Any, context: Mapping[str, Any]) -> tuple[str, ...]:
     """All that the path finds, as texts; a number, a boolean or a text is a list of one."""
     if not isinstance(document, Document):
-        raise Fault("bad-value", "is no XML document", document)
+        raise Fault("bad-value", "is not an XML document", document)
     variables = {n: _variable(v) for n, v in context.items()}
     try:
         found = elementpath.select(document.root, path, parser=elementpath.XPath1Parser, variables=variables)
     except (elementpath.ElementPathError, TypeError, ValueError, RecursionError) as problem:
-        raise Fault("bad-value", f"is no XPath that is understood: {problem}", path) from problem
+        raise Fault("bad-value", f"is not a supported XPath: {problem}", path) from problem
     return tuple(map(_text, found if isinstance(found, list) else [found]))
 
 
@@ -111,13 +111,15 @@ class Json:
 def read_json(text: Any) -> Json:
     """The document that a text is; Fault if it is malformed."""
     if not isinstance(text, str):
-        raise Fault("bad-value", "is no text, so no JSON", text)
+        raise Fault("bad-value", "is not text and cannot be parsed as JSON", text)
     if _nesting(text) > DEEPEST:
-        raise Fault("bad-value", f"is no JSON that is taken: lists and objects nest more than {DEEPEST} deep", text)
+        raise Fault(
+            "bad-value", f"is not accepted as JSON: lists and objects are nested more than {DEEPEST} levels deep", text
+        )
     try:
         return _document(json.loads(text, parse_constant=_no_constant))
     except ValueError as problem:
-        raise Fault("bad-value", f"is no JSON: {problem}", text) from problem
+        raise Fault("bad-value", f"is not accepted as JSON: {problem}", text) from problem
 
 
 def _nesting(text: str) -> int:
@@ -130,7 +132,7 @@ def _nesting(text: str) -> int:
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no value of JSON")
+    raise ValueError(f"{name} is not a JSON value")
 
 
 def _document(value: Any) -> Json:
@@ -143,7 +145,7 @@ _STEP = re.compile(r"\.?(\w[\w-]*)|\[(-?\d+)\]|\[(\*)\]|\[(?:'([^']*)'|\"([^\"]*
 def json_path(document: Any, path: Any) -> Any:
     """What stands at ``$.a.b[1]``; ``[*]`` gives a list; null if there is nothing."""
     if not isinstance(document, Json):
-        raise Fault("bad-value", "is no JSON document", document)
+        raise Fault("bad-value", "is not a JSON document", document)
     here, many = [document.value], False
     for kind, at in _steps(path):
         if kind == "*":
@@ -158,7 +160,7 @@ def _steps(path: Any) -> Iterator[tuple[str, Any]]:
     while at < len(path):
         found = _STEP.match(path, at)
         if found is None:
-            raise Fault("bad-value", "is no path into JSON", path)
+            raise Fault("bad-value", "is not a path into JSON", path)
         name, index, star, single, double = found.groups()
         if star:
             yield "*", None
@@ -198,7 +200,7 @@ def groups(pattern: str, names: tuple[str, ...], text: Any) -> Record | None:
     if text is None:
         return None
     if not isinstance(text, str):
-        raise Fault("bad-value", "is no text", text)
+        raise Fault("bad-value", "is not text", text)
     found = re.search(pattern, text)
     return None if found is None else Record(tuple(zip(names, found.groups())))
 
@@ -247,7 +249,7 @@ def _plain(value: Any) -> Any:
 def read_csv(text: Any) -> list[list[str | None]]:
     """The lines of a text as fields, by RFC 4180: an empty field is null, ``""`` the empty text; no blank lines."""
     if not isinstance(text, str):
-        raise Fault("bad-value", "is no text, so no line of CSV", text)
+        raise Fault("bad-value", "is not text and cannot be parsed as CSV", text)
     lines: list[list[str | None]] = [[]]
     at = 0
     while True:
@@ -273,7 +275,7 @@ def _quoted(text: str, at: int) -> tuple[str, int]:
     while True:
         end = text.find('"', at)
         if end < 0:
-            raise Fault("bad-value", "is no CSV: a quote is not closed", text)
+            raise Fault("bad-value", "is not valid CSV: a quote is not closed", text)
         out += text[at:end]
         if not text.startswith('"', end + 1):
             break
@@ -281,5 +283,5 @@ def _quoted(text: str, at: int) -> tuple[str, int]:
     end += 1
     end += text.startswith("\r\n", end)
     if end < len(text) and text[end] not in ",\n":
-        raise Fault("bad-value", "is no CSV: text behind a quoted field", text)
+        raise Fault("bad-value", "is not valid CSV: there is text after a quoted field", text)
     return out, end

@@ -46,7 +46,7 @@ def _decided(function: tree.Expr, i: int, inputs: Sequence[Trace], scope: Scope)
         there = [t.items[i] if i < len(t) and t.items[i].at <= at else None for t in inputs]
         found = partial(function, [MISSING if x is None else x.value for x in there], scope.context)
         if isinstance(found, Lost):
-            raise Fault("overflow", "an integer does not fit into 64 bits", None)
+            raise Fault("overflow", "an integer does not fit in 64 bits", None)
         if found is not MISSING:
             return Item(found, at, next(x for x in there if x is not None).about)
     return None

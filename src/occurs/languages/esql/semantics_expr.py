@@ -31,7 +31,7 @@ def value_of(node: tree.Expr, front: Sequence[Any], context: Context) -> Any:
     """The value of a function that somebody needs: Fault if an overflow keeps it from being known."""
     found = evaluate(node, front, context)
     if isinstance(found, Lost):
-        raise Fault("overflow", "an integer does not fit into 64 bits", None)
+        raise Fault("overflow", "an integer does not fit in 64 bits", None)
     return found
 
 
@@ -39,7 +39,7 @@ def selects(node: tree.Expr, front: Sequence[Any], context: Context) -> bool:
     """Whether a guard is true: null selects nothing."""
     found = value_of(node, front, context)
     if found is not None and not isinstance(found, bool):
-        raise Fault("bad-value", "is no boolean", found)
+        raise Fault("bad-value", "is not a boolean", found)
     return found is True
 
 
@@ -99,7 +99,7 @@ def evaluate(node: tree.Expr, front: Sequence[Any], context: Context) -> Any:
 
 def _attribute(value: Any, name: str) -> Any:
     if not isinstance(value, Record):
-        raise Fault("bad-value", f"is no tuple with an attribute `{name}`", value)
+        raise Fault("bad-value", f"is not a tuple with an attribute `{name}`", value)
     return value.get(name)
 
 

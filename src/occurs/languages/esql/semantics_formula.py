@@ -52,7 +52,7 @@ def since(at: Moment, value: Any, troolean: bool) -> Verdict:
         return Verdict(at, NEVER) if value else Verdict(NEVER, at)
     if isinstance(value, Troolean) and troolean:
         return {"T": Verdict(at, NEVER), "F": Verdict(NEVER, at), "?": OPEN}[value.value]
-    raise Fault("bad-value", "is no boolean", value)
+    raise Fault("bad-value", "is not a boolean", value)
 
 
 def opposite(a: Verdict) -> Verdict:
@@ -194,7 +194,7 @@ class Judge:
         """A copy of the body runs on the suffix for each value of the domain."""
         domain = value_of(part.domain, (item.value,), self.scope.context)
         if domain is not None and not isinstance(domain, (tuple, Set)):
-            raise Fault("bad-value", "is no list or set to quantify over", domain)
+            raise Fault("bad-value", "is not a list or set to quantify over", domain)
         trace = self.inputs[part.input]
         suffix = Trace(trace.items[i:], trace.end)
         copies = [self.copy(part, suffix, c) for c in distinct(domain or ())]

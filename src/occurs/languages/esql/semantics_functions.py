@@ -26,7 +26,7 @@ def of_number(f: Callable[..., Any]) -> Callable[..., Any]:
     def apply(*values: Any) -> Any:
         for v in values:
             if not number(v):
-                raise Fault("bad-value", "is no number", v)
+                raise Fault("bad-value", "is not a number", v)
         return f(*values)
 
     return apply
@@ -37,7 +37,7 @@ def of_text(f: Callable[..., Any]) -> Callable[..., Any]:
 
     def apply(first: Any, *rest: Any) -> Any:
         if not isinstance(first, str):
-            raise Fault("bad-value", "is no text", first)
+            raise Fault("bad-value", "is not text", first)
         return f(first, *rest)
 
     return apply
@@ -65,7 +65,7 @@ def _extreme(greatest: bool) -> Callable[[Any, Any], Any]:
 
     def apply(a: Any, b: Any) -> Any:
         if isinstance(a, str) != isinstance(b, str):
-            raise Fault("bad-value", "cannot be compared with what is of another type", b)
+            raise Fault("bad-value", "cannot be compared with a value of another type", b)
         nan = next((v for v in (a, b) if isinstance(v, float) and math.isnan(v)), None)
         if nan is not None:
             return nan
@@ -98,7 +98,7 @@ def text(value: Any) -> str:
 def _elements(value: Any) -> tuple[Any, ...]:
     found = elements(value)
     if found is None:
-        raise Fault("bad-value", "is no list, set or bag", value)
+        raise Fault("bad-value", "is not a list, set or bag", value)
     return found
 
 
@@ -117,7 +117,7 @@ def _size(value: Any) -> int:
 
 def _map(value: Any) -> Map:
     if not isinstance(value, Map):
-        raise Fault("bad-value", "is no map", value)
+        raise Fault("bad-value", "is not a map", value)
     return value
 
 
@@ -128,9 +128,9 @@ def element(collection: Any, at: Any) -> Any:
     if isinstance(collection, Record):
         return collection.get(at)
     if not isinstance(collection, tuple):
-        raise Fault("bad-value", "is no list, map or tuple", collection)
+        raise Fault("bad-value", "is not a list, map or tuple", collection)
     if not isinstance(at, int) or isinstance(at, bool):
-        raise Fault("bad-value", "is no place in a list", at)
+        raise Fault("bad-value", "is not a valid list index", at)
     return collection[at] if 0 <= at < len(collection) else None
 
 
@@ -243,7 +243,7 @@ def _shared(name: str) -> Callable[..., Any]:
     def apply(*values: Any) -> Any:
         for value, kind in zip(values, SHARED[name]):
             if type(value) is not kind:
-                raise Fault("bad-value", "is no text" if kind is str else "is no whole number", value)
+                raise Fault("bad-value", "is not text" if kind is str else "is not a whole number", value)
         return OF_CATALOGUE[name](*values)
 
     return apply

@@ -69,7 +69,7 @@ def run_on(p: tree.Each, inputs: Inputs, scope: Scope) -> list[Trace]:
 def _elements(value: Any) -> tuple[Any, ...]:
     if value is None or isinstance(value, tuple):
         return value or ()
-    raise Fault("bad-value", "is no list", value)
+    raise Fault("bad-value", "is not a list", value)
 
 
 def reset(p: tree.Reset, inputs: Inputs, scope: Scope) -> list[Trace]:
@@ -89,7 +89,7 @@ def reset(p: tree.Reset, inputs: Inputs, scope: Scope) -> list[Trace]:
 
 def _true(guard: Any) -> bool:
     if guard is not None and not isinstance(guard, bool):
-        raise Fault("bad-value", "is no boolean", guard)
+        raise Fault("bad-value", "is not a boolean", guard)
     return guard is True
 
 

@@ -65,7 +65,7 @@ _WORDS: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
 def _elements(value: Any) -> tuple[Any, ...]:
     found = elements(value)
     if found is None:
-        raise Fault("bad-value", "is no list, set or bag", value)
+        raise Fault("bad-value", "is not a list, set or bag", value)
     return found
 
 
@@ -97,7 +97,7 @@ def _step(run: Callable[[Any, Any], Any], so_far: Any, value: Any) -> Any:
         return value
     found = clean(run(so_far, value))
     if isinstance(found, Lost):
-        raise Fault("overflow", "does not fit into 64 bits with what came before", value)
+        raise Fault("overflow", "makes the result exceed 64 bits", value)
     return found
 
 
@@ -188,7 +188,7 @@ def filter_(p: tree.Filter, inputs: Inputs, scope: Scope) -> list[Trace]:
 
 def _true(guard: Any) -> bool:
     if guard is not None and not isinstance(guard, bool):
-        raise Fault("bad-value", "is no boolean", guard)
+        raise Fault("bad-value", "is not a boolean", guard)
     return guard is True
 
 
@@ -264,7 +264,7 @@ def _times(n: Any) -> int:
     if n is None:
         return 0
     if not isinstance(n, int) or isinstance(n, bool) or n < 0:
-        raise Fault("bad-value", "is no number of times", n)
+        raise Fault("bad-value", "is not a valid number of repetitions", n)
     return n
 
 

@@ -56,7 +56,7 @@ def _header(line: list[str | None]) -> list[str]:
 
 def _named(names: list[str], line: list[str | None]) -> Record:
     if len(line) > len(names):
-        raise Fault("bad-value", f"has {len(line)} fields, and there are {len(names)} columns", line)
+        raise Fault("bad-value", f"has {len(line)} fields, but there are {len(names)} columns", line)
     return Record(tuple(zip(names, [*line, *[None] * (len(names) - len(line))])))
 
 

@@ -18,9 +18,9 @@ CATEGORIES = ("processor", "function", "number", "boolean", "text")
 CONSTANTS = {"TRUE": True, "true": True, "FALSE": False, "false": False, "NULL": None, "null": None}
 #: words of the old language that are known, and refused
 REFUSED = {
-    "URL": "pages are read by other programs; give their text with `--events`",
-    "CALL": "other programs are not started; give what they print with `--events`",
-    "TABLE": "tables of databases are read with `occurs.connect`, or given with `--events`",
+    "URL": "Occurs does not download pages; read their text from a file with `--events`",
+    "CALL": "Occurs does not start other programs; read their output from a file with `--events`",
+    "TABLE": "read database tables with `occurs.connect`, or from a file with `--events`",
 }
 #: other spellings of operators
 SPELLINGS = {

@@ -89,7 +89,7 @@ class _Kinds:
             return ANY
         for name, _ in found.columns or ():
             if name in RESERVED_OUTPUT:
-                self.report("reserved-name", f"`{name}` cannot be a column of `{definition.name}`")
+                self.report("reserved-name", f"`{name}` cannot be the name of a column of `{definition.name}`")
         return found
 
     def source(self, name: str, p: tree.Events) -> None:
@@ -97,10 +97,10 @@ class _Kinds:
         missing = [t for t in p.types if t not in self.seen]
         for t in missing if self.complete else ():
             hint = did_you_mean(t, self.seen, "event types")
-            self.report("unknown-name", f"`{name}` reads events of the type `{t}`, which nobody knows", hint)
+            self.report("unknown-name", f"`{name}` reads events of the unknown type `{t}`", hint)
         if p.item is not None and p.item != ANY and p.item.name != "tuple":
             hint = f'select an attribute: pipes.source("{p.types[0]}", type={{"v": ..}}).v'
-            self.report("type-mismatch", f"`{name}`: events of `{p.types[0]}` are tuples, not {p.item}", hint)
+            self.report("type-mismatch", f"`{name}`: the events of `{p.types[0]}` are tuples, not {p.item}", hint)
         elif not missing and p.item is not None and p.item.columns is not None:
             columns = [c for t in p.types for c in of_schema(self.seen[t]).columns or ()]
             own = dict(columns)

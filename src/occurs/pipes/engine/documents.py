@@ -40,13 +40,13 @@ def read_xml(text: Any) -> Document:
     from defusedxml.ElementTree import DefusedXMLParser
 
     if not isinstance(text, str):
-        raise Fault("bad-value", "is no text, so no XML", text)
+        raise Fault("bad-value", "is not text and cannot be parsed as XML", text)
     parser = DefusedXMLParser(target=_Shallow(), forbid_dtd=True)
     try:
         parser.feed(text)
         return Document(text, parser.close())
     except (ParseError, DefusedXmlException, ValueError) as problem:
-        raise Fault("bad-value", f"is no XML that is taken: {problem}", text) from problem
+        raise Fault("bad-value", f"is not accepted as XML: {problem}", text) from problem
 
 
 def xpath(path: Any, document: Any, context: Mapping[str, Any]) -> tuple[str, ...]:
@@ -54,12 +54,12 @@ def xpath(path: Any, document: Any, context: Mapping[str, Any]) -> tuple[str, ..
     import elementpath
 
     if not isinstance(document, Document):
-        raise Fault("bad-value", "is no XML document", document)
+        raise Fault("bad-value", "is not an XML document", document)
     variables = {n: _variable(v) for n, v in context.items()}
     try:
         found = elementpath.select(document.root, path, parser=elementpath.XPath1Parser, variables=variables)
     except (elementpath.ElementPathError, TypeError, ValueError, RecursionError) as problem:
-        raise Fault("bad-value", f"is no XPath that is understood: {problem}", path) from problem
+        raise Fault("bad-value", f"is not a supported XPath: {problem}", path) from problem
     return tuple(map(_found_text, found if isinstance(found, list) else [found]))
 
 
@@ -101,15 +101,15 @@ def xpath_number(path: Any, document: Any, context: Mapping[str, Any]) -> float 
 def read_json(text: Any) -> Json:
     """The document that a text is.  Raises Fault if it is malformed."""
     if not isinstance(text, str):
-        raise Fault("bad-value", "is no text, so no JSON", text)
+        raise Fault("bad-value", "is not text and cannot be parsed as JSON", text)
     try:
         return as_json(loads(text, parse_constant=_no_constant))
     except ValueError as problem:
-        raise Fault("bad-value", f"is no JSON: {problem}", text) from problem
+        raise Fault("bad-value", f"is not accepted as JSON: {problem}", text) from problem
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no value of JSON")
+    raise ValueError(f"{name} is not a JSON value")
 
 
 def as_json(value: Any) -> Json:
@@ -127,7 +127,7 @@ def json_steps(path: str) -> tuple[Any, ...]:
     while at < len(path):
         found = _STEP.match(path, at)
         if found is None:
-            raise Fault("bad-value", "is no path into JSON", path)
+            raise Fault("bad-value", "is not a path into JSON", path)
         name, place, star, single, double = found.groups()
         if star:
             out.append(None)
@@ -143,9 +143,9 @@ def json_steps(path: str) -> tuple[Any, ...]:
 def json_path(document: Any, path: Any) -> Any:
     """What stands at ``$.a.b[1]``; ``[*]`` gives a list; null if there is nothing."""
     if not isinstance(document, Json):
-        raise Fault("bad-value", "is no JSON document", document)
+        raise Fault("bad-value", "is not a JSON document", document)
     if not isinstance(path, str):
-        raise Fault("bad-value", "is no path into JSON", path)
+        raise Fault("bad-value", "is not a path into JSON", path)
     here, many = [document.value], False
     for step in json_steps(path):
         if step is None:
@@ -219,7 +219,7 @@ def plain(value: Any) -> Any:
 def csv_lines(text: Any) -> list[list[str | None]]:
     """The lines of a text by RFC 4180: an empty field is null, ``""`` the empty text; blank lines are left out."""
     if not isinstance(text, str):
-        raise Fault("bad-value", "is no text, so no line of CSV", text)
+        raise Fault("bad-value", "is not text and cannot be parsed as CSV", text)
     return [line for line in _csv(text) if line != [None]]
 
 
@@ -232,7 +232,7 @@ def _csv(text: str) -> Iterator[list[str | None]]:
             while True:
                 close = text.find('"', at)
                 if close < 0:
-                    raise Fault("bad-value", "is no CSV: a quote is not closed", text)
+                    raise Fault("bad-value", "is not valid CSV: a quote is not closed", text)
                 parts.append(text[at:close])
                 at = close + 1
                 if not text.startswith('"', at):
@@ -242,7 +242,7 @@ def _csv(text: str) -> Iterator[list[str | None]]:
             line.append("".join(parts))
             at += text.startswith("\r\n", at)
             if at < size and text[at] not in ",\n":
-                raise Fault("bad-value", "is no CSV: text behind a quoted field", text)
+                raise Fault("bad-value", "is not valid CSV: there is text after a quoted field", text)
         else:
             stop = next((i for i in range(at, size) if text[i] in ",\n"), size)
             found = text[at:stop]

@@ -86,7 +86,7 @@ def condition(found: Col) -> np.ndarray:
     values = found.pylist()
     for i, v in enumerate(values):
         if v is not None and not isinstance(v, bool):
-            raise Fault("bad-value", "is no boolean", v, i)
+            raise Fault("bad-value", "is not a boolean", v, i)
     return np.array([v is True for v in values], np.bool_)
 
 
@@ -151,7 +151,7 @@ def _attribute(of: _Run, name: str) -> _Run:
         out: list[Any] = []
         for i, v in enumerate(found.pylist()):
             if v is not None and not isinstance(v, Record):
-                raise Fault("bad-value", f"is no tuple with an attribute `{name}`", v, i)
+                raise Fault("bad-value", f"is not a tuple with an attribute `{name}`", v, i)
             out.append(None if v is None else v.get(name))
         return column_of(out)
 
@@ -218,7 +218,7 @@ def _evaluated(node: tree.Expr, given: Sequence[Col], env: Env) -> Col:
     column = evaluate(node, column_at, env.length, kind=env.kind, dialect=PIPES)
     if column.overflow is not None and column.overflow.any():
         row = int(np.argmax(column.overflow))
-        raise Fault("overflow", "an integer does not fit into 64 bits", None, row)
+        raise Fault("overflow", "an integer does not fit in 64 bits", None, row)
     values = column.values
     if column.type is Type.TIMESTAMP and pa.types.is_int64(values.type):
         values = values.view(pa.timestamp("us", "UTC"))

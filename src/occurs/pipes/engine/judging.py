@@ -286,7 +286,7 @@ class Judge:
                 and not isinstance(v, bool)
                 and not (self.formula.troolean and isinstance(v, scalars.Troolean))
             ):
-                raise Fault("bad-value", "is no boolean", v, i)
+                raise Fault("bad-value", "is not a boolean", v, i)
         return np.array(
             [
                 3 if v is None else 2 if v is True else 0 if v is False else {"F": 0, "?": 1, "T": 2}[v.value]
@@ -328,7 +328,7 @@ class Judge:
         column = function.run(Env([], len(rows), self.setting.kind, variables))
         found = truths(column)
         if found is None:
-            raise Fault("bad-value", "is no boolean", column.pylist()[0])
+            raise Fault("bad-value", "is not a boolean", column.pylist()[0])
         return found
 
     # --- what is kept -----------------------------------------------------------------------------------------------

@@ -309,7 +309,7 @@ def _all(functions: Sequence[Function], env: Env) -> list[Col]:
 
 
 def _bits(guards: Sequence[Col], size: int) -> np.ndarray:
-    """Per row a bit for each guard that is true.  Raises Fault of what is no boolean."""
+    """Per row a bit for each guard that is true.  Raises Fault of what is not a boolean."""
     bits = np.uint8 if len(guards) <= 8 else np.uint16
     out: np.ndarray = np.zeros(size, bits)
     for i, guard in enumerate(guards):
@@ -356,5 +356,5 @@ def _value(node: expressions.Expr, items: Sequence[Any], context: dict[str, Any]
 def _true(node: expressions.Expr, items: Sequence[Any], context: dict[str, Any]) -> bool:
     found = _value(node, items, context)
     if found is not None and not isinstance(found, bool):
-        raise Fault("bad-value", "is no boolean", found)
+        raise Fault("bad-value", "is not a boolean", found)
     return found is True

@@ -87,9 +87,9 @@ class Regex(Operator):
 
         def run(value: Any) -> Any:
             if not isinstance(value, str):
-                raise Fault("bad-value", "is no text", value)
+                raise Fault("bad-value", "is not text", value)
             if expression is None:
-                raise Fault("bad-value", "is no regular expression", p.pattern)
+                raise Fault("bad-value", "is not a regular expression", p.pattern)
             found = expression.search(value)
             if found is None:
                 return None
@@ -122,7 +122,7 @@ class Tuples(Operator):
                     names[c] = [n or "" for n in line]
                     continue
                 if len(line) > len(names[c]):
-                    raise Fault("bad-value", f"has {len(line)} fields, and there are {len(names[c])} columns", line, i)
+                    raise Fault("bad-value", f"has {len(line)} fields, but there are {len(names[c])} columns", line, i)
                 missing = [None] * (len(names[c]) - len(line))
                 out.append(Record(tuple(zip(names[c], [*line, *missing]))))
                 rows.append(i)

@@ -168,7 +168,7 @@ class RepeatBy(Operator):
             values = fronts.values[1].pylist()
             for i, v in enumerate(values):
                 if v is not None and (type(v) is not int or v < 0):
-                    raise Fault("bad-value", "is no number of times", v, i)
+                    raise Fault("bad-value", "is not a valid number of repetitions", v, i)
             times = np.array([v or 0 for v in values], np.int64)
         rows = np.repeat(np.arange(len(fronts)), times)
         return [fronts.items(fronts.values[0]).take(rows).with_ends(fronts.ends)]

@@ -36,7 +36,7 @@ class Each(Operator):
         lists = x.value.pylist()
         for i, v in enumerate(lists):
             if v is not None and not isinstance(v, tuple):
-                raise Fault("bad-value", "is no list", v, i)
+                raise Fault("bad-value", "is not a list", v, i)
         full = np.flatnonzero(np.array([bool(v) for v in lists], np.bool_))
         if not len(full):
             return [Items.none(x.ends, x.code is None)]

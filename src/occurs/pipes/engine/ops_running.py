@@ -143,7 +143,7 @@ class Cumulate(Operator):
         row = kernels.sum_ints(codes, value, some, kept, out)
         if row >= 0:
             at = x.value.slice(row, row + 1).pylist()[0]
-            raise Fault("overflow", "does not fit into 64 bits with what came before", at, row)
+            raise Fault("overflow", "makes the result exceed 64 bits", at, row)
 
     def _known(self, state: State, codes: np.ndarray, valid: np.ndarray | None, call: Call) -> np.ndarray | None:
         """Where there was a value that is not null, now or before."""
@@ -242,7 +242,7 @@ class Cumulate(Operator):
                     fault.row = i
                     raise
                 if found is scalars.LOST:
-                    raise Fault("overflow", "does not fit into 64 bits with what came before", v, i)
+                    raise Fault("overflow", "makes the result exceed 64 bits", v, i)
                 so_far[c] = found
             out.append(so_far.get(c))
         kept = list(so_far.items())
@@ -353,13 +353,13 @@ class Deviation(Operator):
 
 
 def _must_be_numbers(column: Col) -> tuple[np.ndarray, np.ndarray]:
-    """Values and which are valid (empty: all).  Raises Fault at the first that is no number."""
+    """Values and which are valid (empty: all).  Raises Fault at the first that is not a number."""
     found = numbers(column)
     if found is None:
         values = column.pylist()
         for i, v in enumerate(values):
             if v is not None and not scalars.number(v):
-                raise Fault("bad-value", "is no number", v, i)
+                raise Fault("bad-value", "is not a number", v, i)
         reals = np.array([0.0 if v is None else float(v) for v in values])
         return reals, np.array([v is not None for v in values], np.bool_)
     return found[0], _ALL if found[1] is None else found[1]

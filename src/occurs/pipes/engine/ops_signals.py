@@ -129,7 +129,7 @@ def _checked(column: Col, new: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     kept = int((~new).sum())
     for i, v in enumerate(values):
         if v is not None and not scalars.number(v):
-            raise Fault("bad-value", "is no number", v, max(0, i - kept))
+            raise Fault("bad-value", "is not a number", v, max(0, i - kept))
     return np.array([0.0 if v is None else float(v) for v in values]), np.array([v is not None for v in values])
 
 

@@ -38,7 +38,7 @@ def draw(plot: tree.Plot, value: Any) -> bytes:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
-        message, hint = "plots are drawn with matplotlib, which is not here", "pip install 'occurs[plot]'"
+        message, hint = "plots need matplotlib, which is not installed", "pip install 'occurs[plot]'"
         raise ResourceProblem.of("not-installed", message, hint=hint) from None
     width, height = plot.size[0] / _DPI, plot.size[1] / _DPI
     figure = Figure((width, height), dpi=_DPI)
@@ -67,7 +67,7 @@ def _elements(value: Any, wanted: str) -> tuple[Any, ...]:
         return value
     if isinstance(value, (Set, Bag)):
         return value.elements
-    raise Fault("bad-value", f"is no {wanted}", value)
+    raise Fault("bad-value", f"is not a {wanted}", value)
 
 
 def _number(value: Any) -> float:
@@ -75,7 +75,7 @@ def _number(value: Any) -> float:
     if value is None:
         return math.nan
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise Fault("bad-value", "is no number, so it cannot be drawn", value)
+        raise Fault("bad-value", "is not a number and cannot be drawn", value)
     return float(value) if math.isfinite(value) else math.nan
 
 
@@ -83,7 +83,7 @@ def _pair(value: Any) -> tuple[Any, Any]:
     """The two parts of (x, y)."""
     found: Any = tuple(v for _, v in value.columns) if isinstance(value, Record) else value
     if not isinstance(found, tuple) or len(found) != 2:
-        raise Fault("bad-value", "is no pair (x, y)", value)
+        raise Fault("bad-value", "is not a pair (x, y)", value)
     return found
 
 
@@ -129,7 +129,10 @@ def _heatmap(axes: Any, value: Any, plot: tree.Plot) -> None:
         rows = [[cells.get((x, y), math.nan) for x in across] for y in reversed(upward)]
         names = list(map(_text, across)), [_text(y) for y in reversed(upward)]
     else:
-        rows = [[_number(z) for z in _elements(r, "row of numbers")] for r in _elements(value, "rows of numbers")]
+        rows = [
+            [_number(z) for z in _elements(r, "row of numbers")]
+            for r in _elements(value, "collection of rows of numbers")
+        ]
         wide = max(map(len, rows), default=0)
         rows = [r + [math.nan] * (wide - len(r)) for r in rows]
         names = [str(i) for i in range(wide)], [str(i) for i in range(len(rows))]

@@ -95,7 +95,7 @@ class Quantifier:
         rows, values = [], []
         for i, domain in enumerate(domains):
             if domain is not None and not isinstance(domain, (tuple, Set)):
-                raise Fault("bad-value", "is no list or set to quantify over", domain, i)
+                raise Fault("bad-value", "is not a list or set to quantify over", domain, i)
             for c in distinct(domain or ()):
                 rows.append(i)
                 values.append(c)
@@ -190,7 +190,7 @@ class Quantifier:
         value = truths(some)
         if value is None or (not self.formula.troolean and (value == 1).any()):
             bad = next(v for v in some.pylist() if v is not None and not isinstance(v, bool))
-            raise Fault("bad-value", "is no boolean", bad)
+            raise Fault("bad-value", "is not a boolean", bad)
         true = np.where(value == 2, out.step[rows], NEVER)
         false = np.where((value == 0) | ((value == 3) & (not self.formula.troolean)), out.step[rows], NEVER)
         finite = self.formula.at_end == "finite" and not self.formula.troolean

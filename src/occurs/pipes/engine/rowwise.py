@@ -41,7 +41,7 @@ def value_of(node: tree.Expr, leaf: Callable[[tree.Expr], Any], variables: Mappi
         case Attribute():
             found = of(node.of)
             if found is not None and found is not LOST and not isinstance(found, Record):
-                raise Fault("bad-value", f"is no tuple with an attribute `{node.name}`", found)
+                raise Fault("bad-value", f"is not a tuple with an attribute `{node.name}`", found)
             return found.get(node.name) if isinstance(found, Record) else found
         case tree.Unary(op="not"):
             return opposite(of(node.arg))

@@ -179,7 +179,7 @@ class Run:
     def _call(self, batch: Batch, ends: Ends, times: np.ndarray) -> list[_Part]:
         state = self.state
         if state["closed"].values[0]:
-            raise InputProblem.of("bad-time", "an event comes after the end")
+            raise InputProblem.of("bad-time", "an event arrived after the end of the trace")
         count = state["count"].values
         base = int(count[0])
         whole = np.arange(base, base + len(batch.time))

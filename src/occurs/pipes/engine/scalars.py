@@ -40,7 +40,7 @@ def bounded(value: Any) -> Any:
 def needed(value: Any) -> Any:
     """The value of a result.  Raises Fault if it is lost."""
     if value is LOST:
-        raise Fault("overflow", "an integer does not fit into 64 bits", None)
+        raise Fault("overflow", "an integer does not fit in 64 bits", None)
     return value
 
 
@@ -48,7 +48,7 @@ def of_numbers(f: Callable[..., Any]) -> Callable[..., Any]:
     def apply(*args: Any) -> Any:
         for a in args:
             if not number(a):
-                raise Fault("bad-value", "is no number", a)
+                raise Fault("bad-value", "is not a number", a)
         return f(*args)
 
     return apply
@@ -107,7 +107,7 @@ def _ordered(f: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
             if not number(one) and not isinstance(one, str):
                 raise Fault("bad-value", "cannot be compared by size", one)
             if isinstance(one, str) is not isinstance(other, str):
-                raise Fault("bad-value", "cannot be compared with what is of another type", one)
+                raise Fault("bad-value", "cannot be compared with a value of another type", one)
         return f(a, b)
 
     return apply
@@ -163,7 +163,7 @@ def kleene(values: Sequence[Any], decisive: bool) -> Any:
 def members(value: Any) -> tuple[Any, ...]:
     found = elements(value)
     if found is None:
-        raise Fault("bad-value", "is no list, set or bag", value)
+        raise Fault("bad-value", "is not a list, set or bag", value)
     return found
 
 
@@ -180,7 +180,7 @@ def _size(value: Any) -> int:
 
 def _map(value: Any) -> Map:
     if not isinstance(value, Map):
-        raise Fault("bad-value", "is no map", value)
+        raise Fault("bad-value", "is not a map", value)
     return value
 
 
@@ -189,9 +189,9 @@ def element(value: Any, at: Any) -> Any:
     if isinstance(value, (Map, Record)):
         return value.get(at)
     if not isinstance(value, tuple):
-        raise Fault("bad-value", "is no list, map or tuple", value)
+        raise Fault("bad-value", "is not a list, map or tuple", value)
     if not isinstance(at, int) or isinstance(at, bool):
-        raise Fault("bad-value", "is no place in a list", at)
+        raise Fault("bad-value", "is not a valid list index", at)
     return value[at] if 0 <= at < len(value) else None
 
 
@@ -200,7 +200,7 @@ def contains(value: Any, wanted: Any) -> bool:
         return wanted in value
     inside = tuple(k for k, _ in value.items) if isinstance(value, Map) else elements(value)
     if inside is None:
-        raise Fault("bad-value", "is no collection", value)
+        raise Fault("bad-value", "is not a collection", value)
     return any(v is not None and equal(v, wanted) for v in inside)
 
 
@@ -218,7 +218,7 @@ def mean(values: Sequence[Any]) -> Any:
     there = [v for v in values if v is not None]
     for v in there:
         if not number(v):
-            raise Fault("bad-value", "is no number", v)
+            raise Fault("bad-value", "is not a number", v)
     if not there:
         return None
     if all(isinstance(v, int) for v in there):
@@ -231,7 +231,7 @@ def mean(values: Sequence[Any]) -> Any:
 def _of_text(f: Callable[..., Any]) -> Callable[..., Any]:
     def apply(first: Any, *rest: Any) -> Any:
         if not isinstance(first, str):
-            raise Fault("bad-value", "is no text", first)
+            raise Fault("bad-value", "is not text", first)
         return f(first, *rest)
 
     return apply
@@ -284,7 +284,7 @@ def extreme(greatest: bool) -> Callable[[Any, Any], Any]:
 
     def apply(a: Any, b: Any) -> Any:
         if isinstance(a, str) is not isinstance(b, str):
-            raise Fault("bad-value", "cannot be compared with what is of another type", b)
+            raise Fault("bad-value", "cannot be compared with a value of another type", b)
         if a != a or b != b:
             return a if a != a else b
         return max(a, b) if greatest else min(a, b)
@@ -336,7 +336,7 @@ def _of_catalogue(name: str) -> Callable[..., Any]:
         for value, kind in zip(values, known.params):
             wanted = str if kind == STRING else int
             if type(value) is not wanted:
-                raise Fault("bad-value", "is no text" if wanted is str else "is no whole number", value)
+                raise Fault("bad-value", "is not text" if wanted is str else "is not a whole number", value)
         return run(*values)
 
     return apply

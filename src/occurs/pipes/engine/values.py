@@ -204,7 +204,7 @@ def encode(value: Any) -> Any:
         return {"t": value.value}
     if isinstance(value, Sharp):
         return {"a": value.value}
-    raise TypeError(f"a value of {type(value).__name__} cannot be kept")
+    raise TypeError(f"a value of {type(value).__name__} cannot be saved")
 
 
 def decode(found: Any) -> Any:
@@ -241,4 +241,4 @@ def decode(found: Any) -> Any:
             return Troolean(inside)
         case "a":
             return Sharp.ALL
-    raise ValueError(f"a value with the tag {tag!r} is of another version")
+    raise ValueError(f"a value with the tag {tag!r} was written by another version")
