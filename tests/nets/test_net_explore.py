@@ -198,7 +198,7 @@ def test_what_firing_refuses_exploring_refuses() -> None:
     roles = tuple(Place(p.name, INT, p.initial, role=Role.F if p.name == "F" else None) for p in page.places)
     flow = Net(net.name, net.colours, net.variables, (Page("P", roles, page.transitions, page.arcs),))
     assert len(explore(net).nodes) == 4
-    with pytest.raises(InputProblem, match=r"`go` .* puts 2 on place `F` .*: there is a token of number 2 already"):
+    with pytest.raises(InputProblem, match=r"`go` .* puts 2 on place `F` .*: a token with the number 2 already exists"):
         explore(flow)
 
 

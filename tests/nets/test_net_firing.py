@@ -117,16 +117,16 @@ def test_two_equal_numbers_on_a_flow_are_refused() -> None:
 
 def test_a_token_of_another_colour_is_refused() -> None:
     net = one_transition(takes("A", "go", var("x")), gives("C", "go", TupleTerm((var("x"), var("x")))))
-    with pytest.raises(InputProblem, match=r"\(1, 1\) is no INT"):
+    with pytest.raises(InputProblem, match=r"\(1, 1\) is not a value of INT"):
         run(net)
     by_zero = Binary("%", number(3), plus(var("x"), number(-1)))
     half = one_transition(takes("A", "go", var("x")), gives("C", "go", by_zero))
-    with pytest.raises(InputProblem, match="None is no INT"):
+    with pytest.raises(InputProblem, match="None is not a value of INT"):
         run(half)
 
 
 def test_a_variable_without_value_is_refused_before_anything_runs() -> None:
-    with pytest.raises(DefinitionProblem, match=r"transition `go` \(page `Only`\) takes gives `z` a value") as found:
+    with pytest.raises(DefinitionProblem, match=r"transition `go` \(page `Only`\) takes binds `z`") as found:
         enabled(one := one_transition(takes("A", "go", var("x")), gives("C", "go", var("z"))), one.initial)
     assert found.value.kind == "unbound-variable"
     with pytest.raises(DefinitionProblem, match="`y`"):

@@ -126,7 +126,7 @@ FIGURE_3 = """\
 
  Confluence of Outputs
 ------------------------------------------------------------------------
-     Yes: all runs that end give the same outputs (dead markings: 1).
+     Yes: all runs that end produce the same outputs (dead markings: 1).
 """
 
 
@@ -136,9 +136,9 @@ def test_the_whole_report() -> None:
 
 def test_a_partial_report_says_so_first_and_claims_nothing_that_it_does_not_know() -> None:
     text = report(explore(example_1(), limit=9))
-    assert text.startswith("PARTIAL: 1 node of 9 not expanded; what follows holds so far.\n")
+    assert text.startswith("PARTIAL: 1 node of 9 not expanded; the results below may change.\n")
     assert "     Status: Partial\n" in text
-    assert text.count("not known (partial)") == 3
+    assert text.count("unknown (partial)") == 3
     assert "  Dead Markings (so far)\n     None\n" in text
     assert "No dead markings so far: nothing to compare." in text
     assert outputs_agree(explore(example_1(), limit=9)).confluent is None
@@ -177,9 +177,9 @@ def test_outputs_that_depend_on_the_order_inside_an_instant() -> None:
         ]
         text = report(space)
         # the second pair may come before or after what is made of the first: four orders
-        assert "     No: 4 dead markings have 2 different outputs.\n" in text
+        assert "     No: the 4 dead markings have 2 different outputs.\n" in text
         assert "  Run 1, to node " in text
-        assert "   gives what the other does not:\n     Chosen_Fp: 1`pChosen({ma=" in text
+        assert "   outputs that the other run does not have:\n     Chosen_Fp: 1`pChosen({ma=" in text
 
 
 def test_without_the_second_statement_the_order_does_not_matter() -> None:

@@ -94,7 +94,7 @@ def test_next_hands_on_the_rest_with_a_variable_of_its_colour() -> None:
 
 
 def test_a_number_that_is_used_elsewhere_cannot_be_counted_up() -> None:
-    with pytest.raises(DefinitionProblem, match=r"black transition `t` \(page `Search`\): `r` is in its guard"):
+    with pytest.raises(DefinitionProblem, match=r"black transition `t` \(page `Search`\): `r` is used in its guard"):
         to_priority_net(figure_3(back=Binary("+", R, number(1))))
 
 
@@ -102,7 +102,7 @@ def test_a_name_that_is_taken() -> None:
     net = figure_3()
     page = net.pages[0]
     taken = replace(net, pages=(replace(page, places=(*page.places, Place("S_t", INT))),))
-    with pytest.raises(DefinitionProblem, match="needs the name `S_t`, which is taken"):
+    with pytest.raises(DefinitionProblem, match="needs the name `S_t`, which is already used"):
         to_priority_net(taken)
 
 

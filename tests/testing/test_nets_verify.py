@@ -83,7 +83,7 @@ def test_guards_over_timestamps_are_not_counted_out() -> None:
     lines = report.report.splitlines()
     assert lines[:2] == ["type  engine  reference  BPCPN", "X          2          2      2"]
     # from the start on every microsecond up to the second end before the second row, and the rows themselves
-    assert lines[2].startswith("one net only: the one without black transitions would fire 80000")
+    assert lines[2].startswith("only one net: the net without black transitions would need 80000")
     assert lines[-1] == "engine, reference and BPCPN agree"
 
 
@@ -106,11 +106,11 @@ def test_what_a_net_derives_too_much_is_explained() -> None:
     result = changed("X_a_t", ()).report()
     assert not result.equal
     lines = result.report.splitlines()
-    at = lines.index("X at 6, BPCPN against the reference:")
+    at = lines.index("X at 6, BPCPN compared with the reference:")
     assert lines[at + 1 : at + 6] == [
         "  not expected (1):",
         "    X@6(v=0, w=8)",
-        "  BPCPN derived it in firing 11, `X_b_t`, as number 8 on F, from",
+        "  BPCPN derived it in firing 11, `X_b_t`, as number 8 on F, from:",
         "    a = A@1(k='p', v=0), number 1 on F",
         "    b = B@6(k='p', v=8), number 7 on F",
     ]
@@ -122,7 +122,7 @@ def test_what_a_net_lacks_is_explained() -> None:
     result = changed("X_b_t", never).report()
     assert not result.equal
     lines = result.report.splitlines()
-    at = lines.index("X at 5, BPCPN against the reference:")
+    at = lines.index("X at 5, BPCPN compared with the reference:")
     assert lines[at + 1 : at + 9] == [
         "  missing (1):",
         "    X@5(v=3, w=4)",
@@ -133,7 +133,7 @@ def test_what_a_net_lacks_is_explained() -> None:
         "  BPCPN never took number 5 as b with the events before it",
         "    on its place `X_b_X_followed_End1` at the end: (4, [3])",
     ]
-    assert "Y at 6, BPCPN against the reference:" in lines
+    assert "Y at 6, BPCPN compared with the reference:" in lines
 
 
 def test_an_event_taken_by_another_search_is_named() -> None:

@@ -95,7 +95,7 @@ class Union(Colour):
             return _wrong(value, self)
         held = self.case(value[0])
         if held is None:
-            return None if value[1] == () else f"{value[0]} holds nothing, got {value[1]!r}"
+            return None if value[1] == () else f"{value[0]} does not hold a value, got {value[1]!r}"
         inner = held.check(value[1])
         return None if inner is None else f"{value[0]}: {inner}"
 
@@ -129,7 +129,7 @@ def _parts(value: Value, colour: Colour, parts: list[tuple[str, Colour]]) -> str
 
 
 def _wrong(value: Value, colour: Colour) -> str:
-    return f"{value!r} is no {colour.name} ({type(colour).__name__.lower()})"
+    return f"{value!r} is not a value of {colour.name} ({type(colour).__name__.lower()})"
 
 
 def plain(colour: Colour) -> Colour:

@@ -61,13 +61,13 @@ class Declarations:
                 case "globref":
                     name = node.text_of("id")
                     self.functions.add(name)
-                    self.found.note(f"globref {node.id}: the reference `{name}` of ML", node)
+                    self.found.note(f"globref {node.id}: the ML reference `{name}` is not supported", node)
                 case "use":
-                    self.found.note(f"use {node.id}: the file `{node.text_of('ml')}` of ML", node)
+                    self.found.note(f"use {node.id}: the ML file `{node.text_of('ml')}` is not read", node)
                 case "id" | "layout":
                     pass
                 case _:
-                    self.found.note(f"declaration {node.id} (`{node.tag}`)", node)
+                    self.found.note(f"declaration {node.id} (`{node.tag}`) is ignored", node)
 
     def known(self, name: str, node: Node, what: str) -> Colour | None:
         """The colour of that name; an error if there is none, None also for one that could not be read."""
@@ -86,14 +86,14 @@ class Declarations:
             self.found.error("no-name", f"{what} has no name", node)
             return
         if name in self.colours or name in self.broken:
-            self.found.error("duplicate", f"{what}: a colour of this name was declared before", node)
+            self.found.error("duplicate", f"{what}: a colour with this name is already declared", node)
             return
         made = next((c for c in node.children if c.tag not in ("id", "timed", "layout", "declare")), None)
         colour = None if made is None else self._made(name, made, what)
         if made is None:
-            self.found.error("unknown-colour", f"{what}: it is not said what it is made of", node)
+            self.found.error("unknown-colour", f"{what}: its declaration is empty", node)
         if node.find("timed") is not None:
-            self.found.note(f"{what}: it is timed; times of tokens are left out", node)
+            self.found.note(f"{what}: it is timed; token times are ignored", node)
         if colour is None:
             self.broken.add(name)
         else:
@@ -116,17 +116,19 @@ class Declarations:
             case "list" | "alias":
                 of = self.known(ids[0] if ids else "", made, what)
                 if made.find("with") is not None:
-                    self.found.note(f"{what}: the bounds of its length; they are not checked", made)
+                    self.found.note(f"{what}: the bounds of its length are not checked", made)
                 return None if of is None else List(name, of) if made.tag == "list" else Alias(name, of)
             case "subset":
                 of = self.known(ids[0] if ids else "", made, what)
-                self.found.note(f"{what}: it is a subset; it is read as all of `{ids[0] if ids else ''}`", made)
+                self.found.note(
+                    f"{what}: it is a subset; it is read as the whole colour `{ids[0] if ids else ''}`", made
+                )
                 return None if of is None else Alias(name, of)
             case "index":
-                self.found.note(f"{what}: the bounds of its index; they are not checked", made)
+                self.found.note(f"{what}: the bounds of its index are not checked", made)
                 number = self.colours.setdefault(f"{name}_number", Int(f"{name}_number"))
                 return Union(name, ((ids[0] if ids else name, number),))
-        self.found.error("unknown-colour", f"{what}: `{made.tag}` is no kind of colour", made)
+        self.found.error("unknown-colour", f"{what}: `{made.tag}` is not a kind of colour", made)
         return None
 
     def _simple(self, name: str, made: Node, what: str) -> Colour:
@@ -139,9 +141,9 @@ class Declarations:
         elif made.tag == "unit" and bounds:
             self.constants[bounds[0]] = TupleTerm(())
         elif bounds:
-            self.found.note(f"{what}: its bounds ({' .. '.join(bounds)}); they are not checked", made)
+            self.found.note(f"{what}: its bounds ({' .. '.join(bounds)}) are not checked", made)
         if made.tag == "time":
-            self.found.note(f"{what}: it is of times; it is read as integers", made)
+            self.found.note(f"{what}: its values are times; they are read as integers", made)
         return _SIMPLE[made.tag](name)
 
     def _record(self, name: str, made: Node, what: str) -> Colour | None:
@@ -175,7 +177,7 @@ class Declarations:
         for name in names:
             if name in self.variables and self.variables[name] != colour:
                 self.found.error(
-                    "duplicate", f"{what}: a variable `{name}` of another colour was declared before", node
+                    "duplicate", f"{what}: a variable `{name}` with another colour is already declared", node
                 )
             if colour is not None:
                 self.variables[name] = colour
@@ -192,9 +194,9 @@ class Declarations:
         functions = re.findall(r"\b(?:fun|and)\s+([A-Za-z][\w']*)", text)
         self.functions.update(functions, re.findall(r"\bval\s+(?:rec\s+)?([A-Za-z][\w']*)", text))
         if text.startswith("fun") and functions:
-            self.found.note(f"ml {node.id}: the function `{functions[0]}` of ML (`fun`)", node)
+            self.found.note(f"ml {node.id}: the ML function `{functions[0]}` (`fun`) is not supported", node)
         else:
-            self.found.note(f"ml {node.id}: the declaration `{text.split()[0]}` of ML", node)
+            self.found.note(f"ml {node.id}: the ML declaration `{text.split()[0]}` is not supported", node)
 
     def _is_equality(self, text: str) -> bool:
         """Whether the text declares equality of a colour with reals, as the writer of files does."""
@@ -209,13 +211,13 @@ class Declarations:
         """``val NAME = e``: the name stands for the constant."""
         match = re.fullmatch(r"val\s+([A-Za-z][\w']*)\s*(?::\s*[\w'. ]+)?=(.*)", text, re.DOTALL)
         if match is None:
-            self.found.note(f"ml {node.id}: the declaration `{text.split('=')[0].strip()}` of ML", node)
+            self.found.note(f"ml {node.id}: the ML declaration `{text.split('=')[0].strip()}` is not supported", node)
             return
         name, right = match.groups()
         try:
             term = parse_term(right, self.names)
         except OccursError:
             self.functions.add(name)
-            self.found.note(f"ml {node.id}: the value `{name}` of ML", node)
+            self.found.note(f"ml {node.id}: the ML value `{name}` is not supported", node)
         else:
             self.constants[name] = term

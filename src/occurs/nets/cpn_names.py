@@ -91,7 +91,7 @@ class _Renamed:
         colours = all_colours(net)
         for colour in colours:
             if isinstance(colour, Product) and len(colour.parts) < 2:
-                raise no_ml(f"colour `{colour.name}`: a product needs two parts or more")
+                raise no_ml(f"colour `{colour.name}`: a product needs at least two parts")
         values = [n for n, _ in net.variables]
         values += [v for c in colours if isinstance(c, Enum) for v in c.values]
         values += [n for c in colours if isinstance(c, Union) for n, _ in c.cases]

@@ -37,7 +37,7 @@ def read(data: bytes, name: str) -> tuple[Net, tuple[Problem, ...]]:
     root = read_xml(data, name)
     net = root.find("cpnet")
     if net is None:
-        found.error("syntax", "this file has no net: `cpnet` is missing", root)
+        found.error("syntax", "this file does not contain a net: `cpnet` is missing", root)
         raise_problems(found.problems)
     assert net is not None
     version = "".join(g.get("format") for g in root.all("generator"))
@@ -81,7 +81,7 @@ class _Reader:
             for node in part.walk():
                 if node.id and first.setdefault(node.id, node) is not node:
                     before = first[node.id]
-                    message = f"{node.tag} {node.id}: this id is also that of `{before.tag}` in line {before.line}"
+                    message = f"{node.tag} {node.id}: the `{before.tag}` in line {before.line} has the same id"
                     self.found.error("duplicate-id", message, node)
         for page in self.pages:
             for node in (page, *page.all("place", "trans", "arc")):
@@ -110,7 +110,7 @@ class _Reader:
         for block in self.root.all("monitorblock"):
             for node in block.walk():
                 if node.tag == "monitor":
-                    self.found.note(f"monitor {node.id} (`{node.get('name')}`)", node, "notice")
+                    self.found.note(f"monitor {node.id} (`{node.get('name')}`) is ignored", node, "notice")
 
     # -- fusion
 
@@ -124,7 +124,10 @@ class _Reader:
             for place in page.all("place"):
                 info = place.find("fusioninfo")
                 if info is not None and found.setdefault(place.id, info.get("name")) != info.get("name"):
-                    message = f"{self._what(place, page)}: fused in `{info.get('name')}` and in `{found[place.id]}`"
+                    message = (
+                        f"{self._what(place, page)}: it is fused in "
+                        f"`{info.get('name')}` and in `{found[place.id]}`"
+                    )
                     self.found.error("fusion", message, place)
         return found
 
@@ -136,7 +139,10 @@ class _Reader:
             if (other.colour, Counter(other.initial)) != (place.colour, Counter(place.initial)):
                 what = "colour" if other.colour != place.colour else "initial marking"
                 node, page = nodes[place.name]
-                message = f"{self._what(node, page)}: fused in `{place.fusion}` with `{other.name}` of another {what}"
+                message = (
+                    f"{self._what(node, page)}: it is fused in `{place.fusion}` "
+                    f"with `{other.name}`, which has another {what}"
+                )
                 self.found.error("fusion", message, node)
 
     # -- rules
@@ -148,13 +154,13 @@ class _Reader:
         for broken in violations(net):
             node, page = nodes.get(broken.element, (self.root, None))
             what = self._what(node, page) if page is not None else f"`{broken.element}`"
-            name = next(iter(re.findall(r"gives `(.*)` a value", broken.message)), "")
+            name = next(iter(re.findall(r"binds `(.*)`", broken.message)), "")
             if broken.rule != "bindable":
                 self.found.error(broken.rule, f"{what}: {broken.message}", node, RULES[broken.rule])
             elif members(self.names.variables[name]) is not None:
                 self.found.note(f"{what}: `{name}` may have any value of its colour", node)
             elif any(_equates(g, name) for g in net.transitions[broken.element].guard):
-                self.found.note(f"{what}: the guard gives `{name}` its value", node)
+                self.found.note(f"{what}: the guard binds `{name}`", node)
             elif not part:  # else what was left out may be what gives it a value
                 self.found.error(broken.rule, f"{what}: {broken.message}", node, RULES[broken.rule])
 
@@ -173,7 +179,7 @@ class _Reader:
         what, kind = self._what(node, page), node.text_of("type", "text")
         port = node.find("port")
         if port is not None:
-            self.found.note(f"{what}: it is a port ({port.get('type')}) of a hierarchy", node)
+            self.found.note(f"{what}: it is a port ({port.get('type')}) of a hierarchy, which is not supported", node)
         if not kind:
             self.found.error("unknown-colour", f"{what} has no colour", node)
             return None
@@ -186,7 +192,7 @@ class _Reader:
         if marked is not None:
             wrong = f"{what}, initial marking {_id(node, 'initmark')}"
             values = self.found.parsed(
-                lambda text: parse_values(text, self.names, colour), marked, wrong, "read as no tokens"
+                lambda text: parse_values(text, self.names, colour), marked, wrong, "the place starts empty"
             )
         return Place(self.called[node.id], colour, values or (), fusion, at=_at(node))
 
@@ -197,7 +203,10 @@ class _Reader:
             return False
         info = subst.find("subpageinfo")
         name = subst.get("subpage") if info is None else info.get("name")
-        message = f"{self._what(node, page)}: it stands for the page `{name}` of a hierarchy; left out with its arcs"
+        message = (
+            f"{self._what(node, page)}: it represents the page "
+            f"`{name}` of a hierarchy; it is ignored with its arcs"
+        )
         self.found.note(message, node)
         self.left_out.add(node.id)
         return True
@@ -207,12 +216,14 @@ class _Reader:
         for tag, shown in _OTHER.items():
             text = node.text_of(tag, "text")
             if text and text != "@+":
-                self.found.note(f"{what}: {shown} ({tag} {_id(node, tag)}); left out", node.find(tag) or node)
+                self.found.note(f"{what}: {shown} ({tag} {_id(node, tag)}) is ignored", node.find(tag) or node)
         guard: tuple[Term, ...] | None = ()
         condition = node.find("cond", "text")
         if condition is not None:
             wrong = f"{what}, guard {_id(node, 'cond')}"
-            guard = self.found.parsed(lambda text: parse_guard(text, self.names), condition, wrong, "read as none")
+            guard = self.found.parsed(
+                lambda text: parse_guard(text, self.names), condition, wrong, "the guard is ignored"
+            )
         return Transition(self.called[node.id], guard or (), self._priority(node, what), at=_at(node))
 
     def _priority(self, node: Node, what: str) -> int:
@@ -220,11 +231,11 @@ class _Reader:
         if text is None or not text.text.strip():
             return P_NORMAL
         wrong = f"{what}, priority {_id(node, 'priority')}"
-        value = self.found.parsed(lambda t: parse_constant(t, self.names), text, wrong, "read as P_NORMAL")
+        value = self.found.parsed(lambda t: parse_constant(t, self.names), text, wrong, "P_NORMAL is used instead")
         if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
             return value
         if value is not None:
-            self.found.error("bad-value", f"{wrong}: {value!r} is no number from 0 on", text)
+            self.found.error("bad-value", f"{wrong}: {value!r} is not a whole number from 0", text)
         return P_NORMAL
 
     def _arcs(self, node: Node, page: Node) -> Iterable[Arc]:
@@ -234,21 +245,21 @@ class _Reader:
         what = f"arc {node.id} between {shown} on page `{_page_name(page)}`"
         ids = {n.id for n in page.all("place", "trans")}
         if place not in ids or transition not in ids:
-            self.found.note(f"{what}: one of its ends is not on the page; left out", node)
+            self.found.note(f"{what}: one of its ends is not on the page; the arc is ignored", node)
             return
         if transition in self.left_out or place not in self.colours:
             return
         direction = node.get("orientation").lower()
         if direction in ("inhibitor", "reset"):
-            self.found.note(f"{what}: it is of the kind {node.get('orientation')}; left out", node)
+            self.found.note(f"{what}: arcs of the kind {node.get('orientation')} are ignored", node)
             return
         if direction not in ("ptot", "ttop", "bothdir"):
             hint = did_you_mean(node.get("orientation"), ("PtoT", "TtoP", "BOTHDIR"), "directions")
-            self.found.error("bad-arc", f"{what}: `{node.get('orientation')}` is no direction", node, hint)
+            self.found.error("bad-arc", f"{what}: `{node.get('orientation')}` is not a direction", node, hint)
             return
         terms = self._inscription(node, what, self.colours[place])
         if terms == ():
-            self.found.note(f"{what}: it moves no tokens; left out", node, "notice")
+            self.found.note(f"{what}: it does not move tokens; the arc is ignored", node, "notice")
         elif terms is not None:
             for into in (True, False) if direction == "bothdir" else (direction == "ptot",):
                 yield Arc(self.called[place], self.called[transition], into, terms)
@@ -261,7 +272,7 @@ class _Reader:
             self.found.error("no-inscription", f"{what} has no inscription", node)
             return None
         wrong = f"{what}, inscription {_id(node, 'annot')}"
-        return self.found.parsed(lambda t: parse_tokens(t, self.names, colour), text, wrong, "the arc is left out")
+        return self.found.parsed(lambda t: parse_tokens(t, self.names, colour), text, wrong, "the arc is ignored")
 
 
 def _equates(guard: Term, name: str) -> bool:

@@ -43,8 +43,8 @@ def write(net: Net, transform: bool = False) -> bytes:
     black = [t.name for t in net.transitions.values() if t.black is not None]
     if black and not transform:
         shown = ", ".join(f"`{n}`" for n in black[:5]) + (", .." if len(black) > 5 else "")
-        message = f"CPN Tools has no black transitions, and the net has some: {shown}"
-        hint = "write it encoded (transform=True): the same net with priorities, or as .net.json"
+        message = f"CPN Tools does not support the black transitions of this net: {shown}"
+        hint = "encode them with priorities (transform=True), or write the net as .net.json"
         raise DefinitionProblem(Problem("black-transition", message, hint=hint))
     written = for_ml(to_priority_net(net))
     validate(written)

@@ -114,26 +114,26 @@ def read_xml(data: bytes, file: str) -> Node:
     except ParseError as error:
         line, column = error.position
         where = Span(line, column + 1, line, column + 2)
-        message = f"this is no whole XML file: {str(error).split(': line')[0]}"
+        message = f"this is not a valid XML file: {str(error).split(': line')[0]}"
         raise SyntaxProblem(Problem("syntax", message, file=file, span=where)) from None
     except EntitiesForbidden as error:
         raise _refused(
-            "entity", f"the entity `{error.name}` is declared: files with entities are refused", file
+            "entity", f"the file declares the entity `{error.name}`: entities are not allowed", file
         ) from None
     except ExternalReferenceForbidden:
-        raise _refused("entity", "the file wants other files to be read: refused", file) from None
+        raise _refused("entity", "the file refers to other files: external references are not allowed", file) from None
     except RecursionError:
-        raise _refused("syntax", f"elements are nested more than {DEEPEST} deep", file) from None
+        raise _refused("syntax", f"elements are nested more than {DEEPEST} levels deep", file) from None
     except (LookupError, ValueError) as error:  # an encoding that is not known, or another than was declared
-        raise _refused("syntax", f"this is no whole XML file: {error}", file) from None
+        raise _refused("syntax", f"this is not a valid XML file: {error}", file) from None
     name, public = target.doctype_found or (ROOT, None)
     if name != ROOT or public not in (None, PUBLIC):
         shown = name if public in (None, PUBLIC) else public
-        message = f"this is no file of CPN Tools: the DOCTYPE is of `{shown}`, expected `{ROOT}` of `{PUBLIC}`"
+        message = f"this is not a CPN Tools file: its DOCTYPE is `{shown}`, expected `{ROOT}` of `{PUBLIC}`"
         raise _refused("doctype", message, file)
     if target.root is None or target.root.tag != ROOT:
         found = "nothing" if target.root is None else f"`{target.root.tag}`"
-        raise _refused("doctype", f"this is no file of CPN Tools: its root is {found}, expected `{ROOT}`", file)
+        raise _refused("doctype", f"this is not a CPN Tools file: its root is {found}, expected `{ROOT}`", file)
     return target.root
 
 

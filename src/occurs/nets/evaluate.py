@@ -83,7 +83,7 @@ def compile_term(term: Expr, variables: Mapping[str, Colour] = {}) -> Compiled:
         case Call() if term.name in FUNCTIONS:
             return _of_known(FUNCTIONS[term.name], [inner(a) for a in term.args])
     what = term.name if isinstance(term, Call | Ref) else type(term).__name__
-    raise DefinitionProblem.of("unsupported", f"`{what}` has no place in a net", span=getattr(term, "span", None))
+    raise DefinitionProblem.of("unsupported", f"`{what}` is not supported in nets", span=getattr(term, "span", None))
 
 
 def field_index(term: FieldTerm, variables: Mapping[str, Colour]) -> int:

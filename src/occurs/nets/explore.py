@@ -82,7 +82,7 @@ def explore(
     False).  Nodes beyond the limit are at most those that its last one leads to.
     """
     if limit is not None and limit < 1:
-        raise UsageProblem.of("bad-bound", f"the limit of states is {limit}, and has to be 1 at least")
+        raise UsageProblem.of("bad-bound", f"the limit of states is {limit}, but must be at least 1")
     return _Explorer(net).explore(net.initial if marking is None else marking, limit, progress)
 
 
@@ -189,7 +189,7 @@ class _Explorer:
             fire(self.net, space.marking(source), element)
         except OccursError as problem:
             return problem
-        raise AssertionError(f"firing allows what exploration refuses: {element}")
+        raise AssertionError(f"exploration rejects an element that can fire: {element}")
 
 
 def _fresh(content: Counter[Value], value: Value, n: int) -> bool:

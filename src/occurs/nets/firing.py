@@ -127,7 +127,7 @@ def _value(net: Net, plan: Plan, term: Compiled, binding: Binding) -> Value:
     try:
         value: Value = term(binding)
     except KeyError as missing:
-        message = f"`{missing.args[0]}` has no value in {where(net, plan.transition.name)}"
+        message = f"`{missing.args[0]}` is not bound in {where(net, plan.transition.name)}"
         raise UsageProblem.of("unbound-variable", message) from None
     return value
 
@@ -148,7 +148,7 @@ def put(tokens: Counter[Value], value: Value, net: Net, arc: Arc) -> None:
     if wrong is None and net.holder(arc.place) in flows(net):
         number = number_of(value)
         if any(number_of(v) == number for v in tokens):
-            wrong = f"there is a token of number {number} already"
+            wrong = f"a token with the number {number} already exists"
     if wrong is not None:
         message = f"{where(net, arc.transition)} puts {value!r} on {where(net, arc.place)}: {wrong}"
         raise InputProblem.of("bad-value", message, value=value)

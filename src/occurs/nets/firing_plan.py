@@ -128,7 +128,7 @@ def _primary(transition: Transition, arc: Arc) -> int:
 
 def _unbound(net: Net, transition: Transition, names: set[str]) -> DefinitionProblem:
     listed = ", ".join(f"`{n}`" for n in sorted(names))
-    message = f"no token that {where(net, transition.name)} takes gives {listed} a value"
+    message = f"no token that {where(net, transition.name)} takes binds {listed}"
     return DefinitionProblem(Problem("unbound-variable", message))
 
 

@@ -108,7 +108,7 @@ def compile_pattern(term: Expr, bound: set[str], colours: Mapping[str, Colour] =
     missing = needs(term) - bound
     if missing:
         raise DefinitionProblem.of(
-            "unbound-variable", f"no token gives `{min(missing)}` a value before it is needed", span=_span_of(term)
+            "unbound-variable", f"no token binds `{min(missing)}` before it is needed", span=_span_of(term)
         )
     seen = set(bound)
     late: list[tuple[_Path, Compiled]] = []

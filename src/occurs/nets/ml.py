@@ -56,7 +56,7 @@ def number(value: int | float) -> str:
     """
     if isinstance(value, float) and not math.isfinite(value):
         if math.isnan(value):
-            raise no_ml("CPN ML has no NaN")
+            raise no_ml("CPN ML does not have NaN")
         return "Real.posInf" if value > 0 else "Real.negInf"
     return repr(value).replace("e+", "E").replace("e", "E").replace("-", "~")
 

@@ -70,7 +70,7 @@ class Builder:
     def _term(self, tree: Tree[Any]) -> Term:
         found = self.value(tree)
         if isinstance(found, Tokens):
-            raise self._refusal("unsupported", "a multiset cannot stand here: expected a value", found.span)
+            raise self._refusal("unsupported", "a multiset is not allowed here: expected a value", found.span)
         return found
 
     def _terms(self, trees: Sequence[Any]) -> tuple[Term, ...]:
@@ -90,7 +90,7 @@ class Builder:
     def _choice(self, tree: Tree[Any], span: Span) -> Term:
         condition, then, other = (self.value(c) for c in tree.children)
         if isinstance(then, Tokens) or isinstance(other, Tokens) or isinstance(condition, Tokens):
-            raise self._refusal("unsupported", "a choice (`if`) between multisets has no form in a net here", span)
+            raise self._refusal("unsupported", "a choice (`if`) between multisets is not supported", span)
         return Call("if", (condition, then, other), span=span)
 
     def _added(self, tree: Tree[Any], span: Span) -> Tokens:
@@ -105,14 +105,14 @@ class Builder:
         count, what = self._term(tree.children[0]), self._term(tree.children[1])
         number = count.value if isinstance(count, Literal) and count.type is Type.INT else None
         if not isinstance(number, int) or number < 0:
-            raise self._refusal("unsupported", "a multiplicity that is no number has no form in a net here", span)
+            raise self._refusal("unsupported", "a multiplicity must be a number", span)
         self._limited(number, span)
         return Tokens((what,) * number, span)
 
     def _limited(self, count: int, span: Span) -> None:
         if count > MOST_TOKENS:
             raise self._refusal(
-                "too-many-tokens", f"{count} tokens or more: at most {MOST_TOKENS} may stand here", span
+                "too-many-tokens", f"{count} or more tokens: at most {MOST_TOKENS} are allowed here", span
             )
 
     def _either(self, tree: Tree[Any], span: Span) -> Term:
@@ -220,12 +220,12 @@ class Builder:
             if child is not None:
                 name = str(child.children[0])
                 if name in fields:
-                    raise self._refusal("duplicate-field", f"the field `{name}` stands twice in a record", span)
+                    raise self._refusal("duplicate-field", f"the record has two fields called `{name}`", span)
                 fields[name] = self._term(child.children[2])
         declared = self.names.records.get(frozenset(fields))
         if declared is None:
             shown = ", ".join(fields)
-            raise self._refusal("unknown-record", f"no colour is a record with just the fields {shown}", span)
+            raise self._refusal("unknown-record", f"no colour is a record with exactly the fields {shown}", span)
         return ordered(fields, declared, span)
 
     # -- names and what they are applied to
@@ -234,7 +234,7 @@ class Builder:
         head, *args = tree.children
         function = self._any(head)
         if not isinstance(function, _Name):
-            raise self._refusal("syntax", "a value is no function: expected an operator", self._span(args[0]))
+            raise self._refusal("syntax", "a value is not a function: expected an operator", self._span(args[0]))
         if len(args) > 1:
             self._known_function(function)
             raise self._refusal("syntax", f"`{function.text}` takes one argument", self._span(args[1]))
@@ -247,7 +247,7 @@ class Builder:
         if name in self.names.constructors:
             held = self.names.constructors[name].case(name)
             if held is None:
-                raise self._refusal("unknown-name", f"`{name}` holds nothing", span)
+                raise self._refusal("unknown-name", f"`{name}` does not hold a value", span)
             return Inject(name, fit(self._term(tree), held), span=span)
         arg = self._term(tree)
         if name.startswith("#"):
@@ -273,7 +273,7 @@ class Builder:
         if pair is not None and name in TWO:
             return self._two(TWO[name], pair, span)
         self._known_function(function)
-        raise self._refusal("syntax", f"`{name}` is no function", function.span)
+        raise self._refusal("syntax", f"`{name}` is not a function", function.span)
 
     def _two(self, name: str, pair: Sequence[Term], span: Span) -> Term:
         left, right = pair
@@ -289,9 +289,9 @@ class Builder:
         """Refuse what is a function of ML, or declared as one, by its name."""
         name, names = function.text, self.names
         if name in names.variables or name in names.constants or name in names.enumerated or name == "empty":
-            raise self._refusal("syntax", f"`{name}` is a value, no function: expected an operator", function.span)
+            raise self._refusal("syntax", f"`{name}` is a value, not a function: expected an operator", function.span)
         if name in names.functions or "." in name or name in ML_FUNCTIONS:
-            raise self._refusal("unsupported", f"the function `{name}` of ML has no form in a net here", function.span)
+            raise self._refusal("unsupported", f"the ML function `{name}` is not supported", function.span)
         if not name.startswith(("#", "~")):
             raise self._unknown(function)
 
@@ -302,7 +302,7 @@ class Builder:
             hint = did_you_mean(colour, [c.name for c in self.names.colours], "colours")
             raise self._refusal("unknown-colour", f"unknown colour `{colour}`", span, hint)
         if values is None:
-            raise self._refusal("unsupported", f"`{colour}.all()`: `{colour}` has no end", span)
+            raise self._refusal("unsupported", f"`{colour}.all()`: `{colour}` has infinitely many values", span)
         return Tokens(tuple(term_of(v, declared) for v in values), span)
 
     def _resolved(self, name: _Name) -> Term | Tokens:
@@ -316,7 +316,7 @@ class Builder:
             return EnumTerm(text, span=span)
         if text in names.constructors:
             if names.constructors[text].case(text) is not None:
-                raise self._refusal("unknown-name", f"`{text}` needs what it holds: `{text}(..)`", span)
+                raise self._refusal("unknown-name", f"`{text}` needs a value: `{text}(..)`", span)
             return Inject(text, None, span=span)
         if text in ("true", "false"):
             return Literal(text == "true", Type.BOOL, span=span)
@@ -327,13 +327,13 @@ class Builder:
         if text in ("Real.posInf", "Real.negInf"):
             return Literal(float("inf") if text == "Real.posInf" else float("-inf"), Type.FLOAT, span=span)
         if text.startswith(("#", "~")) or text in ONE or text in TWO or text in ("not", *SAME, *TWO_OPERATORS):
-            raise self._refusal("syntax", f"`{text}` stands alone: expected what it is applied to", span)
+            raise self._refusal("syntax", f"`{text}` needs an argument", span)
         if text in names.functions or "." in text or text in ML_FUNCTIONS:
-            raise self._refusal("unsupported", f"`{text}` of ML has no form in a net here", span)
+            raise self._refusal("unsupported", f"the ML name `{text}` is not supported", span)
         raise self._unknown(name)
 
     def _unknown(self, name: _Name) -> OccursError:
         if name.text in RESERVED:
-            return self._refusal("unsupported", f"`{name.text}` of ML has no form in a net here", name.span)
+            return self._refusal("unsupported", f"the ML keyword `{name.text}` is not supported", name.span)
         hint = did_you_mean(name.text, self.names.known, "declared")
         return self._refusal("unknown-name", f"unknown name `{name.text}`", name.span, hint)

@@ -73,7 +73,7 @@ def _constant(term: Term, names: Names, colour: Colour | None, source: Text) -> 
     try:
         value = evaluate(term, {}, None, names.variables)
     except KeyError as error:
-        message = f"a variable (`{error.args[0]}`) cannot stand here: expected a constant"
+        message = f"a variable (`{error.args[0]}`) is not allowed here: expected a constant"
         raise DefinitionProblem(source.problem("bad-value", message, term.span)) from None  # type: ignore[attr-defined]
     wrong = None if colour is None else colour.check(value)
     if wrong is not None:
@@ -84,7 +84,7 @@ def _constant(term: Term, names: Names, colour: Colour | None, source: Text) -> 
 def _single(built: Term | Tokens, source: Text, colour: Colour | None) -> Term:
     if isinstance(built, Tokens):
         if len(built.terms) != 1:
-            message = "a multiset cannot stand here: expected one value"
+            message = "a multiset is not allowed here: expected one value"
             raise DefinitionProblem(source.problem("unsupported", message, built.span))
         built = built.terms[0]
     return built if colour is None else fit(built, colour)
@@ -100,7 +100,7 @@ def _built(text: str, names: Names) -> Term | Tokens:
     try:
         return Builder(source, names).value(tree)
     except RecursionError:
-        raise SyntaxProblem(source.problem("syntax", "brackets too deep", None)) from None
+        raise SyntaxProblem(source.problem("syntax", "brackets are nested too deeply", None)) from None
 
 
 #: what is ML, but not of the part that is understood
@@ -116,9 +116,9 @@ def _explained(error: UnexpectedInput, text: str, source: Text) -> OccursError:
     for match in _OTHER.finditer(text):
         if match.lastgroup != "string":
             word = match.group()
-            what = f"time (`{word}`)" if word in _TIMES else f"`{word}` of ML"
+            what = f"time (`{word}`)" if word in _TIMES else f"the ML syntax `{word}`"
             place = source.span(match.start(), match.end())
-            return DefinitionProblem(source.problem("unsupported", f"{what} has no form in a net here", place))
+            return DefinitionProblem(source.problem("unsupported", f"{what} is not supported", place))
     start, end, found = found_at(error, text)
     found = found.replace("the statement", "the text")
     message = f"{found}: expected {_words(expected_terminals(error))}"

@@ -104,7 +104,7 @@ class Printer:
             return self._in(term)
         if isinstance(term, Call):
             return self._call(term)
-        raise no_ml(f"CPN ML has no form of {type(term).__name__}")
+        raise no_ml(f"CPN ML cannot express {type(term).__name__}")
 
     def _applied(self, function: str, arg: Term) -> str:
         text = self.term(arg)
@@ -124,7 +124,7 @@ class Printer:
             sides = (self._real(left), self._real(right)) if real else (self.term(left), self.term(right))
             return f"{'Real' if real else self.int}.rem({sides[0]}, {sides[1]})", APPLY
         if op not in LEVELS or (real and op in ("div", "mod")):
-            raise no_ml(f"CPN ML has no `{op}`" + " of reals" * real)
+            raise no_ml(f"CPN ML does not have `{op}`" + " of reals" * real)
         level = LEVELS[op]
         side = self._real if real else self._within
         return f"{side(left, level + (level == COMPARISON))} {OPERATORS.get(op, op)} {side(right, level + 1)}", level
@@ -140,7 +140,9 @@ class Printer:
         """Values in which there are reals are compared by a function declared for their colour."""
         declared = next((c for c in self.colours if same(c, colour)), None)
         if declared is None:
-            raise no_ml(f"CPN ML compares reals by a function of their colour, and no colour is {colour}")
+            raise no_ml(
+                f"CPN ML compares reals with a function of their colour, but the net declares no colour {colour}"
+            )
         self.compared.update((c.name, c) for c in compared(declared))
         text = f"eq_{declared.name}({self.term(left)}, {self.term(right)})"
         return (text if op == "=" else f"not({text})"), APPLY
@@ -178,7 +180,7 @@ class Printer:
                 return f"{self._within(args[0], SUM)} :: {self._within(args[1], CONS)}", CONS
             case (("list.take" | "list.drop" | "list.nth"), 2):
                 return f"{_COUNTING[term.name]}({self.term(args[0])}, {self._count(args[1])})", APPLY
-        raise no_ml(f"CPN ML has no form of `{term.name}` with {len(args)} arguments here")
+        raise no_ml(f"CPN ML cannot express `{term.name}` with {len(args)} arguments here")
 
     def _least(self, term: Call) -> str:
         """``min`` and ``max`` take two arguments in ML."""
@@ -212,7 +214,7 @@ class Printer:
 def _literal(node: Literal) -> str:
     value = node.value
     if value is None:
-        raise no_ml("CPN ML has no null")
+        raise no_ml("CPN ML does not have null")
     if isinstance(value, bool):
         return "true" if value else "false"
     return string(value) if isinstance(value, str) else number(value)

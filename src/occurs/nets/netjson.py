@@ -97,16 +97,16 @@ def read(data: str | bytes, name: str) -> Net:
         document = json.loads(data, object_pairs_hook=_once, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         where = Span(error.lineno, error.colno, error.lineno, error.colno + 1)
-        message = f"this is no whole JSON text: {error.msg}"
+        message = f"this is not valid JSON: {error.msg}"
         raise SyntaxProblem(Problem("syntax", message, file=name, span=where)) from None
     except _Twice as error:
-        raise SyntaxProblem(Problem("syntax", f"the key `{error}` stands twice in an object", file=name)) from None
+        raise SyntaxProblem(Problem("syntax", f"an object has two keys `{error}`", file=name)) from None
     except (UnicodeDecodeError, ValueError, RecursionError) as error:
-        raise SyntaxProblem(Problem("syntax", f"this is no JSON text that can be read: {error}", file=name)) from None
+        raise SyntaxProblem(Problem("syntax", f"this is not valid JSON: {error}", file=name)) from None
     try:
         return _net(document, at)
     except RecursionError:
-        raise DefinitionProblem(Problem("bad-value", "terms or values are nested too deep", file=name)) from None
+        raise DefinitionProblem(Problem("bad-value", "terms or values are nested too deeply", file=name)) from None
 
 
 class _Twice(Exception):
@@ -122,15 +122,15 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_constant(found: str) -> None:
-    raise ValueError(f"`{found}` is no JSON")
+    raise ValueError(f"`{found}` is not allowed in JSON")
 
 
 def _net(document: Json, at: At) -> Net:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        at.refuse("no-net", f'this is no net: expected an object with "format": "{FORMAT}"')
+        at.refuse("no-net", f'this is not a net: expected an object with "format": "{FORMAT}"')
     if document.get("version") != VERSION:
         found = document.get("version")
-        at.key("version").refuse("version", f"a net of version {found!r}; version {VERSION} can be read")
+        at.key("version").refuse("version", f"the net has version {found!r}, but only version {VERSION} can be read")
     given = members(document, at, ["format", "version", "name", "colours", "variables", "pages"], ["notes"])
     colours: dict[str, Colour] = {}
     for found, place in array(given["colours"], at.key("colours")):
@@ -151,7 +151,7 @@ def _net(document: Json, at: At) -> Net:
 
 def _new(name: str, known: Iterable[str], what: str, at: At) -> str:
     if name in known:
-        at.refuse("duplicate", f"two {what}s of the name `{name}`")
+        at.refuse("duplicate", f"two {what}s are called `{name}`")
     return name
 
 
@@ -184,7 +184,7 @@ class _Pages:
             pair = members(item, place, ["value"], ["count"])
             count = whole(pair.get("count", 1), place.key("count"))
             if count > MOST_TOKENS - len(initial):
-                place.key("count").refuse("too-many-tokens", f"at most {MOST_TOKENS} tokens may stand on a place")
+                place.key("count").refuse("too-many-tokens", f"a place can have at most {MOST_TOKENS} tokens")
             initial += [read_value(pair["value"], colour, place.key("value"))] * count
         roles = {r.value: r for r in Role}
         role = given.get("role")

@@ -70,7 +70,7 @@ def texts(found: Json, at: At) -> tuple[str, ...]:
 def whole(found: Json, at: At) -> int:
     """A number from 0 on."""
     if not isinstance(found, int) or isinstance(found, bool) or found < 0:
-        at.wrong(found, "a whole number from 0 on")
+        at.wrong(found, "a whole number from 0")
     return found
 
 

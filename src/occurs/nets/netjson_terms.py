@@ -27,7 +27,7 @@ TERMS = {c.__name__: c for c in _CLASSES}
 
 def write_term(term: Term) -> Json:
     if type(term).__name__ not in TERMS:
-        raise DefinitionProblem(Problem("no-json", f"a net holds no {type(term).__name__}"))
+        raise DefinitionProblem(Problem("no-json", f"nets do not support {type(term).__name__}"))
     parts = {f.name: getattr(term, f.name) for f in fields(term) if f.compare}
     return {"node": type(term).__name__} | {n: _write_part(v) for n, v in parts.items()}
 

@@ -68,8 +68,8 @@ class Stream:
         time, made = self.start, 0
         while (self.rows is None or made < self.rows) and (self.until is None or time <= self.until):
             if self.rows is None and made == MOST:
-                text = f"{MOST} rows, and the time is {time} yet, before `until`, {self.until}"
-                raise LimitProblem.of("max-events", text, hint="make the gaps longer, or say how many `rows`")
+                text = f"after {MOST} rows the time is only {time}, before `until`, {self.until}"
+                raise LimitProblem.of("max-events", text, hint="make the gaps longer, or set the number of `rows`")
             (name,) = rng.choices(names, weights)
             drawn = self.types[name].attributes.items()
             yield Occurrence(name, time, {n: time if d.kind == "time" else d.value(rng) for n, d in drawn})
@@ -86,7 +86,7 @@ class Stream:
         for name, known in self.types.items():
             if name not in schemas:
                 hint = did_you_mean(name, schemas, "types of the program")
-                raise InputProblem.of("unknown-name", f"types.{name}: the program has no such type", hint=hint)
+                raise InputProblem.of("unknown-name", f"types.{name}: the program does not have this type", hint=hint)
             types[name] = RandomType(known.weight, _fitted(name, known.attributes, schemas[name]))
         return Stream(types, self.gap, self.start, self.rows, self.until)
 
@@ -95,12 +95,16 @@ def _fitted(name: str, attributes: Mapping[str, Draw], schema: Schema) -> dict[s
     for n in attributes:
         if n not in schema:
             hint = did_you_mean(n, schema.names, f"attributes of {name}")
-            raise InputProblem.of("unknown-attribute", f"types.{name}.attributes.{n}: no such attribute", hint=hint)
+            raise InputProblem.of(
+                "unknown-attribute", f"types.{name}.attributes.{n}: the type does not have this attribute", hint=hint
+            )
     out = {}
     for n, type in schema:
         if n not in attributes:
             hint = f'[types.{name}.attributes] {n} = {{distribution = "..."}}'
-            raise InputProblem.of("missing-column", f"types.{name}: no distribution for the attribute `{n}`", hint=hint)
+            raise InputProblem.of(
+                "missing-column", f"types.{name}: the attribute `{n}` needs a distribution", hint=hint
+            )
         out[n] = attributes[n].checked(type, f"types.{name}.attributes.{n}")
     return out
 
@@ -134,13 +138,13 @@ def stream_of(given: Any) -> Stream:
     _keys(given, ("rows", "until", "start", "gap", "types"), "the file")
     for needed in ("gap", "types"):
         if needed not in given:
-            raise _wrong("the file", f"no `{needed}`")
+            raise _wrong("the file", f"`{needed}` is missing")
     limits = {n: _whole(given[n], n) for n in ("rows", "until") if n in given}
     if not limits:
-        raise _wrong("the file", "neither `rows` nor `until`, the stream would have no end")
+        raise _wrong("the file", "the stream would be infinite: set `rows` or `until`")
     gap = draw_of(given["gap"], "gap")
     if gap.kind == "time" or not all(is_number(v) and v >= 0 for v in gap.values):
-        raise _wrong("gap", f"{given['gap']!r} is no distribution of gaps, which are numbers of at least 0")
+        raise _wrong("gap", f"{given['gap']!r} is not a distribution of gaps, which must be numbers of at least 0")
     types = given["types"]
     if not isinstance(types, Mapping) or not types:
         raise _wrong("types", f"found {types!r}, expected a table with at least one type")
@@ -165,7 +169,7 @@ def _keys(given: Any, known: tuple[str, ...], where: str) -> None:
     for n in given:
         if n not in known:
             hint = did_you_mean(str(n), known, "known")
-            raise InputProblem.of("unknown-name", f"{where}: `{n}` says nothing here", hint=hint)
+            raise InputProblem.of("unknown-name", f"{where}: unknown key `{n}`", hint=hint)
 
 
 def _whole(value: Any, where: str, least: int | None = 0) -> int:

@@ -42,7 +42,9 @@ class Draw:
             wanted, what = (str, "texts") if type is Type.STRING else (bool, "`true` or `false`")
             _of_type(self.values, wanted, what, where)
             return self
-        raise InputProblem.of("bad-value", f"{where}: a {type} cannot be drawn like this", hint="list its `values`")
+        raise InputProblem.of(
+            "bad-value", f"{where}: this distribution cannot draw a {type}", hint="list the possible `values`"
+        )
 
 
 def draw_of(given: Any, where: str) -> Draw:
@@ -61,7 +63,7 @@ def draw_of(given: Any, where: str) -> Draw:
         known.setdefault("distribution", "choice")
     name = known.pop("distribution", None)
     if name not in _MAKERS:
-        text = f"no distribution `{name}`" if name is not None else "no `distribution` and no `values`"
+        text = f"unknown distribution `{name}`" if name is not None else "`distribution` or `values` is missing"
         raise InputProblem.of(
             "unknown-name", f"{where}: {text}", hint=did_you_mean(str(name), _MAKERS, "distributions")
         )
@@ -106,7 +108,7 @@ def weights_of(weights: Any, count: int, where: str) -> None:
         raise _wrong(where, f"`weights` is {weights!r}, expected a list of {count}")
     for w in weights:
         if not is_number(w) or w < 0:
-            raise _wrong(where, f"the weight {w!r} is no number of at least 0")
+            raise _wrong(where, f"the weight {w!r} is not a number of at least 0")
     if not sum(weights) > 0:
         raise _wrong(where, "all weights are 0")
 
@@ -114,7 +116,7 @@ def weights_of(weights: Any, count: int, where: str) -> None:
 def _uniform(given: Mapping[str, Any], where: str) -> Draw:
     low, high = _parameter(given, "low", where), _parameter(given, "high", where)
     if low > high:
-        raise _wrong(where, f"`low` is {low}, more than `high`, {high}")
+        raise _wrong(where, f"`low`, {low}, is greater than `high`, {high}")
     if isinstance(low, int) and isinstance(high, int):
         return Draw("number", lambda rng: rng.randint(low, high), whole=True)
     return Draw("number", lambda rng: rng.uniform(low, high))
@@ -177,14 +179,14 @@ def _within(given: Mapping[str, Any], value: Callable[[random.Random], float], w
     low = _parameter(given, "low", where) if "low" in given else -math.inf
     high = _parameter(given, "high", where) if "high" in given else math.inf
     if low > high:
-        raise _wrong(where, f"`low` is {low}, more than `high`, {high}")
+        raise _wrong(where, f"`low`, {low}, is greater than `high`, {high}")
 
     def bounded(rng: random.Random) -> float:
         for _ in range(_TRIES):
             drawn = value(rng)
             if low <= drawn <= high:
                 return drawn
-        raise _wrong(where, f"none of {_TRIES} values drawn is from {low} to {high}")
+        raise _wrong(where, f"none of {_TRIES} drawn values is between {low} and {high}")
 
     return Draw("number", bounded, whole=whole)
 

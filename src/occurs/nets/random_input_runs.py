@@ -91,9 +91,9 @@ def analysis(
     InputProblem if the stream does not fit the program, UsageProblem for options that make no sense.
     """
     if runs < 1:
-        raise UsageProblem.of("bad-option", f"{runs} runs, expected at least 1")
+        raise UsageProblem.of("bad-option", f"the number of runs is {runs}, but must be at least 1")
     if not 0 < confidence < 1:
-        raise UsageProblem.of("bad-option", f"a confidence of {confidence}, expected one between 0 and 1")
+        raise UsageProblem.of("bad-option", f"the confidence is {confidence}, but must be between 0 and 1")
     made = {q.name for q in translation.queries}
     schemas = {n: t.schema for n, t in translation.types.events.items() if n not in made}
     stream = stream.fitted(schemas)

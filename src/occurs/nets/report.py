@@ -30,7 +30,7 @@ def report(space: Space, seconds: float | None = None, outputs: Outputs | None =
     ]
     if not space.complete:
         left = len(space.nodes) - space.expanded
-        warning = f"PARTIAL: {_count(left, 'node')} of {len(space.nodes)} not expanded; what follows holds so far."
+        warning = f"PARTIAL: {_count(left, 'node')} of {len(space.nodes)} not expanded; the results below may change."
         parts.insert(0, warning)
     return "\n\n\n".join(parts) + "\n"
 
@@ -119,15 +119,15 @@ def _fairness(known: Properties) -> str:
     if known.space.complete:
         line = "No infinite occurrence sequences."
     elif known.endless:
-        line = "There are infinite occurrence sequences; not known which transitions are fair (partial)."
+        line = "There are infinite occurrence sequences; the fair transitions are unknown (partial)."
     else:
-        line = "No infinite occurrence sequences so far; not known (partial)."
+        line = "No infinite occurrence sequences so far; the result is unknown (partial)."
     return "\n".join([*lines, f"     {line}"])
 
 
 def _nodes(nodes: list[int] | None, total: int) -> str:
     if nodes is None:
-        return "not known (partial)"
+        return "unknown (partial)"
     if not nodes:
         return "None"
     if len(nodes) == total and total > 1:
@@ -138,7 +138,7 @@ def _nodes(nodes: list[int] | None, total: int) -> str:
 
 def _transitions(known: Properties, names: list[str] | None) -> list[str]:
     if names is None:
-        return ["     not known (partial)"]
+        return ["     unknown (partial)"]
     if not names:
         return ["     None"]
     if len(names) == len(known.transitions):

@@ -98,12 +98,15 @@ class Confluence:
             lines.append("     Runs that never end are not compared.")
         if self.runs is not None:
             together = _common(*(r.firings for r in self.runs))
-            lines.append(f"     The two runs have their first {together} firings in common.")
+            lines.append(f"     The first {together} firings of the two runs are the same.")
             for k, run in enumerate(self.runs):
                 steps, node = len(run.firings), self.classes[k][0] + 1
-                lines += ["", f"  Run {k + 1}, to node {node}: {steps} firings, from {together + 1} on"]
+                lines += ["", f"  Run {k + 1}, to node {node}: {steps} firings, shown from firing {together + 1}"]
                 lines += [f"     {name}  {self._bound(binding)}" for name, binding in run.firings[together:]]
-                lines += ["   gives what the other does not:", *(f"     {t}" for t in run.only or ["nothing"])]
+                lines += [
+                    "   outputs that the other run does not have:",
+                    *(f"     {t}" for t in run.only or ["nothing"]),
+                ]
         return "\n".join(lines)
 
     def _verdict(self) -> str:
@@ -111,10 +114,13 @@ class Confluence:
         if not dead:
             return f"No dead markings{'' if self.complete else ' so far'}: nothing to compare."
         if len(self.classes) > 1:
-            return f"No: {dead} dead markings have {len(self.classes)} different outputs."
+            return f"No: the {dead} dead markings have {len(self.classes)} different outputs."
         if not self.complete:
-            return f"Not known (partial): all runs that end so far give the same outputs (dead markings: {dead})."
-        return f"Yes: all runs that end give the same outputs (dead markings: {dead})."
+            return (
+                "Unknown (partial): all runs that have ended so "
+                f"far produce the same outputs (dead markings: {dead})."
+            )
+        return f"Yes: all runs that end produce the same outputs (dead markings: {dead})."
 
     def _bound(self, binding: Binding) -> str:
         colours = self.net.colour_of

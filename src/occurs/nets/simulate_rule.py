@@ -148,7 +148,7 @@ def _twice(
     here = store.numbers[number]
     here += sum(s is store and number_of(v) == number for s, v in given)
     here -= sum(s is store and number_of(v) == number for s, v in taken)
-    return f"there is a token of number {number} already" if here > 0 else None
+    return f"a token with the number {number} already exists" if here > 0 else None
 
 
 class Gates:

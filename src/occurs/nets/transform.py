@@ -111,14 +111,16 @@ class _Encoding:
         names = encoded(t.name)
         for name in (names.place, names.t1, names.next, names.t2):
             if name in self.taken:
-                raise self._wrong("duplicate-name", t, f"its encoding needs the name `{name}`, which is taken")
+                raise self._wrong("duplicate-name", t, f"its encoding needs the name `{name}`, which is already used")
             self.taken.add(name)
         init = next((a for a in arcs if a.input and a.place == black.init), None)
         if init is None or len(init.terms) != 1:
-            raise self._wrong("black-init", t, f"it takes no single token from its Init place `{black.init}`")
+            raise self._wrong("black-init", t, f"it does not take exactly one token from its Init place `{black.init}`")
         others = [*t.guard, *(term for a in arcs if a is not init for term in a.terms)]
         if any(black.r in variables(term) for term in others):
-            raise self._wrong("unsupported", t, f"`{black.r}` is in its guard or at other arcs, but will be counted up")
+            raise self._wrong(
+                "unsupported", t, f"`{black.r}` is used in its guard or on other arcs, but the encoding increments it"
+            )
         colour, token = self.net.places[black.init].colour, init.terms[0]
         r, n = var(black.r), var(black.n)
         three = (

@@ -98,7 +98,7 @@ class Typing:
         """The colour of ``term``; None if it has none (what is wrong stands in ``wrong``) or an empty list's."""
         match term:
             case Literal():
-                return _LITERALS.get(term.type) or self._no("null has no colour")
+                return _LITERALS.get(term.type) or self._no("null does not have a colour")
             case Ref():
                 if term.scope is None and term.name in self.variables:
                     return plain(self.variables[term.name])
@@ -127,14 +127,14 @@ class Typing:
                 return self._constructed(term)
             case EnumTerm():
                 owner = next((c for c in self.colours if isinstance(c, Enum) and term.value in c.values), None)
-                return owner or self._no(f"`{term.value}` is a value of no enumeration")
+                return owner or self._no(f"`{term.value}` does not belong to an enumeration of the net")
             case ListTerm():
                 return self._listed(term)
             case FieldTerm():
                 return self._field(term)
             case Call():
                 return self._call(term)
-        return self._no(f"{type(term).__name__} has no place in a net")
+        return self._no(f"{type(term).__name__} is not supported in nets")
 
     def check(self, term: Expr, colour: Colour) -> bool:
         """Has ``term`` this colour?"""
@@ -192,14 +192,14 @@ class Typing:
         if left is None or right is None:
             return
         if op in ("<", "<=", ">", ">=") and not isinstance(left, Int | Real | String):
-            self._no(f"`{op}` takes numbers or texts, found {spelled(left)}")
+            self._no(f"`{op}` takes numbers or strings, found {spelled(left)}")
         elif not (same(left, right) or (isinstance(left, Int | Real) and isinstance(right, Int | Real))):
             self._no(f"`{op}` takes two values of one colour, found {spelled(left)} and {spelled(right)}")
 
     def _constructed(self, term: Inject) -> Colour | None:
         owner = next((c for c in self.colours if isinstance(c, Union) and term.constructor in dict(c.cases)), None)
         if owner is None:
-            return self._no(f"`{term.constructor}` is a constructor of no union")
+            return self._no(f"`{term.constructor}` does not belong to a union of the net")
         self._held(term, owner)
         return owner
 
@@ -207,7 +207,8 @@ class Typing:
         held = union.case(term.constructor)
         if held is None or term.arg is None:
             if held is not None or term.arg is not None:
-                self._no(f"`{term.constructor}` holds {'nothing' if held is None else spelled(held)}")
+                rule = "cannot hold a value" if held is None else f"must hold {spelled(held)}"
+                self._no(f"`{term.constructor}` {rule}")
         else:
             self.check(term.arg, held)
 
@@ -216,7 +217,7 @@ class Typing:
         first = next((c for c in found if c is not None), None)
         for c in found:
             if c is not None and first is not None and not same(c, first):
-                return self._no(f"a list of {spelled(first)} and {spelled(c)}")
+                return self._no(f"a list cannot mix {spelled(first)} and {spelled(c)}")
         return None if first is None else List("", first)
 
     def _field(self, term: FieldTerm) -> Colour | None:
@@ -266,7 +267,9 @@ class Typing:
                 self.check(term.args[0], BOOL)
                 self._comparable("if", given[1], given[2])
                 return given[1] or given[2]
-        return self._no(f"`{term.name}` of {', '.join(spelled(c) for c in known) or 'nothing'} is no function of nets")
+        return self._no(
+            f"`{term.name}` of {', '.join(spelled(c) for c in known) or 'nothing'} is not supported in nets"
+        )
 
 
 def made_of(colour: Colour) -> tuple[Colour, ...]:

@@ -21,25 +21,25 @@ from occurs.nets.validate_black import black_rules
 
 #: what each rule demands
 RULES = {
-    "named": "pages, places, transitions, colours and variables have names, each its own",
-    "declared": "the net declares the colours of its places, each colour after those that it is made of",
-    "arc-ends": "an arc joins a place and a transition of its page and says at least one token",
-    "fusion": "fused places have one colour and the same initial tokens",
-    "initial": "initial tokens have the colour of their place",
-    "inscription": "inscriptions have the colour of their place",
-    "guard": "guards are conditions",
-    "bindable": "every variable gets its value from a token that the transition takes",
-    "variable": "a variable is declared with a colour of the net",
-    "priority": "a priority is a number from 0 on",
-    "black-init": "a black transition takes one token from its primary Init place, which is one of its inputs",
-    "black-f": "a black transition takes one token from its primary F place, which is one of its inputs",
-    "black-primary": "with several Init (F) places among its inputs the primary one is of that role",
-    "black-f-output": "the primary F place is an output of its black transition, too",
-    "black-f-kept": "what a black transition takes from F it puts back",
-    "black-number": "Init and F tokens begin with an int; its variable stands there in the inscription",
-    "control": "there is one Control with one token at the start, and every transition takes it and puts it back",
-    "numbers": "every number stands once on a flow place",
-    "every-in-every": "no every inside another",
+    "named": "give every page, place, transition, colour and variable a name of its own",
+    "declared": "declare the colours of all places, each colour after the colours that it contains",
+    "arc-ends": "an arc must join a place and a transition of its page and move at least one token",
+    "fusion": "give all places of a fusion the same colour and the same initial tokens",
+    "initial": "initial tokens must have the colour of their place",
+    "inscription": "an inscription must have the colour of its place",
+    "guard": "a guard must be a condition",
+    "bindable": "every variable must be bound by a token that the transition takes",
+    "variable": "declare every variable with a colour of the net",
+    "priority": "a priority must be a number from 0",
+    "black-init": "a black transition must take one token from its primary Init place, which must be one of its inputs",
+    "black-f": "a black transition must take one token from its primary F place, which must be one of its inputs",
+    "black-primary": "a black transition with Init (F) places among its inputs must have one of them as its primary place",
+    "black-f-output": "the primary F place of a black transition must also be one of its outputs",
+    "black-f-kept": "a black transition must put back the tokens that it takes from F",
+    "black-number": "Init and F tokens must start with an int, and the inscription with its variable",
+    "control": "a net needs one Control place with one initial token, which every transition takes and puts back",
+    "numbers": "every number must occur only once on a flow place",
+    "every-in-every": "an `every` cannot contain another `every`",
 }
 
 
@@ -88,10 +88,10 @@ def _named(net: Net) -> Iterator[Violation]:
         counts = Counter(n for n, _ in names)
         for name, page in names:
             if not name:
-                yield Violation("named", name, page, f"a {what} without name")
+                yield Violation("named", name, page, f"a {what} without a name")
             elif counts[name] > 1:
                 counts[name] = 1
-                yield Violation("named", name, page, f"two {what}s of one name")
+                yield Violation("named", name, page, f"two {what}s with the same name")
 
 
 def _arc_ends(net: Net) -> Iterator[Violation]:
@@ -99,11 +99,23 @@ def _arc_ends(net: Net) -> Iterator[Violation]:
         places, transitions = {p.name for p in page.places}, {t.name for t in page.transitions}
         for arc in page.arcs:
             if arc.place not in places:
-                yield Violation("arc-ends", arc.place, page.name, f"an arc of `{arc.transition}` to no place here")
+                yield Violation(
+                    "arc-ends",
+                    arc.place,
+                    page.name,
+                    f"an arc of `{arc.transition}` to a place that is not on this page",
+                )
             if arc.transition not in transitions:
-                yield Violation("arc-ends", arc.transition, page.name, f"an arc of `{arc.place}` to no transition here")
+                yield Violation(
+                    "arc-ends",
+                    arc.transition,
+                    page.name,
+                    f"an arc of `{arc.place}` to a transition that is not on this page",
+                )
             if not arc.terms:
-                yield Violation("arc-ends", arc.transition, page.name, f"an empty inscription at `{arc.place}`")
+                yield Violation(
+                    "arc-ends", arc.transition, page.name, f"an arc with an empty inscription at `{arc.place}`"
+                )
 
 
 def _declared(net: Net) -> Iterator[Violation]:
@@ -111,7 +123,7 @@ def _declared(net: Net) -> Iterator[Violation]:
     for colour in net.colours:
         for part in made_of(colour):
             if known.get(part.name) != part:
-                yield Violation("declared", colour.name, None, f"{spelled(part)} is not declared before it")
+                yield Violation("declared", colour.name, None, f"{spelled(part)} is not declared before this colour")
         known[colour.name] = colour
     for p in net.places.values():
         if known.get(p.colour.name) != p.colour:
@@ -123,10 +135,10 @@ def _fusion(net: Net) -> Iterator[Violation]:
     for p in net.places.values():
         first = net.places[net.holder(p.name)]
         if p.colour != first.colour:
-            message = f"fused with `{first.name}` of {first.colour.name}, but of {p.colour.name}"
+            message = f"fused with `{first.name}`, whose colour is {first.colour.name}, not {p.colour.name}"
             yield Violation("fusion", p.name, net.page_of[p.name], message)
         elif Counter(p.initial) != Counter(first.initial):
-            message = f"fused with `{first.name}`, but with other initial tokens"
+            message = f"fused with `{first.name}`, which has other initial tokens"
             yield Violation("fusion", p.name, net.page_of[p.name], message)
 
 
@@ -135,12 +147,12 @@ def _initial(net: Net) -> Iterator[Violation]:
         for value in p.initial:
             wrong = p.colour.check(value)
             if wrong is not None:
-                yield Violation("initial", p.name, net.page_of[p.name], f"a wrong initial token, {wrong}")
+                yield Violation("initial", p.name, net.page_of[p.name], f"wrong initial token: {wrong}")
 
 
 def _inscriptions(net: Net) -> Iterator[Violation]:
     for arc in net.arcs:
-        where = f"at the arc {_arrow(arc)}"
+        where = f"on the arc {_arrow(arc)}"
         for term in arc.terms:
             typing = Typing(net.colour_of, net.colours)
             if not typing.check(term, net.places[arc.place].colour):
@@ -159,7 +171,7 @@ def _bindable(net: Net) -> Iterator[Violation]:
     for t in net.transitions.values():
         bound = set().union(*(binds(term) for arc in net.inputs[t.name] for term in arc.terms))
         for name in sorted(_used(net, t) - bound):
-            message = f"no token that it takes gives `{name}` a value"
+            message = f"no token that it takes binds `{name}`"
             yield Violation("bindable", t.name, net.page_of[t.name], message)
 
 
@@ -172,7 +184,7 @@ def _used(net: Net, t: Transition) -> set[str]:
 def _variables(net: Net) -> Iterator[Violation]:
     for name, colour in net.variables:
         if colour not in net.colours:
-            yield Violation("variable", name, None, f"of {spelled(colour)}, which is not declared")
+            yield Violation("variable", name, None, f"the colour {spelled(colour)} of this variable is not declared")
 
 
 def _numbers(net: Net) -> Iterator[Violation]:
@@ -180,7 +192,7 @@ def _numbers(net: Net) -> Iterator[Violation]:
         numbers = Counter(number_of(v) for v in net.places[holder].initial)
         for number, count in numbers.items():
             if count > 1:
-                message = f"{count} initial tokens of number {number}"
+                message = f"{count} initial tokens with the number {number}"
                 yield Violation("numbers", holder, net.page_of[holder], message)
 
 

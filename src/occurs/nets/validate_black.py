@@ -36,13 +36,13 @@ def _primary(net: Net, t: Transition, black: Black) -> _Found:
         what = f"its {role.value} place"
         taken = sum(len(a.terms) for a in inputs if a.place == name)
         if not taken:
-            yield rule, t.name, f"{what} `{name}` is none of its inputs" if name else f"{what} is not named"
+            yield rule, t.name, f"{what} `{name}` is not one of its inputs" if name else f"{what} is not given"
         elif taken > 1:
             yield rule, t.name, f"it takes {taken} tokens from {what} `{name}`"
         others = [a.place for a in inputs if net.places[a.place].role is role]
         if taken and others and name not in others:
             listed = ", ".join(f"`{p}`" for p in dict.fromkeys(others))
-            message = f"its primary {role.value} place is `{name}`, its inputs of that role {listed}"
+            message = f"its primary {role.value} place is `{name}`, but its inputs of that role are {listed}"
             yield "black-primary", t.name, message
 
 
@@ -51,9 +51,9 @@ def _flow(net: Net, t: Transition, black: Black) -> _Found:
     taken = _inscription(net.inputs[t.name], black.f)
     given = _inscription(net.outputs[t.name], black.f)
     if taken and not given:
-        yield "black-f-output", t.name, f"its F place `{black.f}` is none of its outputs"
+        yield "black-f-output", t.name, f"its F place `{black.f}` is not one of its outputs"
     elif taken - given:
-        yield "black-f-kept", t.name, f"it does not put back what it takes from `{black.f}`"
+        yield "black-f-kept", t.name, f"it does not put back the token that it takes from `{black.f}`"
 
 
 def _inscription(arcs: tuple[Arc, ...], place: str) -> Counter[Expr]:
@@ -66,12 +66,12 @@ def _numbered(net: Net, t: Transition, black: Black) -> _Found:
             continue
         first = first_field(net.places[name].colour)
         if not isinstance(first, Int):
-            yield "black-number", t.name, f"tokens of `{name}` begin with {spelled(first)}, not with an int"
+            yield "black-number", t.name, f"tokens of `{name}` start with {spelled(first)}, not with an int"
             continue
         for term in _inscription(net.inputs[t.name], name):
             number = term.parts[0] if isinstance(term, TupleTerm) and term.parts else term
             if not (isinstance(number, Ref) and number.name == variable):
-                yield "black-number", t.name, f"the number of what it takes from `{name}` is not `{variable}`"
+                yield "black-number", t.name, f"the number of the token that it takes from `{name}` is not `{variable}`"
 
 
 def _control(net: Net) -> _Found:
@@ -79,18 +79,18 @@ def _control(net: Net) -> _Found:
     for t in net.transitions.values() if not holders else ():
         yield "control", t.name, "there is no Control place"
     for other in holders[1:]:
-        yield "control", other, f"a second Control beside `{holders[0]}`"
+        yield "control", other, f"a second Control place besides `{holders[0]}`"
     for holder in holders[:1]:
         tokens = len(net.places[holder].initial)
         if tokens != 1:
-            yield "control", holder, f"Control has {tokens} tokens at the start, not one"
+            yield "control", holder, f"Control has {tokens} initial tokens instead of one"
         for t in net.transitions.values():
             taken, given = (
                 Counter(term for a in arcs[t.name] if net.holder(a.place) == holder for term in a.terms)
                 for arcs in (net.inputs, net.outputs)
             )
             if taken.total() != 1 or taken != given:
-                yield "control", t.name, f"it takes {_tokens(taken)} from Control and gives {_tokens(given)}"
+                yield "control", t.name, f"it takes {_tokens(taken)} from Control and puts back {_tokens(given)}"
 
 
 def _tokens(counted: Counter[Expr]) -> str:
@@ -112,5 +112,5 @@ def _nested(net: Net) -> _Found:
         exits = [a for a in net.inputs[t.name] if net.places[a.place].role is Role.EXIT]
         for a in exits if t.black is None and restarts else ():
             if net.holder(a.place) not in filled:
-                message = f"it begins `{restarts[0]}` anew after `{a.place}`, which an every never fills"
+                message = f"it restarts `{restarts[0]}` after `{a.place}`, to which an `every` never adds a token"
                 yield "every-in-every", t.name, message

@@ -152,7 +152,7 @@ def parse_time(text: str, kind: TimeKind) -> int:
     sign, digits = (-1, text[1:]) if text.startswith("-") else (1, text)
     parts = re.findall(r"(\d+(?:\.\d+)?)([a-zµμ]+)", digits)
     if "".join(n + u for n, u in parts) != digits or any(u not in _UNIT_WORDS for _, u in parts):
-        raise ValueError(f"no time: {text!r}")
+        raise ValueError(f"not a time: {text!r}")
     micros = sum((Fraction(n) * UNIT_MICROSECONDS[_UNIT_WORDS[u]] for n, u in parts), Fraction(0))
     return _whole(sign * micros, kind, text)
 
@@ -160,7 +160,7 @@ def parse_time(text: str, kind: TimeKind) -> int:
 def _whole(micros: Fraction, kind: TimeKind, text: str) -> int:
     exact = micros / (kind.tick or 1)
     if exact.denominator != 1 or kind.tick is None:
-        raise ValueError(f"{text!r} is no whole number of ticks")
+        raise ValueError(f"{text!r} is not a whole number of ticks")
     return int(exact)
 
 
@@ -174,7 +174,7 @@ def parse_events(text: str, kind: TimeKind = KINDS["ms"]) -> list[Occurrence]:
     while text[at:].strip():
         match = _EVENT.match(text, at)
         if match is None:
-            raise ValueError(f"no event: {text[at:].strip()[:60]!r}")
+            raise ValueError(f"not an event: {text[at:].strip()[:60]!r}")
         at = match.end()
         attributes: dict[str, Any] = {}
         if match["open"]:
@@ -184,7 +184,7 @@ def parse_events(text: str, kind: TimeKind = KINDS["ms"]) -> list[Occurrence]:
             while end == ",":
                 value = _VALUE.match(text, at)
                 if value is None:
-                    raise ValueError(f"no attribute: {text[at:].strip()[:60]!r}")
+                    raise ValueError(f"not an attribute: {text[at:].strip()[:60]!r}")
                 attributes[value["name"]] = _parse_value(value)
                 at, end = value.end(), value["end"]
         sequence = None if match["sequence"] is None else int(match["sequence"])

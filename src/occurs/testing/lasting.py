@@ -102,20 +102,20 @@ def parse_rows(text: str, kind: TimeKind = KINDS["none"], *, timeless: bool = Fa
     while text[at:].strip():
         head = _NAME.match(text, at)
         if head is None:
-            raise ValueError(f"no row: {text[at:].strip()[:60]!r}")
+            raise ValueError(f"not a row: {text[at:].strip()[:60]!r}")
         row, at = _values(head["name"], text, head.end()) if head["open"] else (Written(head["name"]), head.end())
         if timeless:
             out.append(row)
             continue
         if text[at : at + 1] != "@":
-            raise ValueError(f"no time: {text[at:].strip()[:60]!r}")
+            raise ValueError(f"not a time: {text[at:].strip()[:60]!r}")
         at += 1
         places = 0
         while (place := _PLACE.match(text, at)) is not None:
             out.append(_placed(row, place, kind))
             at, places = place.end(), places + 1
         if not places:
-            raise ValueError(f"no time: {text[at:].strip()[:60]!r}")
+            raise ValueError(f"not a time: {text[at:].strip()[:60]!r}")
     return out
 
 
@@ -128,7 +128,7 @@ def _values(name: str, text: str, at: int) -> tuple[Written, int]:
     while stop == ",":
         match = _VALUE.match(text, at)
         if match is None or (named and not match["name"]):
-            raise ValueError(f"no value of {name}: {text[at:].strip()[:60]!r}")
+            raise ValueError(f"not a value of {name}: {text[at:].strip()[:60]!r}")
         if match["name"]:
             named[match["name"]] = _value(match)
         else:
@@ -174,7 +174,7 @@ def _case(name: str, text: str, blocks: dict[str, str], file: str, line: int) ->
     kind, mode = KINDS[options.pop("unit", "none")], options.pop("mode", "batch")
     times: dict[str, int] = {o: parse_time(options.pop(o), kind) for o in CLOCK if o in options}
     if options or mode not in MODES or ("window" in times) != (mode == "window"):
-        raise ValueError(f"{name}: unknown or unfitting options {sorted(options)}, mode {mode}")
+        raise ValueError(f"{name}: unknown or unsuitable options {sorted(options)}, mode {mode}")
     return LastingCase(
         name=name,
         rules=blocks["phen"],
@@ -198,6 +198,6 @@ def _parts(text: str, mode: str, kind: TimeKind) -> Iterator[tuple[int | str | N
         return
     pieces = re.split(r"^\s*(?:at\s+(\S+)|(closing))\s*:", text, flags=re.MULTILINE)
     if pieces[0].strip():
-        raise ValueError(f"begins with no `at ...:`: {pieces[0].strip()[:60]!r}")
+        raise ValueError(f"does not start with `at ...:`: {pieces[0].strip()[:60]!r}")
     for at, closing, rows in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
         yield closing or parse_time(at, kind), tuple(parse_rows(rows, kind))

@@ -227,7 +227,7 @@ def forgetting(subject: Subject, rng: random.Random) -> None:
             return
         for t, past in engine.state.pasts.items():
             back = subject.stage.retention[t]
-            assert len(past) == 0 or int(past.time.min()) > frontier - back, f"{t} is kept for too long"
+            assert len(past) == 0 or int(past.time.min()) > frontier - back, f"{t} is kept too long"
         for (_, t), gone in engine.state.consumed.items():
             serial = engine.state.pasts[t].serial
             assert serial is not None

@@ -77,7 +77,7 @@ class Witness:
             made = next((f for f in self.fired if f.made == k), None)
             if made is None:
                 continue
-            yield f"{self.ran.name} derived it in firing {made.step}, `{made.transition}`, as number {k} on F, from"
+            yield f"{self.ran.name} derived it in firing {made.step}, `{made.transition}`, as number {k} on F, from:"
             yield from self.events(made.numbers)
             return
 
@@ -97,7 +97,7 @@ class Witness:
         """How far the net came with a match of the reference (with its constituents)."""
         bound = self.numbers(match)
         if bound is None:
-            yield f"{self.ran.name} lacks an event of the match on F"
+            yield f"{self.ran.name} does not have all events of the match on F"
             return
         yield f"the match of {match.type} at {match.time}:"
         yield from self.events(bound)
@@ -111,7 +111,7 @@ class Witness:
             yield f"{self.ran.name} never took number {number} as {tag} with the events before it"
             yield from self.instead(mine, tag, number, bound)
             return
-        yield f"{self.ran.name} took all of its events, and did not derive"
+        yield f"{self.ran.name} took all events of the match, but did not derive the output event"
 
     def instead(self, mine: Sequence[Fired], tag: str, number: int, bound: Mapping[str, int]) -> Iterator[str]:
         """What became of the search that should have taken an event."""
@@ -127,7 +127,7 @@ class Witness:
             tokens: Any = self.ran.run.marking.tokens[net.holder(black.init)]
             waiting = sorted(v for v in tokens if {n for n in before.values() if n} >= {e[0] for e in v[1] if e[1]})
             left = ", ".join(f"({v[0]}, {[e[0] for e in v[1]]})" for v in waiting[:5])
-            yield f"  on its place `{black.init}` at the end: {left or 'nothing'}"
+            yield f"  on its place `{black.init}` at the end: {left or 'no tokens'}"
 
     def numbers(self, match: Occurrence) -> dict[str, int] | None:
         """The numbers on F of the events of a match of the reference, by tag; None if one is not there."""

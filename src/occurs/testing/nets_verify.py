@@ -62,7 +62,7 @@ class Sides:
 
     def _nets(self) -> Iterator[str]:
         if self.without is not None:
-            yield f"{'one net only' if self.nets else 'no net'}: {self.without}"
+            yield f"{'only one net' if self.nets else 'no net'}: {self.without}"
         if self.nets:
             runs = ", ".join(f"{side} {ran.run.steps} firings" for side, ran in self.nets.items())
             yield f"{len(self.rows)} events; {runs}"
@@ -74,7 +74,7 @@ class Sides:
             if other is None:
                 continue
             time, text = other
-            yield f"{type_} at {time}, {side} against the reference:"
+            yield f"{type_} at {time}, {side} compared with the reference:"
             yield _indented(text)
             if self.nets and side in self.nets and self.translation is not None:
                 yield from self._explained(Witness(self.translation, self.nets[side], self.rows), type_, time, found)
@@ -114,8 +114,8 @@ def verify(program: Program, events: Any, *, first: int = 0, max_events: int = 2
     history = program.history(events, InputOptions(**names), declared=True)
     n = sum(len(t) for t in history.tables.values())
     if n > max_events:
-        text = f"{n} events are more than reference and nets take ({max_events})"
-        raise LimitProblem.of("max-events", text, hint="--max-events N")
+        text = f"{n} events are more than the limit of {max_events} for the reference and the nets"
+        raise LimitProblem.of("max-events", text, hint="raise the limit with --max-events N")
     return sides_of(program, history, first).report()
 
 
@@ -128,7 +128,7 @@ def sides_of(program: Program, history: History, first: int = 0) -> Sides:
     epl = bound.parts.get("epl")
     others = [name for name, part in bound.parts.items() if name != "epl" and part.nodes]
     if not isinstance(epl, Epl) or not epl.nodes or others:
-        return Sides(answers, without="nets are of programs in EPL alone")
+        return Sides(answers, without="only programs in EPL can be translated into nets")
     given = occurrences(history.tables)
     start, until = history.clock if history.clock is not None else (None, None)
     inside = [e for e in given if (start is None or e.time >= start) and (until is None or e.time <= until)]
@@ -144,7 +144,7 @@ def sides_of(program: Program, history: History, first: int = 0) -> Sides:
     if steps <= MOST_FIRINGS:
         runs[ENCODED] = encoded_run(translation, fast)
     else:
-        without = f"the one without black transitions would fire {steps} times, more than {MOST_FIRINGS}"
+        without = f"the net without black transitions would need {steps} firings, more than {MOST_FIRINGS}"
     answers |= {side: ran.derived for side, ran in runs.items()}
     return Sides(answers, matches_of(epl, rows, history.kind, start, until), translation, runs, rows, without)
 

@@ -66,7 +66,7 @@ def new_keys(stage: Stage, rows: Mapping[str, Rows], clock: tuple[int, int], per
             # literals and facts have codes from the first call on
             first = first or codes(engine)
             found, kept = codes(engine), engine.state.rows()
-            text = f"{found} codes for {kept} rows, after {period + 1} calls of {new} rows"
+            text = f"{found} codes for {kept} rows, after {period + 1} calls with {new} rows each"
             encoded = sum(one.codes.cells for one in reachable(engine) if isinstance(one, Engine))
             assert found <= first + max(max(CODES, EACH * len(stage.definitions)) * (kept + new), 3 * encoded), text
 

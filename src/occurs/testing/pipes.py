@@ -266,7 +266,7 @@ class _Reader:
     def value(self) -> Any:
         found = _TOKEN.match(self.text, self.at)
         if found is None:
-            raise ValueError(f"no value: {self.text[self.at :]!r}")
+            raise ValueError(f"not a value: {self.text[self.at :]!r}")
         self.at = found.end()
         if found["number"]:
             number = found["number"]
@@ -282,7 +282,7 @@ class _Reader:
             return self.columns()
         if found["sign"] == "{":
             return self.braces()
-        raise ValueError(f"no value: {self.text[found.start() :]!r}")
+        raise ValueError(f"not a value: {self.text[found.start() :]!r}")
 
     def some(self, end: str) -> Any:
         """Values with commas between; a list of lists is one of tuples, as items are."""

@@ -67,8 +67,8 @@ def verify(program: Program, events: Any, *, max_events: int = 20_000, **options
     if n > max_events:
         raise LimitProblem.of(
             "max-events",
-            f"{n} events are more than the reference semantics takes ({max_events})",
-            hint="--max-events N",
+            f"{n} events are more than the limit of {max_events} for the reference semantics",
+            hint="raise the limit with --max-events N",
         )
     stage = program.plan(history.schemas, history.kind)
     found = LocalDetections(stage, run_history(stage, history), history, None, False, False, None)
