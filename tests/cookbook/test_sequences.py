@@ -53,7 +53,8 @@ def payments(seed):
 
 #: per large payment its place, the small payments before it, the sum of their amounts and the time of the first one
 TESTS = """
-    select p.time, p.card, p.amount, p.shop, count(*) as tests, (p.time - min(s.time)) / 60.0 as minutes, sum(s.amount) as spent
+    select p.time, p.card, p.amount, p.shop, count(*) as tests, (p.time - min(s.time)) / 60.0 as minutes,
+           sum(s.amount) as spent
     from Payment p join Payment s on s.card = p.card and s.amount < 5 and s.time between p.time - 3600 and p.time
     where p.amount > 200 group by p.place having count(*) >= 3
 """
