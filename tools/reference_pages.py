@@ -17,12 +17,17 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tools")]
 
 import grammars  # noqa: E402
 
+#: where a page takes something from the program
 PLACE = re.compile(r"^<!-- generated: (\w+) ?(.*?) -->$", re.MULTILINE)
+
+
+#: rule languages, and the language that Pygments knows whose colours fit
+COLOURS = {"tesla": "sql", "epl": "sql", "ftl": "sql", "ptl": "sql", "esql": "sql", "phenesthe": "prolog"}
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Called by MkDocs for every page."""
-    return expanded(markdown)
+    return re.sub(r"(?<=^```)[a-z]+", lambda f: COLOURS.get(f[0], f[0]), expanded(markdown), flags=re.MULTILINE)
 
 
 def expanded(markdown: str) -> str:

@@ -58,6 +58,12 @@ def test_links_lead_somewhere(page):
     assert not missing
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_a_table_behind_a_block_is_apart_from_it(page):
+    """Without an empty line between them the site shows the bars of the table."""
+    assert not re.search(r"^ *```\n *\|", page.read_text(), re.MULTILINE)
+
+
 def test_the_readme_names_every_language_that_is_there():
     readme = (ROOT / "README.md").read_text()
     missing = [name for name in names() if not re.search(rf"\b{name}\b", readme, re.IGNORECASE)]
