@@ -1,7 +1,8 @@
 """Every citation of a specification in the code leads to a section that exists in docs/spec.
 
 A citation names a document and, in most cases, sections of it: ``tesla.md, section 4``, ``pipes.md 4.5, 4.6``,
-``common.md, sections 1 and 6``, ``phenesthe.md, sections 4.2 to 4.5``, ``epl-and-nets.md, section 4B, Data``.
+``common.md, sections 1 and 6``, ``phenesthe.md, sections 4.2 to 4.5``, ``epl-and-nets.md, section 4B, Data``; in pages also
+``[common](common.md), section 6``.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ import pytest
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 SPEC = DOCS / "spec"
-FOLDERS = ("src", "tests", "benchmarks", "examples")
+FOLDERS = ("src", "tests", "benchmarks", "examples", "docs")
 SUFFIXES = (".py", ".lark", ".md", ".toml")
 
 NUMBER = r"\d+[A-Z]?(?:\.\d+)*\b(?![.]\d)"
 NAMED = r"""\*[^*]+\*|"[^"]+"|`[^`]+`(?: files)?|[A-Z][^).;:,*"`]*"""
 AND = r"(?:, (?:and )?| and | to |-)"
 CITATION = re.compile(
-    rf"(?P<document>[a-z][a-z0-9-]*\.md)`*,?:?(?: \()?(?P<sections>(?:{AND}| )(?:sections? )?{NUMBER}"
+    rf"(?P<document>[a-z][a-z0-9-]*\.md)[`)]*,?:?(?: \()?(?P<sections>(?:{AND}| )(?:sections? )?{NUMBER}"
     rf"(?:{AND}(?:sections? )?{NUMBER})*)(?:, (?P<named>{NAMED}))?"
 )
 DOCUMENT = re.compile(r"(?<![\w/*.{}-])([A-Za-z][\w-]*\.md)\b")
@@ -119,9 +120,7 @@ def problems(text: str) -> Iterator[str]:
 
 def test_every_citation_leads_to_a_section():
     wrong = [
-        f"{path.relative_to(ROOT)}: {problem}"
-        for path in files()
-        for problem in problems(flowing(path.read_text()))
+        f"{path.relative_to(ROOT)}: {problem}" for path in files() for problem in problems(flowing(path.read_text()))
     ]
     assert not wrong, "\n".join(wrong)
 
@@ -167,6 +166,8 @@ def test_citations_are_found():
         ("(epl-and-nets.md, sections 2, 3 and 4A, Statements)", 0),
         ("(temporal-logic.md 4.1, *Reads*)", 0),
         ('(common.md, section 6, "the dialect record")', 0),
+        ("[common](common.md), section 6", 0),
+        ("[common](common.md), section 66", 1),
         ("(tesla.md, section 40)", 1),
         ("(pipes.md 4.5, 4.9)", 1),
         ("(pipes.md, 2.2, section 12)", 1),
