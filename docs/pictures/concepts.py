@@ -26,10 +26,12 @@ RULE = (
 
 def event() -> Picture:
     p = Picture(
-        "concept-event", 280, "Events and a detection",
+        "concept-event",
+        280,
+        "Events and a detection",
         "Three events on a time axis, each with a type, a time and attributes, and the event that a rule derives from "
         "two of them.",
-    )  # fmt: skip
+    )
     cards = [
         (130, "Temp", "09:00", ["Area = kitchen", "Value = 50"]),
         (272, "Temp", "09:01", ["Area = hall", "Value = 20"]),
@@ -58,15 +60,24 @@ def event() -> Picture:
 
 def interval() -> Picture:
     p = Picture(
-        "concept-interval", 330, "Intervals of a state and of a phenomenon",
+        "concept-interval",
+        330,
+        "Intervals of a state and of a phenomenon",
         "A state's intervals begin and end with events and never overlap; the last one is open. The intervals of a "
         "phenomenon may overlap.",
-    )  # fmt: skip
+    )
     left = 168
     p.text(20, 44, "events", colour="blue", bold=True)
-    for x, text in ((200, "stop_start"), (258, ""), (330, "stop_end"), (450, "stop_start"), (540, "stop_end"), (640, "stop_start")):  # fmt: skip
+    for x, text in (
+        (200, "stop_start"),
+        (258, ""),
+        (330, "stop_end"),
+        (450, "stop_start"),
+        (540, "stop_end"),
+        (640, "stop_start"),
+    ):
         p.event(x, 40)
-        p.line([(x, 49), (x, 84 if text else 84)], colour="blue", dash=True)
+        p.line([(x, 49), (x, 84)], colour="blue", dash=True)
         if text:
             p.text(x, 24, text, anchor="middle", size=12, mono=True)
     p.text(20, 100, "state", colour="green", bold=True)
@@ -76,10 +87,15 @@ def interval() -> Picture:
     p.bar(640, 735, 100, open_=True)
     p.text(687, 104, "end: null", anchor="middle", size=12)
     p.text(265, 104, "[start, end]", anchor="middle", size=12)
-    p.lines(left, 142, [
-        "Intervals of a state are disjoint and as long as possible:",
-        "a second stop_start inside an interval changes nothing.",
-    ], colour="dim")  # fmt: skip
+    p.lines(
+        left,
+        142,
+        [
+            "Intervals of a state are disjoint and as long as possible:",
+            "a second stop_start inside an interval changes nothing.",
+        ],
+        colour="dim",
+    )
     p.lines(615, 142, ["An open interval", "has not ended yet."], colour="dim")
     p.text(20, 208, "phenomenon", colour="green", bold=True)
     p.text(20, 226, "trip", mono=True, size=12)
@@ -94,10 +110,12 @@ def interval() -> Picture:
 
 def frontier() -> Picture:
     p = Picture(
-        "concept-frontier", 340, "The frontier, late events and final results",
+        "concept-frontier",
+        340,
+        "The frontier, late events and final results",
         "All input up to the frontier has arrived. Results up to it are final; an event that arrives with an earlier "
         "time is late.",
-    )  # fmt: skip
+    )
     at, y = 430, 190
     p.rect(40, 62, at - 40, 176, colour="purple", fill="purple", round_=0, stroke=0)
     p.line([(at, 40), (at, 262)], colour="purple", stroke=2.4)
@@ -129,10 +147,12 @@ def frontier() -> Picture:
 
 def label() -> Picture:
     p = Picture(
-        "concept-label", 310, "The label of a derived event",
-        "The label of a detection is computed from its definition and the labels of its constituents, so it is the same "
-        "in every run and on every host.",
-    )  # fmt: skip
+        "concept-label",
+        310,
+        "The label of a derived event",
+        "The label of a detection is computed from its definition and the labels of its constituents, so it is the "
+        "same in every run and on every host.",
+    )
     p.rect(20, 30, 220, 62, colour="blue", fill="blue")
     p.text(36, 54, "Temp  09:00  kitchen", bold=True)
     p.text(36, 76, "label 82f4b3a0…", mono=True, size=12)
@@ -159,9 +179,12 @@ def label() -> Picture:
 
 def retention() -> Picture:
     p = Picture(
-        "concept-retention", 300, "Retention: how far into the past a definition can look",
-        "A rule over the last five minutes keeps the events of five minutes before the frontier and forgets older ones.",
-    )  # fmt: skip
+        "concept-retention",
+        300,
+        "Retention: how far into the past a definition can look",
+        "A rule over the last five minutes keeps the events of the five minutes before the frontier and forgets older "
+        "ones.",
+    )
     y, now, per = 150, 610, 84.0
     first = now - 5 * per
     p.text(20, 24, RULE[1], mono=True, size=12.5)
@@ -178,24 +201,44 @@ def retention() -> Picture:
     for x in (222, 318, 352, 447, 545):
         p.event(x, y)
     p.text(112, 128, "forgotten", anchor="middle", colour="dim")
-    p.lines(20, 212, [
-        "The state of a definition grows with its retention, not with the length of the history.",
-        "occurs explain prints the retention of each type and the reason for it.",
-    ])  # fmt: skip
-    p.text(20, 264, "Unbounded retention: a rule whose window has no limit keeps every event that can still matter.", colour="dim")  # fmt: skip
+    p.lines(
+        20,
+        212,
+        [
+            "The state of a definition grows with its retention, not with the length of the history.",
+            "occurs explain prints the retention of each type and the reason for it.",
+        ],
+    )
+    p.text(
+        20,
+        264,
+        "Unbounded retention: a rule whose window has no limit keeps every event that can still matter.",
+        colour="dim",
+    )
     p.text(20, 283, "occurs check warns about such a rule; --require-bounds rejects it.", colour="dim")
     return p
 
 
 def partition_key() -> Picture:
     p = Picture(
-        "concept-partition-key", 350, "The partition key",
+        "concept-partition-key",
+        350,
+        "The partition key",
         "Events of different areas never meet in a match of this rule, so each area can run on its own, and together "
         "the parts give the same answer.",
-    )  # fmt: skip
+    )
     p.text(20, 22, RULE[1], mono=True, size=12.5)
     p.text(20, 44, "Every event of a match has the same Area, so Area is the partition key.", colour="dim")
-    rows = [("kitchen", "blue", 0), ("hall", "green", 1), ("kitchen", "blue", 0), ("cellar", "purple", 2), ("hall", "green", 1), ("kitchen", "blue", 0), ("cellar", "purple", 2), ("hall", "green", 1)]  # fmt: skip
+    rows = [
+        ("kitchen", "blue", 0),
+        ("hall", "green", 1),
+        ("kitchen", "blue", 0),
+        ("cellar", "purple", 2),
+        ("hall", "green", 1),
+        ("kitchen", "blue", 0),
+        ("cellar", "purple", 2),
+        ("hall", "green", 1),
+    ]
     p.text(20, 80, "all events", bold=True)
     p.axis(20, 240, 190, name="")
     for k, (_, colour, _) in enumerate(rows):
@@ -218,5 +261,10 @@ def partition_key() -> Picture:
     p.rect(668, 160, 112, 60, colour="orange", fill="orange")
     p.text(724, 186, "the same", anchor="middle", bold=True)
     p.text(724, 204, "detections", anchor="middle", bold=True)
-    p.text(20, 335, "Spark runs the parts on different workers. Without a key, a program needs time slices or one partition.", colour="dim")  # fmt: skip
+    p.text(
+        20,
+        335,
+        "Spark runs the parts on different workers. Without a key, a program needs time slices or one partition.",
+        colour="dim",
+    )
     return p

@@ -14,8 +14,8 @@ from occurs.plot.letters import text_width
 
 WIDTH = 800.0
 THEMES = ("light", "dark")
-#: name -> (light, dark).  Blue is input, orange a detection, green an interval, purple what the engine keeps or decides:
-#: the colours of Okabe and Ito, which colour-blind readers can tell apart, each dark or light enough for its theme
+#: name -> (light, dark).  Blue is input, orange a detection, green an interval, purple the engine's state: the colours
+#: of Okabe and Ito, which colour-blind readers can tell apart, each dark or light enough for its theme
 COLOURS = {
     "ink": ("#1b1f24", "#e6e9ee"),
     "dim": ("#57606a", "#a0a9b4"),
@@ -49,10 +49,7 @@ class Written:
 
     def overlaps(self, other: Written) -> bool:
         return (
-            self.left < other.right
-            and other.left < self.right
-            and self.top < other.bottom
-            and other.top < self.bottom
+            self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
         )
 
 
@@ -73,9 +70,17 @@ class Picture:
 
     # --- text
     def text(
-        self, x: float, y: float, text: str, *, size: float = 13, anchor: str = "start", colour: str = "ink",
-        bold: bool = False, mono: bool = False,
-    ) -> float:  # fmt: skip
+        self,
+        x: float,
+        y: float,
+        text: str,
+        *,
+        size: float = 13,
+        anchor: str = "start",
+        colour: str = "ink",
+        bold: bool = False,
+        mono: bool = False,
+    ) -> float:
         """A line of text on the base line ``y``; returns where it ends."""
         wide = text_width(text, size, bold=bold, mono=mono)
         left = x - {"start": 0.0, "middle": wide / 2, "end": wide}[anchor]
@@ -89,7 +94,9 @@ class Picture:
         )
         return left + wide
 
-    def lines(self, x: float, y: float, texts: Sequence[str], *, size: float = 13, step: float = 1.4, **how: object) -> float:  # fmt: skip
+    def lines(
+        self, x: float, y: float, texts: Sequence[str], *, size: float = 13, step: float = 1.4, **how: object
+    ) -> float:
         """Lines below one another; returns the base line of the next."""
         for text in texts:
             self.text(x, y, text, size=size, **how)  # type: ignore[arg-type]
@@ -98,9 +105,18 @@ class Picture:
 
     # --- shapes
     def rect(
-        self, x: float, y: float, wide: float, high: float, *, colour: str = "line", fill: str | None = None,
-        round_: float = 4, dash: bool = False, stroke: float = 1.2,
-    ) -> None:  # fmt: skip
+        self,
+        x: float,
+        y: float,
+        wide: float,
+        high: float,
+        *,
+        colour: str = "line",
+        fill: str | None = None,
+        round_: float = 4,
+        dash: bool = False,
+        stroke: float = 1.2,
+    ) -> None:
         """A rectangle; ``fill``: the colour of its area, thinned."""
         inside = "none" if fill is None else f"{{{fill}}}"
         thin = "" if fill is None else ' fill-opacity="{fill}"'
@@ -111,14 +127,16 @@ class Picture:
             f"{edge}{dashed}/>"
         )
 
-    def line(self, points: Sequence[tuple[float, float]], *, colour: str = "line", dash: bool = False, stroke: float = 1.2) -> None:  # fmt: skip
+    def line(
+        self, points: Sequence[tuple[float, float]], *, colour: str = "line", dash: bool = False, stroke: float = 1.2
+    ) -> None:
         path = " L ".join(f"{n(x)} {n(y)}" for x, y in points)
         dashed = ' stroke-dasharray="5 4"' if dash else ""
-        self.parts.append(
-            f'<path d="M {path}" fill="none" stroke="{{{colour}}}" stroke-width="{n(stroke)}"{dashed}/>'
-        )
+        self.parts.append(f'<path d="M {path}" fill="none" stroke="{{{colour}}}" stroke-width="{n(stroke)}"{dashed}/>')
 
-    def arrow(self, points: Sequence[tuple[float, float]], *, colour: str = "dim", dash: bool = False, stroke: float = 1.5) -> None:  # fmt: skip
+    def arrow(
+        self, points: Sequence[tuple[float, float]], *, colour: str = "dim", dash: bool = False, stroke: float = 1.5
+    ) -> None:
         """A line with a head at its end."""
         self.line(points, colour=colour, dash=dash, stroke=stroke)
         (x0, y0), (x1, y1) = points[-2:]
@@ -134,18 +152,33 @@ class Picture:
         inside = "none" if hollow else f"{{{colour}}}"
         self.parts.append(f'<polygon points="{path}" fill="{inside}" stroke="{{{colour}}}" stroke-width="1.6"/>')
 
-    def bar(self, x0: float, x1: float, y: float, *, high: float = 20, colour: str = "green", open_: bool = False) -> None:  # fmt: skip
+    def bar(
+        self, x0: float, x1: float, y: float, *, high: float = 20, colour: str = "green", open_: bool = False
+    ) -> None:
         """An interval from ``x0`` to ``x1``, with its middle at ``y``; an open one ends in an arrow."""
         if not open_:
             self.rect(x0, y - high / 2, x1 - x0, high, colour=colour, fill=colour, round_=2, stroke=1.6)
             return
         top, low = y - high / 2, y + high / 2
-        path = f"M {n(x1)} {n(top)} L {n(x0)} {n(top)} L {n(x0)} {n(low)} L {n(x1)} {n(low)} L {n(x1 + high / 2)} {n(y)} Z"
+        path = (
+            f"M {n(x1)} {n(top)} L {n(x0)} {n(top)} L {n(x0)} {n(low)} L {n(x1)} {n(low)} L {n(x1 + high / 2)} {n(y)} Z"
+        )
         self.parts.append(
             f'<path d="{path}" fill="{{{colour}}}" fill-opacity="{{fill}}" stroke="{{{colour}}}" stroke-width="1.6"/>'
         )
 
-    def box(self, x: float, y: float, wide: float, high: float, title: str, lines: Sequence[str] = (), *, colour: str = "dim", size: float = 14) -> None:  # fmt: skip
+    def box(
+        self,
+        x: float,
+        y: float,
+        wide: float,
+        high: float,
+        title: str,
+        lines: Sequence[str] = (),
+        *,
+        colour: str = "dim",
+        size: float = 14,
+    ) -> None:
         """A named box with lines of small text in it, all in its middle."""
         self.rect(x, y, wide, high, colour=colour, fill=colour)
         total = size + len(lines) * 12 * 1.4

@@ -51,7 +51,9 @@ def _below(drawings: list[tuple[str, str]], title: str, theme: str) -> str:
             raise SystemExit("a drawing without a size")
         wide, high = float(found[1]), float(found[2])
         scale = min(1.0, WIDTH / wide)
-        parts.append(f'<text x="24" y="{n(y + 20)}" style="font-size: 14px; font-weight: 600; fill: {ink}">{_safe(text)}</text>')  # fmt: skip  # noqa: E501
+        parts.append(
+            f'<text x="24" y="{n(y + 20)}" style="font-size: 14px; font-weight: 600; fill: {ink}">{_safe(text)}</text>'
+        )
         place = f'<svg x="0" y="{n(y + 20)}" width="{n(wide * scale)}" height="{n(high * scale)}" viewBox'
         body = re.sub(r"<svg [^>]*viewBox", place, drawing, count=1)
         parts.append(re.sub(r"<title>.*?</title>\n", "", body, count=1).replace(' role="img"', "", 1).rstrip())

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import occurs
-
 from kit import Picture
+
+import occurs
 
 HERE = Path(__file__).parent
 
@@ -20,14 +20,19 @@ def pictures() -> Iterator[Picture]:
 
 def architecture() -> Picture:
     p = Picture(
-        "architecture", 560, "Architecture",
+        "architecture",
+        560,
+        "Architecture",
         "Definitions of all languages compile to operators; the plan orders and splits them; engines run them in this "
         "process, on Spark batch and in Structured Streaming, between sources and sinks.",
-    )  # fmt: skip
+    )
     names = [
-        ("TESLA", ".tesla", "events, absence"), ("EPL", ".epl", "sequences"), ("FTL, PTL", ".ftl .ptl", "triggers"),
-        ("Phenesthe", ".phen", "intervals"), ("eSQL, pipes", ".esql", "streams"),
-    ]  # fmt: skip
+        ("TESLA", ".tesla", "events, absence"),
+        ("EPL", ".epl", "sequences"),
+        ("FTL, PTL", ".ftl .ptl", "triggers"),
+        ("Phenesthe", ".phen", "intervals"),
+        ("eSQL, pipes", ".esql", "streams"),
+    ]
     p.text(20, 24, "languages", colour="blue", bold=True)
     for k, (name, suffix, about) in enumerate(names):
         x = 20 + 154 * k
@@ -37,10 +42,14 @@ def architecture() -> Picture:
         p.text(x + 72, 96, about, anchor="middle", size=12, colour="dim")
         p.arrow([(x + 72, 108), (x + 72, 132)])
     layers = [
-        (136, "operators", "one per definition: a stateful function on batches of events, which works on whole columns"),
+        (
+            136,
+            "operators",
+            "one per definition: a stateful function on batches of events, which works on whole columns",
+        ),
         (212, "plan", "evaluation order, partition keys, retention, definitions that run together"),
         (288, "engine", "runs one stage of the plan in one process: order, frontier, state, labels"),
-    ]  # fmt: skip
+    ]
     for y, name, about in layers:
         p.rect(20, y, 760, 52, colour="purple", fill="purple")
         p.text(36, y + 31, name, bold=True, size=14)
@@ -51,7 +60,7 @@ def architecture() -> Picture:
         ("local", ["in this process:", "pandas, Arrow, Polars"]),
         ("Spark batch", ["split by key, or by", "overlapping slices"]),
         ("Spark streaming", ["Structured Streaming", "with checkpoints"]),
-    ]  # fmt: skip
+    ]
     p.text(164, 372, "hosts", colour="green", bold=True)
     for k, (name, lines) in enumerate(hosts):
         x = 164 + 160 * k
@@ -72,10 +81,12 @@ def architecture() -> Picture:
 
 def life() -> Picture:
     p = Picture(
-        "life-of-an-event", 476, "The life of an event",
+        "life-of-an-event",
+        476,
+        "The life of an event",
         "In a batch and on a stream an event passes the same steps: intake, order, frontier, operators, labels and "
         "output; only the frontier moves differently.",
-    )  # fmt: skip
+    )
     steps = [
         ("intake", ["checks type, time", "and values; bad", "rows stop the run", "or are counted"]),
         ("order", ["by time; at one", "time by sequence,", "else by type and", "attributes"]),
@@ -105,7 +116,12 @@ def life() -> Picture:
     p.text(660, y - 20 + 62, "frontier", anchor="middle", colour="purple", bold=True)
     y = 330
     p.text(20, y - 24, "stream", bold=True, size=15, colour="green")
-    p.text(88, y - 24, "The frontier follows the watermark. Each micro-batch moves it and releases the events it passes.", size=13)  # fmt: skip
+    p.text(
+        88,
+        y - 24,
+        "The frontier follows the watermark. Each micro-batch moves it and releases the events it passes.",
+        size=13,
+    )
     p.axis(40, 735, y + 14)
     for k, (a, b) in enumerate(((40, 210), (210, 355), (355, 500))):
         p.rect(a, y - 8, b - a, 22, colour="purple", fill="purple", round_=0, stroke=0)
@@ -116,7 +132,11 @@ def life() -> Picture:
     p.text(592, y - 2, "held until the frontier passes", anchor="middle", size=12, colour="dim")
     p.event(290, y + 14, hollow=True)
     p.text(20, 412, "Behind the frontier: a late event is counted and, on request, returned; it changes no result.")
-    p.text(20, 436, "State (held events, partial matches, open intervals) is in the checkpoint, so a restart changes nothing.")  # fmt: skip
+    p.text(
+        20,
+        436,
+        "State (held events, partial matches, open intervals) is in the checkpoint, so a restart changes nothing.",
+    )
     p.text(20, 460, "However the history is cut into batches, the detections and their labels are the same.")
     return p
 
@@ -128,7 +148,11 @@ def explain() -> Picture:
         ("input", "blue", ["types that the program reads,", "with their attributes"]),
         ("order", "purple", ["definitions run in this order;", "those with the same number", "do not read each other"]),
         ("retention", "purple", ["how much of the past is kept,", "for which type, and why"]),
-        ("batch", "green", ["how Spark splits the work:", "by the partition key, by time", "slices, or in ONE partition"]),
+        (
+            "batch",
+            "green",
+            ["how Spark splits the work:", "by the partition key, by time", "slices, or in ONE partition"],
+        ),
         ("stream", "green", ["where the state of a stream", "is, and the number of stages"]),
     ]
     left, size, room = 20.0, 12.0, 66

@@ -32,9 +32,11 @@ def timeline() -> Timeline:
     given = events()
     program = occurs.load(HERE / "timeline.tesla", HERE / "timeline.phen")
     return program.detect(given).timeline(
-        events=given, signals=["Rain", "Delay"], only=["raining", "Late_in_rain", "Congestion"],
+        events=given,
+        signals=["Rain", "Delay"],
+        only=["raining", "Late_in_rain", "Congestion"],
         title="Rain and late departures at two airports",
-    )  # fmt: skip
+    )
 
 
 def files() -> Iterator[tuple[str, bytes]]:

@@ -92,7 +92,7 @@ class Detections(Mapping[str, Table]):
         ``key``: the attributes to group by (None: the partition key of the program, or else an attribute that all types
         have; empty: none).  ``events``: input events to draw above the detections, one table with a type column or one
         per type; ``signals``: those of their numeric attributes that are drawn as lines (None: those that look like
-        measured values).  ``only``: these types of detections, in this order.  ``start``, ``end``: the time that is shown.
+        measured values).  ``only``: these types of detections, in this order.  ``start``, ``end``: the time shown.
         """
         from occurs.plot.timeline import Timeline, input_events
 

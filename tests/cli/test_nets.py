@@ -83,6 +83,20 @@ def test_a_drawing(occurs, rules, here):
     assert (here / "labor.svg").read_text().lstrip().startswith(("<svg", "<?xml"))
 
 
+def test_a_compact_drawing(occurs, rules, here):
+    full = occurs("net", *rules, "-o", "labor.svg")
+    done = occurs("net", *rules, "-o", "compact.svg", "--compact")
+    assert done.status == 0
+    assert "9 transitions (6 black)" in full.err
+    # the input, and a page per statement
+    assert done.err == "compact.svg: 3 pages, 22 places, 9 transitions (6 black), 42 arcs\n"
+    assert len((here / "compact.svg").read_text()) < len((here / "labor.svg").read_text())
+    for wrong in ((), ("-o", "x.cpn"), ("-o", "x.svg", "--encoded")):
+        refused = occurs("net", *rules, "--compact", *wrong)
+        assert refused.status == 2
+        assert "--compact is a view for drawings of nets with black transitions" in refused.err
+
+
 def test_a_state_space(occurs, here):
     (here / "one.epl").write_text("create schema A(v int);\nselect a.v as v from pattern [a=A(v > 1)];\n")
     (here / "a.csv").write_text("type,time,v\nA,1,1\nA,2,2\n")

@@ -81,6 +81,71 @@ def test_several_files_and_ticks(occurs, here):
     assert '"unit":"s"' in text
 
 
+def names(text: str) -> dict:
+    """Group -> its lanes, with the attributes of signals."""
+    data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1])
+    types = [t["name"] for t in data["types"]]
+    return {
+        g["name"]: [types[lane["type"]] + f".{lane['signal']}" * bool(lane["signal"]) for lane in g["lanes"]]
+        for g in data["groups"]
+    }
+
+
+def test_input_events_and_signals_stand_beside_the_detections(occurs, here):
+    assert occurs("run", "fire.tesla", "--host", "local", "-e", "events.csv", "-o", "found.jsonl").status == 0
+    done = occurs("plot", "found.jsonl", "-o", "t.html", "--events", "events.csv", "--rules", "fire.tesla")
+    assert (done.status, done.err) == (0, "t.html: 6 rows of 6\n")
+    assert names((here / "t.html").read_text()) == {
+        "Area hall": ["Temp.Value", "Smoke", "Door"],
+        "Area kitchen": ["Temp.Value", "Smoke", "Fire"],
+    }
+    given = ("plot", "found.jsonl", "-o", "t.html", "--overwrite", "-e", "events.csv")
+    assert occurs(*given, "--key", "", "--signals", "").status == 0
+    assert names((here / "t.html").read_text()) == {"": ["Temp", "Smoke", "Door", "Fire"]}
+    # without the rules, an attribute that all types have
+    assert occurs(*given).status == 0
+    assert list(names((here / "t.html").read_text())) == ["Area hall", "Area kitchen"]
+
+
+def test_events_with_columns_of_other_names_and_files_of_one_type(occurs, here):
+    (here / "found.csv").write_text("type,time,K\nX,5,a\n")
+    (here / "wind.csv").write_text("at,K,Speed\n1,a,3.5\n2,b,4\n")
+    given = ("plot", "found.csv", "-o", "t.html", "--time-unit", "s", "-e", "Wind=wind.csv", "--time-column", "at")
+    assert occurs(*given, "--type-column", "").status == 0
+    assert names((here / "t.html").read_text()) == {"K a": ["Wind.Speed", "X"], "K b": ["Wind.Speed"]}
+
+
+def test_times_of_another_kind_are_refused(occurs, lines):
+    (lines / "ticks.csv").write_text("type,time\nX,5\n")
+    done = occurs("plot", "found.jsonl", "-o", "t.html", "-e", "ticks.csv")
+    assert done.status == 2
+    assert "the times of the events are integers, those of the detections are timestamps" in done.err
+
+
+@pytest.mark.parametrize("theme", [None, "light", "dark"])
+def test_svg_needs_no_matplotlib(occurs, lines, monkeypatch, theme):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    more = () if theme is None else ("--theme", theme)
+    assert occurs("plot", "found.jsonl", "-o", "t.svg", "--width", "640", *more).status == 0
+    text = (lines / "t.svg").read_text()
+    assert text.startswith('<svg xmlns="http://www.w3.org/2000/svg" width="640"')
+    assert ("prefers-color-scheme" in text) is (theme is None)
+
+
+def test_overlapping_bars_name_the_option_that_separates_them(occurs, here):
+    rows = "".join(f"stopped,{k},{k + 500},ship{k}\n" for k in range(40))
+    (here / "found.csv").write_text("type,time,end,Ship\n" + rows)
+    done = occurs("plot", "found.csv", "-o", "t.svg", "--time-unit", "s")
+    assert done.err == (
+        "t.svg: 40 rows of 40\n30 overlapping `stopped` bars share a row; use --key to separate them\n"
+    )
+    assert occurs("plot", "found.csv", "-o", "t.svg", "--overwrite", "--time-unit", "s", "--key", "Ship").err == (
+        "t.svg: 40 rows of 40\n"
+    )
+
+
 def test_what_is_not_shown_is_said(occurs, lines, monkeypatch):
     monkeypatch.setattr("occurs.plot.timeline.PAGE_ROWS", 2)
     done = occurs("plot", "found.jsonl", "-o", "t.html")

@@ -71,8 +71,12 @@ def crowd(seed: int, kind: TimeKind) -> Timeline:
         return pa.table(columns)
 
     tables = {f"detection_{i}": rows(12, i % 2 == 0) for i in range(5)}
-    inputs = {"Weather": pa.table({"time": np.arange(60) * 50 * unit, "k": np.arange(60) % 3 + 1, "Wind": rng.random(60)})}
-    return Timeline.of(tables, kind, key="k", title="A rather long title " * 3, inputs=inputs | {"Input": rows(30, False)})
+    inputs = {
+        "Weather": pa.table({"time": np.arange(60) * 50 * unit, "k": np.arange(60) % 3 + 1, "Wind": rng.random(60)})
+    }
+    return Timeline.of(
+        tables, kind, key="k", title="A rather long title " * 3, inputs=inputs | {"Input": rows(30, False)}
+    )
 
 
 @pytest.mark.parametrize("width", [400, 800, 1600])
@@ -84,7 +88,7 @@ def test_no_text_is_over_other_text_or_leaves_the_picture(kind, width):
         for t in (s for s in sheet.shapes if isinstance(s, Text)):
             wide = text_width(t.text, t.size, bold=t.bold)
             left = t.x - {"start": 0, "middle": wide / 2, "end": wide}[t.anchor]
-            assert 0 <= left, t
+            assert left >= 0, t
             assert left + wide <= width + 1, t
             boxes.append((left, t.y - t.size * 0.5, left + wide, t.y + t.size * 0.5, t.text))
         for a, b in combinations(boxes, 2):
@@ -101,7 +105,11 @@ def test_signals_and_input_events_are_above_detections():
     assert chart.colours == {"Weather": INPUT, "Door": INPUT, "Storm": COLOURS[0]}
     sheet = drawn(chart, 800)
     # null breaks the line, and the ends of the scale stand beside it
-    [signal] = [s for s in sheet.shapes if isinstance(s, Line) and s.colour == "signal" and len(s.points) == 4 and None in s.points]
+    [signal] = [
+        s
+        for s in sheet.shapes
+        if isinstance(s, Line) and s.colour == "signal" and len(s.points) == 4 and None in s.points
+    ]
     heights = [p[1] for p in signal.points if p is not None]
     assert heights[1] < heights[2] < heights[0]
     assert len([s for s in sheet.shapes if isinstance(s, Dot)]) == 3

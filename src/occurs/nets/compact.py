@@ -1,14 +1,13 @@
 """The compact view of a net: one transition per pattern operator, as the paper's figures show patterns.
 
-Places that are fused are one place again, the places that only keep a run in order (Control, SeqInput, Clock, the number
-of the next input) and isolated ones are left out, and so are inscriptions.  What belongs to one statement is on one page.
+Places that are fused are one place again.  The places that only keep a run in order (Control, SeqInput, Clock, the
+number of the next input), isolated places and inscriptions are left out.  The nodes of one statement are on one page.
 The view is for looking at: it does not run.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from os.path import commonprefix
 
 from occurs.nets.net import Arc, Marking, Net, Page, Place, Role, Transition
 
@@ -32,8 +31,7 @@ def compact(net: Net, marking: Marking) -> tuple[Net, Marking]:
     operator = _operators(net)
     parts = {}
     for members in _parts(net, arcs, places):
-        statement = commonprefix([net.page_of[t] + "_" for t in members]).rpartition("_")[0]
-        parts[statement or net.page_of[members[0]]] = members
+        parts[_statement(net, members, arcs, places)] = members
     short = _short(net, parts, arcs, places, operator)
     pages = []
     for name, members in parts.items():
@@ -41,11 +39,17 @@ def compact(net: Net, marking: Marking) -> tuple[Net, Marking]:
         pages.append(Page(
             name,
             tuple(_place(places[p], short[p], p in fused) for p in dict.fromkeys(p for p, _, _ in own)),
-            tuple(_transition(net.transitions[t], short[t]) for t in _ordered(members, own)),
+            tuple(_transition(net.transitions[t], short[t]) for t in _ordered(members, own, places)),
             tuple(Arc(short[p], short[t], i, ()) for p, t, i in own),
         ))  # fmt: skip
     tokens = {short.get(p, p): t for p, t in marking.tokens.items()}
     return replace(net, pages=tuple(pages)), Marking(tokens)
+
+
+def _statement(net: Net, members: list[str], arcs: list[tuple[str, str, bool]], places: dict[str, Place]) -> str:
+    """What a page is called: as the statement whose output its transitions derive, or else as one of their pages."""
+    outputs = (p for p, t, _ in arcs if t in members and places[p].role is Role.OUTPUT)
+    return next((p.removesuffix("_Fp") for p in outputs), net.page_of[members[0]])
 
 
 def _enters(net: Net, transition: str) -> bool:
@@ -58,8 +62,7 @@ def _operators(net: Net) -> dict[str, str]:
     counts = {page.name: len(page.transitions) for page in net.pages}
     taken = {*net.places}
     return {
-        t: net.page_of[t] if counts[net.page_of[t]] == 1 and net.page_of[t] not in taken else t
-        for t in net.transitions
+        t: net.page_of[t] if counts[net.page_of[t]] == 1 and net.page_of[t] not in taken else t for t in net.transitions
     }
 
 
@@ -107,18 +110,16 @@ def _parts(net: Net, arcs: list[tuple[str, str, bool]], places: dict[str, Place]
     return list(parts.values())
 
 
-def _ordered(members: list[str], arcs: list[tuple[str, str, bool]]) -> list[str]:
+def _ordered(members: list[str], arcs: list[tuple[str, str, bool]], places: dict[str, Place]) -> list[str]:
     """Transitions after those whose places they take from, the order of the net among others."""
     makers: dict[str, list[str]] = {}
     for p, t, i in arcs:
-        if not i:
+        # what is put back to where a search begins is no step ahead
+        if not i and places[p].role not in (Role.INIT, Role.F):
             makers.setdefault(p, []).append(t)
     rank = dict.fromkeys(members, 0)
-    back = {(p, t) for p, t, i in arcs if not i}
     for _ in members:  # enough for any way without a circle
         for p, t, i in arcs:
-            # a place that a transition also gives to is no step ahead
-            if i and (p, t) not in back:
+            if i:
                 rank[t] = min(max([rank[t], *(rank[m] + 1 for m in makers.get(p, ()) if m != t)]), len(members))
     return sorted(members, key=lambda t: (rank[t], members.index(t)))
-

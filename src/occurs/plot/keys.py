@@ -52,10 +52,13 @@ def of_stages(
     best = max(scores, key=lambda a: (scores[a], len(shown & named[a].keys())), default=None)
     if best is None or not scores[best]:
         return (), {}
-    names = named[best]
-    # called as the first detection calls it; types without the key have rows in no group
+    names = dict(named[best])
+    # called as the first detection calls it; a type that no definition reads may have an attribute of that name
     first = next(names[t] for t in (*tables, *inputs) if t in names)
-    return (first,), {t: (names.get(t, ""),) for t in (*tables, *inputs)}
+    alike = {a.lower() for a in names.values()}
+    for t, table in {**inputs, **tables}.items():
+        names.setdefault(t, next((c for c in table.column_names if c.lower() in alike), ""))
+    return (first,), {t: (names[t],) for t in (*tables, *inputs)}
 
 
 def _agrees(choice: Choice, key: Mapping[str, tuple[str, ...]]) -> bool:
