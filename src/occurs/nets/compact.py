@@ -2,6 +2,7 @@
 
 Places that are fused are one place again.  The places that only keep a run in order (Control, SeqInput, Clock, the
 number of the next input), isolated places and inscriptions are left out.  The nodes of one statement are on one page.
+Events, ``every`` and ``->`` have at most one transition; ``and``, ``or``, ``not`` and ``timer:within`` keep all of theirs.
 The view is for looking at: it does not run.
 """
 
@@ -76,7 +77,9 @@ def _short(
     for statement, members in parts.items():
         for node in dict.fromkeys([*members, *(p for p, t, _ in arcs if t in members)]):
             if not (node in places and places[node].role in _SHARED):
-                short[node] = full[node].removeprefix(f"{statement}_").removeprefix("followed_") or full[node]
+                own = full[node].removeprefix(f"{statement}_")
+                last = own.removeprefix("followed_")
+                short[node] = own if last[:1].isdecimal() else last
     return short if len(set(short.values())) == len(short) else full
 
 
@@ -115,7 +118,7 @@ def _ordered(members: list[str], arcs: list[tuple[str, str, bool]], places: dict
     makers: dict[str, list[str]] = {}
     for p, t, i in arcs:
         # what is put back to where a search begins is no step ahead
-        if not i and places[p].role not in (Role.INIT, Role.F):
+        if not i and places[p].role is not Role.F and not places[p].initial:
             makers.setdefault(p, []).append(t)
     rank = dict.fromkeys(members, 0)
     for _ in members:  # enough for any way without a circle

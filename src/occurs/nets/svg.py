@@ -27,7 +27,7 @@ MARGIN, TITLE = 24.0, 30.0
 SHOWN, WIDEST = 4, 34
 _NAMED = {level: name for name, level in PRIORITIES.items()}
 #: the colours of the two themes, by their use
-THEMES = {
+THEMES: dict[str, dict[str | Role, str]] = {
     "light": {
         "back": "#fff", "frame": "#ccc", "ink": "#111", "edge": "#333", "arc": "#555", "says": "#333", "note": "#777",
         "tokens": "#146c2e", "guard": "#8a1c1c", "black": "#000", "on black": "#fff",
