@@ -51,12 +51,12 @@ CASES: list[tuple[str, list[str], dict[str, object]]] = [
     ("event e(X) : a(X).\nevent e(X) : b(X, _).",
      ["duplicate-definition 4:7 «e» hint: combine the formulas with ∨"], {}),
     ("state p(X) : a(X) ~> c.", ["duplicate-definition 3:7 «p» hint: ⊔"], {}),
-    ("dynamic d : p(_) meets r.", ["duplicate-definition 3:9 «d» hint: another name"], {}),
-    ("fact p(3).", ["duplicate-definition 3:6 «p» hint: another name"], {}),
+    ("dynamic d : p(_) meets r.", ["duplicate-definition 3:9 «d» hint: rename"], {}),
+    ("fact p(3).", ["duplicate-definition 3:6 «p» hint: rename"], {}),
     ("event e(X, X) : a(X).", ["duplicate-definition 3:12 «X» hint: `name = Variable`"], {}),
     ("input event k(x, y, x).", ["duplicate-definition 3:21 «x»"], {}),
-    ("event e(X) : a(X).", ["duplicate-definition 3:7 «e» hint: another name"], {"foreign": {"e": Schema()}}),
-    ("event e(time = X) : a(X).", ["reserved-name 3:9 «time» hint: results have columns"], {}),
+    ("event e(X) : a(X).", ["duplicate-definition 3:7 «e» hint: rename"], {"foreign": {"e": Schema()}}),
+    ("event e(time = X) : a(X).", ["reserved-name 3:9 «time» hint: every result has a column"], {}),
     ("input event k(end).", ["reserved-name 3:15 «end» hint: read from every row"], {}),
     # arguments
     ("event e : b(_).", ["arity 3:11 «b(_)» hint: `b(X, ...)`; attributes: `x`, `y`"], {}),
@@ -68,14 +68,14 @@ CASES: list[tuple[str, list[str], dict[str, object]]] = [
      {"foreign": {"k": Schema((("x", Type.INT),), ordered=False)}}),
     ("event e : b(1, z = 3).", ["unknown-attribute 3:16 «z» hint: attributes: `x`, `y`"], {}),
     ("event e(Speed) : a(Speed). event f : e(speed = _).", ["unknown-attribute 3:40 «speed» hint: `Speed`"], {}),
-    ("event e : b(1, x = 3).", ["duplicate-name 3:16 «x» hint: compared"], {}),
+    ("event e : b(1, x = 3).", ["duplicate-name 3:16 «x» hint: compare two"], {}),
     # sorts
     ("event e : c ∧ r.", ["sort 3:15 «r» hint: `⊓`"], {}),
     ("event e : i and c.", ["sort 3:11 «i» hint: `overlaps`"], {}),
     ("event e : c ∨ r.", ["sort 3:15 «r» hint: `⊔`"], {}),
     ("event e(X) : a(X) ∨ X > 3.", ["sort 3:21 «X > 3» hint: (a ∨ b) ∧ X > 3"], {}),
     ("event e : not r.", ["sort 3:15 «r»"], {}),
-    ("state s : r ~> c.", ["sort 3:11 «r» hint: `start(p)`, `end(p)`"], {}),
+    ("state s : r ~> c.", ["sort 3:11 «r» hint: `start(p)` or `end(p)`"], {}),
     ("state s : c ~>> i.", ["sort 3:17 «i»"], {}),
     ("state s : r <@ 4.", ["sort 3:11 «r» hint: start(p)"], {}),
     ("state s : r ⊔ c.", ["sort 3:15 «c» hint: `a ~> b`"], {}),
@@ -90,14 +90,14 @@ CASES: list[tuple[str, list[str], dict[str, object]]] = [
                                ("overlapped_by", "c", "i"), ("finishes", "r", "c"), ("starts", "r", "c"),
                                ("finished_by", "c", "i"), ("started_by", "c", "i"), ("contains", "c", "r"),
                                ("during", "r", "c")]),
-    ("dynamic e : c before type(_, _).", ["sort 3:22 «type(_, _)» hint: join the condition"], {}),
+    ("dynamic e : c before type(_, _).", ["sort 3:22 «type(_, _)» hint: combine the condition"], {}),
     ("dynamic e : filter(c, less(3)).", ["sort 3:20 «c»"], {}),
     ("state e : i.", ["sort 3:11 «i» hint: write `dynamic e : ...`"], {}),
-    ("event e : 3 > 2.", ["sort 3:11 «3 > 2» hint: join the condition"], {}),
+    ("event e : 3 > 2.", ["sort 3:11 «3 > 2» hint: combine the condition"], {}),
     ("event e : c where c.", ["sort 3:19 «c» hint: comparisons and facts"], {}),
     # cycles
     ("state s : e ~> c.\nevent e : start(t).\nstate t : s ⊔ r.", ["cycle 3:7 «s»"], {}),
-    ("dynamic s : s before c.", ["cycle 3:9 «s» hint: step by step"], {}),
+    ("dynamic s : s before c.", ["cycle 3:9 «s» hint: define each step"], {}),
     ("event e : c and Fire().\nevent g2 : e.", ["cycle 3:7 «e»"],
      {"foreign": {"Fire": Schema()}, "foreign_reads": {"Fire": {"g2"}}}),
     # variables
@@ -211,11 +211,11 @@ def test_messages_say_what_is_where() -> None:
         return analysed(INPUTS + text)[1][0].message
 
     cycle = "state s : e ~> c.\nevent e : start(t).\nstate t : s ⊔ r."
-    assert message(cycle) == "definitions lead back to themselves: `s` -> `e` -> `t` -> `s`"
+    assert message(cycle) == "the definitions form a cycle: `s` -> `e` -> `t` -> `s`"
     (problem,) = analysed(INPUTS + cycle)[1]
     assert [p.span.line for p in problem.related if p.span] == [4, 5]
-    assert message("event e : b(_).") == "`b` has 2 attributes, and 1 argument here"
-    assert message("state s : r ⊔ c.") == "`⊔` takes a state, and its right operand is an event formula"
+    assert message("event e : b(_).") == "`b` has 2 attributes, but this has 1 argument"
+    assert message("state s : r ⊔ c.") == "`⊔` takes a state, but its right operand is an event formula"
     assert message("dynamic e : p(_) meets c.") == (
         "`meets` takes a state or a dynamic phenomenon, and its right operand is an event formula"
     )

@@ -196,7 +196,7 @@ def test_warnings() -> None:
         "least": [("unbounded-delay", "warning", 8)],
         "e": [("unbounded-delay", "warning", 8)],
     }
-    assert "`S` may have any number of values" in found["seen"].warnings[0].message
+    assert "`S` can have any number of values" in found["seen"].warnings[0].message
     assert "`filter(ais(V, _, S, ...) before end(moored(V, _)), less(D))`" in (found["seen"].warnings[0].hint or "")
 
 

@@ -51,12 +51,14 @@ class Catalogue:
             return
         if before.origin == "foreign":
             message = f"`{name}` is also defined in another language"
-            hint = "give one of the two another name"
+            hint = "rename one of the two definitions"
         else:
             old = "defined" if before.origin == "definition" else "declared"
-            message = f"`{name}` is {verb} here, and {old} before" if verb != old else f"`{name}` is {verb} twice"
+            message = (
+                f"`{name}` is {verb} here, but it was {old} before" if verb != old else f"`{name}` is {verb} twice"
+            )
             hint = {"event": "combine the formulas with ∨ in one definition", "state": "combine the formulas with ⊔ in "
-                    "one definition"}.get(made.sort, "give one of the two another name")  # fmt: skip
+                    "one definition"}.get(made.sort, "rename one of the two definitions")  # fmt: skip
         related = (before.place,) if before.place else ()
         source.report("duplicate-definition", message, name.span, hint, "error", related)
 
@@ -84,7 +86,7 @@ class Catalogue:
         """Whether a declaration agrees with the type as another language defines it; reports if it does not."""
         kinds = ("event",) if there.sort == "event" else ("state", "dynamic")
         if made.sort not in kinds:
-            message = f"`{d.name}` is declared as {article(made.sort)}, and defined as {article(there.sort)}"
+            message = f"`{d.name}` is declared as {article(made.sort)}, but defined as {article(there.sort)}"
             source.report("schema-conflict", message, d.name.span, f"write `input {kinds[0]} {d.name}(...)`")
             return False
         names = there.names[: len(made.names)] if d.rest else there.names
@@ -92,12 +94,12 @@ class Catalogue:
         if same and all(widen(t, there.type_of(n)) is not None for n, t in made.attributes):
             return True
         listed = ", ".join(f"{n}: {t}" if t is not Type.NULL else n for n, t in there.attributes)
-        message = f"`{d.name}` is declared otherwise than it is defined in another language"
+        message = f"the declaration of `{d.name}` differs from its definition in another language"
         source.report("schema-conflict", message, d.name.span, f"it is defined as `{d.name}({listed})`")
         return False
 
     def _define(self, source: Text, d: syntax.Definition) -> None:
-        hint = "results have columns of these names"
+        hint = "every result has a column of this name"
         _names_once(source, d.name, [a.name for a in d.head], RESERVED_OUTPUT, hint)
         attributes = tuple((a.name.text, a.value.type if isinstance(a.value, syntax.Constant) else Type.NULL)
                            for a in d.head)  # fmt: skip
@@ -115,20 +117,20 @@ class Catalogue:
             return
         related = (known.place,) if known.place else ()
         if known.sort != FACT:
-            message = f"`{fact.name}` is {article(known.sort)}, and a fact here"
-            hint = "give the facts another name"
+            message = f"`{fact.name}` is {article(known.sort)}, but this is a fact"
+            hint = "rename the facts"
             source.report("duplicate-definition", message, fact.name.span, hint, "error", related)
             return
         if len(types) != len(known.attributes):
-            message = f"`{fact.name}` has {count(len(known.attributes), 'attribute')}, and {len(types)} values here"
+            message = f"`{fact.name}` has {count(len(known.attributes), 'attribute')}, but this fact has {len(types)}"
             source.report("arity", message, fact.span, f"attributes: {known.listed()}", "error", related)
             return
         merged = []
         for (name, old), value in zip(known.attributes, fact.values):
             both = widen(old, value.type)
             if both is None:
-                message = f"`{name}` of `{fact.name}` is {old} elsewhere, and {value.type} here"
-                source.report("type-mismatch", message, value.span, "all values of a column have one type", "error",
+                message = f"`{name}` of `{fact.name}` is {old} elsewhere, but {value.type} here"
+                source.report("type-mismatch", message, value.span, "a column must have one type", "error",
                               related)  # fmt: skip
             merged.append((name, both or old))
         self.known[fact.name.text] = replace(known, attributes=tuple(merged), rows=(*known.rows, fact))
@@ -143,11 +145,11 @@ class Catalogue:
         """What to do about a name that is not known; ``arguments``: what its columns may be called."""
         if name in self.inputs:
             columns = ", ".join(self.inputs[name].names)
-            return f"the data has it: declare it, as in `input event {name}({columns}).`"
+            return f"the input has it: declare it, as in `input event {name}({columns}).`"
         if nearest(name, self.known):
             return did_you_mean(name, self.known, "phenomena")
         columns = f"({', '.join(arguments)})" if arguments else ""
-        return f"if the data has it, declare it with the names of its columns: `input event {name}{columns}.`"
+        return f"if the input has it, declare it with the names of its columns: `input event {name}{columns}.`"
 
 
 def _observed(name: str, schema: Schema | None) -> tuple[str, Type] | None:
@@ -166,8 +168,8 @@ def _names_once(
     for name in names:
         if name.text in seen:
             advice = "write another attribute as `name = Variable`"
-            message = f"`{of}` has two attributes `{name}`"
+            message = f"`{of}` has two attributes called `{name}`"
             source.report("duplicate-definition", message, name.span, advice)
         elif name.text in reserved:
-            source.report("reserved-name", f"an attribute cannot be called `{name}`", name.span, hint)
+            source.report("reserved-name", f"`{name}` cannot be the name of an attribute", name.span, hint)
         seen.add(name.text)

@@ -15,11 +15,11 @@ def check_measures(definition: syntax.Definition, source: Text, kind: TimeKind |
     """Report measures of what is no interval, of a variable that the events do not have, and in window mode."""
     for name, measure in definition.measures:
         if definition.sort == "event":
-            message = f"`{name}` is computed of an interval, and `{definition.name}` is an event"
-            source.report("sort", message, measure.span, "give it to the state whose end the event is")
+            message = f"`{name}` is computed from an interval, but `{definition.name}` is an event"
+            source.report("sort", message, measure.span, "compute it in the definition of the state")
         if windows and kind is not None:
-            message = "attributes cannot be computed of intervals in window mode"
-            source.report("unsupported", message, measure.span, "leave the attribute out, or run without --window")
+            message = "attributes cannot be computed from intervals in window mode"
+            source.report("unsupported", message, measure.span, "remove the attribute, or run without --window")
         if measure.unit is not None:
             check_duration(measure.unit, measure.span, source, kind)
         if measure.variable is not None and measure.atom is not None:
@@ -41,6 +41,9 @@ def check_reads(
     for atom in (*atoms, *definition.measured):
         for name, value in phenomena[atom.name.text].arguments(atom):
             if name in measured.get(atom.name.text, ()) and not isinstance(value, syntax.Anything):
-                message = f"`{name}` of `{atom.name}` is computed of its intervals: it is reported, and cannot be read"
-                hint = "write `_` for it; a length is compared by `filter(.., at_least(D))`"
+                message = (
+                    f"`{name}` of `{atom.name}` is computed from "
+                    "its intervals: it is reported, but cannot be read"
+                )
+                hint = "write `_` for it; compare a length with `filter(.., at_least(D))`"
                 source.report("unsupported", message, value.span, hint)

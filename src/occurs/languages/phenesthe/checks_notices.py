@@ -31,7 +31,7 @@ def check_head(definition: syntax.Definition, source: Text) -> None:
     for argument in definition.head:
         value = argument.value
         if isinstance(value, syntax.Variable) and value.name not in there:
-            message = f"`{value.name}` is not bound: no atom of the formula binds it"
+            message = f"`{value.name}` is not bound: no atom of the formula names it"
             source.report("unbound-variable", message, value.span, "name it in an atom")
 
 
@@ -45,7 +45,7 @@ def notices(definition: syntax.Definition, source: Text) -> None:
                 for e in n.condition.walk() if isinstance(e, Ref)}  # fmt: skip
     for name, span in body:
         if times[name] == 1 and not name.startswith("_") and name not in compared:
-            hint = f"did you mean the constant '{name}'? A value that nothing else uses is written `_`"
+            hint = f"did you mean the constant '{name}'? Write `_` for a value that nothing else uses"
             source.report("singleton-variable", f"the variable `{name}` occurs once", span, hint, "notice")
     inner: set[int] = set()
     for outer in definition.body.walk() if not definition.ported else ():
@@ -56,5 +56,5 @@ def notices(definition: syntax.Definition, source: Text) -> None:
         if id(outer) not in inner:
             signs = " and ".join(f"`{operator_text(n)}`" for n in (outer.left, outer))
             message = f"{signs} in a row are read as `{render(outer)}`"
-            hint = "write the parentheses; Phenesthe reads such chains to the right"
+            hint = "write the parentheses; Phenesthe groups such chains to the right"
             source.report("chained-relation", message, outer.span, hint, "notice")

@@ -42,8 +42,8 @@ def check_cycles(definitions: Sequence[Defined], foreign: Mapping[str, Collectio
         places = tuple(
             Place(f"`{n}` is defined here", first[n][0].file, first[n][1].name.span) for n in ring[1:-1] if n in first
         )
-        message = f"definitions lead back to themselves: {' -> '.join(f'`{n}`' for n in ring)}"
-        hint = "what is defined cannot depend on itself: define it from inputs, step by step"
+        message = f"the definitions form a cycle: {' -> '.join(f'`{n}`' for n in ring)}"
+        hint = "a definition cannot depend on itself: start from inputs and define each step"
         source.report("cycle", message, definition.name.span, hint, "error", places)
 
 

@@ -49,7 +49,7 @@ class Scopes:
         for argument in self.definition.head:
             value = argument.value
             if isinstance(value, syntax.Variable) and value.name not in bound:
-                self._unbound(value.name, "no atom of the formula binds it", value.span, "name it in an atom")
+                self._unbound(value.name, "no atom of the formula names it", value.span, "name it in an atom")
         clocked = may_be_clocked and sort(body, self.sorts) == "event" and not finite(body, self.sorts)
         self._finite(body, not clocked)
         return clocked
@@ -97,7 +97,7 @@ class Scopes:
         bound = self.bound(first)
         for name in sorted(self.bound(second) - bound):
             hint = "write `_` for a value that nothing else uses"
-            what = f"the formula before {sign} does not bind it" if sign != "`∧ ¬`" else "only a negation has it"
+            what = f"the formula before {sign} does not bind it" if sign != "`∧ ¬`" else "only a negation names it"
             self._unbound(name, what, self._first(second, name), hint)
         return bound
 
@@ -115,8 +115,11 @@ class Scopes:
         return facts
 
     def _loose(self, node: Relation, name: str) -> None:
-        hint = "a condition uses what the formula before it binds: `p(X) ∧ X > 3`; one on the whole follows `where`"
-        self._unbound(name, "nothing that the condition is joined with binds it", self._first(node, name), hint)
+        hint = (
+            "bind it in the formula before the condition, `p(X) "
+            "∧ X > 3`; write a condition on the whole after `where`"
+        )
+        self._unbound(name, "the formula before the condition does not bind it", self._first(node, name), hint)
 
     def _facts(self, node: Relation) -> frozenset[str]:
         """The variables that the facts in a condition bind."""
@@ -152,8 +155,8 @@ class Scopes:
             return
         if needed and sort(node, self.sorts) == "event" and not finite(node, self.sorts):
             cause = self._cause(node)
-            message = "this is true at infinitely many instants: nothing says when to look"
-            hint = "join the negation with an event: `a ∧ ¬b`"
+            message = "this is true at infinitely many instants"
+            hint = "combine the negation with an event: `a ∧ ¬b`"
             self.source.report("unguarded-negation", message, place(cause), hint)
             needed = False
         connective = isinstance(node, syntax.Not | syntax.And | syntax.Or)

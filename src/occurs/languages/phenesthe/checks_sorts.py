@@ -33,12 +33,12 @@ _FIXED: dict[type[Relation], tuple[str, tuple[tuple[str, ...], ...], str]] = {
     syntax.Intersection: ("⊓", ((S,), (S,)), S),
     syntax.Complement: ("\\", ((S,), (S,)), S),
 }
-JOIN = "join the condition with a formula: `p(X) ∧ X > 3`"
-_INSTEAD_OF_AND = {S: "states are cut by `⊓`", D: "dynamic phenomena are related: `overlaps`, `before` ..."}
+JOIN = "combine the condition with a formula: `p(X) ∧ X > 3`"
+_INSTEAD_OF_AND = {S: "intersect states with `⊓`", D: "relate dynamic phenomena with `overlaps`, `before` ..."}
 _INSTEAD_OF_OR = {
-    S: "states are united by `⊔`",
-    D: "define each, and unite what they lead to",
-    C: "on one side of `∨` alone there cannot be a condition: `(a ∨ b) ∧ X > 3`",
+    S: "unite states with `⊔`",
+    D: "define each of them, and combine the definitions that use them",
+    C: "`∨` cannot have a condition on only one side: write `(a ∨ b) ∧ X > 3`",
 }
 _WORDS = {E: "an event formula", S: "a state", D: "a dynamic phenomenon", C: "a condition"}
 
@@ -57,21 +57,23 @@ class Sorts:
         d = self.definition
         found = self.sort(d.body)
         if found is not None and found != d.sort:
-            message = f"`{d.name}` is defined as {article(d.sort)}, and its formula is {_WORDS[found]}"
+            message = f"`{d.name}` is defined as {article(d.sort)}, but its formula is {_WORDS[found]}"
             hint = (
-                f"write `{found} {d.name} : ...`" if found != C else "join the condition with a formula: `p(X) ∧ X > 3`"
+                f"write `{found} {d.name} : ...`"
+                if found != C
+                else "combine the condition with a formula: `p(X) ∧ X > 3`"
             )
             self._wrong(message, d.body, hint)
         if d.where is not None:
             found = self.sort(d.where)
             if found is not None and found != C:
-                message = f"`where` takes a condition, and this is {_WORDS[found]}"
-                self._wrong(message, d.where, "conditions are made of comparisons and facts")
+                message = f"`where` takes a condition, but this is {_WORDS[found]}"
+                self._wrong(message, d.where, "a condition consists of comparisons and facts")
         for atom in d.measured:
             found = self.sort(atom)
             if found is not None and found != E:
-                message = f"only events are counted or aggregated, and this is {_WORDS[found]}"
-                self._wrong(message, atom, f"count what begins: `event begins : start({atom.name}(...)).`")
+                message = f"only events can be counted or aggregated, but this is {_WORDS[found]}"
+                self._wrong(message, atom, f"count the starts: `event begins : start({atom.name}(...)).`")
 
     def sort(self, node: Relation, goal: bool = False) -> str | None:
         """The sort of a formula, None if it is not known; ``goal``: it is the right side of `aand`."""
@@ -115,7 +117,7 @@ class Sorts:
             return E
         wrong = C if C in (left, right) else left if left != E else right
         part, side = (node.left, "left") if left == wrong else (node.right, "right")
-        message = f"`{sign}` takes event formulas, and its {side} operand is {_WORDS[wrong]}"
+        message = f"`{sign}` takes event formulas, but its {side} operand is {_WORDS[wrong]}"
         self._wrong(message, part, hint.get(wrong))
         return None
 
@@ -123,15 +125,15 @@ class Sorts:
         if found is None or found in sorts:
             return
         wanted = ", ".join(_WORDS[s] for s in sorts[:-1]) + " or " * (len(sorts) > 1) + _WORDS[sorts[-1]]
-        message = f"`{sign}` takes {wanted}, and its {side + ' ' if side else ''}operand is {_WORDS[found]}"
+        message = f"`{sign}` takes {wanted}, but its {side + ' ' if side else ''}operand is {_WORDS[found]}"
         if found == C:
             hint = JOIN
         elif found == D:
-            hint = "dynamic phenomena are only related and filtered: `c before d`"
+            hint = "dynamic phenomena can only be related and filtered: `c before d`"
         elif found == S:
-            hint = "the instants at which a state begins or ends: `start(p)`, `end(p)`"
+            hint = "write `start(p)` or `end(p)` for the instants at which a state begins or ends"
         else:
-            hint = "a state lasts from one event to another: `a ~> b`"
+            hint = "write a state from one event to another: `a ~> b`"
         self._wrong(message, part, hint)
 
     def _wrong(self, message: str, node: Relation, hint: str | None) -> None:
@@ -156,15 +158,14 @@ class Sorts:
         if name in self.catalogue.unread:
             return  # what is wrong with its statement has been said
         if self.definition.ported and (goal or name == "collector"):
-            hint = "conditions are comparisons and facts"
+            hint = "a condition consists of comparisons and facts"
             self.source.report("unsupported", f"the Prolog goal `{name}` is not supported", atom.name.span, hint)
             return
-        what = "a phenomenon or fact that is declared or defined"
         columns = [_column(argument, number) for number, argument in enumerate(atom.arguments, 1)]
         hint = self.catalogue.unknown_hint(name, columns)
         if name.lower() in FUNCTIONS:
-            hint = f"the value of a function is compared: `{name}(..) = true`"
-        self.source.report("unknown-name", f"`{name}` is not {what}", atom.name.span, hint)
+            hint = f"compare the value of the function: `{name}(..) = true`"
+        self.source.report("unknown-name", f"`{name}` is neither declared nor defined", atom.name.span, hint)
 
     def _arguments(self, atom: syntax.Atom, known: Phenomenon) -> None:
         placed = [a for a in atom.arguments if a.name is None]
@@ -175,13 +176,13 @@ class Sorts:
         if placed and not known.ordered:
             hint = f"name them: `attribute = X`; {listed}"
             self.source.report(
-                "arity", f"the order of the attributes of `{atom.name}` is not known", placed[0].span, hint
+                "arity", f"the order of the attributes of `{atom.name}` is unknown", placed[0].span, hint
             )
         elif len(placed) > total:
-            message = f"`{atom.name}` has {count(total, 'attribute')}, and {len(placed)} arguments here"
+            message = f"`{atom.name}` has {count(total, 'attribute')}, but this has {len(placed)} arguments"
             self.source.report("arity", message, placed[total].span, listed, "error", related)
         elif len(placed) < total and not (atom.rest or named):
-            message = f"`{atom.name}` has {count(total, 'attribute')}, and {count(len(placed), 'argument')} here"
+            message = f"`{atom.name}` has {count(total, 'attribute')}, but this has {count(len(placed), 'argument')}"
             short = ", ".join(["..."] if not placed else ["X", "..."])
             hint = f"`...` stands for the rest: `{atom.name}({short})`; {listed}"
             self.source.report("arity", message, place(atom), hint, "error", related)
@@ -191,8 +192,8 @@ class Sorts:
             if name is None:
                 continue
             if name.text in taken:
-                self.source.report("duplicate-name", f"`{name}` of `{atom.name}` is looked at twice", name.span,
-                                   "one variable can be compared with another: `... ∧ X = Y`")  # fmt: skip
+                self.source.report("duplicate-name", f"`{name}` of `{atom.name}` is named twice", name.span,
+                                   "compare two variables instead: `... ∧ X = Y`")  # fmt: skip
             elif name.text not in known.names and not known.rest:
                 message = f"`{atom.name}` has no attribute `{name}`"
                 near = did_you_mean(name.text, known.names, "attributes")

@@ -60,7 +60,7 @@ class Types:
         numbers = measure.function in ("sum", "avg")
         if found is not None and (found is Type.BOOL or (numbers and not found.numeric)):
             needs = "numbers" if numbers else "values with an order"
-            message = f"`{measure.function}` needs {needs}, and `{measure.variable.name}` is {found}"
+            message = f"`{measure.function}` needs {needs}, but `{measure.variable.name}` is {found}"
             self.source.report("type-mismatch", message, measure.variable.span, None)
         return Type.FLOAT if measure.function == "avg" else found
 
@@ -69,7 +69,7 @@ class Types:
 
     def _report(self, kind: str, message: str, span: Span | None, hint: str | None) -> None:
         if kind == "type-mismatch" and hint is not None:
-            hint = "text stands in quotes and is never read as a number; numbers stand without quotes"
+            hint = "write strings in quotes and numbers without: a string is never converted to a number"
         self.source.report(kind, message, span, hint)
 
     def _atom(self, atom: syntax.Atom) -> None:
@@ -83,14 +83,14 @@ class Types:
             where = f"`{name}` of `{atom.name}`"
             if isinstance(value, syntax.Constant):
                 if widen(found, value.type) is None:
-                    message = f"{where} is {found}, and is compared with {value.type}"
+                    message = f"{where} is {found}, but is compared with {value.type}"
                     self.source.report("type-mismatch", message, value.span, self._hint(found, value.type))
                 continue
             before = self.types.get(value.name)
             both = found if before is None else widen(before, found)
             if both is None:
-                message = f"`{value.name}` is {before} as {self.from_where[value.name]}, and {found} as {where}"
-                hint = "equal variables join equal values: use two variables, and compare what can be compared"
+                message = f"`{value.name}` is {before} as {self.from_where[value.name]}, but {found} as {where}"
+                hint = "one variable has one value: use two variables, and compare them in a condition"
                 self.source.report("type-mismatch", message, value.span, hint)
                 continue
             self.types[value.name] = both
@@ -99,10 +99,10 @@ class Types:
     @staticmethod
     def _hint(wanted: Type, found: Type) -> str:
         if wanted is Type.STRING:
-            return "text stands in quotes: `'1'`"
+            return "write a string in quotes: `'1'`"
         if wanted is Type.TIMESTAMP:
-            return "a point in time is written `timestamp '2024-01-05T09:00:00Z'`"
-        return f"write a value of type {wanted}" if found is not Type.STRING else "numbers stand without quotes"
+            return "write a time as `timestamp '2024-01-05T09:00:00Z'`"
+        return f"write a value of type {wanted}" if found is not Type.STRING else "write a number without quotes"
 
 
 def check_durations(definition: syntax.Definition, source: Text, kind: TimeKind | None) -> None:
@@ -114,17 +114,17 @@ def check_durations(definition: syntax.Definition, source: Text, kind: TimeKind 
 
 def check_duration(duration: Duration, span: Span | None, source: Text, kind: TimeKind | None) -> None:
     if duration.ticks and duration.amount.denominator != 1:
-        source.report("bad-duration", "a number of ticks must be whole", span, "write it with a unit: `5 min`")
+        source.report("bad-duration", "a number of ticks must be a whole number", span, "write it with a unit: `5 min`")
         return
     if kind is None:
         return
     ticks = kind.convert(duration)
     if ticks is None and duration.ticks:
-        hint = "times are timestamps here: write `5 min`, `30 s` ..."
-        source.report("missing-unit", "a duration over timestamps needs a unit", span, hint)
+        hint = "write a unit: `5 min`, `300 s`"
+        source.report("missing-unit", "a duration needs a unit if times are timestamps", span, hint)
     elif ticks is None:
-        hint = "say what one tick is (`--time-unit s`), or write the duration as a number of ticks"
-        source.report("missing-unit", "the unit of the integer times is not known", span, hint)
+        hint = "set it with `--time-unit s` (or us, ms, min, h, d), or write a number of ticks without a unit"
+        source.report("missing-unit", "a duration needs the unit of the integer time column", span, hint)
     elif ticks.denominator != 1:
-        hint = f"one tick is 1 {kind.unit}: write a multiple of it"
-        source.report("bad-duration", "the duration is no whole number of ticks", span, hint)
+        hint = f"one tick is 1 {kind.unit}: write a multiple of that"
+        source.report("bad-duration", "the duration is not a whole number of ticks", span, hint)

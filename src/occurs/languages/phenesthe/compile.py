@@ -127,7 +127,9 @@ def _measures(resolved: ResolvedDefinition, formulas: Formulas, building: Buildi
         found.append(Measured(name.text, type, measure.function, events.number, of))
         words = f"{measure.function}({render(measure.atom)})"
         by = tuple(v for v in events.variables if v in columns)
-        building.keeps(Kept(words, "the events since an interval began that may still be reported", by, "it is"))
+        building.keeps(
+            Kept(words, "the events since the start of every interval that is not reported yet", by, "it is reported")
+        )
     return Measures(tuple(found), tuple(columns.items()), variables)
 
 

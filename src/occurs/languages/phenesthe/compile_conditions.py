@@ -43,7 +43,7 @@ def expression(condition: Relation) -> Expr:
             return Binary("and", expression(condition.left), expression(condition.right))
         case syntax.Or():
             return Binary("or", expression(condition.left), expression(condition.right))
-    raise TypeError(f"no condition without facts: {type(condition).__name__}")
+    raise TypeError(f"not a condition without facts: {type(condition).__name__}")
 
 
 def computes(condition: Expr) -> bool:

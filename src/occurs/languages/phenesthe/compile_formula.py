@@ -45,9 +45,9 @@ _CONVERSE = {
 #: what relations keep on each side, until when, and whether that may never come
 _KEPT = {
     "before": ("one row", "a later one ends", True),
-    "meets": ("rows with the latest end", "a later one is known", False),
+    "meets": ("rows with the latest end", "a later one arrives", False),
     "overlaps": ("open rows and those that begin in open ones", "these end", False),
-    "starts": ("rows with the latest start", "a later one is known", False),
+    "starts": ("rows with the latest start", "a later one arrives", False),
     "finishes": ("open rows and those that begin in open ones", "these end", False),
     "equals": ("open rows", "they end", False),
     "contains": ("open rows and those that begin in open ones", "these end", False),
@@ -120,14 +120,14 @@ class Formulas:
                 return self._filter(node)
             case syntax.Related():
                 return self._related(node)
-        raise TypeError(f"no formula: {type(node).__name__}")
+        raise TypeError(f"not a formula: {type(node).__name__}")
 
     def events(self, atom: syntax.Atom) -> Formula:
         """The node of events that are counted or aggregated, with all variables of the atom."""
         formula = self.formula(atom)
         if formula.delay != 0:
-            hint = "count what is read from the input, or what is derived from that at the same instant"
-            raise self._problem("unsupported", f"`{render(atom)}` is known later than it happens", atom, hint)
+            hint = "count events from the input, or events derived from them at the same instant"
+            raise self._problem("unsupported", f"`{render(atom)}` is detected later than it happens", atom, hint)
         return formula
 
     def report(self, node: Relation, formula: Formula) -> Formula:
@@ -362,13 +362,13 @@ class Formulas:
         exact = self.kind.convert(duration)
         if exact is None:
             if self.kind.timestamp:
-                message, hint = "a bare number as a duration over timestamps", "write a unit: `5 min`, `300 s`"
+                message, hint = "a duration needs a unit if times are timestamps", "write a unit: `5 min`, `300 s`"
             else:
-                message = "a duration with a unit over an integer time without a unit"
-                hint = "say what the time column counts: --time-unit s (or us, ms, min, h, d), or time_unit='s'"
+                message = "a duration needs the unit of the integer time column"
+                hint = "set it with `--time-unit s` (or us, ms, min, h, d), in Python `time_unit='s'`"
             raise self._problem("missing-unit", message, node, hint)
         if exact <= 0 or exact.denominator != 1:
-            raise self._problem("bad-duration", "the duration is no positive whole number of ticks", node)
+            raise self._problem("bad-duration", "the duration is not a positive whole number of ticks", node)
         # longer than there are ticks is as good as endless
         return min(int(exact), _LONGEST)
 

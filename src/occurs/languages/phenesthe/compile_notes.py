@@ -75,10 +75,10 @@ def warnings(
         if endless and endless not in told and part.lasts:
             told.add(endless)
             names = " and ".join(f"`{v}`" for v in endless)
-            message = f"`{definition.name}` keeps {part}, and {names} may have any number of values"
+            message = f"unbounded state: `{definition.name}` keeps {part}, and {names} can have any number of values"
             hint = "write `_` if the value is not needed"
             if part.bounded is not None:
-                hint += f", or bound the length: `{part.bounded}`"
+                hint += f", or limit the length: `{part.bounded}`"
             yield _warning(definition, "unbounded-state", message, hint)
 
 
@@ -86,11 +86,14 @@ def _delay(definition: ResolvedDefinition) -> Problem:
     for node in definition.body.walk():
         if isinstance(node, syntax.MinimalRange) or (isinstance(node, syntax.Iteration) and ">" in node.op):
             sign = "~>>" if isinstance(node, syntax.MinimalRange) else f"{node.op}@"
-            message = f"`{sign}` in `{definition.name}`: a later event decides what began before, however long ago"
-            hint = "its rows come late; what is defined with them waits as long"
+            message = (
+                f"`{sign}` in `{definition.name}`: a later event "
+                "decides about earlier starts, however long ago they were"
+            )
+            hint = "its rows can be arbitrarily late, and so can those of definitions that read them"
             return _warning(definition, "unbounded-delay", message, hint, node)
-    message = f"`{definition.name}` reads what may be known arbitrarily late"
-    return _warning(definition, "unbounded-delay", message, "its rows come as late as what it reads")
+    message = f"`{definition.name}` reads a definition whose rows can be arbitrarily late"
+    return _warning(definition, "unbounded-delay", message, "its rows are as late as those that it reads")
 
 
 def _warning(

@@ -40,7 +40,7 @@ def _parsed(text: str, file: str | None) -> tuple[syntax.File, list[Problem]]:
     if not text.strip():
         hint = "a definition: `state underway(V) : fast(V) ~> slow(V).`"
         source = Text(text, file)
-        problems = [source.problem("syntax", "the text is empty: there is no statement in it", source.span(0, 0), hint)]
+        problems = [source.problem("syntax", "the text is empty: it has no statement", source.span(0, 0), hint)]
     return parsed, problems
 
 

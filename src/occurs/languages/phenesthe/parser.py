@@ -36,7 +36,7 @@ def parse(text: str, file: str | None = None) -> tuple[syntax.File, list[Problem
         try:
             tree = lark.parse(words)
             if not piece.ended:
-                hint = "a statement ends with a full stop: `event alarm : fire.`"
+                hint = "end the statement with a full stop: `event alarm : fire.`"
                 source.report("syntax", "the statement ends without `.`", source.span(piece.end, piece.end + 1), hint)
             statements += Builder(source, piece.start).statements(tree, words)
         except UnexpectedInput as error:

@@ -61,13 +61,13 @@ class Builder(FormulaBuilder):
             return syntax.HeadArgument(self.named(name), self.measure(value))
         built = self.value(value)
         if isinstance(built, syntax.Anything):
-            hint = "a head lists variables, or attributes with values: `stopped(Vessel, kind = 'long')`"
-            self.source.report("syntax", "`_` in a head gives the attribute no value", self.span(value), hint)
+            hint = "list variables, or attributes with values: `stopped(Vessel, kind = 'long')`"
+            self.source.report("syntax", "`_` in a head leaves the attribute without a value", self.span(value), hint)
             raise Refused
         if name is not None:
             return syntax.HeadArgument(self.named(name), built)
         if isinstance(built, syntax.Constant):
-            hint = "write `name = value`; variables begin with an upper-case letter"
+            hint = "write `name = value`; a variable starts with an upper-case letter"
             message = "a constant in a head needs the name of its attribute"
             self.source.report("syntax", message, self.span(value), hint)
             raise Refused
@@ -88,7 +88,7 @@ class Builder(FormulaBuilder):
         atom = self.relation(events)
         if not isinstance(atom, syntax.Atom):
             hint = "define the events first: `event big(User) : Pay(User, Amount) ∧ Amount > 100.`"
-            raise self.refuse("syntax", f"`{function}` takes the events of one name", events, hint)
+            raise self.refuse("syntax", f"`{function}` takes the events of a single name", events, hint)
         return syntax.Measure(str(function), atom, variable, span=self.span(tree))
 
     # --- declarations ------------------------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ class Builder(FormulaBuilder):
             if part.data == "changes":
                 changes = True
                 if sort != "state":
-                    message = f"`as changes` is for states only, and `{plain(name)}` is declared as {_article(sort)}"
+                    message = f"`as changes` is for states only, but `{plain(name)}` is declared as {_article(sort)}"
                     self.source.report("syntax", message, self.span(tree), "declare it with `input state`")
                 continue
             for column in part.children:
@@ -118,7 +118,7 @@ class Builder(FormulaBuilder):
         found = TYPE_NAMES.get(str(token))
         if found is None:
             hint = did_you_mean(str(token).lower(), ("string", "int", "float", "bool", "timestamp"), "types")
-            self.source.report("syntax", f"`{token}` is no type of values", self.span(token), hint)
+            self.source.report("syntax", f"`{token}` is not a type", self.span(token), hint)
         return found
 
     def ported_input(self, tree: Node) -> syntax.Declaration:
@@ -127,7 +127,7 @@ class Builder(FormulaBuilder):
         word = str(sort).removesuffix(_SUFFIX)
         if word not in (*syntax.SORTS, "fact"):
             hint = did_you_mean(word, syntax.SORTS, "sorts")
-            self.source.report("syntax", f"`{sort}` is no sort of phenomenon", self.span(sort), hint)
+            self.source.report("syntax", f"`{sort}` is not a sort of phenomenon", self.span(sort), hint)
             raise Refused
         attributes = []
         for i, place in enumerate((c for c in places.children if c is not None) if places is not None else (), 1):

@@ -27,8 +27,8 @@ _BINARY: dict[str, Callable[..., Relation]] = {
     "conjunction": syntax.And, "inside": syntax.In,
 }  # fmt: skip
 _UNARY: dict[str, Callable[..., Relation]] = {"negation": syntax.Not, "starting": syntax.Start, "ending": syntax.End}
-NO_FORMULA = "a formula cannot stand where a value is needed"
-VALUES = "values are variables, constants and what is computed from them"
+NO_FORMULA = "a value is needed here, but this is a formula"
+VALUES = "a value is a variable, a constant, or computed from these"
 UNIT_WORDS = ("us", "ms", "s", "sec", "second", "min", "minute", "h", "hour", "d", "day", "w", "week")
 
 
@@ -45,8 +45,8 @@ class FormulaBuilder(TypedBuilder):
     def phenomenon(self, token: Token) -> syntax.Name:
         """The name of a phenomenon or fact; a keyword needs backquotes."""
         if str(token) in syntax.KEYWORDS:
-            hint = f"a phenomenon of such a name is written with backquotes: `` `{token}` ``"
-            self.source.report("syntax", f"`{token}` is a word of the language", self.span(token), hint)
+            hint = f"to use it as the name of a phenomenon, write it in backquotes: `` `{token}` ``"
+            self.source.report("syntax", f"`{token}` is a keyword", self.span(token), hint)
             raise Refused
         return self.named(token)
 
@@ -83,17 +83,17 @@ class FormulaBuilder(TypedBuilder):
         if kind == "bare" and not (self._is_variable(parts[0]) or parts[0] == "_"):
             return syntax.Atom(self.phenomenon(parts[0]), span=span)
         text = self.source.text[self.offset + tree.meta.start_pos : self.offset + tree.meta.end_pos]
-        hint = "a condition compares values: `X > 3`"
+        hint = "compare values in a condition: `X > 3`"
         if kind == "bare" and parts[0] != "_":
-            hint = f"a phenomenon whose name begins like a variable is written with parentheses: `{text}()`"
-        self.source.report("syntax", f"`{text}` is a value, where a formula is needed", span, hint)
+            hint = f"if it is a phenomenon, write parentheses: `{text}()`"
+        self.source.report("syntax", f"`{text}` is a value, but a formula is needed here", span, hint)
         raise Refused
 
     def _filter(self, tree: Node) -> Relation:
         operand, op, duration = tree.children
         if str(op) not in syntax.LENGTHS:
             hint = did_you_mean(str(op), syntax.LENGTHS, "comparisons of lengths")
-            self.source.report("syntax", f"`{op}` compares no lengths", self.span(op), hint)
+            self.source.report("syntax", f"`{op}` does not compare lengths", self.span(op), hint)
             raise Refused
         return syntax.Filter(
             self.relation(operand), str(op), self.length(duration), self.span(tree), self.span(duration)
@@ -106,13 +106,15 @@ class FormulaBuilder(TypedBuilder):
         for i, part in enumerate(parts):
             if len(part.children) == 1:  # the rest
                 if i < len(parts) - 1:
-                    self.source.report("syntax", "`...` stands for the rest: nothing may follow it", self.span(part))
+                    self.source.report(
+                        "syntax", "`...` must be last: it stands for all other attributes", self.span(part)
+                    )
                     raise Refused
                 break
             label, _, value = part.children
             if label is None and arguments and arguments[-1].name is not None:
-                self.source.report("syntax", "an argument by position cannot follow one by name", self.span(part),
-                                   "write the arguments by position first, or this one as `name = value`")  # fmt: skip
+                self.source.report("syntax", "a positional argument cannot follow a named one", self.span(part),
+                                   "write positional arguments first, or name this one: `name = value`")  # fmt: skip
                 raise Refused
             named = self.attribute(label) if label is not None else None
             arguments.append(syntax.Argument(self.value(value), named, self.span(part)))
@@ -133,7 +135,7 @@ class FormulaBuilder(TypedBuilder):
         if not known or any(len(p.children) == 1 or p.children[0] is not None for p in parts):
             found = did_you_mean(plain(name).lower(), FUNCTIONS, "functions")
             near = found if found.startswith("did") else VALUES
-            message = f"the arguments of the function `{name}` are values" if known else NO_FORMULA
+            message = f"the arguments of the function `{name}` must be values" if known else NO_FORMULA
             self.source.report("syntax", message, self.span(tree), near)
             raise Refused
         return core.Call(plain(name).lower(), tuple(self.expr(p.children[2]) for p in parts), span=self.span(tree))
@@ -154,11 +156,11 @@ class FormulaBuilder(TypedBuilder):
             return syntax.Constant(built.value, built.type, built.span)
         if not isinstance(built, core.Ref):
             hint = "compute it in a condition: `p(X) ∧ X = 3 + 2`"
-            message = "an argument is a variable or a constant, and this is computed"
+            message = "an argument must be a variable or a constant, but this is computed"
             self.source.report("syntax", message, self.span(tree), hint)
             raise Refused
-        hint = "a constant begins with a lower-case letter, or stands in quotes: `'Fishing'`"
-        message = f"`{tree.children[0]}` is a variable, where a constant is needed"
+        hint = "start a constant with a lower-case letter, or write it in quotes: `'Fishing'`"
+        message = f"`{tree.children[0]}` is a variable, but a constant is needed here"
         self.source.report("syntax", message, self.span(tree), hint)
         raise Refused
 
@@ -172,11 +174,11 @@ class FormulaBuilder(TypedBuilder):
     def x_bare(self, tree: Node) -> Expr:
         token, span = tree.children[0], self.span(tree)
         if token == "_":
-            self.source.report("syntax", "`_` has no value", span, "give it a name to use it in a condition")
+            self.source.report("syntax", "`_` has no value", span, "name the variable to use it in a condition")
             raise Refused
         if token.startswith("`"):
-            hint = "backquotes are for phenomena and attributes; a constant stands in quotes: `'a b'`"
-            self.source.report("syntax", f"the name {token} in backquotes is no value", span, hint)
+            hint = "backquotes are for phenomena and attributes; write a constant in quotes: `'a b'`"
+            self.source.report("syntax", f"the name {token} in backquotes is not a value", span, hint)
             raise Refused
         if self._is_variable(token):
             return core.Ref(None, str(token), span=span)
@@ -202,8 +204,8 @@ class FormulaBuilder(TypedBuilder):
         sign, number, unit = tree.children
         amount = self.exact(number, kind="bad-duration")
         if sign is not None or not amount:
-            hint = "a duration is longer than nothing: `5 min`"
-            self.source.report("bad-duration", "a duration must be positive", self.span(tree), hint)
+            hint = "write for example `5 min`"
+            self.source.report("bad-duration", "a duration must be greater than zero", self.span(tree), hint)
             raise Refused
         return self.duration([amount] if unit is None else [amount, unit])
 
@@ -215,9 +217,9 @@ class FormulaBuilder(TypedBuilder):
         if unit is None or unit == "tick":
             hint = did_you_mean(str(word).lower(), UNIT_WORDS, "units")
             if unit == "tick":
-                hint = "ticks are written without a unit"
+                hint = "write a number of ticks without a unit"
             elif re.fullmatch(r"(?i)mo|months?|y|yr|years?", word):
-                hint = "months and years have no fixed length; say how many days: `30 d`, `365 d`"
-            self.source.report("unknown-unit", f"`{word}` is no unit of time", self.span(word), hint)
+                hint = "months and years have no fixed length; write the number of days: `30 d`, `365 d`"
+            self.source.report("unknown-unit", f"`{word}` is not a unit of time", self.span(word), hint)
             raise Refused
         return Duration(amount * UNIT_MICROSECONDS[unit])

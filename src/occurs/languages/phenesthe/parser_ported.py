@@ -31,6 +31,6 @@ def check_chains(body: Relation, source: Text) -> None:
             sets = isinstance(outer, _SETS) and isinstance(inner, _SETS)
             relations = isinstance(outer, syntax.Related) and isinstance(inner, syntax.Related)
             if (sets or relations) and is_bare(outer, inner):
-                message = f"`{operator_text(inner)}` and `{operator_text(outer)}` in a row, without parentheses"
-                hint = "Phenesthe groups such chains to the right, Occurs to the left: write the parentheses"
+                message = f"`{operator_text(inner)}` and `{operator_text(outer)}` in a row need parentheses"
+                hint = "write the parentheses: Phenesthe groups such chains to the right, Occurs to the left"
                 source.report("ambiguous-chain", message, getattr(outer, "span", None), hint)

@@ -17,7 +17,7 @@ from occurs.languages.text import Text
 _WORDS = {
     "_INPUT": "`input`", "_INPUT_PHENOMENON": "`input_phenomenon`", "SORT": "`event`, `state`, `dynamic`",
     "FACT": "`fact`", "NAME": "a name", "UNIT": f"a unit of time ({', '.join(UNIT_WORDS[:4])} ...)",
-    "NUMBER": "a number", "STRING": "a text in quotes", "_AS": "`as changes`", "_CHANGES": "`changes`",
+    "NUMBER": "a number", "STRING": "a quoted string", "_AS": "`as changes`", "_CHANGES": "`changes`",
     "_WHERE": "`where`", "_COLON": "`:`", "_LPAR": "`(`", "_RPAR": "`)`", "_LBRACE": "`{`", "_RBRACE": "`}`",
     "_COMMA": "`,`", "REST": "`...`", "_NOT": "`not`", "EQ": "`=`",
 }  # fmt: skip
@@ -73,12 +73,12 @@ def _unsupported(piece: str, start: int, before: str) -> Special | None:
     """What only Phenesthe's own files may hold."""
     collector = re.search(r"\bcollector\s*\(", piece[: start + 1])
     if collector:
-        return "unsupported", "`collector` is not supported", "define what it collects as a phenomenon of its own"
+        return "unsupported", "`collector` is not supported", "define the collected phenomenon in a separate definition"
     if ":=" in piece[:start] or re.match(r"\s*:-", piece[start:]):
         rest = piece[start:]
         for goal in _PROLOG:
             if rest.startswith(goal) and not (goal.isalpha() and re.match(r"\w", rest[len(goal) :])):
-                hint = "conditions are comparisons and facts: compute in the comparison, as in `X + 1 > Y`"
+                hint = "a condition is a comparison or a fact: compute in the comparison, as in `X + 1 > Y`"
                 return "unsupported", f"the Prolog goal with `{goal}` is not supported", hint
     return None
 
@@ -87,24 +87,24 @@ def _special(text: str, before: str, expected: set[str], rest: str) -> Special |
     """The mistakes that deserve better words, with kind, message and hint."""
     hint: str | None = None
     if text in ("'", '"'):
-        return "syntax", "this text is not closed in its line", f"close it with {text}"
+        return "syntax", "this string is not closed on its line", f"close it with {text}"
     if text == "`":
-        return "syntax", "this name is not closed in its line", "a name in backquotes: `` `my name` ``"
+        return "syntax", "this name is not closed on its line", "close the backquotes: `` `my name` ``"
     if text == "." and re.match(r"\.\d", rest):
-        hint = "a number begins with a digit: `0.5`"
+        hint = "start a number with a digit: `0.5`"
     elif text in ("&", "|", "!"):
         hint = "write `and`, `or`, `not`"
     elif text == ">" and before.endswith("-"):
-        hint = "a state that one event begins and another one ends is `begins(V) ~> ends(V)`"
+        hint = "write a state from one event to another as `begins(V) ~> ends(V)`"
     elif text == ";":
-        hint = "a statement ends with a full stop"
+        hint = "end the statement with a full stop"
     elif not before and re.match(r"\w", text):
         near = difflib.get_close_matches(text.lower(), _STATEMENT, 1, 0.6)
         hint = f"did you mean `{near[0]}`?" if near else None
     elif re.match(r"~>|↣", text) and re.search(r"~>|↣", before):
-        hint = "a range has two operands: write parentheses, as in `a ~> end(b ~> c)`"
+        hint = "a range takes two operands: write parentheses, as in `a ~> end(b ~> c)`"
     elif "UNIT" in expected and re.fullmatch(r"[^\W\d]\w*", text) and re.search(r"\d$", before):
-        hint = "a duration is one number with one unit: `90 min`"
+        hint = "write a duration as one number with one unit: `90 min`"
     elif re.match(r"\w", text) and text not in syntax.KEYWORDS:
         known = [w for w in _INFIX if "RELATION" in expected or w in ("and", "or")]
         near = difflib.get_close_matches(text.lower(), known, 1, 0.7)

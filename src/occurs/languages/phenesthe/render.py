@@ -79,7 +79,7 @@ def _relation(node: Relation) -> tuple[str, int]:
         name = _phenomenon(node.name)
         bare = not arguments and not (name[0].isupper() and name[0] != "`")
         return (name if bare else f"{name}({', '.join(arguments)})"), PRIMARY
-    raise TypeError(f"no formula: {node!r}")
+    raise TypeError(f"not a formula: {node!r}")
 
 
 def _within(node: Relation, least: int) -> str:

@@ -118,7 +118,7 @@ def attribute(
 def _within(value: Any) -> Any:
     """A value; an overflow of int64 is an error."""
     if value is OVERFLOW:
-        raise InputProblem.of("overflow", "overflow of int64 in what is computed of an interval")
+        raise InputProblem.of("overflow", "overflow of int64 in a value computed from an interval")
     return value
 
 

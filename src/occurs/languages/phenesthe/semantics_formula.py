@@ -95,7 +95,7 @@ class Formulas:
                 return self.each(node.operand, lambda xs: intervals.filtered(xs, node.op, length, self.now))
             case syntax.Related():
                 return self.both(node, lambda xs, ys: intervals.related(node.rel, xs, ys))
-        raise TypeError(f"no formula: {type(node).__name__}")
+        raise TypeError(f"not a formula: {type(node).__name__}")
 
     # --- 4.2 Atoms, projection, joint bindings ------------------------------------------------------------------
 
@@ -207,7 +207,9 @@ class Formulas:
         """A duration in whole ticks."""
         exact = self.kind.convert(duration)
         if exact is None:
-            raise DefinitionProblem.of("missing-unit", "the duration and the time have no common unit", span=node.span)
+            raise DefinitionProblem.of(
+                "missing-unit", "the duration and the time column have no common unit", span=node.span
+            )
         if exact.denominator != 1 or exact <= 0:
             raise DefinitionProblem.of("bad-duration", "not a positive whole number of ticks", span=node.span)
         return int(exact)

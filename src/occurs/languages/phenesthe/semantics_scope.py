@@ -137,7 +137,9 @@ def unguarded(node: syntax.Relation) -> DefinitionProblem:
 
 def unbound(names: frozenset[str], node: syntax.Relation) -> DefinitionProblem:
     """The error of variables that nothing binds; the checks find it first."""
-    problem = DefinitionProblem.of("unbound-variable", f"nothing binds {', '.join(sorted(names))}", span=_span(node))
+    problem = DefinitionProblem.of(
+        "unbound-variable", f"unbound variables: {', '.join(sorted(names))}", span=_span(node)
+    )
     assert isinstance(problem, DefinitionProblem)
     return problem
 

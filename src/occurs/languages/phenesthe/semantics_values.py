@@ -94,7 +94,7 @@ def value(term: tree.Expr, binding: Mapping[str, Any]) -> Any:
             return strict(ARITHMETIC[term.op], value(term.left, binding), value(term.right, binding))
         case tree.Call():
             return called(term, binding)
-    raise TypeError(f"no term of Phenesthe: {type(term).__name__}")
+    raise TypeError(f"not a term of Phenesthe: {type(term).__name__}")
 
 
 def called(term: tree.Call, binding: Mapping[str, Any]) -> Any:
@@ -220,4 +220,4 @@ class Conditions:
             case Project():
                 inner = self.extended(node.operand, restricted(binding, variables(node)))
                 return kleene(_any, *(self.truth(node.operand, b) for b in inner))
-        raise TypeError(f"no condition of Phenesthe: {type(node).__name__}")
+        raise TypeError(f"not a condition of Phenesthe: {type(node).__name__}")
