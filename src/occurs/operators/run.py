@@ -89,14 +89,14 @@ class Run:
         raise InputProblem(
             Problem(
                 "overflow",
-                f"a number leaves the range of 64-bit integers in the rule for `{rule.output}`, "
-                f"at its terminator `{self.sources[0].type}` of time {time}",
+                f"a number overflows 64-bit integers in the rule for `{rule.output}`, "
+                f"at the terminator `{self.sources[0].type}` at time {time}",
                 file=rule.file,
                 span=rule.span,
                 source=rule.source,
                 definition=rule.definition,
                 value=time,
-                hint="use floats (multiply by 1.0), or a condition that keeps such values out",
+                hint="use floats (multiply by 1.0), or a condition that excludes such values",
             )
         )
 

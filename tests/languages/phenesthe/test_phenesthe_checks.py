@@ -217,7 +217,7 @@ def test_messages_say_what_is_where() -> None:
     assert message("event e : b(_).") == "`b` has 2 attributes, but this has 1 argument"
     assert message("state s : r ⊔ c.") == "`⊔` takes a state, but its right operand is an event formula"
     assert message("dynamic e : p(_) meets c.") == (
-        "`meets` takes a state or a dynamic phenomenon, and its right operand is an event formula"
+        "`meets` takes a state or a dynamic phenomenon, but its right operand is an event formula"
     )
     chain = "`before` and `before` in a row are read as `(c before r) before c`"
     assert message("dynamic e : c before r before c.") == chain

@@ -138,10 +138,10 @@ def overflow(name: str, where: str) -> InputProblem:
     return InputProblem(
         Problem(
             "overflow",
-            f"a number leaves the range of 64-bit integers in a condition of `{name}`, with {where}",
+            f"a number overflows 64-bit integers in a condition of `{name}`, with {where}",
             definition=name,
             value=where,
-            hint="use floats (multiply by 1.0), or a condition that keeps such values out",
+            hint="use floats (multiply by 1.0), or a condition that excludes such values",
         )
     )
 

@@ -132,7 +132,7 @@ def _length(m: Measured, starts: np.ndarray, ends: np.ndarray, definition: str) 
 
 
 def _overflow(m: Measured, definition: str) -> NoReturn:
-    message = f"a number leaves the range of 64-bit integers in `{m.name}` of `{definition}`"
+    message = f"a number overflows 64-bit integers in `{m.name}` of `{definition}`"
     raise InputProblem.of("overflow", message, definition=definition)
 
 

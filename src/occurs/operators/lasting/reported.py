@@ -56,7 +56,7 @@ class Reported(Mapping[str, Rows]):
     ) -> None:
         """``offsets``, ``data``: the texts.  Raises ArrowInvalid for 2 GB of them, of which there are no offsets."""
         if not len(offsets):
-            raise pa.ArrowInvalid("texts of 2 GB or more in one column")
+            raise pa.ArrowInvalid("a column has 2 GB of text or more")
         self.layout, self.counts, self.numbers, self.texts = layout, counts, numbers, (offsets, data)
         self._rows: dict[str, Rows] | None = None
 

@@ -61,7 +61,7 @@ class Texts:
         """The texts of ``codes``, all of them of texts that were encoded.  Raises ArrowInvalid for 2 GB of them."""
         offsets, data = written(self.ends, self.store, codes)
         if not len(offsets):
-            raise pa.ArrowInvalid("texts of 2 GB or more in one column")
+            raise pa.ArrowInvalid("a column has 2 GB of text or more")
         return Column(
             type, None, None, pa.StringArray.from_buffers(len(codes), pa.py_buffer(offsets), pa.py_buffer(data))
         )

@@ -34,8 +34,8 @@ class Ticks:
         if count > MOST:
             raise LimitProblem.of(
                 "too-many-instants",
-                f"`{self.name}` is true almost always, and the window has {count} ticks",
-                hint=f"at most {MOST} ticks are listed: join the negation with an event, or take a smaller window",
+                f"`{self.name}` is true almost always, but the window has {count} ticks",
+                hint=f"at most {MOST} ticks can be listed: combine the negation with an event, or use a smaller window",
             )
         time = np.arange(max(call.since, before) + 1, call.frontier + 1, dtype=np.int64)
         return state, Points((), time, call.since, call.complete)

@@ -134,7 +134,7 @@ def advance(
 
 
 def too_large(time: int) -> InputProblem:
-    return InputProblem.of("overflow", f"an integer does not fit into 64 bits at {time}")
+    return InputProblem.of("overflow", f"an integer does not fit in 64 bits at {time}")
 
 
 class _Leaves:
@@ -353,7 +353,7 @@ def restored(network: Network, tables: Mapping[str, pa.Table]) -> Memory:
     def matrix(name: str, *shape: int) -> np.ndarray:
         found = rows[name].combine_chunks().flatten().to_numpy(zero_copy_only=False)
         if len(found) != m * int(np.prod(shape)):
-            raise CheckpointProblem.damaged("the saved state of a trigger", "it is of another form")
+            raise CheckpointProblem.damaged("the saved state of a trigger", "it has another form")
         return np.array(found, np.int64).reshape(m, *shape)
 
     if not m:

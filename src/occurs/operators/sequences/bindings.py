@@ -121,7 +121,7 @@ class Bindings:
         return Column.of(got.values, raw).cast(type)
 
     def _overflow(self) -> OccursError:
-        text = f"a number leaves the range of 64-bit integers in `{self.pattern.name}`"
+        text = f"a number overflows 64-bit integers in `{self.pattern.name}`"
         return InputProblem.of("overflow", text)
 
     def _whole(self, e: tree.Whole) -> Column:

@@ -27,11 +27,11 @@ def overflow(sequence: Sequence, time: int) -> InputProblem:
     return InputProblem(
         Problem(
             "overflow",
-            f"a number leaves the range of 64-bit integers in a condition of `{sequence.name}`, at an event of "
+            f"a number overflows 64-bit integers in a condition of `{sequence.name}`, at an event at "
             f"time {time}",
             definition=sequence.name,
             value=time,
-            hint="use floats (multiply by 1.0), or a condition that keeps such values out",
+            hint="use floats (multiply by 1.0), or a condition that excludes such values",
         )
     )
 

@@ -140,8 +140,8 @@ class Machine:
         word = self.layout.word(node)
         raise LimitProblem.of(
             "max-instances",
-            f"`{self.sequence.name}`: more than {self.limit} partial matches live at once, the next one of `{word}`",
-            hint="bound the search with `timer:within`, `-[n]>` or a condition, or raise --max-instances",
+            f"`{self.sequence.name}`: more than {self.limit} partial matches at the same time, the next one of `{word}`",
+            hint="limit the pattern with `timer:within`, `-[n]>` or a condition, or increase --max-instances",
             definition=self.sequence.name,
         )
 
