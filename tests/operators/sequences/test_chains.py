@@ -195,7 +195,7 @@ def test_more_partial_matches_than_may_be() -> None:
     _, state = run(at_most.advance, at_most.fresh(), events, 0, 9, ())
     assert at_most.live(state) == 4
     fewer = replace(at_most, limit=3)
-    with pytest.raises(LimitProblem, match="`P`: more than 3 partial matches at the same time, the next one waits for `b`"):
+    with pytest.raises(LimitProblem, match="`P`: more than 3 partial matches at once, the next one waits for `b`"):
         run(fewer.advance, fewer.fresh(), events, 0, 9, ())
     with pytest.raises(LimitProblem, match="for its time"):
         run(fewer.advance, fewer.fresh(), [*events, {**event("B", 4), "id": 4}], 0, 5, ())

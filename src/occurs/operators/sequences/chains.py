@@ -148,7 +148,7 @@ class Chain:
                 name, tag = self.sequences[number].name, self.shapes[number].tags[k]
                 raise LimitProblem.of(
                     "max-instances",
-                    f"`{name}`: more than {self.limit} partial matches at the same time, the next one waits for "
+                    f"`{name}`: more than {self.limit} partial matches at once, the next one waits for "
                     + ("its time" if tag is None else f"`{tag}`"),
                     hint="limit the pattern with `timer:within` or a condition, or increase --max-instances",
                     definition=name,

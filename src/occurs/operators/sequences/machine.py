@@ -140,7 +140,7 @@ class Machine:
         word = self.layout.word(node)
         raise LimitProblem.of(
             "max-instances",
-            f"`{self.sequence.name}`: more than {self.limit} partial matches at the same time, the next one of `{word}`",
+            f"`{self.sequence.name}`: more than {self.limit} partial matches at once, the next one of `{word}`",
             hint="limit the pattern with `timer:within`, `-[n]>` or a condition, or increase --max-instances",
             definition=self.sequence.name,
         )
