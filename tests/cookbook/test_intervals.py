@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from cookbook.recipes import HOUR, MINUTE, compare, frames, history, rules, sql, tuples
+from cookbook.recipes import HOUR, MINUTE, START, compare, frames, history, rules, sql, tuples
 
 SEEDS = (1, 2, 3)
 EVER = float("inf")
@@ -140,3 +140,58 @@ def test_rendezvous_with_a_handover(seed):
         pairs = first.merge(second, how="cross").query("s1 < s2 < e1 < e2")
         expected |= {(p.s1, closed(p.e2), a, b) for p in pairs.itertuples()}
     compare(tuples(rules("rendezvous", "handover.phen").detect(frames(rows))["handover"]), expected)
+
+
+def outages(seed):
+    """Intervals for three services; those of one type and service may overlap, and the last ones are open."""
+    rows = history(seed, 900, 2 * MINUTE, {kind: {"service": ["a", "b", "c"]} for kind in ("Down", "Planned")})
+    for place, row in enumerate(rows):
+        open_ = row["type"] == "Down" and place > 890
+        row["end"] = None if open_ else row["time"] + (1 + (place * 7 + seed) % 9) * MINUTE
+    return rows
+
+
+def united(rows, kind, service):
+    """The intervals of a service; those that share an instant are one."""
+    out = []
+    for row in rows:
+        if row["type"] == kind and row["service"] == service:
+            start, stop = row["time"], EVER if row["end"] is None else row["end"]
+            if out and start <= out[-1][1]:
+                out[-1] = (out[-1][0], max(stop, out[-1][1]))
+            else:
+                out.append((start, stop))
+    return out
+
+
+def with_ends(rows):
+    """Tables of these rows, the ends as times."""
+    tables = frames(rows)
+    for table in tables.values():
+        table["end"] = START + pd.to_timedelta(table["end"], unit="s")
+    return tables
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_unplanned_downtime(seed):
+    rows, expected = outages(seed), []
+    now = max(row["end"] or row["time"] for row in rows)
+    for service in "abc":
+        rest, since = [], -EVER
+        for start, stop in [*united(rows, "Planned", service), (EVER, EVER)]:
+            rest.append((since + 1e-6, start - 1e-6 if start < EVER else EVER))
+            since = stop
+        left = [(round(a, 6), round(b, 6) if b < EVER else b) for a, b in meet(united(rows, "Down", service), rest)]
+        expected += [(a, closed(b), service) for a, b in longer(left, now, 5 * MINUTE)]
+    found = rules("unplanned-downtime", "downtime.phen").detect(with_ends(rows))
+    compare(tuples(found["unplanned"]), expected)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_maintenance_that_went_wrong(seed):
+    rows, expected = outages(seed), set()
+    for service in "abc":
+        for a, b in united(rows, "Planned", service):
+            expected |= {(a, closed(d), service) for c, d in united(rows, "Down", service) if a < c < b < d}
+    found = rules("unplanned-downtime", "overrun.phen").detect(with_ends(rows))
+    compare(tuples(found["overrun"]), expected)
