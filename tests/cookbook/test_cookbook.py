@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from cookbook.recipes import PAGES
 from docs.pages import RULES, blocks
 

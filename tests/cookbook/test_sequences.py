@@ -207,3 +207,14 @@ def test_burst_once_at_its_beginning(seed):
         (now, ip) for now, ip in busy if not any(ip == other and now - 600 < time < now for time, other in busy)
     ]
     compare(tuples(rules("burst-once", "begin.tesla").detect(frames(rows))["Begins"]), expected)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_burst_once_as_a_strategy(seed):
+    rows = list({(row["ip"], row["time"]): row for row in failures(seed)}.values())
+    last, expected = {}, []
+    for now, ip, count in inside(rows):
+        if count >= 5 and now - last.get(ip, -600) >= 600:
+            last[ip] = now
+            expected.append((now, ip))
+    compare(tuples(rules("burst-once", "burst.ptl").detect(frames(rows))["Burst"]), expected)
