@@ -7,7 +7,7 @@ folder of such files.  The phrases, with the reason and the replacement of each,
 
 Code is never read: blocks, inline code and link targets in Markdown, examples and code in docstrings.  In Python the
 linter reads every string of three words or more, and those docstrings that users see: of the names that ``occurs`` and
-``occurs.pipes`` export, and of commands.  A line with ``prose: ok`` in a comment is an exception.
+``occurs.pipes`` export, of commands, and of the functions that rules may call.  A line with ``prose: ok`` in a comment is an exception.
 
 The exit status is 1 if a phrase was found.
 """
@@ -171,13 +171,13 @@ def docstrings(node: ast.AST, name: str = "") -> Iterator[tuple[ast.Constant, st
         yield from docstrings(child, f"{name}.{inner}".strip(".") if inner else name)
 
 
-#: the name of every docstring that ``--help`` prints
+#: the name of every docstring that the command line prints: the help of commands, and the functions of rules
 COMMAND = "(command)"
 
 
 def is_command(node: ast.AST) -> bool:
-    """Is this a function that click makes a command of?"""
-    return any(re.search(r"\b(command|group)\(", ast.unparse(each)) for each in getattr(node, "decorator_list", []))
+    """Is this a command, or a function that ``occurs functions`` lists?"""
+    return any(re.search(r"\b(command|group|function)\(", ast.unparse(each)) for each in getattr(node, "decorator_list", []))
 
 
 def is_public(name: str, exported: set[str]) -> bool:

@@ -50,13 +50,13 @@ function = partial(declare, topic="numbers")
 
 @function(AMOUNT, result=0, example=((-3,), 3))
 def _abs(x: pa.Array) -> pa.Array:
-    """The amount without its sign."""
+    """The absolute value."""
     return pc.abs_checked(x)
 
 
 @function(AMOUNT, result=Type.INT, example=((-2.5,), -1))
 def sign(x: pa.Array) -> pa.Array:
-    """-1, 0 or 1; of NaN null."""
+    """-1, 0 or 1; null for NaN."""
     if pa.types.is_floating(x.type):
         x = pc.if_else(pc.is_nan(x), pa.scalar(None, x.type), x)
     return pc.sign(x).cast(pa.int64())
@@ -64,7 +64,7 @@ def sign(x: pa.Array) -> pa.Array:
 
 @function(NUMBER, INT, result=0, least=1, literal=(1,), example=((2.345, 2), 2.35))
 def _round(x: pa.Array, digits: int = 0) -> pa.Array:
-    """To ``digits`` places after the point (0; negative: before it); halves away from zero.  Ints stay ints."""
+    """Rounded to ``digits`` decimal places (default 0, or negative); halves away from zero.  Ints stay ints."""
     if pa.types.is_integer(x.type):
         return x if digits >= 0 else _round_ints(x, -digits)
     if digits == 0:
@@ -102,31 +102,31 @@ def _round_ints(x: pa.Array, places: int) -> pa.Array:
 
 @function(NUMBER, result=0, example=((-2.5,), -3.0))
 def floor(x: pa.Array) -> pa.Array:
-    """The greatest whole number that is not above; ints stay ints, floats floats."""
+    """The largest whole number that is not greater; ints stay ints, floats stay floats."""
     return x if pa.types.is_integer(x.type) else pc.floor(x)
 
 
 @function(NUMBER, result=0, example=((2.1,), 3.0))
 def ceil(x: pa.Array) -> pa.Array:
-    """The least whole number that is not below; ints stay ints, floats floats."""
+    """The smallest whole number that is not less; ints stay ints, floats stay floats."""
     return x if pa.types.is_integer(x.type) else pc.ceil(x)
 
 
 @function(NUMBER, result=0, example=((-2.9,), -2.0))
 def trunc(x: pa.Array) -> pa.Array:
-    """Without what is after the point."""
+    """The number without its fractional part."""
     return x if pa.types.is_integer(x.type) else pc.trunc(x)
 
 
 @function(FLOAT, result=Type.FLOAT, example=((2.25,), 1.5))
 def sqrt(x: pa.Array) -> pa.Array:
-    """The square root; of negative numbers null."""
+    """The square root; null for negative numbers."""
     return _nan_outside(pc.sqrt(x), x)
 
 
 @function(FLOAT, FLOAT, result=Type.FLOAT, example=((2, 10), 1024.0))
 def power(x: pa.Array, y: pa.Array) -> pa.Array:
-    """``x`` to the power ``y`` as a float; null outside the real numbers, infinite beyond float64."""
+    """``x`` to the power ``y`` as a float; null if it is not a real number, infinite beyond float64."""
     a, b = floats(x), floats(y)
     with np.errstate(all="ignore"):
         out = np.power(a, b)
@@ -148,37 +148,37 @@ def _logarithm(kernel: Any, x: pa.Array) -> pa.Array:
 
 @function(FLOAT, result=Type.FLOAT, example=((1,), 0.0))
 def ln(x: pa.Array) -> pa.Array:
-    """The natural logarithm; null for zero and below."""
+    """The natural logarithm; null for zero and negative numbers."""
     return _logarithm(pc.ln, x)
 
 
 @function(FLOAT, result=Type.FLOAT, example=((1000,), 3.0))
 def log10(x: pa.Array) -> pa.Array:
-    """The logarithm to base 10; null for zero and below."""
+    """The logarithm to base 10; null for zero and negative numbers."""
     return _logarithm(pc.log10, x)
 
 
 @function(FLOAT, result=Type.FLOAT, example=((8,), 3.0))
 def log2(x: pa.Array) -> pa.Array:
-    """The logarithm to base 2; null for zero and below."""
+    """The logarithm to base 2; null for zero and negative numbers."""
     return _logarithm(pc.log2, x)
 
 
 @function(FLOAT, result=Type.FLOAT, example=((0,), 0.0))
 def sin(x: pa.Array) -> pa.Array:
-    """The sine of an angle in radians; of infinities null."""
+    """The sine of an angle in radians; null for infinities."""
     return _nan_outside(pc.sin(x), x)
 
 
 @function(FLOAT, result=Type.FLOAT, example=((0,), 1.0))
 def cos(x: pa.Array) -> pa.Array:
-    """The cosine of an angle in radians; of infinities null."""
+    """The cosine of an angle in radians; null for infinities."""
     return _nan_outside(pc.cos(x), x)
 
 
 @function(FLOAT, result=Type.FLOAT, example=((0,), 0.0))
 def tan(x: pa.Array) -> pa.Array:
-    """The tangent of an angle in radians; of infinities null."""
+    """The tangent of an angle in radians; null for infinities."""
     return _nan_outside(pc.tan(x), x)
 
 
@@ -204,13 +204,13 @@ def distance(latitude: pa.Array, longitude: pa.Array, latitude2: pa.Array, longi
 
 @function(FLOAT, result=Type.FLOAT, example=((180,), math.pi))
 def radians(x: pa.Array) -> pa.Array:
-    """Degrees as radians."""
+    """Converts degrees to radians."""
     return from_numpy(np.radians(floats(x)), validity(x))
 
 
 @function(FLOAT, result=Type.FLOAT, example=((math.pi,), 180.0))
 def degrees(x: pa.Array) -> pa.Array:
-    """Radians as degrees."""
+    """Converts radians to degrees."""
     return from_numpy(np.degrees(floats(x)), validity(x))
 
 
@@ -220,13 +220,13 @@ function = partial(declare, topic="values")
 
 @function(ORDERED, result="alike", least=1, repeats=True, scalars=True, example=((3, 1, 2), 1))
 def least(*args: Any) -> Any:
-    """The least of the arguments; null if one is."""
+    """The smallest of the arguments; null if one of them is null."""
     return _with_nan(pc.min_element_wise(*args, skip_nulls=False), args)
 
 
 @function(ORDERED, result="alike", least=1, repeats=True, scalars=True, example=((3, 1, 2), 3))
 def greatest(*args: Any) -> Any:
-    """The greatest of the arguments; null if one is."""
+    """The largest of the arguments; null if one of them is null."""
     return _with_nan(pc.max_element_wise(*args, skip_nulls=False), args)
 
 
@@ -271,7 +271,7 @@ function = partial(declare, topic="types")
 
 @function(ANY, result=Type.STRING, typed=True, example=((1.0,), "1.0"))
 def string(x: pa.Array, types: tuple[Type, ...] = ()) -> pa.Array:
-    """The value as text: numbers so that they read back alike, times as ``2024-01-05T09:00:00Z``."""
+    """The value as text: numbers in the shortest exact form, times as ``2024-01-05T09:00:00Z``."""
     t = types[0]
     if t is Type.TIMESTAMP:
         text = pc.strftime(x.view(pa.timestamp("us")), format="%Y-%m-%dT%H:%M:%S")
@@ -300,7 +300,7 @@ def _parsed(text: pa.Array, pattern: str) -> pa.Array:
 
 @function(NUMBER | STRING | BOOL, result=Type.FLOAT, example=(("2.5",), 2.5))
 def _float(x: pa.Array) -> pa.Array:
-    """As a float: text in decimal notation, true 1.0, false 0.0; other text is null."""
+    """Converts to a float: text in decimal notation, true to 1.0, false to 0.0; null for other text."""
     if pa.types.is_string(x.type):
         # numpy reads every decimal to the nearest float and gives infinity beyond; "nan" and "inf" do not match
         text = _parsed(x, _NUMBER)
@@ -312,13 +312,13 @@ def _float(x: pa.Array) -> pa.Array:
 
 @function(NUMBER | STRING | BOOL, result=Type.FLOAT, example=(("x",), None))
 def number(x: pa.Array) -> pa.Array:
-    """The same as ``float``: text that is no number is null."""
+    """The same as ``float``: text that is not a number is null."""
     return _float(x)
 
 
 @function(NUMBER | STRING | BOOL, result=Type.INT, example=((-2.9,), -2))
 def _int(x: pa.Array) -> pa.Array:
-    """As an int: floats lose what is after the point, text is a whole number; null beyond int64."""
+    """Converts to an int; drops the fractional part.  Null beyond int64 and for text that is not a whole number."""
     if pa.types.is_floating(x.type):
         values = floats(x)
         inside = (values >= -(2.0**63)) & (values < 2.0**63)
@@ -341,5 +341,5 @@ def _int(x: pa.Array) -> pa.Array:
 
 @function(STRING, result=Type.TIMESTAMP, example=(("2024-01-05T09:00:00Z",), 1_704_445_200_000_000))
 def timestamp(x: pa.Array) -> pa.Array:
-    """Text as a time (ISO 8601; without zone: UTC); null if it is none."""
+    """Converts text to a time (ISO 8601, UTC if it has no zone); null for other text."""
     return functions_time.read_times(x)

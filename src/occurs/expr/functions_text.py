@@ -24,13 +24,13 @@ LONGEST = 1 << 20
 
 @function(STRING, result=Type.STRING, example=(("Ab",), "ab"))
 def lower(x: pa.Array) -> pa.Array:
-    """In small letters, by all of Unicode's rules."""
+    """The text in lower case, by the rules of Unicode."""
     return pc.ascii_lower(x) if _plain(x) else _each_text(x, str.lower)
 
 
 @function(STRING, result=Type.STRING, example=(("Ab",), "AB"))
 def upper(x: pa.Array) -> pa.Array:
-    """In capital letters, by all of Unicode's rules: ß becomes SS."""
+    """The text in upper case, by the rules of Unicode: ß becomes SS."""
     return pc.ascii_upper(x) if _plain(x) else _each_text(x, str.upper)
 
 
@@ -53,13 +53,13 @@ def length(x: pa.Array) -> pa.Array:
 
 @function(STRING, result=Type.STRING, least=1, repeats=True, scalars=True, example=(("a", "b", "c"), "abc"))
 def concat(*args: Any) -> Any:
-    """The texts one after the other; null if one is."""
+    """The strings joined together; null if one of them is null."""
     return pc.binary_join_element_wise(*args, "", null_handling="emit_null")
 
 
 @function(STRING, INT, INT, result=Type.STRING, least=2, literal=(1, 2), example=(("abcdef", 2, 3), "bcd"))
 def substring(x: pa.Array, start: int, size: int | None = None) -> pa.Array:
-    """From character ``start`` (the first is 1; negative: from the end), ``size`` characters or to the end."""
+    """``size`` characters (default: all) from position ``start``: 1 is the first, -1 the last."""
     if size is not None and size <= 0:
         return pc.utf8_slice_codeunits(x, 0, 0)
     if start < 0:
@@ -101,43 +101,43 @@ def right(x: pa.Array, size: int) -> pa.Array:
 
 @function(STRING, STRING, result=Type.STRING, least=1, literal=(1,), example=(("  a ",), "a"))
 def trim(x: pa.Array, characters: str | None = None) -> pa.Array:
-    """Without white space (or the ``characters``) at both ends."""
+    """The text without white space (or ``characters``) at both ends."""
     return pc.utf8_trim_whitespace(x) if characters is None else pc.utf8_trim(x, characters=characters)
 
 
 @function(STRING, STRING, result=Type.STRING, least=1, literal=(1,), example=((" a ",), "a "))
 def ltrim(x: pa.Array, characters: str | None = None) -> pa.Array:
-    """Without white space (or the ``characters``) at the start."""
+    """The text without white space (or ``characters``) at the start."""
     return pc.utf8_ltrim_whitespace(x) if characters is None else pc.utf8_ltrim(x, characters=characters)
 
 
 @function(STRING, STRING, result=Type.STRING, least=1, literal=(1,), example=((" a ",), " a"))
 def rtrim(x: pa.Array, characters: str | None = None) -> pa.Array:
-    """Without white space (or the ``characters``) at the end."""
+    """The text without white space (or ``characters``) at the end."""
     return pc.utf8_rtrim_whitespace(x) if characters is None else pc.utf8_rtrim(x, characters=characters)
 
 
 @function(STRING, STRING, STRING, result=Type.STRING, literal=(1, 2), example=(("banana", "an", "-"), "b--a"))
 def replace(x: pa.Array, old: str, new: str) -> pa.Array:
-    """With ``new`` wherever ``old`` was; an empty ``old`` is nowhere."""
+    """Every ``old`` replaced by ``new``; an empty ``old`` replaces nothing."""
     return pc.replace_substring(x, pattern=old, replacement=new) if old else x
 
 
 @function(STRING, STRING, result=Type.BOOL, literal=(1,), example=(("abc", "ab"), True))
 def starts_with(x: pa.Array, part: str) -> pa.Array:
-    """Whether the text begins so."""
+    """True if the text starts with ``part``."""
     return pc.starts_with(x, pattern=part)
 
 
 @function(STRING, STRING, result=Type.BOOL, literal=(1,), example=(("abc", "bc"), True))
 def ends_with(x: pa.Array, part: str) -> pa.Array:
-    """Whether the text ends so."""
+    """True if the text ends with ``part``."""
     return pc.ends_with(x, pattern=part)
 
 
 @function(STRING, STRING, result=Type.BOOL, literal=(1,), example=(("abc", "d"), False))
 def contains(x: pa.Array, part: str) -> pa.Array:
-    """Whether the text has this part."""
+    """True if the text contains ``part``."""
     return pc.match_substring(x, pattern=part)
 
 
@@ -152,19 +152,19 @@ def _position(x: pa.Array, part: str) -> pa.Array:
 
 @function(STRING, STRING, result=Type.INT, literal=(0,), example=(("c", "abc"), 3))
 def position(part: str, x: pa.Array) -> pa.Array:
-    """Where ``part`` first stands in the text, from 1; 0 if nowhere."""
+    """The position of the first ``part``, from 1; 0 if there is none."""
     return _position(x, part)
 
 
 @function(STRING, STRING, result=Type.INT, literal=(1,), example=(("abc", "c"), 3))
 def strpos(x: pa.Array, part: str) -> pa.Array:
-    """Where ``part`` first stands in the text, from 1; 0 if nowhere."""
+    """The position of the first ``part``, from 1; 0 if there is none."""
     return _position(x, part)
 
 
 @function(STRING, STRING, INT, result=Type.STRING, literal=(1, 2), example=(("a,b,c", ",", 2), "b"))
 def split_part(x: pa.Array, separator: str, n: int) -> pa.Array:
-    """Part ``n`` (from 1; negative: from the last) of the text split at ``separator``; empty if there is none."""
+    """Part ``n`` (from 1; negative: from the last) of the text split at ``separator``; empty if it does not exist."""
     if n == 0:
         return pa.nulls(len(x), pa.string())
     if not separator:
@@ -195,19 +195,19 @@ def _pad(x: pa.Array, width: int, fill: str, left: bool) -> pa.Array:
 
 @function(STRING, INT, STRING, result=Type.STRING, least=2, literal=(1, 2), example=(("7", 3, "0"), "007"))
 def lpad(x: pa.Array, width: int, fill: str = " ") -> pa.Array:
-    """Filled up on the left to ``width`` characters, or cut to them."""
+    """The text padded on the left to ``width`` characters, or cut to them."""
     return _pad(x, width, fill, True)
 
 
 @function(STRING, INT, STRING, result=Type.STRING, least=2, literal=(1, 2), example=(("ab", 5, "xy"), "abxyx"))
 def rpad(x: pa.Array, width: int, fill: str = " ") -> pa.Array:
-    """Filled up on the right to ``width`` characters, or cut to them."""
+    """The text padded on the right to ``width`` characters, or cut to them."""
     return _pad(x, width, fill, False)
 
 
 @function(STRING, INT, result=Type.STRING, literal=(1,), example=(("ab", 3), "ababab"))
 def repeat(x: pa.Array, times: int) -> pa.Array:
-    """The text so many times."""
+    """The text repeated ``times`` times."""
     if times > LONGEST:
         return pa.nulls(len(x), pa.string())
     return pc.binary_repeat(x, max(0, times))
@@ -215,7 +215,7 @@ def repeat(x: pa.Array, times: int) -> pa.Array:
 
 @function(STRING, result=Type.STRING, example=(("abc",), "cba"))
 def reverse(x: pa.Array) -> pa.Array:
-    """The characters from the last to the first."""
+    """The characters in reverse order."""
     return pc.utf8_reverse(x)
 
 
@@ -233,7 +233,7 @@ _PATTERN = {1: regexp_problem}
 
 @function(STRING, STRING, result=Type.BOOL, literal=(1,), problem=_PATTERN, example=(("abc", "^a.c$"), True))
 def regexp_like(x: pa.Array, pattern: str) -> pa.Array:
-    """Whether the regular expression (RE2) matches somewhere; null if it is none."""
+    """True if the regular expression (RE2) matches somewhere; null if the pattern is not valid."""
     if regexp_problem(pattern):
         return pa.nulls(len(x), pa.bool_())
     return pc.match_substring_regex(x, pattern=pattern)
@@ -249,7 +249,7 @@ def regexp_like(x: pa.Array, pattern: str) -> pa.Array:
     example=(("a1b22", "[0-9]+", "-"), "a-b-"),
 )
 def regexp_replace(x: pa.Array, pattern: str, new: str) -> pa.Array:
-    """With ``new`` wherever the regular expression (RE2) matches; ``\\1`` is the first group."""
+    """Every match of the regular expression (RE2) replaced by ``new``; ``\\1`` is the first group."""
     try:
         return pc.replace_substring_regex(x, pattern=pattern, replacement=new)
     except pa.ArrowInvalid:  # no regular expression, or a group that it lacks: the documented answer is null
@@ -267,8 +267,8 @@ def regexp_replace(x: pa.Array, pattern: str, new: str) -> pa.Array:
     example=(("room 12", "room ([0-9]+)", 1), "12"),
 )
 def regexp_extract(x: pa.Array, pattern: str, group: int = 0) -> pa.Array:
-    """The first match of the regular expression (RE2), or one of its groups (from 1; empty if it took no part); null
-    if there is no match, or no such group."""
+    """The first match of the regular expression (RE2), or one of its groups (from 1; empty if the group
+    did not match); null if there is no match, or no such group."""
     if regexp_problem(pattern):
         return pa.nulls(len(x), pa.string())
     if not group:
@@ -310,7 +310,7 @@ def sha256(x: pa.Array) -> pa.Array:
 
 @function(STRING, INT, result=Type.INT, literal=(1,), example=(("abc", 10), 4))
 def bucket(x: pa.Array, size: int) -> pa.Array:
-    """A number from 0 to ``size`` - 1 that only depends on the text, for samples: the first 8 bytes of its SHA-256
+    """A number from 0 to ``size`` - 1 that depends only on the text, for sampling: the first 8 bytes of its SHA-256
     digest, modulo ``size``; null if ``size`` is not positive."""
     if size <= 0:
         return pa.nulls(len(x), pa.int64())

@@ -86,11 +86,11 @@ def _date(x: pa.Array) -> pa.Array:
     return pc.floor_temporal(x, unit="day").cast(pa.date32()).cast(pa.string())
 
 
-_calendar("day_name", "The English name of the day of the week.", lambda x: pa.array(_DAYS).take(_weekday(x)),
+_calendar("day_name", "The English name of the weekday.", lambda x: pa.array(_DAYS).take(_weekday(x)),
           Type.STRING, "Friday")  # fmt: skip
 _calendar("month_name", "The English name of the month.", lambda x: pa.array(_MONTHS).take(pc.subtract(pc.month(x), 1)),
           Type.STRING, "January")  # fmt: skip
-_calendar("is_weekend", "Whether it is Saturday or Sunday.", lambda x: pc.greater_equal(_weekday(x), 5),
+_calendar("is_weekend", "True on Saturday and Sunday.", lambda x: pc.greater_equal(_weekday(x), 5),
           Type.BOOL, False)  # fmt: skip
 _calendar("date", "The date as text, `2024-01-05`.", _date, Type.STRING, "2024-01-05")
 
@@ -117,7 +117,7 @@ def _unit(word: str) -> str | None:
 )
 def date_trunc(unit: str, x: pa.Array, zone: str = "UTC") -> pa.Array:
     """The start of the year, quarter, month, week (Monday), day, hour, minute, second or millisecond, in UTC or in the
-    zone that is named; of another unit null."""
+    given time zone; null for another unit."""
     short = _unit(unit)
     if short is None or zone_problem(zone):
         return pa.nulls(len(x), pa.int64())
