@@ -37,7 +37,7 @@ def refuse(finding: Finding) -> None:
 
 
 class Box:
-    """A processor with ``inputs`` and ``outputs`` ports.  ``name`` is for messages."""
+    """A processor with input and output ports.  ``name``: its name in messages."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Box:
 
     @property
     def kind_name(self) -> str:
-        """What it is: ``Lift``."""
+        """The name of its kind, such as ``Lift``."""
         return type(self).__name__ if type(self) is not Box or self.processor is None else self.processor.kind_name
 
     def __str__(self) -> str:
@@ -73,14 +73,14 @@ class Box:
     # --- ports ------------------------------------------------------------------------------------------------------
 
     def out(self, port: int = 0) -> Pipe:
-        """The pipe of an output."""
+        """The pipe at output ``port``."""
         from occurs.pipes.pipe import Pipe
 
         self.need_port("output", port, self.outputs)
         return Pipe(self, port)
 
     def need_port(self, what: str, port: int, there: int) -> None:
-        """ConnectionProblem if there is no such port."""
+        """Check that a port exists; raises ConnectionProblem if not."""
         if not isinstance(port, int) or not 0 <= port < there:
             many = f"{there} {what}{'s' * (there != 1)}"
             raise ConnectionProblem.at(
@@ -88,7 +88,8 @@ class Box:
             )
 
     def connect(self, port: int, pipe: Pipe) -> None:
-        """Connect an input, once; ConnectionProblem if it is not there, connected, or of another type."""
+        """Connect a pipe to an input; raises ConnectionProblem if the input does not exist, is already connected, or
+        has another type."""
         self.need_port("input", port, self.inputs)
         known = self.sources[port]
         if known is not None:
@@ -113,11 +114,11 @@ class Box:
 
     @property
     def kinds(self) -> list[Kind]:
-        """The types of the outputs, ``any`` as long as they are not known."""
+        """The types of the outputs; ``any`` while they are unknown."""
         return self._kinds or [ANY] * self.outputs
 
     def kinds_for(self, given: Sequence[Kind]) -> list[Kind]:
-        """The types of the outputs for those of the inputs."""
+        """The types of the outputs, given the types of the inputs."""
         assert self.processor is not None
         return Typing(report=refuse).of(Node(self.processor), given)
 
@@ -148,7 +149,7 @@ class Box:
     # --- nodes ------------------------------------------------------------------------------------------------------
 
     def make(self, inputs: list[Made]) -> list[Made]:
-        """What comes out, for what comes in."""
+        """The outputs, given the inputs."""
         if any(isinstance(i, Expr) for i in inputs):
             raise DefinitionProblem.of("sort", f"the input of {self} is a constant, which has no events of its own")
         assert self.processor is not None
@@ -156,7 +157,7 @@ class Box:
         return [node.out(k) for k in range(self.outputs)]
 
     def settle(self) -> None:
-        """Make the node, if everything before it is made."""
+        """Make the node as soon as the nodes of all inputs are made."""
         if self._made is None and all(s is not None and s._box._made is not None for s in self.sources):
             self._made = self.make([s._box._made[s._port] for s in self.sources if s is not None and s._box._made])
             if self._kinds is None:
@@ -164,7 +165,7 @@ class Box:
 
     @property
     def made(self) -> list[Made]:
-        """What comes out; ConnectionProblem if an input is not connected."""
+        """The outputs; raises ConnectionProblem if an input is not connected."""
         for box in _before(self):
             for port, source in enumerate(box.sources):
                 if source is None:
@@ -273,7 +274,7 @@ class Parameter(Box):
 
 
 class Fork(Box):
-    """n copies of its input."""
+    """Copies its input to n outputs."""
 
     def __init__(self, n: int = 2, *, name: str | None = None) -> None:
         from occurs.pipes.constants import whole

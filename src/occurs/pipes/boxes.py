@@ -18,42 +18,42 @@ from occurs.pipes.pipe import _operand, cumulative
 
 
 class Cumulate(Box):
-    """Σ."""
+    """Combines the items so far with a function, such as a running sum."""
 
     def __init__(self, function: Any, start: Any = None, *, name: str | None = None) -> None:
         super().__init__(cumulative(function, start), name=name)
 
 
 class Decimate(Box):
-    """x_0, x_n, x_2n .."""
+    """Every n-th item: x_0, x_n, x_2n .."""
 
     def __init__(self, n: int, last: bool = False, *, name: str | None = None) -> None:
         super().__init__(tree.Decimate(whole(n, 1, "Decimate"), last), name=name)
 
 
 class Freeze(Box):
-    """x_0 once per item."""
+    """The first item, repeated for every item."""
 
     def __init__(self, *, name: str | None = None) -> None:
         super().__init__(tree.Freeze(), name=name)
 
 
 class Trim(Box):
-    """x_n, x_{n+1} .."""
+    """Skips the first n items."""
 
     def __init__(self, n: int, *, name: str | None = None) -> None:
         super().__init__(tree.Trim(whole(n, 0, "Trim")), name=name)
 
 
 class Filter(Box):
-    """n:n-1; the last input is the guard."""
+    """The items for which the guard, which is the last input, is true."""
 
     def __init__(self, n: int = 2, *, name: str | None = None) -> None:
         super().__init__(tree.Filter(), whole(n, 2, "Filter"), n - 1, name=name)
 
 
 class Slice(Box):
-    """Slices; ``form``: ``map``, ``each`` or ``last``."""
+    """Runs an inner processor separately for every key; ``form``: ``map``, ``each`` or ``last``."""
 
     def __init__(
         self,
@@ -71,70 +71,70 @@ class Slice(Box):
 
 
 class First(Box):
-    """The first n."""
+    """The first n items."""
 
     def __init__(self, n: int = 1, *, name: str | None = None) -> None:
         super().__init__(tree.First(whole(n, 0, "First")), name=name)
 
 
 class Last(Box):
-    """The last item, at the end."""
+    """The last item, emitted at the end of the trace."""
 
     def __init__(self, *, name: str | None = None) -> None:
         super().__init__(tree.Last(), name=name)
 
 
 class Every(Box):
-    """The first item, then the first one that is so much later than the last one kept."""
+    """The first item, then each first item that is at least a duration later than the last one kept."""
 
     def __init__(self, width: Any, *, name: str | None = None) -> None:
         super().__init__(tree.Every(duration(width)), name=name)
 
 
 class Where(Box):
-    """The items of which a function is true."""
+    """The items for which a function is true."""
 
     def __init__(self, condition: Any, *, name: str | None = None) -> None:
         super().__init__(tree.Where(as_function(condition)), name=name)
 
 
 class StopWhen(Box):
-    """The items before the first of which a function is true."""
+    """The items before the first one for which a function is true."""
 
     def __init__(self, condition: Any, *, name: str | None = None) -> None:
         super().__init__(tree.StopWhen(as_function(condition)), name=name)
 
 
 class Merge(Box):
-    """The items of n inputs, by step."""
+    """The items of n inputs in the order of their steps."""
 
     def __init__(self, n: int = 2, *, name: str | None = None) -> None:
         super().__init__(tree.Merge(), whole(n, 1, "Merge"), 1, name=name)
 
 
 class Insert(Box):
-    """n times a constant before the first item."""
+    """Inserts a constant n times before the first item."""
 
     def __init__(self, n: int, value: Any, *, name: str | None = None) -> None:
         super().__init__(tree.Insert(whole(n, 0, "Insert"), _operand(value)), name=name)
 
 
 class Repeat(Box):
-    """Each item n times."""
+    """Repeats each item n times."""
 
     def __init__(self, n: int, *, name: str | None = None) -> None:
         super().__init__(tree.Repeat(whole(n, 0, "Repeat")), name=name)
 
 
 class RepeatBy(Box):
-    """Each item of input 0 as often as input 1 says."""
+    """Repeats each item of input 0; the item of input 1 is the number of repetitions."""
 
     def __init__(self, *, name: str | None = None) -> None:
         super().__init__(tree.RepeatBy(), 2, 1, name=name)
 
 
 class Pack(Box):
-    """Lists of the items of input 0, cut where input 1 is true."""
+    """Lists of the items of input 0; a new list starts where input 1 is true."""
 
     def __init__(self, *, name: str | None = None) -> None:
         super().__init__(tree.Pack(), 2, 1, name=name)
@@ -148,14 +148,14 @@ class Unpack(Box):
 
 
 class Each(Box):
-    """An inner processor run on the elements of each list."""
+    """Runs an inner processor on the elements of each list."""
 
     def __init__(self, inner: Callable[..., Any], *, name: str | None = None) -> None:
         super().__init__(tree.Each(inner_of(inner, [ANY], "a run on lists")), name=name)
 
 
 class Reset(Box):
-    """An inner processor on input 0, which starts afresh when input 1 is true."""
+    """Runs an inner processor on input 0 and restarts it when input 1 is true."""
 
     def __init__(self, inner: Callable[..., Any], *, name: str | None = None) -> None:
         super().__init__(tree.Reset(inner_of(inner, [ANY], "a reset")), 2, 1, name=name)

@@ -13,14 +13,14 @@ from occurs.pipes.pipe import on_bad_named
 
 
 class Mutator(Box):
-    """A constant, once per item."""
+    """A constant, repeated for every item."""
 
     def __init__(self, value: Any, *, name: str | None = None) -> None:
         super().__init__(tree.Lift((constant(value),)), name=name)
 
 
 class SliceEach(Slice):
-    """A tuple (key, value) per item that a slice gives."""
+    """A tuple (key, value) for every item that a slice emits."""
 
     def __init__(
         self, key: Any, inner: Callable[..., Any], explode: bool = False, until: Any = None, *, name: str | None = None
@@ -29,7 +29,7 @@ class SliceEach(Slice):
 
 
 class SliceLast(Slice):
-    """The list of the newest items of the slices that an item makes give something."""
+    """The list of the newest items of the slices in which an item causes output."""
 
     def __init__(
         self, key: Any, inner: Callable[..., Any], explode: bool = False, until: Any = None, *, name: str | None = None
@@ -38,7 +38,7 @@ class SliceLast(Slice):
 
 
 class Count(Box):
-    """How many items there were, nulls included."""
+    """The number of items so far, including nulls."""
 
     def __init__(self, *, name: str | None = None) -> None:
         super().__init__(tree.Count(), name=name)
@@ -59,70 +59,70 @@ class StandardDeviation(Box):
 
 
 class Threshold(Box):
-    """x if x > limit, else 0."""
+    """Each item that is greater than the limit; otherwise 0."""
 
     def __init__(self, limit: float, *, name: str | None = None) -> None:
         super().__init__(tree.Threshold(limit), name=name)
 
 
 class Smooth(Box):
-    """The mean of the last n, from item n-1 on."""
+    """The mean of the last n items, starting with item n-1."""
 
     def __init__(self, n: int, *, name: str | None = None) -> None:
         super().__init__(tree.Smooth(whole(n, 1, "Smooth")), name=name)
 
 
 class Peaks(Box):
-    """x if it is greater than the r items before and not less than the r items after, else 0."""
+    """Each item that is greater than the r items before it and not less than the r items after it; otherwise 0."""
 
     def __init__(self, r: int = 1, *, name: str | None = None) -> None:
         super().__init__(tree.Peaks(whole(r, 1, "Peaks")), name=name)
 
 
 class Plateaus(Box):
-    """The mean of the last n if they differ by no more than the tolerance, else 0."""
+    """The mean of the last n items if they differ by at most the tolerance; otherwise 0."""
 
     def __init__(self, n: int, tolerance: float = 0, *, name: str | None = None) -> None:
         super().__init__(tree.Plateaus(whole(n, 1, "Plateaus"), tolerance), name=name)
 
 
 class DeadTime(Box):
-    """After an item that is not zero the next n are 0."""
+    """Sets the next n items to 0 after every item that is not zero."""
 
     def __init__(self, n: int, *, name: str | None = None) -> None:
         super().__init__(tree.DeadTime(whole(n, 0, "DeadTime")), name=name)
 
 
 class Xml(Box):
-    """XML documents of texts; ``on_bad="null"``: null of what is malformed."""
+    """Parses texts as XML documents; ``on_bad="null"``: null for malformed texts instead of an error."""
 
     def __init__(self, on_bad: str = "error", *, name: str | None = None) -> None:
         super().__init__(tree.Xml(on_bad_named(on_bad)), name=name)
 
 
 class Json(Box):
-    """JSON documents of texts; ``on_bad="null"``: null of what is malformed."""
+    """Parses texts as JSON documents; ``on_bad="null"``: null for malformed texts instead of an error."""
 
     def __init__(self, on_bad: str = "error", *, name: str | None = None) -> None:
         super().__init__(tree.Json(on_bad_named(on_bad)), name=name)
 
 
 class Tuples(Box):
-    """Tuples of lines of CSV; the first line names the columns."""
+    """Parses lines of CSV as tuples; the first line names the columns."""
 
     def __init__(self, *, name: str | None = None) -> None:
         super().__init__(tree.Tuples(), name=name)
 
 
 class Regex(Box):
-    """A tuple of the groups of the first match."""
+    """A tuple with the groups of the first match of a regular expression."""
 
     def __init__(self, pattern: str, *names: str, name: str | None = None) -> None:
         super().__init__(tree.Regex(pattern, names), name=name)
 
 
 class Print(Box):
-    """The items as they are; they are also written to stderr."""
+    """Passes the items through and writes them to stderr."""
 
     def __init__(self, *, name: str | None = None) -> None:
         super().__init__(tree.Print(), name=name)

@@ -19,7 +19,7 @@ Build = Callable[[Sequence[Expr]], tuple[Expr, ...]]
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A function: its results for ``arity`` arguments (None: as many as it is given)."""
+    """A function of ``arity`` arguments (None: any number)."""
 
     name: str
     arity: int | None
@@ -27,7 +27,8 @@ class Function:
     outputs: int = 1
 
     def results(self, arguments: Sequence[Expr]) -> tuple[Expr, ...]:
-        """Its results as expressions of these arguments; DefinitionProblem (``arity``) if they are too few or many."""
+        """Its results as expressions of these arguments; raises DefinitionProblem (``arity``) if their number is
+        wrong."""
         if self.arity is not None and len(arguments) != self.arity:
             many = f"{self.arity} argument{'s' * (self.arity != 1)}"
             raise DefinitionProblem.of("arity", f"function `{self.name}` takes {many}, not {len(arguments)}")
@@ -42,12 +43,13 @@ class Function:
 
     @property
     def expression(self) -> Expr:
-        """Its one result as an expression of the inputs."""
+        """Its single result as an expression of the inputs."""
         (found,) = self.expressions()
         return found
 
     def bind(self, left: Any = None, right: Any = None, **at: Any) -> Function:
-        """With an argument fixed: ``left=`` the first, ``right=`` the second, ``_2=`` the third and so on."""
+        """The function with an argument fixed: ``left=`` is the first, ``right=`` the second, ``_2=`` the third, and so
+        on."""
         given = {0: left, 1: right, **{_position(n): v for n, v in at.items()}}
         fixed = {i: _argument(v) for i, v in given.items() if v is not None}
         if self.arity is not None and any(i >= self.arity for i in fixed):
@@ -61,7 +63,8 @@ class Function:
         return Function(self.name, None if self.arity is None else self.arity - len(fixed), build, self.outputs)
 
     def after(self, *inner: Function) -> Function:
-        """Of the results of other functions, which all take the same arguments: ``f.after(g)(x)`` is ``f(g(x))``."""
+        """The function applied to the results of other functions: ``f.after(g)(x)`` is ``f(g(x))``.  The other
+        functions take the same arguments."""
         arities = {g.arity for g in inner if g.arity is not None}
         if len(arities) > 1:
             raise DefinitionProblem.of("arity", "the inner functions take different numbers of arguments")
@@ -198,10 +201,11 @@ def as_function(value: Any, inputs: int = 1) -> Expr:
 def function(
     *, inputs: Sequence[Any], outputs: Sequence[Any] = (Any,), vectorised: bool = True
 ) -> Callable[[Callable[..., Any]], Function]:
-    """Makes a function of one in Python: ``inputs`` and ``outputs`` are types (``float``, ``"list<int>"``).
+    """Makes a Python function usable in pipes; ``inputs`` and ``outputs`` are types (``float``, ``"list<int>"``).
 
-    ``vectorised``: it takes NumPy arrays, one per input, and gives one, or a tuple of one per output; else it is called
-    for every row, with values as ``run`` gives them.  A null argument makes the results null; it is not called for it.
+    ``vectorised``: the function takes one NumPy array per input and returns one array, or a tuple with one array per
+    output.  Otherwise it is called for every row, with values like those that ``run`` returns.  If an argument is null,
+    the results are null and the function is not called.
     """
     from occurs.pipes.foreign import by_rows, of_arrays
 

@@ -13,7 +13,8 @@ from occurs.pipes.pipe import as_pipe
 
 
 class Lift(Lifted):
-    """``Lift(f)``: a box that applies a function to every front; ``inputs``: how many, if it takes any number."""
+    """``Lift(f)``: a box that applies a function to the items at each position.  ``inputs``: the number of inputs, if
+    the function takes any number."""
 
     def __init__(
         self, function: Function, *, early: bool = False, inputs: int | None = None, name: str | None = None
@@ -29,7 +30,8 @@ class Lift(Lifted):
 
 
 def lift(function: Function, early: bool = False) -> Callable[..., Any]:
-    """The function over pipes: one pipe per result.  ``early``: emitted as soon as the items present decide it."""
+    """The function over pipes, with one pipe per result.  ``early``: emit a result as soon as the present items decide
+    it."""
 
     def apply(*operands: Any) -> Any:
         box = Lift(function, early=early, inputs=len(operands), name=getattr(function, "name", None))

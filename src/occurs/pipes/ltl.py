@@ -1,8 +1,8 @@
 """Formulas over pipes: temporal operators and quantifiers (pipes.md, 2.3, 4.5, 4.6).
 
-``G F X U forall exists`` judge every position (Boolean), ``always sometime after upto every some`` what is known of the
-first one (Troolean).  A formula is one operator, however many calls it is made of: an operand that is a formula becomes
-part of it, any other pipe is an atom.
+``G F X U forall exists`` evaluate every position (Boolean); ``always sometime after upto every some`` evaluate only the
+first position, which may still be undecided (Troolean).  Nested calls make one formula: an operand that is a formula
+becomes part of it, and any other pipe is an atom.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _Box(Box):
 
 
 def is_formula(pipe: Pipe) -> bool:
-    """Whether a pipe is a formula."""
+    """True if the pipe is a formula."""
     return isinstance(pipe._box, _Box)
 
 
@@ -109,22 +109,22 @@ def _formula(word: str, troolean: bool | None, make: Callable[..., Part], *opera
 
 
 def G(p: Any) -> Pipe:
-    """Globally: from here on always."""
+    """Globally: true at this and every later position."""
     return _formula("G", False, tree.Globally, p)
 
 
 def F(p: Any) -> Pipe:
-    """Eventually: here or later."""
+    """Eventually: true at this or a later position."""
     return _formula("F", False, tree.Eventually, p)
 
 
 def X(p: Any) -> Pipe:
-    """Next: at the next position."""
+    """Next: true at the next position."""
     return _formula("X", False, tree.Next, p)
 
 
 def U(p: Any, q: Any) -> Pipe:
-    """Until: ``q`` here or later, and ``p`` until then."""
+    """Until: ``q`` is true at this or a later position, and ``p`` at every position before it."""
     return _formula("U", False, tree.Until, p, q)
 
 
@@ -132,22 +132,22 @@ def U(p: Any, q: Any) -> Pipe:
 
 
 def always(p: Any) -> Pipe:
-    """G of the first position."""
+    """``G``, evaluated at the first position."""
     return _formula("always", True, tree.Globally, p)
 
 
 def sometime(p: Any) -> Pipe:
-    """F of the first position."""
+    """``F``, evaluated at the first position."""
     return _formula("sometime", True, tree.Eventually, p)
 
 
 def after(p: Any) -> Pipe:
-    """X of the first position."""
+    """``X``, evaluated at the first position."""
     return _formula("after", True, tree.Next, p)
 
 
 def upto(p: Any, q: Any) -> Pipe:
-    """U of the first position."""
+    """``U``, evaluated at the first position."""
     return _formula("upto", True, tree.Until, p, q)
 
 
@@ -155,22 +155,22 @@ def upto(p: Any, q: Any) -> Pipe:
 
 
 def and_(p: Any, q: Any) -> Pipe:
-    """Both; one of them is a formula."""
+    """True if both are true; at least one operand is a formula."""
     return _formula("and_", None, tree.And, p, q)
 
 
 def or_(p: Any, q: Any) -> Pipe:
-    """One or both; one of them is a formula."""
+    """True if one of them is true; at least one operand is a formula."""
     return _formula("or_", None, tree.Or, p, q)
 
 
 def implies(p: Any, q: Any) -> Pipe:
-    """``q`` if ``p``; one of them is a formula."""
+    """True if ``p`` is false or ``q`` is true; at least one operand is a formula."""
     return _formula("implies", None, tree.Implies, p, q)
 
 
 def not_(p: Any) -> Pipe:
-    """The opposite of a formula."""
+    """The negation of a formula."""
     return _formula("not_", None, tree.Not, p)
 
 
@@ -178,22 +178,22 @@ def not_(p: Any) -> Pipe:
 
 
 def forall(variable: str, domain: Any, pipe: Pipe, inner: Callable[[Pipe], Pipe]) -> Pipe:
-    """For every ``$variable`` in ``domain(item)`` the ``inner`` formula holds on the trace from here on."""
+    """True if the ``inner`` formula holds from this position on for every ``$variable`` in ``domain(item)``."""
     return _quantified("forall", False, True, variable, domain, pipe, inner)
 
 
 def exists(variable: str, domain: Any, pipe: Pipe, inner: Callable[[Pipe], Pipe]) -> Pipe:
-    """For some ``$variable`` in ``domain(item)`` the ``inner`` formula holds on the trace from here on."""
+    """True if the ``inner`` formula holds from this position on for some ``$variable`` in ``domain(item)``."""
     return _quantified("exists", False, False, variable, domain, pipe, inner)
 
 
 def every(variable: str, domain: Any, pipe: Pipe, inner: Callable[[Pipe], Pipe]) -> Pipe:
-    """``forall`` of the first position."""
+    """``forall``, evaluated at the first position."""
     return _quantified("every", True, True, variable, domain, pipe, inner)
 
 
 def some(variable: str, domain: Any, pipe: Pipe, inner: Callable[[Pipe], Pipe]) -> Pipe:
-    """``exists`` of the first position."""
+    """``exists``, evaluated at the first position."""
     return _quantified("some", True, False, variable, domain, pipe, inner)
 
 

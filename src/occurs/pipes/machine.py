@@ -17,7 +17,7 @@ from occurs.pipes.pipe import Pipe, _operand
 
 @dataclass(frozen=True)
 class When:
-    """``When(fn(guard), "t", set={"n": fn("$n + 1")})``: if the guard is true, go to a state; set registers."""
+    """``When(fn(guard), "t", set={"n": fn("$n + 1")})``: if the guard is true, set registers and go to state ``t``."""
 
     guard: Any
     target: str
@@ -26,7 +26,7 @@ class When:
 
 @dataclass(frozen=True)
 class Otherwise:
-    """If no guard of the state is true, wherever it stands."""
+    """The transition that is taken if no guard of the state is true."""
 
     target: str
     set: Mapping[str, Any] = field(default_factory=dict)
@@ -34,14 +34,15 @@ class Otherwise:
 
 @dataclass(frozen=True)
 class State:
-    """``output``: a constant, ``fn(..)``, or SILENT; a state without transitions is final."""
+    """A state with its transitions; a state without transitions is final.  ``output``: a constant, ``fn(..)``, or
+    SILENT."""
 
     output: Any = SILENT
     transitions: Sequence[When | Otherwise] = ()
 
 
 class Machine(Box):
-    """A machine of ``inputs`` inputs."""
+    """A Moore machine with ``inputs`` inputs."""
 
     def __init__(
         self,
@@ -96,5 +97,5 @@ def _transitions(state: State, inputs: int) -> tuple[tree.Transition, ...]:
 
 
 def machine(*pipes: Pipe, start: str, states: Mapping[str, State], registers: Mapping[str, Any] | None = None) -> Pipe:
-    """The outputs of a Moore machine over the fronts of some pipes."""
+    """The output of a Moore machine that reads several pipes, one item of each at a time."""
     return Machine(start, states, registers, inputs=len(pipes), sources=pipes).out()

@@ -18,9 +18,10 @@ from occurs.pipes.pipe import Pipe
 
 
 def source(*types: str, type: Any = None) -> Pipe:
-    """The events of a type, or of several.
+    """The events of one type, or of several types.
 
-    ``type``: what an item is, if no tables tell: a type (``int``, ``"list<text>"``), a mapping from columns to types.
+    ``type``: the type of an item, if no table defines it: a type (``int``, ``"list<text>"``) or a mapping from columns
+    to types.
     """
     if not types:
         raise DefinitionProblem.of("arity", "a source needs an event type")
@@ -28,7 +29,7 @@ def source(*types: str, type: Any = None) -> Pipe:
 
 
 class Source(Box):
-    """The events of some types."""
+    """A source of events of given types."""
 
     def __init__(self, *types: str, type: Any = None) -> None:
         super().__init__(tree.Events(types, _item(type)), 0, 1, name=", ".join(types))
@@ -51,12 +52,12 @@ def _item(given: Any) -> Kind:
 
 
 def var(name: str) -> Pipe:
-    """``$name``: the variable of a quantifier, ``slice``, a register."""
+    """``$name``: the variable of a quantifier, ``slice``, or a register."""
     return Parameter(Param(name.lstrip("$")), name=f"${name.lstrip('$')}").out()
 
 
 def window(width: Any, inner: Callable[..., Any], *pipes: Pipe) -> Any:
-    """The last item of ``inner`` on every window of some pipes; one pipe per output of it."""
+    """The last item of ``inner`` on every window over one or more pipes, with one pipe per output of ``inner``."""
     box = Window(width, inner, inputs=len(pipes), sources=pipes)
     outputs = tuple(box.out(k) for k in range(box.outputs))
     return outputs[0] if len(outputs) == 1 else outputs
@@ -80,27 +81,27 @@ class Window(Box):
 
 
 def filter(*pipes: Pipe, guard: Pipe) -> Any:
-    """The fronts of some pipes of which the guard is true; one pipe for each."""
+    """The items at the positions where the guard is true, with one pipe per input."""
     box = Box(tree.Filter(), len(pipes) + 1, len(pipes), sources=[*pipes, guard])
     outputs = tuple(box.out(k) for k in range(box.outputs))
     return outputs[0] if len(outputs) == 1 else outputs
 
 
 def merge(*pipes: Pipe) -> Pipe:
-    """The items of all, by step, then by the number of the pipe."""
+    """The items of all pipes in the order of their steps, then of the pipes."""
     return Box(tree.Merge(), len(pipes), 1, sources=pipes).out()
 
 
 def collect_map(keys: Pipe, values: Pipe) -> Pipe:
-    """The map of the fronts so far."""
+    """The map from the keys to the values so far."""
     return Box(tree.CollectMap(), 2, 1, sources=[keys, values]).out()
 
 
 def select(columns: Any, from_: Any, where: Any = None) -> Pipe:
-    """``SELECT .. FROM .. WHERE ..``: the i-th items of some pipes joined, filtered, and made to tuples.
+    """``SELECT .. FROM .. WHERE ..``: joins the i-th items of several pipes, filters them, and makes tuples.
 
-    ``columns``: a mapping from names to functions (or one function: its bare value).  ``from_``: a pipe, a list of
-    pipes, or a mapping from names to pipes, by which functions speak of them (``fn("a.v * b.v")``).
+    ``columns``: a mapping from names to functions, or one function for a bare value.  ``from_``: a pipe, a list of
+    pipes, or a mapping from names to pipes; functions refer to the pipes by these names (``fn("a.v * b.v")``).
     """
     named = from_ if isinstance(from_, Mapping) else {}
     pipes = list(named.values()) if named else [from_] if isinstance(from_, Pipe) else list(from_)
@@ -143,5 +144,5 @@ class Group:
 
 
 def box(build: Callable[..., Any], *, name: str | None = None) -> Group:
-    """A group of boxes, built from the pipes that go in."""
+    """A group of boxes as one box, built by a function of its input pipes."""
     return Group(build, name)

@@ -24,8 +24,8 @@ GROUP = "occurs.palettes"
 
 @dataclass(frozen=True)
 class Palette:
-    """``functions``: made with ``@pipes.function(..)``, by the names they have in texts (lower case).  ``phrases``:
-    eSQL text that defines phrases, and nothing else."""
+    """A set of functions and phrases for eSQL.  ``functions``: made with ``@pipes.function(..)``, by their lower-case
+    names in eSQL.  ``phrases``: eSQL text that defines only phrases."""
 
     functions: Mapping[str, Function] = field(default_factory=dict)
     phrases: str = ""

@@ -23,9 +23,10 @@ AT_END = ("nothing", "finite", "null")
 
 
 class Pipe(Infix):
-    """An output of a box.  Immutable: every operation gives a new one, and using a pipe twice forks it.
+    """An output of a box.  A pipe is immutable: every operation returns a new pipe, and a pipe can be used several
+    times.
 
-    ``x.price`` selects an attribute of tuples, as ``x["price"]`` does, which also works for the names of methods.
+    ``x.price`` selects an attribute of tuples; ``x["price"]`` also works for attributes with the name of a method.
     """
 
     __slots__ = ("_box", "_port")
@@ -44,18 +45,19 @@ class Pipe(Infix):
 
     @property
     def item_type(self) -> Kind:
-        """The type of its items, ``any`` as long as it is not known."""
+        """The type of its items; ``any`` while it is unknown."""
         return self._box.kinds[self._port]
 
     @property
     def parameter(self) -> Expr | None:
-        """The constant or the variable that it is, if it has no events."""
+        """The constant or variable of a pipe without events; None for other pipes."""
         found = None if self._box._made is None else self._box._made[self._port]
         return found if isinstance(found, Expr) else None
 
     @property
     def graph(self) -> GraphPipe:
-        """The pipe of the graph that the boxes make; DefinitionProblem if it is a constant, ConnectionProblem."""
+        """The pipe in the graph of all boxes; raises DefinitionProblem for a constant, ConnectionProblem for an open
+        input."""
         found = self._box.made[self._port]
         if isinstance(found, Expr):
             raise DefinitionProblem.of("sort", f"{self._box} is a constant, which has no events of its own")
@@ -83,27 +85,28 @@ class Pipe(Infix):
     # --- 4.2 --------------------------------------------------------------------------------------------------------
 
     def constant(self, value: Any) -> Pipe:
-        """The constant, once per item (Mutator)."""
+        """A constant, repeated for every item (Mutator)."""
         return Box(tree.Lift((constant(value),)), sources=[self]).out()
 
     def cumulate(self, function: Any, start: Any = None) -> Pipe:
-        """Σ: o_i = f(o_{i-1}, x_i), o_{-1} = start; that of 4.3 if it is None."""
+        """Combines the items so far: o_i = f(o_{i-1}, x_i) with o_{-1} = start.  ``start`` None: the default of the
+        function (4.3)."""
         return Box(cumulative(function, start), sources=[self]).out()
 
     def decimate(self, n: int, last: bool = False) -> Pipe:
-        """x_0, x_n, x_2n ..; ``last``: at the end the last item, if it was none of them."""
+        """Every n-th item: x_0, x_n, x_2n ..; ``last``: also the last item of the trace."""
         return self._through(tree.Decimate(whole(n, 1, "Decimate"), last))
 
     def freeze(self) -> Pipe:
-        """x_0 once per item."""
+        """The first item, repeated for every item."""
         return self._through(tree.Freeze())
 
     def trim(self, n: int) -> Pipe:
-        """x_n, x_{n+1} .."""
+        """Skips the first n items."""
         return self._through(tree.Trim(whole(n, 0, "Trim")))
 
     def filter(self, guard: Pipe) -> Pipe:
-        """The items of which the guard is true, front by front."""
+        """The items for which the item of the guard at the same position is true."""
         return Box(tree.Filter(), 2, 1, sources=[self, guard]).out()
 
     def window(self, width: Any, inner: Callable[..., Any]) -> Any:
@@ -113,15 +116,15 @@ class Pipe(Infix):
         return window(width, inner, self)
 
     def slice(self, key: Any, inner: Callable[..., Any], explode: bool = False, until: Any = None) -> Pipe:
-        """After every item the map {key: newest item of ``inner`` on the items of this key}."""
+        """Runs ``inner`` separately for every key; emits, after every item, the map {key: newest item of ``inner``}."""
         return self._slice("map", key, inner, explode, until)
 
     def slice_each(self, key: Any, inner: Callable[..., Any], explode: bool = False, until: Any = None) -> Pipe:
-        """A tuple (key, value) per item that a slice gives."""
+        """A tuple (key, value) for every item that a slice emits."""
         return self._slice("each", key, inner, explode, until)
 
     def slice_last(self, key: Any, inner: Callable[..., Any], explode: bool = False, until: Any = None) -> Pipe:
-        """The list of the newest items of the slices that an item makes give something."""
+        """The list of the newest items of the slices in which an item causes output."""
         return self._slice("last", key, inner, explode, until)
 
     def _slice(self, form: str, key: Any, inner: Callable[..., Any], explode: bool, until: Any) -> Pipe:
@@ -134,37 +137,38 @@ class Pipe(Infix):
     # --- 4.3 --------------------------------------------------------------------------------------------------------
 
     def first(self, n: int = 1) -> Pipe:
-        """The first n; then the trace ends."""
+        """The first n items; then the trace ends."""
         return self._through(tree.First(whole(n, 0, "First")))
 
     def last(self) -> Pipe:
-        """The last item, at the end."""
+        """The last item, emitted at the end of the trace."""
         return self._through(tree.Last())
 
     def every(self, width: Any) -> Pipe:
-        """The first item, then the first one that is so much (``"10 s"``) later than the last one kept."""
+        """The first item, then each first item that is at least a duration (``"10 s"``) later than the last one
+        kept."""
         return self._through(tree.Every(duration(width)))
 
     def where(self, condition: Any) -> Pipe:
-        """The items of which a function is true."""
+        """The items for which a function is true."""
         return self._through(tree.Where(as_function(condition)))
 
     def stop_when(self, condition: Any) -> Pipe:
-        """The items before the first of which a function is true."""
+        """The items before the first one for which a function is true."""
         return self._through(tree.StopWhen(as_function(condition)))
 
     def insert(self, n: int, value: Any) -> Pipe:
-        """n times a constant before the first item."""
+        """Inserts a constant n times before the first item."""
         return self._through(tree.Insert(whole(n, 0, "Insert"), _operand(value)))
 
     def repeat(self, times: int | Pipe) -> Pipe:
-        """Each item so many times; a pipe says how often for each."""
+        """Repeats each item n times; if n is a pipe, its items are the numbers of repetitions."""
         if isinstance(times, Pipe):
             return Box(tree.RepeatBy(), 2, 1, sources=[self, times]).out()
         return self._through(tree.Repeat(whole(times, 0, "Repeat")))
 
     def pack(self, guard: Pipe) -> Pipe:
-        """When the guard is true the list of the items so far; the next begins with this item."""
+        """Emits the list of the items so far when the guard is true; the next list starts with this item."""
         return Box(tree.Pack(), 2, 1, sources=[self, guard]).out()
 
     def unpack(self) -> Pipe:
@@ -180,7 +184,7 @@ class Pipe(Infix):
         return self._through(tree.Each(inner_of(inner, [element], "a run on lists")))
 
     def reset_by(self, guard: Pipe, inner: Callable[..., Any]) -> Pipe:
-        """When the guard is true the last item of ``inner``, which then starts afresh."""
+        """Emits the last item of ``inner`` when the guard is true, and restarts ``inner``."""
         from occurs.pipes.inner import inner_of
 
         return Box(tree.Reset(inner_of(inner, [self.item_type], "a reset")), 2, 1, sources=[self, guard]).out()
@@ -200,41 +204,42 @@ class Pipe(Infix):
     # --- 4.8 --------------------------------------------------------------------------------------------------------
 
     def xml(self, on_bad: str = "error") -> Pipe:
-        """XML documents of texts; ``on_bad="null"``: null of what is malformed."""
+        """Parses texts as XML documents; ``on_bad="null"``: null for malformed texts instead of an error."""
         return self._through(tree.Xml(on_bad_named(on_bad)))
 
     def json(self, on_bad: str = "error") -> Pipe:
-        """JSON documents of texts; ``on_bad="null"``: null of what is malformed."""
+        """Parses texts as JSON documents; ``on_bad="null"``: null for malformed texts instead of an error."""
         return self._through(tree.Json(on_bad_named(on_bad)))
 
     def tuples(self) -> Pipe:
-        """Tuples of lines of CSV; the first line names the columns."""
+        """Parses lines of CSV as tuples; the first line names the columns."""
         return self._through(tree.Tuples())
 
     def regex(self, pattern: str, *names: str) -> Pipe:
-        """A tuple of the groups of the first match."""
+        """A tuple with the groups of the first match of a regular expression."""
         return self._through(tree.Regex(pattern, names))
 
     def print(self) -> Pipe:
-        """The items as they are; they are also written to stderr."""
+        """Passes the items through and writes them to stderr."""
         return self._through(tree.Print())
 
     # --- the end and the run ----------------------------------------------------------------------------------------
 
     def at_end(self, policy: str) -> Pipe:
-        """What the end says of the formulas of this pipe that are open then: ``nothing``, ``finite`` or ``null``."""
+        """Sets the verdict of undecided formulas at the end of the trace: ``nothing``, ``finite`` or ``null``."""
         if policy not in AT_END:
             raise DefinitionProblem.of("unknown-name", f"at_end must be one of {', '.join(AT_END)}, not {policy!r}")
         return AtEnd(policy, self).out()
 
     def named(self, name: str, *, about: bool = False) -> Any:
-        """A definition: its items are events of the type ``name``."""
+        """Makes a definition of the pipe: its items are events of the type ``name``."""
         from occurs.pipes.programs import Named
 
         return Named(name, self, about)
 
     def open(self, *, time_unit: str | None = None) -> Push:
-        """A run to push values into; ``time_unit``: what one tick is (``"s"``), for durations with units."""
+        """Opens a run for pushing values; ``time_unit``: the unit of integer times (``"s"``), for durations with
+        units."""
         from occurs.pipes.running import Push
 
         return Push(self, time_unit)
@@ -242,13 +247,13 @@ class Pipe(Infix):
     def pull(
         self, sources: Mapping[str, Iterable[Any]] | Iterable[Any], *, time_unit: str | None = None
     ) -> Pull:
-        """An iterator over the output for these sources."""
+        """An iterator over the output, given the items of the sources."""
         from occurs.pipes.running import Pull
 
         return Pull(self, sources, time_unit)
 
     def run(self, sources: Any, ended: bool = True, *, time_unit: str | None = None) -> Any:
-        """The values of the output for whole sources: ``{name: values}``, or a table."""
+        """The values of the output for complete sources: ``{name: values}`` or a table."""
         from occurs.pipes.running import run
 
         return run(self, sources, ended, time_unit)
@@ -263,7 +268,7 @@ def as_pipe(value: Any) -> Pipe:
 
 
 class Constant(Parameter):
-    """A constant, for the inputs of functions."""
+    """A constant that functions can take as input."""
 
     def __init__(self, value: Any, *, name: str | None = None) -> None:
         super().__init__(constant(value), name=name)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Named:
-    """A pipe whose items are events of the type ``name``; ``about``: with the time of the event they speak of."""
+    """A pipe whose items are events of the type ``name``; ``about``: add the time of the event that an item refers
+    to."""
 
     name: str
     pipe: Pipe
@@ -25,7 +26,8 @@ class Named:
 
     @property
     def definition(self) -> Definition:
-        """The definition; DefinitionProblem (``reserved-name``) if a column of its tuples has a name of its own."""
+        """The definition; raises DefinitionProblem (``reserved-name``) if a column of its tuples has a reserved
+        name."""
         columns = self.pipe.item_type.columns or ()
         for column, _ in columns:
             if column in RESERVED_OUTPUT:
@@ -36,9 +38,9 @@ class Named:
 
 
 def program(*pipes: Pipe | Named) -> Program:
-    """A program of pipes: it detects as any other, on tables here and on Spark.
+    """Makes a program of pipes; like any other program it runs in this process and on Spark.
 
-    An event is a tuple of its attributes; a pipe without a name gives rows of the type ``Result``.
+    An event is a tuple of its attributes.  The items of a pipe without a name are rows of the type ``Result``.
     """
     from occurs.bound import Read
     from occurs.languages.language import Texts

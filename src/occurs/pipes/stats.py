@@ -9,20 +9,20 @@ from occurs.pipes.pipe import Pipe
 
 
 def mean(x: Pipe) -> Pipe:
-    """Their mean."""
+    """The mean of the items so far."""
     return moment(x, 1)
 
 
 def moment(x: Pipe, n: int) -> Pipe:
-    """The mean of x^n."""
+    """The mean of x^n over the items so far."""
     return Box(tree.Moment(whole(n, 0, "moment")), sources=[x]).out()
 
 
 def standard_deviation(x: Pipe) -> Pipe:
-    """Their population standard deviation."""
+    """The population standard deviation of the items so far."""
     return Box(tree.Deviation(), sources=[x]).out()
 
 
 def count(x: Pipe) -> Pipe:
-    """How many there were, nulls included."""
+    """The number of items so far, including nulls."""
     return Box(tree.Count(), sources=[x]).out()
