@@ -165,8 +165,8 @@ def test_the_mode_is_one_of_three() -> None:
         [sys.executable, "-c", "import occurs.kernel"], env={**os.environ, "OCCURS_KERNELS": "fast"},
         capture_output=True, text=True,
     )  # fmt: skip
-    assert "OCCURS_KERNELS is 'fast'" in done.stderr
-    assert "hint: it is plain, compiled or auto" in done.stderr
+    assert "invalid OCCURS_KERNELS='fast'" in done.stderr
+    assert "hint: use plain, compiled or auto" in done.stderr
 
 
 def test_much_work_is_compiled(made: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,7 +263,7 @@ def test_a_folder_that_others_may_write_is_not_used(
     cache.mkdir(parents=True)
     cache.chmod(0o777)
     assert kernelcache.folder() is None
-    assert "others may write it" in caplog.text
+    assert "other users can write to it" in caplog.text
     cachefolder.folder.cache_clear()
     cache.chmod(0o700)
     assert kernelcache.folder() == cache
@@ -295,7 +295,7 @@ def test_who_waits_is_told_once(made: Make, caplog: pytest.LogCaptureFixture, mo
     module.total.dispatcher(np.ones(3, np.int64))
     module.slow.dispatcher(np.ones(3))
     told = [record.message for record in caplog.records]
-    assert told == ["compiling kernels, once on a machine; it takes some seconds"]
+    assert told == ["compiling kernels; this takes a few seconds, once per machine"]
 
 
 # -- beside the work ---------------------------------------------------------------------------------------------------
@@ -410,7 +410,7 @@ def test_warm_tells_of_a_kernel_that_cannot_be_kept(made: Make, cache: Path) -> 
            "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); from occurs.kernelwork import main; main(True)"  # fmt: skip
     with pytest.MonkeyPatch.context() as small:
         small.setattr(kernelwork, "_COMMAND", [sys.executable, "-c", code])
-        with pytest.raises(ResourceProblem, match="slow was not compiled: a compiled kernel could not be kept"):
+        with pytest.raises(ResourceProblem, match="slow was not compiled: a compiled kernel could not be stored"):
             kernelwork.warm(lines, 1, lambda done, of: None)
 
 

@@ -78,9 +78,9 @@ def test_files_of_several_languages(tmp_path: Path) -> None:
 def test_the_language_may_be_said(tmp_path: Path) -> None:
     (tmp_path / "rules.txt").write_text("input event a(X). event e(X) : a(X).")
     assert occurs.load(tmp_path / "rules.txt", language="phenesthe").reads == {"a"}
-    with pytest.raises(UsageProblem, match=r"no language is known for .*rules.txt"):
+    with pytest.raises(UsageProblem, match=r"the language of .*rules.txt is unknown"):
         occurs.load(tmp_path / "rules.txt")
-    with pytest.raises(UsageProblem, match="there is no language `prolog`"):
+    with pytest.raises(UsageProblem, match="unknown language `prolog`"):
         occurs.parse("a.", "prolog")
 
 

@@ -34,7 +34,7 @@ def check_flags(**given: Any) -> None:
     """Raise UsageProblem for an option that is neither true nor false."""
     for name, value in given.items():
         if not isinstance(value, bool | np.bool_):
-            raise UsageProblem.of("bad-option", f"{name}: True or False was expected, not {short(value)}")
+            raise UsageProblem.of("bad-option", f"{name} must be True or False, not {short(value)}")
 
 
 def schema_of(type: str, given: Schema | Mapping[str, str]) -> Schema:
@@ -42,13 +42,13 @@ def schema_of(type: str, given: Schema | Mapping[str, str]) -> Schema:
     if isinstance(given, Schema):
         return given
     if not isinstance(given, Mapping) or not all(isinstance(n, str) for n in given):
-        text = f"the schema of `{type}` is not a mapping from attributes to types: {short(given)}"
+        text = f"the schema of `{type}` must be a mapping from attributes to types, not {short(given)}"
         raise UsageProblem.of("bad-option", text, hint='such as {"v": "int"}')
     names = {str(t): t for t in (Type.INT, Type.FLOAT, Type.STRING, Type.BOOL, Type.TIMESTAMP)}
     lists = {n: named_list(str(t)) for n, t in given.items()}
     for name, t in given.items():
         if str(t) not in names and lists[name] is None:
-            text = f"`{t}` is no type (attribute `{name}` of `{type}`)"
+            text = f"`{t}` is not a type (attribute `{name}` of `{type}`)"
             raise UsageProblem.of("bad-option", text, hint=did_you_mean(str(t), [*names, "list<int>"], "types"))
     records = tuple((n, k) for n, k in lists.items() if k is not None)
     return Schema(tuple((n, names.get(str(t), Type.RECORD)) for n, t in given.items()), records=records)
@@ -68,8 +68,8 @@ def named(events: Any, names: Mapping[int, str]) -> Any:
     if isinstance(events, Mapping):
         for name in events:
             if not (isinstance(name, str) and is_text(name)) and name is not None and name not in names:
-                hint = "a mapping goes from the names of event types to their tables"
-                raise UsageProblem.of("bad-table", f"a table has the name {short(name)}, which is not text", hint=hint)
+                hint = "a mapping must have the names of event types as keys and tables as values"
+                raise UsageProblem.of("bad-table", f"the name of a table must be text, not {short(name)}", hint=hint)
     texts = {str(number): name for number, name in names.items()}
     if isinstance(events, list | tuple):
         return [replace(s, type=texts.get(s.type or "", s.type)) if isinstance(s, Source) else s for s in events]
@@ -77,7 +77,7 @@ def named(events: Any, names: Mapping[int, str]) -> Any:
         return events
     out = {texts.get(str(t), t): table for t, table in events.items()}
     if len(out) < len(events):
-        raise UsageProblem.of("duplicate-name", f"two tables of one type: {', '.join(f'`{t}`' for t in events)}")
+        raise UsageProblem.of("duplicate-name", f"two tables have the same type: {', '.join(f'`{t}`' for t in events)}")
     return out
 
 
@@ -100,11 +100,11 @@ def sources_of(events: Any) -> Any:
 def fact_tables(given: Mapping[str, Any], declared: Mapping[str, Schema]) -> dict[str, pa.Table]:
     """Facts as their declarations say.  Raises UsageProblem for one that is not declared, and InputProblem."""
     if not isinstance(given, Mapping) or not all(isinstance(n, str) for n in given):
-        raise UsageProblem.of("bad-option", f"facts: a mapping from names to tables was expected, not {short(given)}")
+        raise UsageProblem.of("bad-option", f"facts must be a mapping from names to tables, not {short(given)}")
     unread = [n for n in given if n not in declared]
     if unread:
         text = f"no definition of this program reads facts: {', '.join(f'`{n}`' for n in unread)}"
-        hint = f"a .phen file declares them, `input fact {unread[0]}(a, b).`; TESLA rules read events only"
+        hint = f"declare them in a .phen file, `input fact {unread[0]}(a, b).`; TESLA rules read only events"
         if declared:
             hint = did_you_mean(unread[0], declared, "facts")
         raise UsageProblem.of("unsupported", text, hint=hint)
@@ -120,9 +120,9 @@ def windows_of(window: Any, step: Any, others: Sequence[str]) -> tuple[Any, Any]
         return None
     if window is None or step is None:
         there, missing = ("--window", "--step") if step is None else ("--step", "--window")
-        raise UsageProblem.of("bad-option", f"{there} without {missing}", hint="windows need both")
+        raise UsageProblem.of("bad-option", f"{there} needs {missing}", hint="give both options")
     if others:
-        text = f"--window: there are definitions in {', '.join(n.upper() for n in others)}"
-        hint = "windows are for programs of definitions in Phenesthe only"
+        text = f"--window cannot be used with definitions in {', '.join(n.upper() for n in others)}"
+        hint = "only programs that consist of Phenesthe definitions have windows"
         raise UsageProblem.of("unsupported", text, hint=hint)
     return window, step

@@ -41,7 +41,7 @@ class Read:
             parsed[name] = _told_apart([given for _, given in own], parsed[name])
             for (_, (_, file, _)), tree in zip(own, parsed[name].files, strict=True):
                 if not tree.statements and not parsed[name].problems:
-                    text = "there is no statement in this text"
+                    text = "this text has no statement"
                     empty.append(Problem("no-statement", text, severity="warning", file=file))
         return cls(parsed, numbers, tuple(empty))
 

@@ -31,11 +31,13 @@ def folder(name: str) -> Path | None:
             found.mkdir(mode=0o755, parents=True, exist_ok=True)
             trusted = _trusted(found.resolve())
         except OSError as problem:
-            _log.debug("nothing can be kept in %s: %s", found, problem)
+            _log.debug("compiled kernels cannot be stored in %s: %s", found, problem)
             continue
         if trusted:
             return found
-        _log.warning("%s belongs to another user or others may write it: nothing is kept there", found)
+        _log.warning(
+            "compiled kernels are not stored in %s: it belongs to another user, or other users can write to it", found
+        )
     return None
 
 

@@ -199,7 +199,7 @@ class CheckpointProblem(OccursError, ValueError):
     @classmethod
     def damaged(cls, what: object, why: object, hint: str | None = None) -> Self:
         """``what``: a file of a checkpoint, or a saved piece, that cannot be read as it was written."""
-        anew = "put it back from a copy; or start with a new --checkpoint (--replay-from fills its past)"
+        anew = "restore it from a backup, or start with a new --checkpoint (--replay-from fills its past)"
         return cls.of("bad-checkpoint", f"{what} is damaged: {why}", hint=hint or anew)
 
 
@@ -224,7 +224,7 @@ def did_you_mean(name: str, known: Sequence[str] | Iterable[str], what: str = "k
     if near:
         return "did you mean " + " or ".join(f"`{n}`" for n in near) + "?"
     if not names:
-        return f"there are no {what} names here"
+        return f"there are no {what}" if what != "known" else "no names are known here"
     return f"{what}: " + ", ".join(f"`{n}`" for n in names[:12]) + (", ..." if len(names) > 12 else "")
 
 

@@ -265,7 +265,7 @@ def chosen(reported: tuple[str, ...], only: list[str] | None) -> tuple[str, ...]
     if only is None:
         return reported
     if isinstance(only, str) or not isinstance(only, Iterable):
-        raise UsageProblem.of("bad-option", f"only: a list of types was expected, not {short(only)}")
+        raise UsageProblem.of("bad-option", f"only must be a list of types, not {short(only)}")
     names = [str(name) for name in only]  # some values have no hash
     known, asked = set(reported), set(names)
     for name in names:

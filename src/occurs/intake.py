@@ -66,8 +66,8 @@ class Intake:
     def refuse_files(self, where: str) -> None:
         """Raise UsageProblem if a definition reads a text file, which ``where`` cannot."""
         for file in self._unbound.text_files.values():
-            text = f"`{file.definition}` reads FILE {file.path!r}, which is a history, not {where}"
-            hint = "find it with `occurs run` or Program.detect on tables; or give the lines as events"
+            text = f"`{file.definition}` reads FILE {file.path!r}, which can only be read as a history, not as {where}"
+            hint = "use `occurs run` or Program.detect on tables, or pass the lines as events"
             raise UsageProblem.of("unsupported", text, file=file.file, span=file.span, hint=hint)
 
     def history(self, events: Any, options: InputOptions, *, declared: bool = False) -> History:
@@ -101,7 +101,7 @@ class Intake:
                 files.setdefault(name, file)
         return [
             Problem(
-                "unread-type", f"no rule reads events of the type `{name}`", severity="warning", file=file,
+                "unread-type", f"no rule reads events of type `{name}`", severity="warning", file=file,
                 hint=did_you_mean(name, self.external, "types"),
             )
             for name, file in files.items()
@@ -116,5 +116,5 @@ class Intake:
         """Raise InputProblem if one of the ``types`` that the input has is ``owned``."""
         present = sorted(self.owned & set(types))
         if present:
-            text = f"`{present[0]}` is defined in the rules, and the input has rows of it, too"
-            raise InputProblem.of("conflicting-values", text, hint="give the definition, or the type, another name")
+            text = f"the rules define `{present[0]}`, but the input also has rows of this type"
+            raise InputProblem.of("conflicting-values", text, hint="rename the definition or the input type")

@@ -26,7 +26,7 @@ from occurs.errors import UsageProblem
 #: ``plain`` or ``compiled`` for all kernels, or by the work that they have (``OCCURS_KERNELS``)
 MODE = os.environ.get("OCCURS_KERNELS") or "auto"
 if MODE not in ("plain", "compiled", "auto"):
-    raise UsageProblem.of("bad-option", f"OCCURS_KERNELS is {MODE!r}", hint="it is plain, compiled or auto")
+    raise UsageProblem.of("bad-option", f"invalid OCCURS_KERNELS={MODE!r}", hint="use plain, compiled or auto")
 #: a folder where every process notes the kernels that it calls and the kinds of their arguments
 SEEN = os.environ.get("OCCURS_KERNELS_SEEN", "")
 #: steps of work from which on compiled code pays that an earlier process has left, and that has to be made

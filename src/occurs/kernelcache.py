@@ -89,7 +89,7 @@ def _add_value(made: Any, value: Any, attributes: tuple[str, ...]) -> None:
     elif isinstance(value, (int, float, str, bytes, tuple, np.generic, type(None))):
         _add(made, type(value).__name__, repr(value))
     else:
-        raise TypeError(f"a kernel names a {type(value).__name__}; nobody knows when that has changed")
+        raise TypeError(f"a kernel refers to a {type(value).__name__}, whose changes cannot be tracked")
 
 
 # -- the folder --------------------------------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ class Cache:
         path = self._path(sig, target_context.codegen())
         payload = None if path is None else _read(path)
         if payload is None:
-            tell("compiling kernels, once on a machine; it takes some seconds")
+            tell("compiling kernels; this takes a few seconds, once per machine")
             return None
         return CompileResult._rebuild(target_context, *payload)
 
@@ -175,9 +175,9 @@ class Cache:
             os.chmod(file.name, 0o644)
             os.replace(file.name, path)
         except PermissionError:  # what another user has left is only read
-            log.debug("a compiled kernel could not be kept in %s", path.parent)
+            log.debug("a compiled kernel could not be stored in %s", path.parent)
         except OSError as problem:  # it will be compiled again; a full disk is no reason to stop here
-            log.warning("a compiled kernel could not be kept in %s: %s", path.parent, problem)
+            log.warning("a compiled kernel could not be stored in %s: %s", path.parent, problem)
 
     def _path(self, sig: Any, codegen: Any) -> Path | None:
         place = folder()
@@ -199,7 +199,7 @@ def _read(path: Path) -> Any:
     except OSError:
         return None
     if hashlib.sha256(raw[32:]).digest() != raw[:32]:
-        log.warning("%s is damaged: the kernel is compiled again", path)
+        log.warning("%s is damaged; the kernel will be compiled again", path)
         return None
     return pickle.loads(raw[32:])  # Numba's form; nobody but this user and root can write there, see cachefolder
 

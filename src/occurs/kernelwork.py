@@ -180,7 +180,7 @@ class Beside:
             self._input().write(wanted + "\n")
             self._input().flush()
         except OSError as problem:
-            kernelcache.log.warning("kernels cannot be compiled beside the work: %s", problem)
+            kernelcache.log.warning("kernels cannot be compiled in the background: %s", problem)
             self._useless = True
 
     def _input(self) -> IO[str]:

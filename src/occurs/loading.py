@@ -33,7 +33,7 @@ def text_of(path: Path) -> str:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         near = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
-        hint = did_you_mean(path.name, near, "files there")
+        hint = did_you_mean(path.name, near, f"files in {path.parent}")
         raise InputProblem.of("missing-file", f"there is no file {path}", file=str(path), hint=hint) from None
     except (UnicodeDecodeError, OSError) as error:
         raise InputProblem.of("missing-file", f"{path} cannot be read as text: {error}", file=str(path)) from error
@@ -57,8 +57,8 @@ def _language(language: str | None, file: str) -> str:
     if language is None or language not in names():
         if language is not None:
             hint = did_you_mean(language, names(), "languages")
-            raise UsageProblem.of("unknown-language", f"there is no language `{language}`", hint=hint)
+            raise UsageProblem.of("unknown-language", f"unknown language `{language}`", hint=hint)
         known = ", ".join(f"{suffix} ({name})" for suffix, name in suffixes().items())
-        hint = f"say it with --language NAME (Python: language=..); suffixes: {known}"
-        raise UsageProblem.of("unknown-language", f"no language is known for {file}", hint=hint)
+        hint = f"specify it with --language NAME (Python: language=..); known suffixes: {known}"
+        raise UsageProblem.of("unknown-language", f"the language of {file} is unknown", hint=hint)
     return language

@@ -35,18 +35,19 @@ class PlanOptions:
     def but(self, **changed: Any) -> PlanOptions:
         """These with some of them changed.  Raises UsageProblem for values that cannot be."""
         options = replace(self, **changed)
-        hint = 'zones have names such as "Europe/Rome" or "UTC"'
+        hint = 'use a name such as "Europe/Rome" or "UTC"'
         if not isinstance(options.zone, str):
-            raise UsageProblem.of("bad-option", f"zone: a text was expected, not {short(options.zone)}", hint=hint)
+            raise UsageProblem.of("bad-option", f"zone must be text, not {short(options.zone)}", hint=hint)
         try:
             ZoneInfo(options.zone)
         except (ZoneInfoNotFoundError, ValueError, OSError):
             ends = [z for z in sorted(available_timezones()) if z.lower().endswith(f"/{options.zone.lower()}")]
             hint = f"did you mean `{ends[0]}`?" if ends else hint
-            raise UsageProblem.of("bad-option", f"`{options.zone}` is no time zone", hint=hint) from None
+            raise UsageProblem.of("bad-option", f"`{options.zone}` is not a time zone", hint=hint) from None
         most = options.max_instances
         if most is not None and not (isinstance(most, int) and 1 <= most < 2**63):
-            raise UsageProblem.of("bad-option", f"max_instances: {short(most)}", hint="a whole number, at least 1")
+            text = f"invalid max_instances: {short(most)}"
+            raise UsageProblem.of("bad-option", text, hint="use a whole number of at least 1")
         return options
 
     def judge(self, problems: list[Problem]) -> None:

@@ -200,7 +200,7 @@ class Program(Intake):
             if part.nodes and host not in part.hosts:
                 where = {"spark": "Spark", "local": "this process"}[host]
                 text = f"definitions in {name.capitalize()} do not run on {where}"
-                hint = "run them in this process: --host local (Python: pandas, Arrow or Polars tables)"
+                hint = "run them in this process: --host local (Python: pass pandas, Arrow or Polars tables)"
                 raise UsageProblem.of("unsupported", text, hint=hint)
 
     def plan(self, schemas: Mapping[str, Schema] | None, kind: TimeKind) -> Stage:
@@ -223,8 +223,8 @@ class Program(Intake):
         sides = {d.output: d.schema for d in definitions if isinstance(d, SequenceDefinition) and d.ended}
         notices = {d.never: d.notices for d in definitions if isinstance(d, TriggerDefinition) and d.never}
         if self._options.timeouts and not sides:
-            hint = "they come from patterns with `timer:within` in EPL"
-            raise UsageProblem.of("bad-option", "timeouts: no definition of this program has such rows", hint=hint)
+            hint = "only EPL patterns with `timer:within` report timeouts"
+            raise UsageProblem.of("bad-option", "timeouts: no definition of this program can time out", hint=hint)
         subscribed = bound.subscribed
         subscribed = subscribed + [Subscribed(t, None) for t in (*sides, *notices)] if subscribed else []
         nothing = {s.type: Schema() for s in subscribed}  # of types that nobody knows: reported without rows
@@ -355,8 +355,8 @@ class Program(Intake):
         sample = sample_of(events)
         streaming = sample is not None and kind_of(sample) == "spark" and sample.isStreaming
         if provisional and not streaming:
-            hint = "a history has nothing to wait for: what still holds at its end is given with no end"
-            raise UsageProblem.of("bad-option", "rows are told before they are final on a stream only", hint=hint)
+            hint = "a history is complete: intervals that are open at its end are reported with a null `end`"
+            raise UsageProblem.of("bad-option", "provisional rows are only available on a stream", hint=hint)
         if sample is not None and kind_of(sample) == "spark":
             self.require("spark")
             if streaming and program.window is not None:
@@ -406,7 +406,7 @@ class Program(Intake):
         check_flags(because=because)
         kind = TimeKind() if time_unit is None else TimeKind(False, unit_of(time_unit))
         if schemas is not None and not isinstance(schemas, Mapping):
-            text = f"schemas: a mapping from event types to their attributes was expected, not {short(schemas)}"
+            text = f"schemas must be a mapping from event types to attributes, not {short(schemas)}"
             raise UsageProblem.of("bad-option", text)
         given = {t: schema_of(t, s) for t, s in (schemas or {}).items()}
         if not self.reads_lists:
@@ -414,7 +414,7 @@ class Program(Intake):
         known = {**self.declared, **given}
         missing = sorted(t for t in self.external if t not in known or Type.NULL in dict(known[t]).values())
         if missing:
-            text = f"not everything is known of the attributes of {', '.join(f'`{t}`' for t in missing)}"
+            text = f"the attributes of {', '.join(f'`{t}`' for t in missing)} are not fully known"
             hint = f"declare them in the rules, `event {missing[0]}(Name: type, ..)`, or pass schemas="
             raise UsageProblem.of("missing-schema", text, hint=hint)
         first = None if start is None else instant(start, kind, "start")

@@ -72,7 +72,7 @@ FILES = {
     "a Parquet file with a torn page": ("e.parquet", WHOLE[:9] + b"\xff" * 50 + WHOLE[59:], "bad-value", "cannot be r"),
     "an empty Parquet file": ("e.parquet", b"", "bad-value", "e.parquet cannot be read"),
     "a Parquet column twice": ("e.parquet", parquet(TWICE), "duplicate-name", "two columns are called `Value`"),
-    "no Parquet column": ("e.parquet", parquet(table().drop_columns("Value")), "missing-column", "is declared, but mi"),
+    "no Parquet column": ("e.parquet", parquet(table().drop_columns("Value")), "missing-column", "is declared but mi"),
     "the wrong type in Parquet": ("e.parquet", parquet(table(Value=["warm", None])), "bad-value", "e.parquet: error"),
     "a half in Parquet": ("e.parquet", parquet(table(Value=[50.5, None])), "bad-value", "row 1: "),
     "no time in Parquet": (

@@ -155,7 +155,7 @@ def test_a_zone_that_is_none_is_refused(occurs, command):
     host = ["--host", "local"] if command == "run" else []
     done = occurs(command, "fire.tesla", "--events", "events.csv", "--zone", "Rome", *host)
     assert (done.status, done.out) == (2, "")
-    assert "`Rome` is no time zone" in done.err
+    assert "`Rome` is not a time zone" in done.err
 
 
 def test_the_zone_is_that_of_the_timers(occurs, here):

@@ -107,7 +107,7 @@ def test_programs_without_guards(occurs, fire):
     (fire / "a.csv").write_text("type,time,k\nA,2024-01-05T09:00:00Z,x\n")
     done = occurs("run", "plain.epl", "--events", "a.csv", "--host", "local", "--timeouts", "out.jsonl")
     assert (done.status, done.out) == (2, "")
-    assert "timeouts: no definition of this program has such rows" in done.err
+    assert "timeouts: no definition of this program can time out" in done.err
     assert "`timer:within` in EPL" in done.err
     assert not (fire / "out.jsonl").exists()
 

@@ -245,10 +245,10 @@ def test_a_sink_that_fails_loses_nothing_and_rules_may_change(occurs, here, spar
     done = occurs(*FOLLOW, *shared, "--buckets", "2")
     assert done.status == 2
     assert "error[other-options]" in done.err
-    assert "--buckets must stay what it was: 4, not 2" in done.err
+    assert "--buckets cannot change: it was 4, not 2" in done.err
     done = occurs(*FOLLOW, *shared, "--ended")
     assert done.status == 0, done.err
-    assert "1 new, which see later events only; 1 go on" in done.err
+    assert "1 new, which read only later events; 1 unchanged" in done.err
     fires = [
         {"type": "Fire", "time": t, "Area": a, "Value": v} for t, a, v in ((2, "a", 50), (4, "a", 50), (7, "b", 60))
     ]

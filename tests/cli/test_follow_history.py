@@ -35,7 +35,7 @@ def test_a_new_rule_learns_the_past(occurs, here, spark):
     assert "nothing.csv" in done.err
     done = occurs(*FOLLOW, *shared, "--replay-from", "old.csv", "--ended")
     assert done.status == 0, done.err
-    assert "1 new, which learn from the history given; 1 go on" in done.err
+    assert "1 new, which learn from --replay-from; 1 unchanged" in done.err
 
     expected = answer(occurs, "--events", "all.csv", *SECONDS)
     found = rows(here / "out")

@@ -129,7 +129,7 @@ def test_two_languages_until_the_end(occurs, sea, spark):
     (sea / "kinds.csv").write_text("vessel,kind\n1,cargo\n2,cargo\n")
     done = occurs(*follow)
     assert done.status == 2
-    assert "--facts must stay what it was: kind (2 rows" in done.err
+    assert "--facts cannot change: it was kind (2 rows" in done.err
 
 
 @pytest.mark.slow

@@ -75,7 +75,7 @@ def test_sigterm_ends_it_after_the_micro_batch_and_no_second_one_starts(occurs, 
     wait_for(process, lambda: (here / "cp" / "occurs.json").exists())
     done = occurs("follow", "fire.tesla", "--checkpoint", "cp", "--events", "in", *SECONDS)
     assert done.status == 1
-    assert f"another follower has it (process {process.pid})" in done.err
+    assert f"is in use by another follower (process {process.pid})" in done.err
     (here / "in" / "a.csv").write_text(HEAD + "Temp,1,a,50\nSmoke,2,a,\nDoor,3,a,\n")
     assert process.stdout is not None
     assert json.loads(process.stdout.readline()) == {"type": "Fire", "time": 2, "Area": "a", "Value": 50}

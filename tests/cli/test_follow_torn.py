@@ -160,7 +160,7 @@ def test_every_part_of_the_entry_is_looked_at(occurs, settled, name):
 @pytest.mark.parametrize("name", ["pinned", "rules"])
 def test_what_was_written_before_there_was_a_digest_has_a_shape_too(occurs, settled, name):
     settled.write_text(json.dumps({"version": 2, "id": "x", **{n: v for n, v in ENTRY.items() if n != name}}))
-    assert f"there is no `{name}`" in refused(occurs, "occurs.json")
+    assert f"`{name}` is missing" in refused(occurs, "occurs.json")
     settled.write_text(json.dumps({"version": 2, "id": "x", **ENTRY, name: 7}))
     assert f"`{name}` is 7, not " in refused(occurs, "occurs.json")
 
@@ -220,7 +220,7 @@ def test_a_lock_that_is_not_text(here):
     first = Checkpoint("cp")
     with open(here / "cp" / "lock", "wb") as lock:
         lock.write(b"\xff\xfe\xfd\n1")
-    with pytest.raises(Exception, match=r"another follower has it \(process unknown\)"):
+    with pytest.raises(Exception, match=r"is in use by another follower \(process unknown\)"):
         Checkpoint("cp")
     first.close()
 
@@ -256,11 +256,11 @@ def test_the_owner_of_an_output_directory(here, text):
     [
         ({"a": 1, "b": 2}, {"a": int}, None),
         ({}, {"a?": int}, None),
-        ({}, {"a": int}, "there is no `a`"),
+        ({}, {"a": int}, "`a` is missing"),
         ({"a": True}, {"a": int}, "`a` is true, not a whole number"),
         ({"a": None}, {"a": (str, None)}, None),
         ({"a": {"b": ["x", 1]}}, {"a": {...: [str]}}, "`a.b` is 1, not text"),
-        ([], {"a": int}, "the whole is [], not an object"),
+        ([], {"a": int}, "the content is [], not an object"),
         ({"a": "x"}, {"a": [str]}, '`a` is "x", not a list'),
     ],
 )

@@ -95,7 +95,7 @@ def test_types_are_those_of_the_first_look(here):
     with pytest.raises(InputProblem, match="row 1: string value in column `Value` of `Temp`, which is float: 'warm'"):
         wide(read_sources(["b.csv"], schemas=expected.pinned.schemas), expected)
     put(here / "b.csv", "type,time,Value\nTemp,17,1\n")
-    with pytest.raises(InputProblem, match="times are integers here, and timestamps are expected"):
+    with pytest.raises(InputProblem, match="the times are integers, but timestamps were expected"):
         wide(read_sources(["b.csv"], schemas=expected.pinned.schemas), expected)
     assert Pinned.load(json.loads(json.dumps(expected.pinned.entry()))) == expected.pinned
 

@@ -79,7 +79,7 @@ def test_one_type_for_files_that_name_none(occurs, here):
     run = ("run", "fire.tesla", "--host", "local")
     assert fires(occurs(*run, "-e", "smoke.csv", "--type", "Smoke", "-e", "Temp=temp.csv")) == [FIRE]
     done = occurs("check", "fire.tesla", "-e", "smoke.csv", "--type", "Smok")
-    assert "no rule reads events of the type `Smok`" in done.err
+    assert "no rule reads events of type `Smok`" in done.err
     assert "did you mean `Smoke`?" in done.err
 
 
@@ -109,5 +109,5 @@ def test_a_stream_reads_what_a_history_reads(occurs, here, spark):
 def test_a_stream_says_what_it_does_not_read(occurs, here):
     done = occurs("follow", "fire.tesla", "--checkpoint", "cp", "--events", "-", "--format", "csv")
     assert (done.status, done.out) == (2, "")
-    assert "standard input is a history, and cannot be followed" in done.err
-    assert "`occurs run` reads it to its end" in done.err
+    assert "standard input is a history and cannot be followed" in done.err
+    assert "use `occurs run`, which reads it to its end" in done.err

@@ -142,18 +142,18 @@ def test_spark_reads_times_in_a_format_as_this_process_does(spark):
         "%b %d %H:%M:%S": "it has no year",
         "%Y %m": "it has no day",
         "%Y-%d": "it has no month",
-        "%Y-%m-%d %q": "`%q` is not a directive",
-        "%s": "`%s` is not a directive",
+        "%Y-%m-%d %q": "`%q` is not supported",
+        "%s": "`%s` is not supported",
         "%Y-%m-%d %Y": "`%Y` occurs twice",
-        "%Y-%m-%d %I": "go together",
-        "%Y-%m-%d %": "no directive follows",
+        "%Y-%m-%d %I": "must be used together",
+        "%Y-%m-%d %": "is not followed by a directive",
     }.items(),
 )
 def test_formats_that_make_no_times_are_refused(written, why):
     with pytest.raises(UsageProblem, match=why) as caught:
         InputOptions(time_format=written)
     assert caught.value.hint
-    with pytest.raises(UsageProblem, match="--time-unit for times that count"):
+    with pytest.raises(UsageProblem, match="--time-unit is for integer times"):
         InputOptions(time_format="%Y%m%d", time_unit="s")
 
 
@@ -181,7 +181,7 @@ def test_all_values_decide_which_formats_are_meant():
     assert "if the day comes first" in str(time_hint(["05/01/2024"], None))
     assert formats_of(["05/01/2024", "soon"]) == formats_of([]) == formats_of(["soon"]) == []
     assert time_hint(["soon"], None) is None
-    assert "not written as" in str(time_hint(["soon"], "%Y%m%d"))
+    assert "do not match" in str(time_hint(["soon"], "%Y%m%d"))
 
 
 CSV = "type,time,v\nA,05/01/2024 10:00,1\nB,06/01/2024 10:00,2\n"
@@ -218,7 +218,7 @@ def test_delimiters_and_encodings(tmp_path):
 
 
 def test_a_format_of_times_is_a_text():
-    with pytest.raises(UsageProblem, match="time_format: a text was expected, not 3"):
+    with pytest.raises(UsageProblem, match="time_format must be text, not 3"):
         InputOptions(time_format=3)
 
 

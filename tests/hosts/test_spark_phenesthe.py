@@ -304,9 +304,10 @@ def test_bad_rows_of_what_lasts(quick: Any) -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"moored": KINDS.append_column("time", pa.array([1, 2, 3]))}, "`moored` lasts, and there is no column `end`"),
+        ({"moored": KINDS.append_column("time", pa.array([1, 2, 3]))},
+         "`moored` has intervals, but there is no column `end`"),
         ({"fishing": KINDS.append_column("time", pa.array([1, 2, 3]))}, "`fishing` is defined in the rules"),
-        ({"a": pa.table({"time": [1], "l": ["x"]})}, "column `k` of `a` is declared, but missing"),
+        ({"a": pa.table({"time": [1], "l": ["x"]})}, "column `k` of `a` is declared but missing"),
         ({"a": pa.table({"time": [1], "k": ["x"], "end": ["x"]})}, "unreadable end"),
     ],
 )  # fmt: skip

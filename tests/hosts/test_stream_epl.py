@@ -113,7 +113,7 @@ def test_a_pattern_that_is_changed_begins_anew() -> None:
     found, told = changed(named, named.replace("b=B(", "b=B(v > 0, "))
     assert found == [("P", 12, 30)]
     # once, though every bucket has a part of its state
-    assert told == ["`epl/P/n`: this checkpoint holds partial matches of another form of it: they are dropped"]
+    assert told == ["`epl/P/n`: its partial matches in this checkpoint have an incompatible form and are dropped"]
 
 
 def test_timers_go_by_the_clock_alone() -> None:

@@ -139,7 +139,7 @@ def test_a_column_of_times_that_are_all_unreadable_is_an_error():
 
 
 def test_all_tables_count_time_alike():
-    with pytest.raises(InputProblem, match="count time alike"):
+    with pytest.raises(InputProblem, match="must have the same kind of time"):
         normalise({"A": pa.table({"time": [1]}), "B": pa.table({"time": ["2024-01-05"]})})
     with pytest.raises(UsageProblem, match="integer times"):
         normalise(one(time=pa.array([1], pa.timestamp("us"))), options=InputOptions(time_unit="ms"))
@@ -208,7 +208,7 @@ def test_missing_columns_are_named_with_the_nearest():
     assert "did you mean `aera`?" in caught.value.hint
     with pytest.raises(InputProblem, match=r"no time column `time`(.|\n)*did you mean `tim`"):
         normalise(one(tim=[1]))
-    with pytest.raises(InputProblem, match=r"no type column `type`, and the program reads `A`, `B`"):
+    with pytest.raises(InputProblem, match=r"no type column `type`, but the program reads `A`, `B`"):
         normalise(shared(time=[1]), inputs=["A", "B"])
     with pytest.raises(InputProblem, match="two columns"):
         normalise({"A": pa.table([pa.array([1]), pa.array([1]), pa.array([1])], names=["time", "v", "v"])})
@@ -265,7 +265,7 @@ def test_several_tables_of_one_type_widen():
     history = normalise(tables)
     assert history.tables["A"]["v"].to_pylist() == [1.0, 1.5]
     assert history.schemas["A"]["v"] is Type.FLOAT
-    with pytest.raises(InputProblem, match="unlike types"):
+    with pytest.raises(InputProblem, match="columns with different types"):
         normalise([*tables, Source(pa.table({"time": [2], "v": ["x"]}), "A")])
 
 

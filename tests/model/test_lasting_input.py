@@ -55,7 +55,7 @@ def test_a_finite_end_moves_the_clock() -> None:
 def test_what_lasts_needs_a_column_with_the_end_which_may_be_empty() -> None:
     columns = moored()
     del columns["end"]
-    with pytest.raises(InputProblem, match="`moored` lasts, and there is no column `end`"):
+    with pytest.raises(InputProblem, match="`moored` has intervals, but there is no column `end`"):
         read("moored", MOORED, columns)
     history = read("moored", MOORED, moored(end=[None, None, None]))
     assert history.tables["moored"].column("end").to_pylist() == [None] * 3
@@ -101,12 +101,12 @@ def test_columns_ignore_case_if_one_fits_and_further_ones_are_kept() -> None:
 def test_the_column_of_the_very_name_wins_and_two_others_are_none() -> None:
     history = read("ais", AIS, {"time": [1], "vessel": [3], "Vessel": [4], "speed": [0.5]})
     assert history.tables["ais"].column("Vessel").to_pylist() == [4]
-    with pytest.raises(InputProblem, match="column `Vessel` of `ais` is declared, but missing"):
+    with pytest.raises(InputProblem, match="column `Vessel` of `ais` is declared but missing"):
         read("ais", AIS, {"time": [1], "vessel": [3], "VESSEL": [4], "speed": [0.5]})
 
 
 def test_declarations_of_others_match_columns_exactly() -> None:
-    with pytest.raises(InputProblem, match="column `Vessel` of `ais` is declared, but missing"):
+    with pytest.raises(InputProblem, match="column `Vessel` of `ais` is declared but missing"):
         read("ais", Schema((("Vessel", Type.INT),)), {"time": [1], "vessel": [3]})
 
 
@@ -114,7 +114,7 @@ def test_facts_have_their_declared_columns() -> None:
     schema = Schema((("Id", Type.NULL), ("Kind", Type.STRING), ("Length", Type.FLOAT)))
     table = pa.table({"kind": ["fishing"], "id": [7], "length": [30], "flag": ["F"]})
     assert fact_table("type", table, schema).to_pylist() == [{"Id": 7, "Kind": "fishing", "Length": 30.0}]
-    with pytest.raises(InputProblem, match="column `Kind` of the fact `type` is declared, but missing"):
+    with pytest.raises(InputProblem, match="column `Kind` of the fact `type` is declared but missing"):
         fact_table("type", table.drop_columns(["kind"]), schema)
-    with pytest.raises(InputProblem, match="`Kind` is string"):
+    with pytest.raises(InputProblem, match="`Kind` is declared as string"):
         fact_table("type", table.set_column(0, "kind", [[1]]), schema)

@@ -43,7 +43,7 @@ def union():
 @pytest.mark.parametrize("mode", ["error", "skip"])
 def test_a_type_column_that_names_no_types(program, column, mode):
     with pytest.raises(
-        InputProblem, match=r"the type column `type` is of type .*, which names no event types"
+        InputProblem, match=r"the type column `type` is of type .* and cannot name event types"
     ) as caught:
         program.detect(pa.table({**GOOD, "type": column}), bad_rows=mode)
     assert caught.value.kind == "bad-value"
@@ -143,7 +143,7 @@ def test_options_of_the_wrong_kind(program, options):
 @pytest.mark.parametrize("name", [1, b"A", ("A",), 1.5, True, LONE], ids=ascii)
 def test_names_of_tables_are_text(program, name):
     table = pa.table(GOOD).drop_columns("type")
-    with pytest.raises(UsageProblem, match="which is not text"):
+    with pytest.raises(UsageProblem, match="the name of a table must be text"):
         program.detect({name: table})
 
 
@@ -151,7 +151,7 @@ def test_text_with_half_of_a_surrogate_pair_is_refused_where_it_comes_from(progr
     live = program.live(time_unit="s", because=True)
     live.on_event("A", 1, {"v": 1, "s": "x"})
     for attributes, label in (({"s": LONE}, None), ({}, LONE)):
-        with pytest.raises(InputProblem, match=r"is string, and 'a.ud800b'") as caught:
+        with pytest.raises(InputProblem, match=r"must be string, not 'a.ud800b'") as caught:
             live.on_event("A", 2, attributes, label=label)
         assert caught.value.kind == "bad-value"
     assert [row["v"] for row in live.close()] == [1]  # the others are none the worse
@@ -175,5 +175,5 @@ def test_events_that_are_no_mappings(program, event):
 
 
 def test_an_array_is_no_value_of_an_attribute(program):
-    with pytest.raises(InputProblem, match="`v` of `A` is int"):
+    with pytest.raises(InputProblem, match="`v` of `A` must be int"):
         program.live(time_unit="s").on_event("A", 1, {"v": np.array([1, 2])})

@@ -189,7 +189,7 @@ def test_places_in_a_cell_are_those_of_its_lines(shell):
         ("tesla a-b", "%%occurs: `a-b` is not the name of a variable"),
         ('tesla "x', '%%occurs: `tesla "x` cannot be split into words: no closing quotation'),
         ("tesla class", "%%occurs: `class` is not the name of a variable"),
-        ("tesle fire", "there is no language `tesle`"),
+        ("tesle fire", "unknown language `tesle`"),
     ],
 )
 def test_wrong_words_behind_the_magic(shell, line, message):
@@ -242,5 +242,5 @@ def test_smaller_calls_give_the_same(slow):
 
 
 def test_progress_is_yes_or_no():
-    with pytest.raises(occurs.UsageProblem, match="progress: True or False was expected, not 'yes'"):
+    with pytest.raises(occurs.UsageProblem, match="progress must be True or False, not 'yes'"):
         occurs.parse(SEEN).detect(SMOKE, time_unit="s", progress="yes")

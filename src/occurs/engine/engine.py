@@ -93,8 +93,8 @@ class Engine:
     def state(self, state: State) -> None:
         parts = 0 if self._chain is None else len(self._chain.engines)
         if state.frontier is not None and len(state.later) != parts:
-            text = "the state was saved by definitions that waited for one another in another way"
-            raise CheckpointProblem.of("changed-program", text, hint="start fresh, or replay from history")
+            text = "the state was saved by definitions with other dependencies"
+            raise CheckpointProblem.of("changed-program", text, hint="use an empty state, or replay from history")
         self._state = state
         if self._chain is not None:
             state.later += [State({}, {}, {}) for _ in self._chain.engines[len(state.later) :]]
@@ -126,7 +126,7 @@ class Engine:
         engine = cls(stage, labelled=labelled)
         if "meta" not in pieces:
             text = "the saved state has no `meta` piece"
-            raise CheckpointProblem.of("bad-checkpoint", text, hint="start fresh, or replay from history")
+            raise CheckpointProblem.of("bad-checkpoint", text, hint="use an empty state, or replay from history")
         entry = meta_from_ipc(pieces["meta"])
         with restoring("the saved state of an engine"):
             _, engine.state = Ledger.read(entry, engine.definitions, lambda name: from_ipc(pieces[name]))

@@ -53,8 +53,8 @@ class Nets:
         Raises InputProblem (``bad-time``) at the last tick, behind which nothing can still hold.
         """
         if frontier == OPEN and self._stage.nets:
-            text = f"a time or an end is {OPEN}, the last tick that there is"
-            hint = "what lasts has to end before it; leave the `end` of what still holds empty"
+            text = f"a time or an end is {OPEN}, the largest tick, which is reserved"
+            hint = "use a smaller `end`, or leave the `end` of an open interval empty"
             raise InputProblem.of("bad-time", text, value=OPEN, hint=hint)
         since = NEVER if state.frontier is None else state.frontier
         if self._stage.nets and self._renewal.due(self.values.size, lambda: self._cells(state)):

@@ -374,7 +374,7 @@ def subscribed(stage: Stage, type: str, rows: Rows) -> np.ndarray | None:
         assert f is not None
         mask, undecided = select(f, lambda leaf: own_column(rows, leaf), len(rows), kind=stage.kind)
         if undecided is not None:
-            message = f"a number leaves the range of 64-bit integers in a subscription to `{type}`"
+            message = f"a number overflows 64-bit integers in a filter on `{type}`"
             raise InputProblem.of("overflow", message)
         passed |= mask
     return np.flatnonzero(passed)

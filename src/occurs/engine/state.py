@@ -124,8 +124,8 @@ def meta_from_ipc(data: bytes) -> dict[str, Any]:
     if version != VERSION:
         raise CheckpointProblem.of(
             "bad-checkpoint",
-            f"the saved state has version {version}, this Occurs reads version {VERSION}",
-            hint="start fresh, or replay from history",
+            f"the saved state has version {version}, but this Occurs reads version {VERSION}",
+            hint="use an empty state, or replay from history",
         )
     return meta
 
@@ -185,7 +185,7 @@ def from_ipc(data: bytes) -> pa.Table:
         elif data[:4] == _ARROW:
             stream = pa.py_buffer(data)
         else:
-            raise ValueError("it does not begin as a saved piece does")
+            raise ValueError("it does not start like a saved piece")
         return pa.ipc.open_stream(stream).read_all()
 
 

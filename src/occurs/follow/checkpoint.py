@@ -36,8 +36,8 @@ _FIXED = {
     "start": "--start",
     "zone": "--zone",
     "facts": "--facts",
-    "special": "--time-unit or the names of columns",
-    "stages": "the number of stages with different keys that the rules need",
+    "special": "--time-unit or the column names",
+    "stages": "the number of stages with different keys",
 }
 #: what an entry looks like (see :func:`misfit`); what was added later may be missing
 _TEXTS = [str]
@@ -71,7 +71,7 @@ _SHAPE = {
 _BEFORE = {"identity", "lock", "control", "history", "spool"}
 _OURS = {*_BEFORE, "spark", "closed", "kafka"}
 _CLOSING = b"closing\n"
-_FRESH = "start with a new --checkpoint (it begins with an empty past), or with what this one was started with"
+_FRESH = "use a new --checkpoint (its past is empty), or the options that this one was started with"
 
 
 class Checkpoint:
@@ -86,7 +86,7 @@ class Checkpoint:
         self._lock: IO[str] | None = None
         with _disk(self.path):
             if self.path.exists() and not self.path.is_dir():
-                raise UsageProblem.of("bad-option", f"--checkpoint {path}: it is a file, and a directory is wanted")
+                raise UsageProblem.of("bad-option", f"--checkpoint {path} is a file, not a directory")
             if not self.path.parent.is_dir():
                 text = f"--checkpoint {path}: there is no directory {self.path.parent}"
                 raise UsageProblem.of("missing-file", text)
@@ -110,8 +110,8 @@ class Checkpoint:
         torn = tuple(f".{p.name}." for p in (self._identity, self._file))
         names = {p.name for p in self.path.iterdir() if not p.name.startswith(torn)}
         if not names <= _OURS:
-            text = f"--checkpoint {named}: this directory holds something else"
-            hint = "name a new directory, or one that a follower has made"
+            text = f"--checkpoint {named}: the directory is not an Occurs checkpoint"
+            hint = "name a new directory, or the checkpoint of an earlier `occurs follow`"
             raise CheckpointProblem.of("bad-checkpoint", text, hint=hint)
         if not names <= _BEFORE:
             raise CheckpointProblem.damaged(self._file, "it is missing")
@@ -130,7 +130,7 @@ class Checkpoint:
             self._write(self._identity, uuid.uuid4().hex.encode())
         found = self._identity.read_bytes()
         if not re.fullmatch(rb"[0-9a-f]{32}", found):
-            raise CheckpointProblem.damaged(self._identity, f"{len(found)} bytes that are no identity")
+            raise CheckpointProblem.damaged(self._identity, f"{len(found)} bytes that are not an identity")
         return found.decode()
 
     @property
@@ -159,10 +159,8 @@ class Checkpoint:
             lock.seek(0)
             pid = next(iter(re.findall(r"\A\d{1,10}$", lock.read(20), re.MULTILINE)), "unknown")
             lock.close()
-            text = f"--checkpoint {self.path}: another follower has it (process {pid})"
-            raise ResourceProblem.of(
-                "locked", text, hint="stop that one, or give this one its own --checkpoint"
-            ) from None
+            text = f"--checkpoint {self.path} is in use by another follower (process {pid})"
+            raise ResourceProblem.of("locked", text, hint="stop that follower, or use another --checkpoint") from None
         lock.truncate(0)
         lock.write(f"{os.getpid()}\n")
         lock.flush()
@@ -188,8 +186,8 @@ class Checkpoint:
             raise CheckpointProblem.damaged(self._file, error) from error
         version = entry.get("version") if isinstance(entry, dict) else None
         if isinstance(version, int) and version != VERSION:
-            text = f"{self._file} is of version {version}, and this is version {VERSION}"
-            raise CheckpointProblem.of("bad-checkpoint", text, hint="start with a new --checkpoint")
+            text = f"{self._file} has version {version}, but this Occurs reads version {VERSION}"
+            raise CheckpointProblem.of("bad-checkpoint", text, hint="use a new --checkpoint")
         why = misfit(entry, _SHAPE)
         if why is not None:
             raise CheckpointProblem.damaged(self._file, why)
@@ -209,11 +207,11 @@ class Checkpoint:
         for name, called in _FIXED.items():
             if self.entry.get(name) != entry.get(name):
                 before, now = _shown(self.entry.get(name)), _shown(entry.get(name))
-                text = f"{self.path}: {called} must stay what it was: {before}, not {now}"
+                text = f"{self.path}: {called} cannot change: it was {before}, not {now}"
                 problems.append(Problem("other-options", text))
         old, new = self.entry["rules"], entry["rules"]
         if old != new and entry["source"] == "record":
-            text = f"{self.path}: rules cannot change while a record is replayed"
+            text = f"{self.path}: rules cannot change while recorded events are replayed"
             problems.append(Problem("other-program", text))
         if problems:  # the way out is the same for all: it is told once
             raise CheckpointProblem([*problems[:-1], replace(problems[-1], hint=_FRESH)])
@@ -264,7 +262,7 @@ def misfit(value: Any, shape: Any, where: str = "") -> str | None:
         named = {str(k).removesuffix("?"): one for k, one in shape.items() if k is not ...}
         missing = sorted(named.keys() - value.keys() - optional)
         if missing:
-            return f"there is no `{where}{missing[0]}`"
+            return f"`{where}{missing[0]}` is missing"
         shapes = {k: named.get(k, shape.get(...)) for k in value if k in named or ... in shape}
         return next((why for k, one in shapes.items() if (why := misfit(value[k], one, f"{where}{k}."))), None)
     if isinstance(shape, list):
@@ -280,7 +278,7 @@ _CALLED = {str: "text", int: "a whole number", bool: "true or false", list: "a l
 
 
 def _unlike(where: str, wanted: str, value: Any) -> str:
-    place = f"`{where.removesuffix('.')}`" if where else "the whole"
+    place = f"`{where.removesuffix('.')}`" if where else "the content"
     return f"{place} is {json.dumps(value)[:40]}, not {wanted}"
 
 
@@ -300,16 +298,16 @@ class _disk:
 
 def _changes(old: Mapping[str, str], new: Mapping[str, str], learns: bool) -> str:
     """What has become of every rule."""
-    sees = "learn from the history given" if learns else "see later events only"
+    sees = "learn from --replay-from" if learns else "read only later events"
     added = [d for d in new if d not in old]
     changed = [d for d in new if d in old and old[d] != new[d]]
     gone = [d for d in old if d not in new]
     kept = len(new) - len(added) - len(changed)
     parts = [f"{len(added)} new, which {sees}"] * bool(added)
     parts += [f"{len(changed)} changed, which lose their partial matches and {sees}"] * bool(changed)
-    parts += [f"{len(gone)} gone"] * bool(gone)
-    parts += [f"{kept} go on"] * bool(kept)
-    named = (("new", added), ("changed", changed), ("gone", gone))
+    parts += [f"{len(gone)} removed"] * bool(gone)
+    parts += [f"{kept} unchanged"] * bool(kept)
+    named = (("new", added), ("changed", changed), ("removed", gone))
     which = "; ".join(f"{word}: {quoted(found)}" for word, found in named if found)
     return f"the rules have changed since the last start: {'; '.join(parts)} ({which})"
 

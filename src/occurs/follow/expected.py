@@ -52,8 +52,8 @@ class Pinned:
         missing = sorted(t for t in program.external if t not in read or (empty and _open(read[t])))
         if missing:
             names = ", ".join(f"`{t}`" for t in missing)
-            text = f"nothing is known of the attributes of {names}: there are no events yet, and no declaration"
-            hint = f"declare them in the rules, `event {missing[0]}(Name: type, ..)`; or start when there are events"
+            text = f"the attributes of {names} are unknown: there are no events yet, and the types are not declared"
+            hint = f"declare them in the rules, `event {missing[0]}(Name: type, ..)`, or start when events have arrived"
             raise InputProblem.of("missing-schema", text, hint=hint)
         columns = {c for s in sources for c in s.table.column_names}
         sequence, label, end = (c in columns for c in (options.sequence, options.label, options.end))
@@ -91,7 +91,7 @@ class Pinned:
             kind, end = TimeKind(*entry["kind"]), entry.get("end", False)
             return cls(schemas, kind, entry["sequence"], entry["label"], end)
         except (KeyError, ValueError, TypeError, pa.ArrowException) as error:
-            raise CheckpointProblem.damaged("what the checkpoint says of events", repr(error)) from error
+            raise CheckpointProblem.damaged("the event types in the checkpoint", repr(error)) from error
 
 
 def _to_text(lists: Records) -> str:

@@ -80,8 +80,8 @@ def parse_folders(texts: Sequence[str]) -> list[Folder]:
             raise UsageProblem.of("duplicate-name", f"--events names {folder.path} twice")
     typed = {f.type is None for f in out}
     if len(typed) > 1:
-        text = "some events come with a type column and some as TYPE=DIR"
-        raise UsageProblem.of("bad-option", text, hint="all of them in one way")
+        text = "some --events have a type column, others are given as TYPE=DIR"
+        raise UsageProblem.of("bad-option", text, hint="use the same form for all")
     return out
 
 

@@ -66,7 +66,7 @@ class Follower:
         self.kind = TimeKind()
         self._trigger = trigger_of(asked)
         if asked.buckets < 1:
-            raise UsageProblem.of("bad-option", f"--buckets {asked.buckets}", hint="at least 1")
+            raise UsageProblem.of("bad-option", f"--buckets {asked.buckets}", hint="use at least 1")
 
     def follow(
         self,
@@ -205,8 +205,8 @@ class Follower:
         if not paths or entry["rules"].items() <= known.items():
             return
         if entry["stages"] > 1:
-            text = "--replay-from: these rules need several stages with different keys, which cannot take history"
-            hint = "without it new rules see later events only; or `occurs run` them over the history"
+            text = "--replay-from: a history cannot fill the several stages with different keys that these rules need"
+            hint = "without it, new rules read only later events; to search the history, use `occurs run`"
             raise UsageProblem.of("unsupported", text, hint=hint)
         write_history(paths, expected, checkpoint.history, entry["rules"])
 
@@ -245,7 +245,7 @@ def facts_of(program: Program) -> list[str]:
 def refuse_connect(session: SparkSession) -> None:
     """Raises UsageProblem on Spark Connect: there a server would write, with files and notes of its own."""
     if type(session).__module__.startswith("pyspark.sql.connect"):
-        hint = "unset SPARK_REMOTE to follow here, or start a query of your own: program.detect(streaming_df)"
+        hint = "unset SPARK_REMOTE to run here, or start your own query: program.detect(streaming_df)"
         raise UsageProblem.of("unsupported", "`occurs follow` does not run on Spark Connect", hint=hint)
 
 

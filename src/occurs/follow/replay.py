@@ -59,14 +59,14 @@ class Feeder(threading.Thread):
     """Writes what is due into ``spool``, from where a run before has stopped, until the record ends or it is stopped.
 
     ``speed``: how many times as fast as it was recorded; None: without delay.  ``error``: what has ended it, if
-    something went wrong.  Raises UsageProblem (``missing-unit``) if it is not known how long a tick is.
+    something went wrong.  Raises UsageProblem (``missing-unit``) if the length of a tick is unknown.
     """
 
     def __init__(self, record: Record, spool: Path, speed: float | None, kind: TimeKind):
         super().__init__(name="occurs-replay", daemon=True)
         if speed is not None and kind.tick is None:
-            hint = "say what integer times count: --time-unit"
-            raise UsageProblem.of("missing-unit", f"--speed {speed:g}: it is not known how long a tick is", hint=hint)
+            hint = "specify the unit of integer times: --time-unit"
+            raise UsageProblem.of("missing-unit", f"--speed {speed:g}: the length of a tick is unknown", hint=hint)
         self._record, self._spool, self._speed, self._tick = record, spool, speed, kind.tick or 1
         self._halt = threading.Event()
         self.error: OccursError | None = None

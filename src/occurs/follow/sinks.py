@@ -31,7 +31,7 @@ Tables = Mapping[str, pa.Table]
 SUFFIXES = {"jsonl": "json", "csv": "csv", "parquet": "parquet"}
 _OWNER = ".occurs-follow.json"
 #: what to do if that file is damaged
-_WHOLE = "put it back from a copy; or start with a new --checkpoint and a new directory"
+_WHOLE = "restore it from a backup, or use a new --checkpoint and a new directory"
 
 
 class Sink(Protocol):
@@ -64,8 +64,10 @@ class Files:
         """
         self.path, self._suffix, self._option = user_path(path, option), suffix, option
         if self.path.suffix and not self.path.is_dir():
-            text = f"{option} {path}: a stream is written to a directory, one file per micro-batch"
-            raise UsageProblem.of("bad-option", text, hint="a name without suffix; --out-format chooses jsonl, csv, ..")
+            text = f"{option} {path}: a stream writes to a directory, one file per micro-batch"
+            raise UsageProblem.of(
+                "bad-option", text, hint="use a name without a suffix; --out-format chooses jsonl, csv, .."
+            )
         check_target(path, option)
         with self._errors():
             self.path.mkdir(exist_ok=True)
@@ -83,12 +85,12 @@ class Files:
                 raise CheckpointProblem.damaged(mine, why, _WHOLE)
             if found["checkpoint"] == owner:
                 return
-            text = f"{self._option} {self.path}: it holds what was written with another checkpoint"
-            hint = "micro-batches are numbered per checkpoint: choose another directory, or that checkpoint"
+            text = f"{self._option} {self.path}: the directory has output of another checkpoint"
+            hint = "micro-batches are numbered per checkpoint; use another directory, or that checkpoint"
             raise UsageProblem.of("bad-option", text, hint=hint)
         if any(self.path.glob("batch-*")):
-            text = f"{self._option} {self.path}: there are files in it already that would be overwritten"
-            raise UsageProblem.of("bad-option", text, hint="choose another directory")
+            text = f"{self._option} {self.path}: files in it would be overwritten"
+            raise UsageProblem.of("bad-option", text, hint="use another directory")
         with durable(mine) as out:
             out.write(json.dumps({"checkpoint": owner}).encode())
 

@@ -103,8 +103,8 @@ class Folders(Passive):
         path = user_path(target, option).resolve()
         for folder in self._folders:
             if path.is_relative_to(folder.path.resolve()):
-                text = f"{option} {target} is inside the directory {folder.path}, and would be read as events"
-                raise UsageProblem.of("bad-option", text, hint="choose a place outside of what --events names")
+                text = f"{option} {target} is inside the directory {folder.path} and would be read as events"
+                raise UsageProblem.of("bad-option", text, hint="use a path outside of --events")
 
     def look(self, program: Program, options: InputOptions, session: SparkSession | None) -> Pinned:
         return _pinned(program, folders.first_look(self._folders, program, options), options)
@@ -124,7 +124,9 @@ class Replay(Passive):
 
     def __init__(self, texts: Sequence[str], speed: float | None):
         if speed is not None and not 0 < speed < float("inf"):
-            raise UsageProblem.of("bad-option", f"--speed {speed:g}", hint="more than 0; 60 is a minute per second")
+            raise UsageProblem.of(
+                "bad-option", f"--speed {speed:g}", hint="use a number above 0; 60 replays one minute per second"
+            )
         self._texts, self._speed = texts, speed
         self.trigger = "0 s" if speed is None else "1 s"
         self._sources: list[Table] | None = None

@@ -107,12 +107,12 @@ def _log(path: Path) -> list[Any]:
 
 
 def _strange(path: Path) -> CheckpointProblem:
-    return CheckpointProblem.damaged(path, "it is not what Spark writes")
+    return CheckpointProblem.damaged(path, "it does not have Spark's format")
 
 
 def _intact(path: Path) -> None:
     if _differs(path):
-        raise CheckpointProblem.damaged(path, "it does not have the checksum that was written with it")
+        raise CheckpointProblem.damaged(path, "its checksum is wrong")
 
 
 def _differs(path: Path) -> bool:
@@ -160,7 +160,7 @@ def _damage(spark: Path, text: str) -> CheckpointProblem | None:
         return None
     state = [p for p in sorted((spark / "state").rglob("*")) if p.is_file()]
     for path in (p for p in state if _differs(p)):
-        return CheckpointProblem.damaged(path, "it does not have the checksum that was written with it")
+        return CheckpointProblem.damaged(path, "its checksum is wrong")
     for path in named:
         if not path.exists():
             return CheckpointProblem.damaged(path, "it is missing")

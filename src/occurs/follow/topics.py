@@ -33,15 +33,15 @@ class Topics(Passive):
         self._places = [(name, KafkaPlace.parse(place)) for name, place in pairs]
         names = [name for name, _ in self._places]
         if len(names) > 1 and (None in names or len(set(names)) < len(names)):
-            hint = "one address may name several topics: kafka://HOST:PORT/ONE,TWO; or TYPE=kafka://.., each type once"
-            raise UsageProblem.of("bad-option", f"--events: {len(names)} addresses", hint=hint)
+            hint = "use one address for several topics, kafka://HOST:PORT/ONE,TWO; or TYPE=kafka://.., each type once"
+            raise UsageProblem.of("bad-option", f"--events has {len(names)} Kafka addresses", hint=hint)
 
     def look(self, program: Program, options: InputOptions, session: SparkSession | None) -> Pinned:
         """From declarations, and for the rest from the first messages."""
         assert session is not None
         if options.format not in (None, "json", "jsonl") or options.delimiter != "," or not is_utf8(options.encoding):
-            text = "--format, --delimiter and --encoding are for files: messages are JSON in UTF-8"
-            raise UsageProblem.of("bad-option", text, hint="leave them out")
+            text = "--format, --delimiter and --encoding are for files; Kafka messages are JSON in UTF-8"
+            raise UsageProblem.of("bad-option", text, hint="remove these options")
         schemas: dict[str, Schema] = {}
         stamped: set[bool] = set()
         seen: set[str] = set()
@@ -67,11 +67,13 @@ class Topics(Passive):
                 own = program.declared.get(t)
                 schemas[t] = Schema(tuple(attributes.items()), False) if own is None else own.completed(attributes)
         if len(stamped) > 1:
-            raise InputProblem.of("bad-time", "all topics count time alike: here some have timestamps, some integers")
+            raise InputProblem.of(
+                "bad-time", "all topics must have the same kind of time: some have timestamps, others integers"
+            )
         unit = time_unit(options.time_unit)
         kind = TIMESTAMP if True in stamped or (not stamped and unit is None) else TimeKind(False, unit)
         if kind.timestamp and unit is not None:
-            raise UsageProblem.of("bad-option", f"time unit `{unit}` is for integer times; here are timestamps")
+            raise UsageProblem.of("bad-option", f"time unit `{unit}` is for integer times; the topics have timestamps")
         sequence, label, end = (c in seen for c in (options.sequence, options.label, options.end))
         unread = program.unread((name, str(place)) for name, place in self._places)
         return Pinned(schemas, kind, sequence, label, end, tuple(unread))
@@ -107,8 +109,8 @@ class Topics(Passive):
             for attribute, kind in schema if name in (None, t) else ():
                 both = widen(fields.get(attribute, kind), kind)
                 if both is None:
-                    text = f"`{attribute}` is {kind} in `{t}`, and {fields[attribute]} in `{owner[attribute]}`"
-                    hint = "in one topic a name is of one type: give every event type its topic, TYPE=kafka://.."
+                    text = f"`{attribute}` is {kind} in `{t}` but {fields[attribute]} in `{owner[attribute]}`"
+                    hint = "within one topic, an attribute has one type; use one topic per event type, TYPE=kafka://.."
                     raise UsageProblem.of("schema-conflict", text, hint=hint)
                 fields[attribute] = both
                 owner.setdefault(attribute, t)

@@ -67,8 +67,8 @@ def _same_kind(intakes: list[Intake], expected: Expected) -> None:
     known = next((i for i in intakes if i.stamped is not None), None)
     if known is not None and kind.timestamp != expected.pinned.kind.timestamp:
         now, before = ("timestamps", "integers") if kind.timestamp else ("integers", "timestamps")
-        text = f"times are {now} here, and {before} are expected"
-        hint = "say what integer times count, --time-unit .., and start with a new --checkpoint"
+        text = f"the times are {now}, but {before} were expected"
+        hint = "specify the unit of integer times with --time-unit, and use a new --checkpoint"
         raise InputProblem(input_problem("bad-time", text, known.source, None if kind.timestamp else hint))
 
 
@@ -114,8 +114,8 @@ def _refuse_unknown(one: Intake, name: str, at: np.ndarray, expected: Expected) 
         if kind is Type.NULL and (needed is None or column in needed) and column in one.source.table.column_names:
             values = one.source.table.column(column).take(pa.array(at))
             if values.null_count < len(values):
-                text = f"column `{column}` of `{name}` had no values at first, and so has no type"
-                hint = f"declare it in the rules, `event {name}({column}: ..)`, and start with a new --checkpoint"
+                text = f"column `{column}` of `{name}` had no values at the start, so its type is unknown"
+                hint = f"declare it in the rules, `event {name}({column}: ..)`, and use a new --checkpoint"
                 raise InputProblem(input_problem("bad-value", text, one.source, hint))
 
 

@@ -57,8 +57,8 @@ def ensure_java() -> None:
         return
     raise ResourceProblem.of(
         "no-java",
-        f"Spark needs Java {LEAST} or later, and there is none" + "".join(f"; {s}" for s in seen),
-        hint="pip install 'occurs[java]' brings one; or run without Spark: --host local (Python: pass a table)",
+        f"Spark needs Java {LEAST} or later, but no Java was found" + "".join(f"; {s}" for s in seen),
+        hint="pip install 'occurs[java]' installs one; or run without Spark: --host local (Python: pass a table)",
     )
 
 

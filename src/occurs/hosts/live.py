@@ -67,17 +67,17 @@ class Live:
         (``bad-time``, ``bad-value``) for values that are not of their type; nothing has happened then.
         """
         if self._closed and self.stage.decided_by_end:
-            text = "an event after the history was closed: what only its end decides has been given"
-            raise UsageProblem.of("closed", text, hint="begin anew with Program.live")
+            text = "the history was closed, so no more events can be pushed"
+            raise UsageProblem.of("closed", text, hint="start again with Program.live")
         ticks = self._ticks(time)
         if not isinstance(type, str) or not type:
-            raise InputProblem.of("bad-value", f"an event has no type: {short(type)}", value=type)
+            raise InputProblem.of("bad-value", f"the type of an event must be text, not {short(type)}", value=type)
         if attributes is not None and not isinstance(attributes, Mapping):
-            text = f"attributes are a mapping from names to values, not {short(attributes)}"
+            text = f"attributes must be a mapping from names to values, not {short(attributes)}"
             raise InputProblem.of("bad-value", text, value=attributes)
         if type in self.stage.nets:
-            text = f"`{type}` is defined in the rules, and cannot be pushed"
-            raise InputProblem.of("conflicting-values", text, hint="give the definition, or the type, another name")
+            text = f"the rules define `{type}`, so events of this type cannot be pushed"
+            raise InputProblem.of("conflicting-values", text, hint="rename the definition or the input type")
         given = flattened(attributes or {}, self.stage.schemas.get(type, Schema()).names)
         end = self._end(type, ticks, given)
         row = self._row(type, ticks, end, given, sequence, label) if type in self.stage.inputs else None
@@ -145,7 +145,9 @@ class Live:
         for number, event in enumerate(events, 1):
             if not isinstance(event, Mapping):
                 text = f"event {number} is not a mapping: {short(event)}"
-                raise InputProblem.of("bad-value", text, row=number, value=event, hint='with "type", "time", ..')
+                raise InputProblem.of(
+                    "bad-value", text, row=number, value=event, hint='pass a mapping with the keys "type", "time", ..'
+                )
             missing = next((n for n in ("type", "time") if n not in event), None)
             if missing is not None:
                 hint = did_you_mean(missing, [str(n) for n in event], "keys")
@@ -159,10 +161,12 @@ class Live:
 
     def _ticks(self, time: Time) -> int:
         if isinstance(time, bool) or not isinstance(time, int | str | dt.datetime):
-            raise InputProblem.of("bad-time", f"a time was expected, not {short(time)}", value=time)
+            raise InputProblem.of(
+                "bad-time", f"a time must be an integer, text or a datetime, not {short(time)}", value=time
+            )
         if isinstance(time, int):
             if time not in _INT64:
-                raise InputProblem.of("bad-time", f"the time {short(time)} does not fit 64 bits", value=time)
+                raise InputProblem.of("bad-time", f"the time {short(time)} does not fit into 64 bits", value=time)
             return time
         try:
             return instant(time, self.stage.kind, "time")
@@ -179,7 +183,7 @@ class Live:
             return None
         ticks = self._ticks(end)
         if ticks < time:
-            raise InputProblem.of("bad-value", f"a row of `{type}` ends before it begins", value=end)
+            raise InputProblem.of("bad-value", f"a row of `{type}` ends before it starts", value=end)
         return ticks
 
     def _row(
@@ -226,7 +230,7 @@ def _fit_list(type: str, name: str, value: Any, want: pa.DataType) -> Any:
     of = None if pa.types.is_nested(want) else from_arrow(want)
     if of is not None:
         return _fit(type, name, value, of)
-    text = f"`{name}` of `{type}` is {want}, and {short(value)} ({value.__class__.__name__}) is not"
+    text = f"`{name}` of `{type}` must be {want}, not {short(value)} ({value.__class__.__name__})"
     raise InputProblem.of("bad-value", text, value=value)
 
 
@@ -250,5 +254,5 @@ def _fit(type: str, name: str, value: Any, want: Type) -> Any:
     if want is Type.FLOAT and isinstance(value, int) and not isinstance(value, bool) and abs(value) <= 2**53:
         return float(value)
     what = value.__class__.__name__
-    text = f"`{name}` of `{type}` is {want}, and {short(value)} ({what}) is not"
+    text = f"`{name}` of `{type}` must be {want}, not {short(value)} ({what})"
     raise InputProblem.of("bad-value", text, value=value)

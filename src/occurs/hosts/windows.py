@@ -46,8 +46,8 @@ class Window:
         """From the options.  Raises UsageProblem."""
         made = cls(_ticks(length, kind, "--window"), _ticks(step, kind, "--step"))
         if made.length < made.step:
-            text = f"--window {length} is shorter than --step {step}: what is between windows would be lost"
-            raise UsageProblem.of("bad-option", text, hint="a window at least as long as the step")
+            text = f"--window {length} is shorter than --step {step}: events between windows would be lost"
+            raise UsageProblem.of("bad-option", text, hint="use a window that is at least as long as the step")
         return made
 
     def queries(self, clock: tuple[int, int], started: bool) -> range:
@@ -57,8 +57,8 @@ class Window:
         first = clock[0] + self.step if started else -(-clock[0] // self.step) * self.step
         count = max(0, -(-(clock[1] - first) // self.step)) + 1
         if count > MOST:
-            text = f"--step {self.step} makes {count} queries of this history"
-            raise LimitProblem.of("too-many-queries", text, hint=f"at most {MOST}: take a longer step")
+            text = f"--step {self.step} leads to {count} queries over this history"
+            raise LimitProblem.of("too-many-queries", text, hint=f"at most {MOST} are allowed; use a longer step")
         last = first + (count - 1) * self.step
         if last >= OPEN:
             raise UsageProblem.of("bad-option", f"--step {self.step}: the last query is later than the last tick")
@@ -80,15 +80,15 @@ class Asked:
 
 def unsupported() -> OccursError:
     """A UsageProblem: streams have no windows."""
-    hint = "run them over a history: `occurs run` (Python: tables, or DataFrames that are no streams)"
-    return UsageProblem.of("unsupported", "--window: windows do not run on a stream", hint=hint)
+    hint = "run the rules over a history: `occurs run` (Python: tables, or DataFrames that are not streaming)"
+    return UsageProblem.of("unsupported", "--window is not supported on a stream", hint=hint)
 
 
 def _ticks(value: Any, kind: TimeKind, option: str) -> int:
     exact = duration(value, kind, option)
     if exact <= 0 or exact.denominator != 1:
-        text = f"{option} {value}: no positive whole number of ticks"
-        raise UsageProblem.of("bad-duration", text, hint="times are whole ticks of what they count")
+        text = f"{option} {value} is not a positive whole number of ticks"
+        raise UsageProblem.of("bad-duration", text, hint="use a multiple of the time unit of the input")
     return int(exact)
 
 

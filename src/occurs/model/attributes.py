@@ -195,14 +195,15 @@ def schemas_of(
     for name, schema in declared.items():
         seen.setdefault(name, schema)
         if name not in present and (inputs is None or name in inputs):
-            notices.append(Problem("no-rows", f"there are no rows of the declared type `{name}`", severity="notice"))
+            text = f"the input has no rows of the declared type `{name}`"
+            notices.append(Problem("no-rows", text, severity="notice"))
     seen.pop("", None)
     return seen, notices
 
 
 def unknown_type(name: str, known: Collection[str]) -> Problem:
     """A type that is read and that nobody declares, defines or has rows of, though one table may have all types."""
-    text = f"no event is declared, defined or observed with the type `{name}`"
+    text = f"no event of type `{name}` is declared, defined or present in the input"
     hint = did_you_mean(name, known, "types")
     return Problem("unknown-type", text, hint=hint, severity="warning", value=name)
 
@@ -214,11 +215,11 @@ def missing(name: str, declared: Schema, one: Intake, end: str | None) -> list[P
     for attribute, _ in declared:
         if column_of(attribute, known, declared.loose) is None and attribute not in declared.optional:
             hint = did_you_mean(attribute, known, "columns")
-            text = f"column `{attribute}` of `{name}` is declared, but missing"
+            text = f"column `{attribute}` of `{name}` is declared but missing"
             out.append(input_problem("missing-column", text, one.source, hint))
     if declared.lasting and end not in known:
         hint = did_you_mean(end or "end", known, "columns")
-        text = f"`{name}` lasts, and there is no column `{end or 'end'}`"
+        text = f"`{name}` has intervals, but there is no column `{end or 'end'}`"
         out.append(input_problem("missing-column", text, one.source, hint))
     return out
 

@@ -115,7 +115,7 @@ class BadRows:
 
 
 #: what is left to do about rows that nothing else helps
-SKIP = "leave such rows out, and count them, with --bad-rows skip (Python: bad_rows='skip')"
+SKIP = "to skip and count such rows, use --bad-rows skip (Python: bad_rows='skip')"
 
 
 def hinted(problems: list[Problem]) -> list[Problem]:

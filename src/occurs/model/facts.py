@@ -22,13 +22,15 @@ def fact_table(name: str, table: pa.Table, schema: Schema) -> pa.Table:
         found = column_of(attribute, table.column_names, loose=True)
         if found is None:
             hint = did_you_mean(attribute, table.column_names, "columns")
-            text = f"column `{attribute}` of the fact `{name}` is declared, but missing"
+            text = f"column `{attribute}` of the fact `{name}` is declared but missing"
             raise InputProblem.of("missing-column", text, hint=hint)
         before = clean(table.column(found))
         after = fit(before, None if declared is Type.NULL else declared, text=True)
         if after is None or after.null_count > before.null_count:
-            text = f"column `{found}` of the fact `{name}` is {before.type}, and `{attribute}` is {declared}"
-            raise InputProblem.of("bad-value", text, hint="the declaration says of which type an attribute is")
+            text = (
+                f"column `{found}` of the fact `{name}` is {before.type}, but `{attribute}` is declared as {declared}"
+            )
+            raise InputProblem.of("bad-value", text, hint="change the type of the attribute in the declaration")
         columns[attribute] = after
         taken.add(found)
     if schema.rest:

@@ -74,7 +74,7 @@ def normalise(
     options, declared = options or InputOptions(), dict(schemas or {})
     time_unit(options.time_unit)
     if options.bad_rows not in ("error", "skip"):
-        raise UsageProblem.of("bad-option", f"bad rows: `{options.bad_rows}`", hint="`error` or `skip`")
+        raise UsageProblem.of("bad-option", f"invalid bad_rows: `{options.bad_rows}`", hint="use `error` or `skip`")
     sources = listed(tables)
     bad = BadRows(sources)
     problems: list[Problem] = []
@@ -132,8 +132,8 @@ def _concat(name: str, parts: list[pa.Table], problems: list[Problem]) -> pa.Tab
     try:
         return pa.concat_tables(parts, promote_options="permissive")
     except (pa.ArrowTypeError, pa.ArrowInvalid) as error:
-        text = f"the tables of `{name}` have columns of unlike types: {error}"
-        problems.append(Problem("bad-value", text, hint=f"declare them: event {name}(...)"))
+        text = f"the tables of `{name}` have columns with different types: {error}"
+        problems.append(Problem("bad-value", text, hint=f"declare the types: event {name}(...)"))
         return parts[0]
 
 

@@ -17,7 +17,7 @@ from occurs.model.types import Schema
 from occurs.model.values import plain_layout, short
 
 #: what helps if text is in another encoding
-ENCODING = "is it written in another encoding? --encoding latin-1 (or cp1252, utf-16, ..)"
+ENCODING = "if the file has another encoding, use --encoding latin-1 (or cp1252, utf-16, ..)"
 #: the usual ones, for hints
 _ENCODINGS = ("utf-8", "utf-16", "latin-1", "cp1252", "cp1250", "cp1251", "iso-8859-15", "shift_jis", "gb18030")
 Instant = int | str | dt.datetime | dt.date
@@ -55,19 +55,19 @@ class InputOptions:
         for name in ("type", "time", "end", "sequence", "label", "time_unit", "time_format", "bad_rows"):
             value = getattr(self, name)
             if not isinstance(value, str) and (value is not None or name in ("time", "bad_rows")):
-                raise UsageProblem.of("bad-option", f"{name}: a text was expected, not {short(value)}")
+                raise UsageProblem.of("bad-option", f"{name} must be text, not {short(value)}")
         if self.time_format is not None and self.time_unit is not None:
-            text = "--time-format is for times that are dates, --time-unit for times that count"
+            text = "--time-format is for dates in text, --time-unit is for integer times"
             raise UsageProblem.of("bad-option", text, hint="one of them")
         self.written  # noqa: B018
         if (wrong := _not_delimiter(self.delimiter)) is not None:
             text = f"--delimiter {short(self.delimiter)} {wrong}"
-            raise UsageProblem.of("bad-option", text, hint="such as `;`, or `\\t` for a tab")
+            raise UsageProblem.of("bad-option", text, hint="use one character such as `;`, or `\\t` for a tab")
         try:
             "".encode(self.encoding)
         except (LookupError, TypeError, ValueError) as error:
             hint = did_you_mean(str(self.encoding), _ENCODINGS, "encodings")
-            raise UsageProblem.of("bad-option", f"--encoding {short(self.encoding)} is not known", hint=hint) from error
+            raise UsageProblem.of("bad-option", f"unknown --encoding {short(self.encoding)}", hint=hint) from error
 
     @property
     def written(self) -> TimeFormat | None:
@@ -126,12 +126,12 @@ class Intake:
 def _not_delimiter(text: object) -> str | None:
     """Why a text cannot stand between the values of CSV, None if it can."""
     if not isinstance(text, str) or len(text) != 1:
-        return "is not one character"
+        return "must be a single character"
     if text == '"':
-        return "cannot stand between values: quotes enclose values"
+        return "cannot be a delimiter: quotes enclose values"
     if text in "\r\n":
-        return "cannot stand between values: it ends a row"
-    return None if "\0" < text < "\x80" else "is not an ASCII character"
+        return "cannot be a delimiter: it ends a row"
+    return None if "\0" < text < "\x80" else "must be an ASCII character"
 
 
 def ints(column: pa.ChunkedArray) -> np.ndarray:
@@ -151,8 +151,9 @@ def records(options: InputOptions, columns: Collection[str]) -> list[tuple[str, 
         inside = [c for c in columns if name is not None and name not in columns and c.startswith(f"{name}.")]
         if inside:
             what = "the type column" if name == options.type else "the column"
-            which = ", which names no event types" if name == options.type else ""
-            out.append((f"{what} `{name}` is of type struct{which}", f"its values are columns: {listed(inside)}"))
+            which = " and cannot name event types" if name == options.type else ""
+            hint = f"use one of its fields, which are columns: {listed(inside)}"
+            out.append((f"{what} `{name}` is of type struct{which}", hint))
     return out
 
 
@@ -170,10 +171,10 @@ def type_column(
     """How to name the type column, or the one type of a table; ``naming``: columns that hold names of ``types``."""
     likely = list(naming[:1]) or nearest(options.type or "type", columns)[:1]
     one = sorted(types)[0] if types else "TYPE"
-    rest = f'are all rows of one type? --type {one} (Python: {{"{one}": table}})'
+    rest = f'if all rows have one type, --type {one} (Python: {{"{one}": table}})'
     if likely:
-        return f'did you mean `{likely[0]}`? --type-column {likely[0]} (Python: type="{likely[0]}"); or {rest}'
-    return f"name it with --type-column NAME; or {rest}; {did_you_mean(options.type or 'type', columns, 'columns')}"
+        return f'did you mean `{likely[0]}`? --type-column {likely[0]} (Python: type="{likely[0]}"); or, {rest}'
+    return f"name it with --type-column NAME; or, {rest}; {did_you_mean(options.type or 'type', columns, 'columns')}"
 
 
 #: names that time columns often have

@@ -70,14 +70,16 @@ def take_in(
         else:
             likely = [] if choice is None else _naming(table, choice)
             hint = source.hint or type_column(options, names, likely, choice or ())
-            reads = "" if choice is None else f", and the program reads {listed(choice)}"
+            reads = "" if choice is None else f", but the program reads {listed(choice)}"
             column = f" `{options.type}`" if options.type else ""
             problems.append(input_problem("missing-column", f"there is no type column{column}{reads}", source, hint))
     if len(problems) > before:
         return None
     if typed and not names_types(kind := table.schema.field(options.type).type):
-        text = f"the type column `{options.type}` is of type {short(kind)}, which names no event types"
-        problems.append(input_problem("bad-value", text, source, "text, or the integers that rules give to types"))
+        text = f"the type column `{options.type}` is of type {short(kind)} and cannot name event types"
+        problems.append(
+            input_problem("bad-value", text, source, "it must be text, or the integers that the rules assign to types")
+        )
         return None
     if typed:
         codes, types = _codes(table.column(options.type), options, bad, number)
@@ -195,7 +197,9 @@ def time_kind(intakes: list[Intake], options: InputOptions) -> TimeKind:
     if stamped and counted:
         a, b = stamped[0].source, counted[0].source
         where = f"{a.file or a.type or 'one table'} has timestamps, {b.file or b.type or 'another'} integers"
-        raise InputProblem(input_problem("bad-time", f"all tables of a run count time alike: {where}", b))
+        raise InputProblem(
+            input_problem("bad-time", f"all tables of a run must have the same kind of time: {where}", b)
+        )
     if stamped:
         if options.time_unit is not None:
             text = f"time unit `{options.time_unit}` is for integer times; column `{options.time}` has timestamps"
@@ -238,18 +242,18 @@ def unlikely_times(kind: TimeKind, first: int, last: int) -> list[Problem]:
         return []
     span = f"from {_date(begin)} to {_date(end)}"
     if kind.timestamp:
-        text, hint = f"all times are {span}", "were they made of integers that count another unit?"
+        text, hint = f"all times are {span}", "the integers that they were made from may have another unit"
         return [Problem("unlikely-time", text, severity="warning", hint=hint)]
     for unit in ("s", "ms", "us"):
         if first * UNIT_MICROSECONDS[unit] in _LIKELY and last * UNIT_MICROSECONDS[unit] in _LIKELY:
-            text = f"times that count {kind.unit} since 1970 are {span}"
-            hint = f"did you mean the time unit {unit}? Then they are from " + " to ".join(
+            text = f"read as {kind.unit} since 1970, all times are {span}"
+            hint = f"did you mean time unit {unit}? The times would then be from " + " to ".join(
                 _date(t * UNIT_MICROSECONDS[unit]) for t in (first, last)
             )
             return [Problem("unlikely-time", text, severity="warning", hint=hint)]
     if first // 1_000 in _LIKELY and last // 1_000 in _LIKELY:
-        text = f"times that count {kind.unit} since 1970 are {span}"
-        hint = "do they count nanoseconds? Divide them by 1,000, and give the time unit us"
+        text = f"read as {kind.unit} since 1970, all times are {span}"
+        hint = "if they are nanoseconds, divide them by 1,000 and use time unit us"
         return [Problem("unlikely-time", text, severity="warning", hint=hint)]
     return []
 

@@ -152,13 +152,13 @@ def instant(value: int | str | dt.datetime | dt.date, kind: TimeKind, option: st
         value = int(value)
     if isinstance(value, int) and not isinstance(value, bool) and not kind.timestamp:
         if not -(2**63) <= value < 2**63:
-            raise UsageProblem.of("bad-time", f"{option}: {short(value)} does not fit 64 bits")
+            raise UsageProblem.of("bad-time", f"{option}: {short(value)} does not fit into 64 bits")
         return value
     if isinstance(value, str) and kind.timestamp and is_text(value):
         parsed = parse_timestamps(pa.chunked_array([pa.array([value.strip()])])).cast(pa.int64())[0].as_py()
         if parsed is not None:
             return int(parsed)
-    wanted = "write it as 2024-01-05T09:00:00Z" if kind.timestamp else "write a whole number, as the time column has"
+    wanted = "write it as 2024-01-05T09:00:00Z" if kind.timestamp else "write a whole number, as in the time column"
     expected = "a timestamp" if kind.timestamp else "a whole number"
     raise UsageProblem.of("bad-time", f"{option} {short(value)}: expected {expected}", hint=wanted)
 
@@ -184,14 +184,18 @@ def duration(value: Any, kind: TimeKind, option: str) -> Fraction:
         if amount is not None:
             found = Duration(amount if ticks else amount * UNIT_MICROSECONDS[str(name)], ticks=ticks)
     if found is None or found.amount < 0:
-        hint = 'such as "10 s" or "5 min"'
-        raise UsageProblem.of("bad-duration", f"{option}: a duration was expected, not {short(value)}", hint=hint)
+        hint = 'write a duration such as "10 s" or "5 min"'
+        raise UsageProblem.of("bad-duration", f"{option} must be a duration, not {short(value)}", hint=hint)
     if found.amount == 0:
         return Fraction(0)
     exact = kind.convert(found)
     if exact is None:
-        hint = 'give it a unit, such as "10 s"' if kind.timestamp else "say what integer times count: time_unit=.."
-        text = f"{option} {short(value)} has no meaning for the times of this input"
+        hint = (
+            'add a unit, such as "10 s"'
+            if kind.timestamp
+            else "specify the unit of integer times: --time-unit (Python: time_unit=..)"
+        )
+        text = f"{option} {short(value)} cannot be converted to the times of this input"
         raise UsageProblem.of("missing-unit", text, hint=hint)
     return exact
 
@@ -200,6 +204,8 @@ def time_unit(unit: str | None) -> str | None:
     """The checked ``--time-unit``; UsageProblem if it is none."""
     if unit is not None and not (isinstance(unit, str) and unit in UNIT_MICROSECONDS):
         meant = UNITS.get(unit.lower()) if isinstance(unit, str) else None
-        hint = "one of us, ms, s, min, h, d" + (f": `{meant}` for {unit}" if meant in UNIT_MICROSECONDS else "")
-        raise UsageProblem.of("unknown-unit", f"time unit {short(unit)}", hint=hint)
+        hint = "use one of us, ms, s, min, h, d" + (
+            f"; for {unit}, use `{meant}`" if meant in UNIT_MICROSECONDS else ""
+        )
+        raise UsageProblem.of("unknown-unit", f"unknown time unit {short(unit)}", hint=hint)
     return unit

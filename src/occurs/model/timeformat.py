@@ -102,20 +102,20 @@ def _format(text: str) -> TimeFormat:
             known_as = _SAME.get(directive, directive)
             if known_as not in _PARTS:
                 known = " ".join(f"%{d}" for d in sorted({*_PARTS, *_SAME, *_SHORT}, key=lambda d: (d.lower(), d)))
-                hint = f"directives: {known}"
-                hint = "seconds since 1970 are integers: --time-unit s" if directive == "s" else hint
-                raise _wrong(text, f"`%{directive}` is not a directive that is read", hint)
+                hint = f"supported directives: {known}"
+                hint = "for integer seconds since 1970, use --time-unit s" if directive == "s" else hint
+                raise _wrong(text, f"`%{directive}` is not supported", hint)
             name, expression = _PARTS[known_as]
             if name in parts:
-                raise _wrong(text, f"`%{directive}` occurs twice", "every part of a time once")
+                raise _wrong(text, f"`%{directive}` occurs twice", "each part of a time may appear only once")
             parts += [name] if name else []
             pattern += expression
         elif other == "%":
-            raise _wrong(text, "no directive follows the `%` at the end", "`%%` stands for the character `%`")
+            raise _wrong(text, "the `%` at the end is not followed by a directive", "write `%%` for the character `%`")
         else:
             pattern += r"\s+" if blank else _plain(other.lower())
     if "%" not in whole:
-        raise _wrong(text, "it has no directives", f"a format is in the directives of strptime, {_EXAMPLE}")
+        raise _wrong(text, "it has no directives", f"use the directives of strptime, {_EXAMPLE}")
     missing = [
         (what, how)
         for names, what, how in (
@@ -127,12 +127,12 @@ def _format(text: str) -> TimeFormat:
     ]
     if missing:
         what, how = missing[0]
-        hint = f"{how} stands for it, {_EXAMPLE}"
+        hint = f"add {how}, {_EXAMPLE}"
         if what == "year":
-            hint = "times without a year are not read: write the year before them (syslog: %Y %b %d %H:%M:%S)"
+            hint = "times without a year cannot be read; put the year before each time (syslog: %Y %b %d %H:%M:%S)"
         raise _wrong(text, f"it has no {what}", hint)
     if ("hour of 12" in parts) != ("half" in parts):
-        raise _wrong(text, "%I (1 to 12) and %p (AM or PM) go together", "%H is the hour from 0 to 23")
+        raise _wrong(text, "%I (1 to 12) and %p (AM or PM) must be used together", "use %H for the hour from 0 to 23")
     return TimeFormat(text, pattern + r"\s*$", tuple(parts))
 
 

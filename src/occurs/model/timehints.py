@@ -52,13 +52,13 @@ def time_hint(values: list[object], wanted: str | None) -> str | None:
             text += f" if the day comes first, or with --time-format {quoted[1]} if the month does"
         return f"{text} (Python: time_format=..)"
     if wanted is not None:
-        return f'they are not written as --time-format "{wanted}"; {SKIP}'
+        return f'they do not match --time-format "{wanted}"; {SKIP}'
     if texts and _SYSLOG.match(texts[0]):
         example = f"2024 {texts[0].strip()}"
-        return f'they have no year: put it before them, `{example}`, and say --time-format "%Y %b %d %H:%M:%S"'
+        return f'they have no year; put it before each time, `{example}`, and use --time-format "%Y %b %d %H:%M:%S"'
     if texts and re.fullmatch(r"\s*\d{1,2}:\d\d(:\d\d)?([.,]\d+)?\s*", texts[0]):
-        return "a time of day has no date: put the date before it, 2024-01-05T09:00:00"
+        return "a time of day has no date; put the date before it, as in 2024-01-05T09:00:00"
     numbers = [v for v in values if isinstance(v, float) and abs(v) < 1e12]
     if numbers:
-        return f"times are whole numbers: {round(numbers[0] * 1000)} with --time-unit ms"
+        return f"times must be whole numbers: write {round(numbers[0] * 1000)} with --time-unit ms"
     return None

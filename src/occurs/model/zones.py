@@ -30,11 +30,11 @@ def zone_problem(zone: str) -> str | None:
     """What is wrong with the name of a time zone, or None.  An offset such as `+02:00` names no zone."""
     if re.match(r"[+-]?\d", zone):
         ahead = "`Etc/GMT-2` is 2 hours ahead of UTC"
-        return f"`{zone}` is an offset, and not a time zone: zones are named like `Europe/Rome`; {ahead}"
+        return f"`{zone}` is an offset, not a time zone; use a name such as `Europe/Rome`; {ahead}"
     try:
         ZoneInfo(zone)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        return f"there is no time zone `{zone}`: zones are named like `Europe/Rome`"
+        return f"unknown time zone `{zone}`; use a name such as `Europe/Rome`"
     return None
 
 

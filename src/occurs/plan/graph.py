@@ -94,7 +94,7 @@ def _places(nodes: Sequence[Node], makers: dict[str, list[int]], strict: Sequenc
             left[j] -= 1
             if left[j] == 0:
                 heapq.heappush(ready, j)
-    assert at == len(nodes), "a cycle of same-instant references was not refused"
+    assert at == len(nodes), "a cycle of references within one instant was not rejected"
     return tuple(places)
 
 

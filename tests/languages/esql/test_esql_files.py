@@ -144,7 +144,7 @@ def test_a_file_is_a_history(rules: Path) -> None:
         program.live({"Read": {"text": "string"}}, time_unit="s")
     assert "not supported: FILE data/stock.csv can only be read as a history" in program.explain()
     stamped = READ.set_column(0, "time", READ["time"].cast(pa.timestamp("us")))
-    with pytest.raises(occurs.InputProblem, match="all tables of a run count time alike"):
+    with pytest.raises(occurs.InputProblem, match="all tables of a run must have the same kind of time"):
         program.detect({"Read": stamped})
     with pytest.raises(occurs.UsageProblem, match="a special column is called `line`"):
         program.detect(READ.rename_columns(["line", "text"]), time="line")

@@ -55,7 +55,7 @@ def detect(
     options was given on purpose, which window mode asks (None: if there is one, it was).
     """
     if partitions < 1:
-        raise UsageProblem.of("bad-option", f"partitions: {partitions}", hint="at least 1")
+        raise UsageProblem.of("bad-option", f"partitions: {partitions}", hint="use at least 1")
     source = with_others(read(program, events, options), program)
     stage = program.plan(source.schemas, source.kind)
     wanted = chosen(stage.found, only)

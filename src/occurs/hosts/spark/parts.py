@@ -79,11 +79,11 @@ def kind_of(frames: Mapping[str | None, DataFrame], options: InputOptions) -> Ti
             raise InputProblem.of(
                 "bad-time",
                 f"the time column `{options.time}`{where} is of type {fields[options.time].simpleString()}",
-                hint="a timestamp, or integers with time_unit=...; cast it in Spark",
+                hint="use a timestamp, or integers with time_unit=...; cast the column in Spark",
             )
     if len(stamped) > 1:
         where = f"{stamped[True]} has timestamps, {stamped[False]} integers"
-        raise InputProblem.of("bad-time", f"all tables of a run count time alike: {where}")
+        raise InputProblem.of("bad-time", f"all tables of a run must have the same kind of time: {where}")
     if True in stamped and unit is not None:
         text = f"time unit `{unit}` is for integer times; column `{options.time}` has timestamps"
         raise UsageProblem.of("bad-option", text)
@@ -137,7 +137,7 @@ def part_of(frame: DataFrame, name: str | None, external: Sequence[str], kind: T
         if len(external) > 1:
             raise InputProblem.of(
                 "missing-column",
-                f"there is no type column `{options.type}`, and the program reads several: {', '.join(external)}",
+                f"there is no type column `{options.type}`, but the program reads several types: {', '.join(external)}",
                 hint=type_column(options, list(types), (), external),
             )
         own = external[0] if external else ""
@@ -147,8 +147,8 @@ def part_of(frame: DataFrame, name: str | None, external: Sequence[str], kind: T
     else:
         raw, t = columns[str(options.type)]
         if type_of(t) is None and t.typeName() != "binary":
-            told = f"the type column `{options.type}` is of type {short(t.simpleString())}, which names no event types"
-            hint = "text, or the integers that rules give to types"
+            told = f"the type column `{options.type}` is of type {short(t.simpleString())} and cannot name event types"
+            hint = "it must be text, or the integers that the rules assign to types"
             raise InputProblem.of("bad-value", told, hint=hint)
         text = raw.cast("string")
         if t.typeName() == "binary":

@@ -89,7 +89,7 @@ def with_others(source: Source, program: Program) -> Source:
 def prepare(program: Program, events: Any, options: InputOptions) -> Reading:
     """The input with what its schemas say; no job runs.  Raises InputProblem and UsageProblem."""
     if options.bad_rows not in ("error", "skip"):
-        raise UsageProblem.of("bad-option", f"bad rows: `{options.bad_rows}`", hint="`error` or `skip`")
+        raise UsageProblem.of("bad-option", f"invalid bad_rows: `{options.bad_rows}`", hint="use `error` or `skip`")
     names = {str(i): n for i, n in program.assigned.items()}
     options = replace(options, type_names=names, lists=program.reads_lists)
     owned = program.owned
@@ -299,7 +299,9 @@ class Reading:
             given = t in live or any(p.own == t for p in self.parts)
             if t in self.reads and not given:
                 self.schemas[t] = self.declared[t]
-                notices.append(Problem("no-rows", f"there are no rows of the declared type `{t}`", severity="notice"))
+                notices.append(
+                    Problem("no-rows", f"the input has no rows of the declared type `{t}`", severity="notice")
+                )
         return notices
 
     def _missing(self, type: str, part: Part) -> list[Problem]:
@@ -308,12 +310,13 @@ class Reading:
         for attribute in declared.names:
             if column_of(attribute, part.columns, declared.loose) is None and attribute not in declared.optional:
                 hint = did_you_mean(attribute, part.columns, "columns")
-                text = f"column `{attribute}` of `{type}` is declared, but missing"
+                text = f"column `{attribute}` of `{type}` is declared but missing"
                 out.append(Problem("missing-column", text, hint=hint))
         end = self.options.end
         if declared.lasting and end not in part.columns:
             hint = did_you_mean(end or "end", part.columns, "columns")
-            out.append(Problem("missing-column", f"`{type}` lasts, and there is no column `{end or 'end'}`", hint=hint))
+            text = f"`{type}` has intervals, but there is no column `{end or 'end'}`"
+            out.append(Problem("missing-column", text, hint=hint))
         return out
 
     def _drop_absent(self, seen: Mapping[str, Seen]) -> None:

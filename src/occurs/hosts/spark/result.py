@@ -96,8 +96,8 @@ def side_by_side(found: Sequence[tuple[str, Result]]) -> DataFrame:
         for name, t in kinds_of(result.group.stage.schemas[type]):
             both = joint(kinds.get(name, t), t)
             if both is None:
-                text = f"attribute `{name}` is {kinds[name]} in `{first[name]}`, but {t} in `{type}`"
-                raise UsageProblem.of("bad-option", text, hint="name types that agree: together(..)")
+                text = f"attribute `{name}` is {kinds[name]} in `{first[name]}` but {t} in `{type}`"
+                raise UsageProblem.of("bad-option", text, hint="name types whose attributes agree: together(..)")
             kinds[name] = both
             first.setdefault(name, type)
     lasting = any(r.group.stage.schemas[t].lasting for t, r in found)

@@ -29,7 +29,9 @@ from occurs.plan.definition import Definition
 from occurs.plan.segments import segments
 from occurs.plan.stage import Stage
 
-_HINT = "start with a new checkpoint (--replay-from fills its past), or go back to the rules of this one"
+_HINT = (
+    "use a new checkpoint (--replay-from fills its past), or restore the rules that this checkpoint was written with"
+)
 
 
 @dataclass(frozen=True)
@@ -117,9 +119,9 @@ def heirs(old: Mapping[str, Any], names: Mapping[str, str], layout: Layout, dept
             continue
         if len(sources) > 1 or sources[0] in taken:
             text = (
-                f"{quoted(known)} ran apart, and would now have to run together"
+                f"{quoted(known)} ran separately but must now run together"
                 if len(sources) > 1
-                else (f"{quoted(known)} ran together with others, and would now have to run apart")
+                else (f"{quoted(known)} ran together with other definitions but must now run separately")
             )
             problems.append(_problem(text))
             continue
@@ -147,13 +149,13 @@ def _anew(old: Mapping[str, Any], new: Mapping[str, Any]) -> set[str]:
 def begun_anew(definitions: Collection[str]) -> Problem:
     """What is told of definitions that lose their partial matches, though their text is what it was."""
     which = quoted(sorted(definitions))
-    text = f"{which}: this checkpoint holds partial matches of another form of it: they are dropped"
-    hint = "it sees later events only; a new checkpoint with --replay-from gives it its past"
+    text = f"{which}: its partial matches in this checkpoint have an incompatible form and are dropped"
+    hint = "it reads only later events; use a new checkpoint with --replay-from to fill its past"
     return Problem("changed-program", text, severity="warning", hint=hint)
 
 
 def _problem(text: str) -> Problem:
-    return Problem("changed-program", f"the state of this checkpoint cannot be kept: {text}", hint=_HINT)
+    return Problem("changed-program", f"the checkpoint is incompatible with these rules: {text}", hint=_HINT)
 
 
 #: what lanes had instead of ``forms``: made of ``repr``, and so not to be compared
@@ -163,16 +165,16 @@ _BEFORE_FORMS = ("nets", "sequences", "triggers")
 def _headers(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     out = []
     if any(kept in lane for lane in old["lanes"].values() for kept in _BEFORE_FORMS):
-        out.append("an earlier version of Occurs wrote it, and did not note what its partial matches mean")
+        out.append("an earlier version of Occurs wrote it in an incompatible format")
     if old["buckets"] != new["buckets"]:
-        out.append(f"it has {old['buckets']} buckets, not {new['buckets']}: their number is fixed")
+        out.append(f"it has {old['buckets']} buckets, not {new['buckets']}, and their number cannot change")
     if old["stages"] != new["stages"]:
-        out.append(f"the rules now need {new['stages']} stages with different keys, before they needed {old['stages']}")
+        out.append(f"the rules need {new['stages']} stages with different keys, but the checkpoint has {old['stages']}")
     if None not in (old["time"], new["time"]) and old["time"] != new["time"]:
-        out.append(f"its times are {_time(old['time'])}, now they are {_time(new['time'])}")
+        out.append(f"its times are {_time(old['time'])}, but the input has {_time(new['time'])}")
     if old["labelled"] != new["labelled"]:
         had, has = ("with", "without") if old["labelled"] else ("without", "with")
-        out.append(f"it was written {had} labels (--label, --because), and is read {has}")
+        out.append(f"it was written {had} labels (--label, --because) but is now used {has} labels")
     return out
 
 
@@ -182,17 +184,19 @@ def _time(kind: Sequence[Any]) -> str:
 
 def _moved(old: Mapping[str, Any], new: Mapping[str, Any], known: Mapping[str, str]) -> list[str]:
     if old["mode"] != new["mode"]:
-        words = {"keyed": "split by a key", "free": "row by row", "fixed": "in one bucket"}
-        return [f"{quoted(known)} ran {words[old['mode']]}, and would now run {words[new['mode']]}"]
+        words = {"keyed": "partitioned by a key", "free": "row by row", "fixed": "in one bucket"}
+        return [f"{quoted(known)} ran {words[old['mode']]} but would now run {words[new['mode']]}"]
     out = []
     for t, names in old["key"].items():
         if t in new["key"] and new["key"][t] != names:
-            out.append(f"`{t}` was split by {', '.join(names)}, and would now be split by {', '.join(new['key'][t])}")
+            out.append(f"`{t}` was partitioned by {', '.join(names)} but would now be by {', '.join(new['key'][t])}")
     for d in known:
         if old["places"][d] != new["places"][d]:
-            out.append(f"{quoted([d])} would run in another bucket, with other definitions")
+            out.append(f"{quoted([d])} would move to another bucket, with other definitions")
         if _segments(old, d) != _segments(new, d):
-            out.append(f"{quoted([d])} would run at another time, as what it reads, or what reads it, is delayed")
+            out.append(
+                f"{quoted([d])} would run with another delay, because a definition before or after it is delayed"
+            )
     return out
 
 
@@ -287,12 +291,14 @@ def _take_over(stage: Stage, state: State, path: Path, new: Collection[str]) -> 
         born = {p.born for p in component.patterns}
         names = [p.rules[0].definition for p in component.patterns]
         if len(born) > 1:
-            text = f"{quoted(names)} feed one another or consume, and some of them are new"
+            text = f"{quoted(names)} read each other's detections or consume events, and some of them are new"
             raise CheckpointProblem([_problem(text)])
         readers = {t for d in stage.definitions if d.born is None for t in d.reads}
         for t in component.types if born != {None} else ():
             if t in readers and t in state.pasts and len(state.pasts[t]):
-                text = f"`{t}` is read by unchanged definitions, and those that feed on it have changed"
+                text = (
+                    f"`{t}` is read by unchanged definitions, but definitions that both read and define it have changed"
+                )
                 raise CheckpointProblem([_problem(text)])
             state.pasts.pop(t, None)
     for t in list(state.pasts):

@@ -74,7 +74,7 @@ def found_in(
 ) -> StreamDetections:
     """Everything that ``program`` finds in the source that ``read`` gives; it is asked whether late rows are wanted."""
     if partitions < 1:
-        raise UsageProblem.of("bad-option", f"partitions: {partitions}", hint="at least 1")
+        raise UsageProblem.of("bad-option", f"partitions: {partitions}", hint="use at least 1")
     program.refuse_files("a stream")
 
     def read_all(late: bool) -> StreamSource:
@@ -101,12 +101,14 @@ def _prepare(frame: DataFrame, buckets: int) -> list[Problem]:
     notices = []
     if session.conf.get(_PROVIDER, "") != _ROCKSDB:
         session.conf.set(_PROVIDER, _ROCKSDB)
-        text = "stateful operators need RocksDB: spark.sql.streaming.stateStore.providerClass was set for this session"
+        text = (
+            "stateful operators need RocksDB; Occurs set spark.sql.streaming.stateStore.providerClass for this session"
+        )
         notices.append(Problem("session-setting", text, severity="notice"))
     partitions = int(session.conf.get("spark.sql.shuffle.partitions", "200") or 200)
     if partitions > 4 * buckets:
-        text = f"every micro-batch starts {partitions} tasks for {buckets} buckets of state"
-        hint = f'spark.conf.set("spark.sql.shuffle.partitions", {buckets}) before the query starts'
+        text = f"every micro-batch starts {partitions} tasks for only {buckets} buckets of state"
+        hint = f'call spark.conf.set("spark.sql.shuffle.partitions", {buckets}) before the query starts'
         notices.append(Problem("session-setting", text, severity="notice", hint=hint))
     return notices
 
@@ -167,8 +169,10 @@ class StreamDetections(Detections["DataFrame"]):
         return self._source.kind
 
     def arrow(self, type: str) -> pa.Table:
-        text = "the detections of a stream have no end, so they are not a table of this process"
-        raise UsageProblem.of("unsupported", text, hint="start a query: found.query(), or writeStream of found[type]")
+        text = "the detections of a stream are unbounded and cannot be collected into a table"
+        raise UsageProblem.of(
+            "unsupported", text, hint="start a query with found.query(), or with writeStream of found[type]"
+        )
 
     def together(self, *types: str) -> DataFrame:
         """The detections of several types (none named: all) in one DataFrame: ``type``, ``time``, if some of them last

@@ -255,7 +255,7 @@ def problems_of(texts: list[str], total: int) -> list[Problem]:
             shown = "" if value is None else f": {value!r}"
             message = f"{where}{reason} in column `{found['n']}`{shown}"
             problems.append(Problem(kind, message, file=row.get("file"), row=row.get("row"), value=value))
-    hint = "leave such rows out, and count them, with --bad-rows skip (Python: bad_rows='skip')"
+    hint = "to skip and count such rows, use --bad-rows skip (Python: bad_rows='skip')"
     if total > len(texts):
         hint = f"and {total - len(texts):,} more bad rows; {hint}"
     last = problems[-1]

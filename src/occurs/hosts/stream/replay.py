@@ -45,8 +45,8 @@ def joined(old: State, engine: Engine, new: set[str]) -> State:
     """
     found = engine.state
     if old.later or found.later:
-        text = "rules that read what is known later than it happens cannot be given the past of a stream that runs"
-        hint = "without --replay-from they see later events only; a new checkpoint takes history"
+        text = "rules that read delayed detections cannot take over the past of a running stream"
+        hint = "without --replay-from they read only later events; a new checkpoint accepts a history"
         raise CheckpointProblem.of("unsupported", text, hint=hint)
     out = State({}, {}, dict(old.serials), old.frontier)
     # what nets keep is known by the values of their own engine
@@ -92,8 +92,8 @@ def _matches(have: Rows, rows: Rows) -> np.ndarray:
         found = places.get(values, [])
         if not found:
             shown = ", ".join(f"{n}: {v!r}" for n, v in zip(kept, values[1:]))
-            text = f"the history given is not that of the stream: it has no `{have.type}` ({shown}) at {values[0]}"
-            raise CheckpointProblem.of("other-history", text, hint="give all that the stream has had")
+            text = f"the history is not that of this stream: it has no `{have.type}` ({shown}) at {values[0]}"
+            raise CheckpointProblem.of("other-history", text, hint="pass all events that the stream has read")
         out.append(found.pop())
     return np.array(out, np.int64)
 

@@ -62,8 +62,8 @@ def read_stream(
     for name, frame in frames.items():
         if not frame.isStreaming:
             where = f" of `{name}`" if name else ""
-            text = f"the table{where} is a history, others are streams"
-            raise UsageProblem.of("bad-option", text, hint="all of them streaming DataFrames, or none")
+            text = f"the table{where} is a history, but others are streams"
+            raise UsageProblem.of("bad-option", text, hint="pass only streaming DataFrames, or none")
     reading = prepare(program, events, options)
     if delay is None:
         delay = delay_of(watermark, frames, options, reading.kind)

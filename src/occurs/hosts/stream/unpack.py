@@ -121,8 +121,8 @@ class Shown:
             for name, kind in kinds_of(schemas[t]):
                 both = joint(kinds.get(name, kind), kind)
                 if both is None:
-                    text = f"attribute `{name}` is {kinds[name]} in `{first[name]}`, but {kind} in `{t}`"
-                    raise UsageProblem.of("bad-option", text, hint="name types that agree: together(..)")
+                    text = f"attribute `{name}` is {kinds[name]} in `{first[name]}` but {kind} in `{t}`"
+                    raise UsageProblem.of("bad-option", text, hint="name types whose attributes agree: together(..)")
                 kinds[name] = both
                 first.setdefault(name, t)
         return cls(tuple(paths), tuple(types), tuple(kinds.items()), label, because, lasting, paths[0].wide.final)
