@@ -402,7 +402,7 @@ class Program(Intake):
         Times are integers of ``time_unit``; without one, timestamps (datetime, ISO 8601, or microseconds since 1970).
         Raises UsageProblem if the schema of a type is missing.
         """
-        self.refuse_files("events one by one")
+        self.refuse_files("single events")
         check_flags(because=because)
         kind = TimeKind() if time_unit is None else TimeKind(False, unit_of(time_unit))
         if schemas is not None and not isinstance(schemas, Mapping):

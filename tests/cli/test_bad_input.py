@@ -125,7 +125,7 @@ def test_files_that_are_not_there(occurs, here, request, host):
     (here / ".hidden").write_text("")
     for events, message in {
         "event.csv": "event.csv: error[missing-file]: there is no file event.csv\n  hint: did you mean `events.csv`?",
-        "no/events.csv": "there is no directory no either",
+        "no/events.csv": "the directory no does not exist either",
         "empty": "there are no event files in empty",
         "x.txt": "error[unknown-format]",
         "q" * 300 + ".csv": "error[missing-file]: qqq",

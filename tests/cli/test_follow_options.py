@@ -39,7 +39,7 @@ WRONG = {
     ),
     "another time unit": (("--events", "in", "--time-unit", "s"), 2, "time unit `s` is for integer times"),
     "no kind of file": (("--events", "in", "--out-format", "xls"), 2, "--out-format"),
-    "a topic and files": (("-e", "in", "-e", "kafka://localhost:9092/t"), 2, "Kafka topics cannot be combined with files"),
+    "a topic and files": (("-e", "in", "-e", "kafka://localhost:9092/t"), 2, "Kafka topics cannot be combined"),
     "no address": (("--events", "kafka://localhost/t"), 2, "`localhost` is not HOST:PORT"),
     "a zone that is none": (("--events", "in", "--zone", "Rome"), 2, "`Rome` is not a time zone"),
 }  # fmt: skip

@@ -372,7 +372,7 @@ def test_what_is_not_damage_passes(tmp_path, text):
 def test_the_cause_of_a_failure_is_told_and_not_that_somebody_waited_for_it():
     found = _translated(RuntimeError(STATE.format(cause="java.io.EOFException")), True)
     assert found is not None
-    assert found.message.startswith("Spark could not finish: [CANNOT_LOAD_STATE_STORE.UNCATEGORIZED]")
+    assert found.message.startswith("the Spark job failed: [CANNOT_LOAD_STATE_STORE.UNCATEGORIZED]")
 
 
 # -- with Spark --------------------------------------------------------------------------------------------------------

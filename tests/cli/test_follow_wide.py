@@ -107,7 +107,7 @@ def test_a_column_without_values_at_first_has_no_type_later(here):
     put(here / "a.csv", head + "Temp,2024-01-06T09:00:00Z,x,50,\nSmoke,2024-01-06T09:00:00Z,x,,\n")
     expected = expected_of(program, sources=read_sources(["a.csv"]), labelled=True)
     put(here / "b.csv", head + "Temp,2024-01-06T09:00:00Z,x,50,7\n")
-    with pytest.raises(InputProblem, match="column `Other` of `Temp` had no values at first"):
+    with pytest.raises(InputProblem, match="column `Other` of `Temp` had no values at the start"):
         wide(read_sources(["b.csv"]), expected)
 
 

@@ -38,7 +38,7 @@ def test_a_file_that_exists_is_refused_and_with_overwrite_replaced(occurs, rules
     done = occurs(*OUT[command], name)
     option = OUT[command][-1]
     assert (done.status, done.out) == (2, "")
-    assert f"error[exists]: {option} {name}: the file exists already\n  hint: " in done.err
+    assert f"error[exists]: {option} {name}: the file already exists\n  hint: " in done.err
     assert "--overwrite" in done.err
     assert (rules / name).read_text() == "mine"
     done = occurs(*OUT[command], name, "--overwrite")
@@ -56,7 +56,7 @@ def test_a_directory_with_parquet_files_is_refused(occurs, here, option):
     assert len(before) == 2
     done = occurs(*given)
     assert done.status == 2
-    assert f"error[exists]: {option} folder: the directory holds Parquet files already" in done.err
+    assert f"error[exists]: {option} folder: the directory already has Parquet files" in done.err
     assert {p.name: p.read_bytes() for p in (here / "folder").iterdir()} == before
     assert occurs(*given, "--overwrite").status == 0
     assert set(before) == {p.name for p in (here / "folder").iterdir()}
@@ -66,7 +66,7 @@ def test_a_directory_in_the_way_of_a_file_is_never_replaced(occurs, here):
     (here / "x.parquet").mkdir()
     done = occurs("run", "fire.tesla", "-e", "events.csv", "--host", "local", "--out", "x.parquet", "--overwrite")
     assert done.status == 1
-    assert "error[cannot-write]: --out x.parquet: a directory of that name is in the way" in done.err
+    assert "error[cannot-write]: --out x.parquet: a directory of that name exists" in done.err
 
 
 def test_input_and_other_output_are_never_replaced(occurs, here):

@@ -202,7 +202,7 @@ def test_without_pyspark_its_host_says_what_to_install(occurs, here, monkeypatch
     done = occurs("run", "fire.tesla", "--events", "events.csv", "--host", "spark")
     assert done.status == 1
     assert "error[no-spark]: PySpark is not installed" in done.err
-    assert 'hint: pip install "occurs[spark,java]"; without Spark: --host local' in done.err
+    assert 'hint: pip install "occurs[spark,java]"; to run without Spark, use --host local' in done.err
 
 
 @pytest.mark.spark

@@ -81,7 +81,7 @@ def test_an_empty_csv_is_an_error_and_a_header_alone_is_not(put, text):
 def test_files_that_are_not_what_they_seem(put):
     with pytest.raises(InputProblem, match=r"row 1: this line cannot be read: .*\\xff"):
         history("A=" + put("a.jsonl", b'{"time": 1, "s": "\xff"}\n'))
-    with pytest.raises(InputProblem, match="it begins as a JSON array, but"):
+    with pytest.raises(InputProblem, match="it starts as a JSON array, but"):
         read_sources([put("a.json", '[{"time": 1}, {')])
     torn = gzip.compress(b'{"time": 1}\n' * 9)
     for name in ("a.jsonl.gz", "a.csv.gz"):

@@ -265,7 +265,7 @@ def test_patterns_and_formats_by_name(tmp_path):
     assert read(str(tmp_path / "[x].csv")) == ROWS  # a file of this name is meant
     assert read(str(tmp_path / "b1.txt"), format="csv") == ROWS
     assert read(str(tmp_path), format="csv") == ROWS * 4
-    with pytest.raises(InputProblem, match="no file fits the pattern") as caught:
+    with pytest.raises(InputProblem, match="no file matches the pattern") as caught:
         read(str(tmp_path / "c*.csv"))
     assert "a1.csv" in str(caught.value.hint)
     with pytest.raises(UsageProblem, match="suffix"):

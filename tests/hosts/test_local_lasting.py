@@ -125,7 +125,7 @@ def test_rows_come_when_they_are_final(case: LastingCase) -> None:
 def test_the_last_tick_is_no_time_of_what_lasts(time, end):
     program = occurs.parse("input state p, q. state s : p minus q.", "phenesthe")
     rows = {"p": pa.table({"time": [time], "end": pa.array([end], pa.int64())})}
-    with pytest.raises(InputProblem, match="the last tick that there is") as raised:
+    with pytest.raises(InputProblem, match="the largest tick, which is reserved") as raised:
         program.detect(rows)
     assert raised.value.kind == "bad-time"
     before = {"p": pa.table({"time": [5], "end": [2**63 - 2]}), "q": pa.table({"time": [6], "end": [2**63 - 3]})}

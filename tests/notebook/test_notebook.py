@@ -99,7 +99,7 @@ def test_detections_on_spark_are_not_computed_to_be_shown(spark):
     found = program.detect({t: spark.createDataFrame(table) for t, table in EVENTS.items()}, time_unit="s")
     assert text_of(found._repr_html_()) == (
         "SparkDetections type columns Fire type, time, Area, Value "
-        "Spark computes the detections of a type when an action asks for them."
+        "Spark computes the detections of a type when an action needs them."
     )
     with pytest.raises(KeyError, match="did you mean `Fire`"):
         found["Fir"]
@@ -184,11 +184,11 @@ def test_places_in_a_cell_are_those_of_its_lines(shell):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("tesla", "%%occurs: two words were expected, not 1"),
-        ("", "%%occurs: two words were expected, not 0"),
-        ("tesla a-b", "%%occurs: `a-b` is not the name of a variable"),
+        ("tesla", "%%occurs needs two words, not 1"),
+        ("", "%%occurs needs two words, not 0"),
+        ("tesla a-b", "%%occurs: `a-b` is not a valid variable name"),
         ('tesla "x', '%%occurs: `tesla "x` cannot be split into words: no closing quotation'),
-        ("tesla class", "%%occurs: `class` is not the name of a variable"),
+        ("tesla class", "%%occurs: `class` is not a valid variable name"),
         ("tesle fire", "unknown language `tesle`"),
     ],
 )

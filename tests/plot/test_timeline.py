@@ -119,7 +119,7 @@ def test_a_picture_and_a_page_are_written_or_refused(ships, tmp_path, monkeypatc
     line = Timeline.of(ships, TICKS, key="Vessel", title="Ships")
     line.save(tmp_path / "x.html")
     assert (tmp_path / "x.html").read_text().startswith("<!doctype html>")
-    with pytest.raises(UsageProblem, match=r"x\.html: the file exists already") as caught:
+    with pytest.raises(UsageProblem, match=r"x\.html: the file already exists") as caught:
         line.save(tmp_path / "x.html")
     assert (caught.value.kind, "overwrite=True" in caught.value.hint) == ("exists", True)
     line.save(tmp_path / "x.html", overwrite=True)

@@ -298,7 +298,7 @@ def test_a_receiver_that_is_busy_is_tried_again_with_the_same_key(lite, receiver
     live.go()
     assert len(receiver.taken) == 1
     assert live.actions.tally.failed == 1
-    assert "the answer is 400" in live.told[-1]
+    assert "the server answered 400" in live.told[-1]
     live.close()
 
 

@@ -185,7 +185,7 @@ def test_what_waits_beyond_a_number_is_one_state_and_said(here):
         here.put("a", load)
     done = here.watch("--once", "--coalesce-above", "3", "--keep-log")
     assert [json.loads(r)["load"] for r in done.stdout.splitlines()] == [40]
-    assert "6 transactions were one state" in done.stderr
+    assert "6 transactions were merged into one state" in done.stderr
     assert "coalesced 6 transactions to 1 state" in done.stderr
     assert here.connection.execute("select count(*) from occurs_commits").fetchone() == (6,)
 

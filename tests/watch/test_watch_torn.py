@@ -81,5 +81,5 @@ def test_a_firing_that_was_not_acted_on(stopped, change):
         "insert into occurs_firings (watcher, label, position, number, content) values ('watch', 'x', 0, 0, ?)", (text,)
     )
     stopped.connection.commit()
-    refused(stopped, "a firing that the watcher has saved is damaged")
+    refused(stopped, "a saved firing of the watcher is damaged")
     assert stopped.connection.execute("select count(*) from traffic").fetchone() == (2,)

@@ -55,7 +55,9 @@ def command(
     priorities; the outputs are the same.  Without --out, a summary of the net is printed.
     """
     if out is not None and not out.endswith(_FORMATS):
-        raise UsageProblem.of("unknown-format", f"--out {out}: unsupported format; use .cpn, .net.json or .svg")
+        raise UsageProblem.of(
+            "unknown-format", f"--out {out}: unsupported output format", hint="use .cpn, .net.json or .svg"
+        )
     if out is not None and black and out.endswith(".cpn"):
         raise UsageProblem.of(
             "bad-option", "--black: CPN Tools has no black transitions", hint="use --encoded or .net.json"

@@ -37,9 +37,9 @@ def read_csv(place: Place, texts: Collection[str], options: InputOptions) -> Sou
         if str(error).removeprefix("CSV parse error: ").startswith("Empty CSV file"):
             raise InputProblem.of(
                 "missing-column",
-                "the file is empty: there is not even a line with the names of the columns",
+                "the file is empty and has no header line",
                 file=str(path),
-                hint="an empty history is a file with a header line only",
+                hint="write a header line; a file with only a header is an empty history",
             ) from None
         if "conversion error" not in str(error):
             raise
@@ -85,10 +85,10 @@ def read_csv(place: Place, texts: Collection[str], options: InputOptions) -> Sou
 def _looks_like(header: list[str], delimiter: str) -> str | None:
     """What the header line looks like, if not like the names of columns."""
     if header and header[0].lstrip().startswith("{"):
-        return "it looks like JSON lines: --format jsonl"
+        return "the file looks like JSON lines; use --format jsonl"
     found = [d for d in (",", ";", "\t", "|") if d != delimiter and len(header) == 1 and d in header[0]]
     named = {"\t": "a tab", ",": "a comma", ";": "a semicolon", "|": "a bar"}
-    return f"{named[found[0]]} seems to be between the columns: --delimiter {found[0]!r}" if found else None
+    return f"the columns seem to be separated by {named[found[0]]}; use --delimiter {found[0]!r}" if found else None
 
 
 @dataclass(frozen=True)

@@ -87,12 +87,16 @@ def _object(value: Any, column: str, number: int) -> dict[str, Any] | None:
         try:
             value = read_json(value)
         except ValueError:
-            raise InputProblem.of("bad-value", f"row {number}: `{column}` is no JSON: {value!r}", row=number) from None
+            raise InputProblem.of(
+                "bad-value", f"row {number}: `{column}` is not valid JSON: {value!r}", row=number
+            ) from None
     if value is None or isinstance(value, dict):
         return value
     if isinstance(value, list) and all(isinstance(v, tuple) and len(v) == 2 for v in value):
         return dict(value)
-    raise InputProblem.of("bad-value", f"row {number}: `{column}` is no row: {value!r}", row=number)
+    raise InputProblem.of(
+        "bad-value", f"row {number}: `{column}` is not a struct, a map or a JSON object: {value!r}", row=number
+    )
 
 
 def _table(name: str, rows: list[dict[str, Any]], times: pa.ChunkedArray) -> pa.Table:
@@ -108,7 +112,7 @@ def _table(name: str, rows: list[dict[str, Any]], times: pa.ChunkedArray) -> pa.
             for r in rows:
                 if (v := r.get(column)) is not None:
                     first.setdefault(type(v), f"row {r['time']}: {v!r}")
-            text = f"`{column}` of `{name}` has values of unlike types: {', '.join(first.values())}"
+            text = f"`{column}` of `{name}` has values of different types: {', '.join(first.values())}"
             raise InputProblem.of("bad-value", text) from error
     for special in ("op", "old"):
         if special in columns:
@@ -152,8 +156,8 @@ def _on_spark(
         value = quoted(row)
         columns = {f.name: value.getField(f.name) for f in kind.fields}
     elif not wanted:
-        hint = "occurs.changes(frame, program=program): the tables that it declares say which columns there are"
-        raise UsageProblem.of("missing-schema", f"`{row}` does not say which columns rows have", hint=hint)
+        hint = "use occurs.changes(frame, program=program); the tables that the program declares have the columns"
+        raise UsageProblem.of("missing-schema", f"the columns of the rows in `{row}` are unknown", hint=hint)
     elif isinstance(kind, T.MapType):
         columns = {n: quoted(row).getItem(n).try_cast(t) for n, t in wanted.items()}
     else:
@@ -185,6 +189,6 @@ def _columns(program: Program | None) -> dict[str, str]:
     for name, schema in declared.items():
         for column, kind in (c for c in schema if c[0] not in schema.optional):
             if out.setdefault(column, _SPARK.get(kind, "string")) != _SPARK.get(kind, "string"):
-                text = f"`{column}` has several types in the tables of the program, one of them in `{name}`"
-                raise UsageProblem.of("bad-option", text, hint="make one feed for each of the tables")
+                text = f"`{column}` has different types in the tables of the program, such as in `{name}`"
+                raise UsageProblem.of("bad-option", text, hint="make one feed per table")
     return out

@@ -31,5 +31,5 @@ def runs_spark() -> bool:
 def need_pyspark() -> None:
     """Raise ResourceProblem (``no-spark``) if PySpark is not installed."""
     if not has_pyspark():
-        hint = f"{INSTALL}; without Spark: --host local (Python: pass a pandas, Arrow or Polars table)"
+        hint = f"{INSTALL}; to run without Spark, use --host local (Python: pass a pandas, Arrow or Polars table)"
         raise ResourceProblem.of("no-spark", "PySpark is not installed", hint=hint)

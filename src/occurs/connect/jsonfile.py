@@ -55,7 +55,7 @@ def read_json(place: Place, options: InputOptions, schemas: Mapping[str, Schema]
         lines, rows = lines.filter(pa.array(good)), rows[good]
     if not len(lines):
         if strange and not strange[0][1].lstrip().startswith(("{", "[")):
-            hint = "it does not look like JSON lines: is it CSV? --format csv"
+            hint = "the file does not look like JSON lines; if it is CSV, use --format csv"
         return [Source(pa.table({}), name, str(path), torn=strange, hint=hint)]
     torn: list[tuple[int, str]] = []
     groups: Iterable[tuple[str | None, np.ndarray]]
@@ -97,7 +97,7 @@ def _items(data: bytes, path: Path) -> bytes:
     try:
         return b"\n".join(json.dumps(item).encode() for item in loads(data))
     except ValueError as error:
-        text = f"{path} cannot be read: it begins as a JSON array, but {error}"
+        text = f"{path} cannot be read: it starts as a JSON array, but {error}"
         raise InputProblem.of("bad-value", text, file=str(path)) from error
 
 

@@ -73,8 +73,8 @@ def places(texts: Iterable[str], format: str | None = None) -> list[Place]:
     out: list[Place] = []
     problems = []
     if sum(split_type(text)[1] == "-" for text in texts) > 1:
-        hint = "save it as a file that can be named twice; or name it once, with a column of types"
-        raise UsageProblem.of("bad-option", "standard input, `-`, is named twice: it can be read only once", hint=hint)
+        hint = "save it as a file, or name it once and use a type column"
+        raise UsageProblem.of("bad-option", "standard input, `-`, is named twice but can only be read once", hint=hint)
     for text in texts:
         try:
             out += _place(text, format)
@@ -101,7 +101,7 @@ def user_path(text: str | Path, option: str | None = None) -> Path:
     except (OSError, RuntimeError, ValueError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or str(error)
         shown = short(str(text)).removeprefix("'").removesuffix("'")
-        message = f"{shown} cannot be the path of a file: {why}"
+        message = f"{shown} is not a valid path: {why}"
         if option is not None:
             raise UsageProblem.of("missing-file", f"{option} {message}") from error
         raise InputProblem.of("missing-file", message) from error
@@ -114,7 +114,7 @@ def split_type(text: str) -> tuple[str | None, str]:
     if not equals or "/" in name or "\\" in name or os.path.exists(text):
         return None, text
     if not name or not path:
-        hint = "TYPE=PATH, without blanks around the `=`, or PATH"
+        hint = "write TYPE=PATH, without blanks around the `=`, or PATH"
         raise UsageProblem.of("bad-option", f"events `{text}`", hint=hint)
     return name, path
 
@@ -137,16 +137,16 @@ def _place(text: str, format: str | None) -> list[Place]:
     if "://" in text:
         address = text.split("=", 1)[-1]
         scheme = address.split("://")[0]
-        hint = f"download it first; or `curl {address} | occurs run .. --events - --format csv`"
+        hint = f"download it first, or use `curl {address} | occurs run .. --events - --format csv`"
         if scheme == "kafka":
-            hint = f"`occurs follow RULES --events {address} --checkpoint DIR` reads topics"
+            hint = f"to read topics, use `occurs follow RULES --events {address} --checkpoint DIR`"
         message = f"events from `{scheme}://` cannot be read as a history: `{text}`"
         raise UsageProblem.of("unsupported", message, hint=hint)
     name, spelled = split_type(text)
     if spelled == "-":
         if format is None:
-            hint = "say what it holds: --format csv, jsonl or parquet"
-            raise UsageProblem.of("unknown-format", "events from standard input have no suffix", hint=hint)
+            hint = "specify the format with --format csv, jsonl or parquet"
+            raise UsageProblem.of("unknown-format", "the format of standard input is unknown", hint=hint)
         return [Place(STDIN, GIVEN[format], name, sys.stdin.buffer.read())]
     path = user_path(spelled)
     if path.is_dir():  # also one called x.parquet: so Spark writes
@@ -156,7 +156,7 @@ def _place(text: str, format: str | None) -> list[Place]:
         if not found:
             here = ", ".join(f"`{p.name}`" for p in _siblings(path)[:12]) or "nothing"
             hint = f"files in {path.parent}: {here}"
-            raise InputProblem.of("missing-file", f"no file fits the pattern {path}", file=str(path), hint=hint)
+            raise InputProblem.of("missing-file", f"no file matches the pattern {path}", file=str(path), hint=hint)
         return [place for p in found for place in _one(p, name, format)]
     return _one(path, name, format)
 
@@ -173,14 +173,14 @@ def _one(path: Path, name: str | None, format: str | None) -> list[Place]:
     if not path.exists():
         hint = did_you_mean(path.name, [p.name for p in _siblings(path)], f"files in {path.parent}")
         if not path.parent.is_dir():
-            hint = f"there is no directory {path.parent} either"
+            hint = f"the directory {path.parent} does not exist either"
         raise InputProblem.of("missing-file", f"there is no file {path}", file=str(path), hint=hint)
     if (format or format_of(path)) is None:
-        known = "say what it holds: --format csv, jsonl or parquet; known suffixes: " + " ".join(FORMATS)
-        known += " (text also with .gz or .zst)"
+        known = "specify the format with --format csv, jsonl or parquet; known suffixes: " + " ".join(FORMATS)
+        known += " (text files also with .gz or .zst)"
         if path.suffix.lower() in (".xlsx", ".xls", ".ods"):
-            known = "spreadsheets are not read: save it as CSV; a semicolon between columns is --delimiter ';'"
-        raise UsageProblem.of("unknown-format", f"{path}: the suffix does not tell what is in it", hint=known)
+            known = "spreadsheets cannot be read; save it as CSV (and use --delimiter ';' for semicolons)"
+        raise UsageProblem.of("unknown-format", f"{path}: the suffix does not identify a format", hint=known)
     return [place_of(path, name, format)]
 
 
@@ -192,6 +192,6 @@ def _inside(folder: Path, format: str | None) -> list[Path]:
         if (format or format_of(path)) and path.is_file() and not any(p.startswith((".", "_")) for p in parts):
             out.append(path)
     if not out:
-        hint = "wanted: " + " ".join(FORMATS)
+        hint = "known suffixes: " + " ".join(FORMATS)
         raise InputProblem.of("missing-file", f"there are no event files in {folder}", file=str(folder), hint=hint)
     return out

@@ -27,7 +27,7 @@ _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
 }
-_WITHOUT = "without Spark: --host local (Python: pass a pandas, Arrow or Polars table)"
+_WITHOUT = "to run without Spark, use --host local (Python: pass a pandas, Arrow or Polars table)"
 _LAUNCH = {
     "spark.app.name": "occurs",
     "spark.ui.enabled": "false",
@@ -144,8 +144,8 @@ def read_frames(
     groups: dict[tuple[str | None, str], list[str]] = {}
     for place in files:
         if place.packed == ".zst":
-            hint = "unpack it, or run without Spark: --host local"
-            raise UsageProblem.of("unsupported", f"{place.path}: Spark does not read .zst files", hint=hint)
+            hint = "decompress it, or run without Spark: --host local"
+            raise UsageProblem.of("unsupported", f"{place.path}: Spark cannot read .zst files", hint=hint)
         groups.setdefault((place.type, place.format), []).append(str(place.path.absolute()))
     frames: dict[str | None, DataFrame] = {}
     for (name, kind), paths in groups.items():
@@ -155,7 +155,9 @@ def read_frames(
         return frames
     if len(frames) > 1:
         named = ", ".join(f"`{n}`" for n in frames if n)
-        raise InputProblem.of("missing-column", f"some events come with a type column and some as TYPE=PATH: {named}")
+        raise InputProblem.of(
+            "missing-column", f"some --events have a type column, others are given as TYPE=PATH: {named}"
+        )
     return frames[None]
 
 
@@ -196,7 +198,7 @@ def _charset(encoding: str) -> str:
     found = _CHARSETS.get(codecs.lookup(encoding).name)
     if found is None:
         hint = "convert the files to UTF-8 (iconv), or run without Spark: --host local"
-        raise UsageProblem.of("unsupported", f"--encoding {encoding}: Spark does not read it", hint=hint)
+        raise UsageProblem.of("unsupported", f"--encoding {encoding}: Spark cannot read this encoding", hint=hint)
     return found
 
 

@@ -41,8 +41,8 @@ def _translated(error: Exception, foreign: bool) -> OccursError | None:
     file = _FILE.search(text)
     if file:
         path = re.sub("^file:/+", "/", unquote(file[1]))
-        hint = "it is not what its suffix says, or a part of it is missing"
+        hint = "its content does not match its suffix, or a part of it is missing"
         return InputProblem.of("bad-value", f"{path} cannot be read", file=path, hint=hint)
     causes = [c for c in _CAUSE.findall(text) if not c.startswith("Exception thrown in awaitResult")]
     first = causes[0] if causes else next((line for line in text.splitlines() if line.strip()), repr(error))
-    return ResourceProblem.of("spark-failed", f"Spark could not finish: {first}")
+    return ResourceProblem.of("spark-failed", f"the Spark job failed: {first}")

@@ -29,8 +29,8 @@ def kind_of(obj: Any) -> Kind:
         return "arrow"
     raise UsageProblem.of(
         "bad-table",
-        f"a table was expected, not {type(obj).__module__}.{type(obj).__qualname__}",
-        hint="pandas, Arrow, Polars or Spark; or a mapping from event types to such tables",
+        f"unsupported table: {type(obj).__module__}.{type(obj).__qualname__}",
+        hint="pass a pandas, Arrow, Polars or Spark table, or a mapping from event types to such tables",
     )
 
 
@@ -88,7 +88,7 @@ def _from_pandas(frame: Any, name: str | None) -> pa.Table:
     names = [str(c) for c in frame.columns]
     for column in frame.columns:
         if not is_text(str(column)):
-            raise InputProblem.of("bad-value", f"the name of the column {column!r} is not text", file=file)
+            raise InputProblem.of("bad-value", f"the name of column {column!r} must be text", file=file)
         if names.count(str(column)) > 1:
             raise InputProblem.of("duplicate-name", f"two columns are called `{column}`", file=file)
         try:
@@ -100,9 +100,9 @@ def _from_pandas(frame: Any, name: str | None) -> pa.Table:
             kinds = sorted({type(v).__name__ for v in frame[column].dropna().head(100_000)})
             raise InputProblem.of(
                 "bad-value",
-                f"column `{column}` mixes kinds of values ({', '.join(kinds)}): {error}",
+                f"column `{column}` has values of different kinds ({', '.join(kinds)}): {error}",
                 file=file,
-                hint="give it one type before you hand it over: frame[column].astype(...)",
+                hint="convert it to one type first: frame[column].astype(...)",
             ) from error
     return pa.table(columns)
 

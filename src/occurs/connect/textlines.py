@@ -12,7 +12,7 @@ from occurs.errors import InputProblem, UsageProblem
 from occurs.model.source import InputOptions, Source
 from occurs.model.textfile import LINE, TextFile
 
-_INSIDE = "a path is relative to the folder of the rules, and inside of it"
+_INSIDE = "the path must be relative to the folder of the rules and inside it"
 
 
 def line_sources(
@@ -24,8 +24,8 @@ def line_sources(
     special column is called as the column of the lines.
     """
     if files and LINE in options.special:
-        text = f"a special column is called `{LINE}`, as the lines of FILE are"
-        raise UsageProblem.of("bad-option", text, hint="give the column of the tables another name")
+        text = f"a special column is called `{LINE}`, which is the name of the column with the lines of FILE"
+        raise UsageProblem.of("bad-option", text, hint="rename the column of the tables")
     out = []
     for type, file in files.items():
         lines = pa.array(_lines(file, folders), pa.string())
@@ -49,20 +49,21 @@ def _place(file: TextFile, folders: Mapping[str, Path]) -> Path:
     """Where a file is.  Raises InputProblem if it is not inside of the folder of its rules, links followed, or if it is
     no file; nothing is opened then."""
     if file.file is None or file.file not in folders:
-        hint = "write the rules into a file and load that: occurs.load(path); paths begin at its folder"
-        raise _problem(file, "these rules are a text that is in no folder", hint)
+        hint = "write the rules to a file and use occurs.load(path); paths are relative to the folder of the rules"
+        raise _problem(file, "these rules are text, so there is no folder for relative paths", hint)
     folder, path = folders[file.file], PurePath(file.path)
     if path.is_absolute() or ".." in path.parts:
-        raise _problem(file, f"that may be outside of {folder}", _INSIDE)
+        raise _problem(file, f"this path may be outside {folder}", _INSIDE)
     try:
         found = (folder / path).resolve()
         inside, there, whole = found.is_relative_to(folder.resolve()), found.is_file(), found.exists()
     except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a name that no file can have
-        raise _problem(file, f"it cannot be looked for: {error}") from error
+        raise _problem(file, f"it cannot be opened: {error}") from error
     if not inside:
-        raise _problem(file, f"a link leads out of {folder}", _INSIDE)
+        raise _problem(file, f"a link leads outside {folder}", _INSIDE)
     if not there:
-        raise _problem(file, f"{folder / path} is no file" if whole else f"there is no file {folder / path}", _INSIDE)
+        text = f"{folder / path} is not a file" if whole else f"there is no file {folder / path}"
+        raise _problem(file, text, _INSIDE)
     return found
 
 

@@ -72,7 +72,7 @@ def unsealed(data: bytes) -> Any:
     """
     found = read_json(data)
     if isinstance(found, dict) and "digest" in found and found.pop("digest") != _digest(found):
-        raise ValueError("its content does not have the digest that was written with it")
+        raise ValueError("its checksum is wrong")
     return found
 
 
@@ -87,12 +87,12 @@ def refuse_existing(path: Path, named: str) -> None:
     ``named``: the path as the message shows it.  For every place that writes what a user has asked for: nothing there
     is replaced unless the user says so.
     """
-    hint = "choose another name, or replace it with --overwrite (Python: overwrite=True)"
+    hint = "use another name, or replace it with --overwrite (Python: overwrite=True)"
     if path.is_dir():
         if any(path.glob("*.parquet")):
-            raise UsageProblem.of("exists", f"{named}: the directory holds Parquet files already", hint=hint)
+            raise UsageProblem.of("exists", f"{named}: the directory already has Parquet files", hint=hint)
     elif os.path.lexists(path):
-        raise UsageProblem.of("exists", f"{named}: the file exists already", hint=hint)
+        raise UsageProblem.of("exists", f"{named}: the file already exists", hint=hint)
 
 
 def durable(path: Path, *, stamp: float | None = None) -> AbstractContextManager[IO[bytes]]:

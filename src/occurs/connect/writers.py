@@ -44,18 +44,18 @@ def check_target(path: str, option: str = "--out") -> None:
     """
     target = user_path(path, option)
     if target.suffix and not target.is_dir() and format_of(target) is None:
-        hint = "or a directory, a path without a suffix: one Parquet file per type"
-        text = f"{option} {path}: the suffix is none of .jsonl .csv .parquet"
+        hint = "use .jsonl, .csv or .parquet, or a path without a suffix: a directory with one Parquet file per type"
+        text = f"{option} {path}: unsupported output format `{target.suffix}`"
         raise UsageProblem.of("unknown-format", text, hint=hint)
     if not target.parent.is_dir():
         raise UsageProblem.of("missing-file", f"{option} {path}: there is no directory {target.parent}")
     kind = format_of(target)
     if kind is not None and target.is_dir():
-        raise ResourceProblem.of("cannot-write", f"{option} {path}: a directory of that name is in the way")
+        raise ResourceProblem.of("cannot-write", f"{option} {path}: a directory of that name exists")
     if kind is None and target.exists() and not target.is_dir():
-        raise ResourceProblem.of("cannot-write", f"{option} {path}: it is no directory, and has no suffix")
+        raise ResourceProblem.of("cannot-write", f"{option} {path}: it is a file without a suffix, not a directory")
     if not os.access(target if target.is_dir() else target.parent, os.W_OK | os.X_OK):
-        raise ResourceProblem.of("cannot-write", f"{option} {path}: no right to write there")
+        raise ResourceProblem.of("cannot-write", f"{option} {path}: no permission to write")
 
 
 def write(path: str, tables: Tables, option: str = "--out") -> None:
@@ -249,8 +249,8 @@ def _widest(column: str, types: list[pa.DataType]) -> pa.DataType:
         b = from_arrow(t)
         a = widen(a, b) if a is not None and b is not None else None
     if a is None:
-        text = f"column `{column}` is of unlike types in the types to be written: {', '.join(map(str, types))}"
-        raise UsageProblem.of("schema-conflict", text, hint="write to a directory: one file per type")
+        text = f"column `{column}` has different types in the event types: {', '.join(map(str, types))}"
+        raise UsageProblem.of("schema-conflict", text, hint="write to a directory, one file per type")
     return arrow_type(a)
 
 

@@ -92,7 +92,7 @@ def detections(given: Detections[Any]) -> str:
 
     if not isinstance(given, LocalDetections):
         lines = [(t, ", ".join(given[t].columns)) for t in given]
-        text = "Spark computes the detections of a type when an action asks for them."
+        text = "Spark computes the detections of a type when an action needs them."
         return _view([_heading(given.__class__.__name__), _table(["type", "columns"], lines), _dim(text)])
     tables = {t: given.arrow(t) for t in given}
     read = given.counts.get("rows")

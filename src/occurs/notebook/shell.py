@@ -18,7 +18,9 @@ from occurs.loading import parse
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-_USAGE = "%%occurs LANGUAGE NAME, for example `%%occurs tesla fire`: the program is in the variable `fire` then"
+_USAGE = (
+    "use %%occurs LANGUAGE NAME, for example `%%occurs tesla fire`, which assigns the program to the variable `fire`"
+)
 
 
 def load(shell: InteractiveShell) -> None:
@@ -49,10 +51,10 @@ def _words(line: str) -> tuple[str, str]:
         text = f"%%occurs: `{line}` cannot be split into words: {str(error).lower()}"
         raise UsageProblem.of("bad-option", text, hint=_USAGE) from error
     if len(words) != 2:
-        raise UsageProblem.of("bad-option", f"%%occurs: two words were expected, not {len(words)}", hint=_USAGE)
+        raise UsageProblem.of("bad-option", f"%%occurs needs two words, not {len(words)}", hint=_USAGE)
     language, name = words
     if not name.isidentifier() or keyword.iskeyword(name):
-        raise UsageProblem.of("bad-option", f"%%occurs: `{name}` is not the name of a variable", hint=_USAGE)
+        raise UsageProblem.of("bad-option", f"%%occurs: `{name}` is not a valid variable name", hint=_USAGE)
     return language, name
 
 

@@ -62,14 +62,14 @@ def planned(firing: Firing, trigger: syntax.Trigger | None, position: int, kind:
 
 def _entry(one: Fired) -> dict[str, Any]:
     """What :func:`planned` has saved.  Raises CheckpointProblem for anything else: nothing of it is done."""
-    with restoring("a firing that the watcher has saved", ANEW):
+    with restoring("a saved firing of the watcher", ANEW):
         entry: dict[str, Any] = json.loads(one.content, object_hook=_untimed)
         _, texts = entry["time"], [entry["trigger"], *([entry["type"]] if "type" in entry else [])]
         texts += [a["notify"] if "notify" in a else a["execute"] for a in entry["actions"]]
         values = [entry["generics"], *([entry["attributes"]] if "type" in entry else [])]
         values += [a["with"] for a in entry["actions"] if "notify" not in a]
         if not all(isinstance(t, str) for t in texts) or not all(isinstance(v, dict) for v in values):
-            raise ValueError("a value is not of the type that was written")
+            raise ValueError("a value does not have the type that was written")
         return entry
 
 
@@ -96,7 +96,7 @@ def shown(value: Any) -> str:
 def _timed(value: Any) -> Any:
     if isinstance(value, dt.datetime):
         return {"$time": value.isoformat()}
-    raise TypeError(f"no JSON: {value!r}")
+    raise TypeError(f"not valid JSON: {value!r}")
 
 
 def _untimed(value: dict[str, Any]) -> Any:

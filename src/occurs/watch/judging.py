@@ -44,18 +44,18 @@ def check(
     for _, file, language in rules.texts:
         if language not in names():
             hint = f"languages: {', '.join(names())}"
-            raise UsageProblem.of("unknown-language", f"no language is known for {file}", hint=hint)
+            raise UsageProblem.of("unknown-language", f"the language of {file} is unknown", hint=hint)
     texts = [*rules.texts, *([(implied, "the catalogue", "ftl")] if implied else [])]
     try:
         program = Program(texts, max_formula=max_formula)
-        program.refuse_files("a database that changes")
+        program.refuse_files("a database")
         problems = [p for p in program.check(program.declared, kind) if p.kind != "global-stage"]
         raise_problems(problems)
     except DefinitionProblem as error:
         raise DefinitionProblem([_hinted(p, tables) for p in error.problems]) from error
     if not rules.tables:
-        text = "the rules name no table of the database: there is nothing to watch"
-        raise DefinitionProblem.of("never-completes", text, hint="declare one: table NAME (column type key, ..)")
+        text = "the rules do not declare a table of the database, so there is nothing to watch"
+        raise DefinitionProblem.of("never-completes", text, hint="declare a table: table NAME (column type key, ..)")
     return problems
 
 
@@ -91,12 +91,12 @@ class Judge:
 
     def _restore(self, pieces: Mapping[str, bytes]) -> None:
         try:
-            with restoring("what the watcher has saved"):
+            with restoring("the saved state of the watcher"):
                 entry = pieces[_ENTRY]
                 # before there were checksums it was plain JSON
                 saved = json.loads(entry) if entry.startswith(b"{") else meta_from_ipc(entry)
                 if saved["version"] != VERSION:
-                    raise ValueError(f"it is of version {saved['version']}")
+                    raise ValueError(f"it has version {saved['version']}")
                 self.start = saved["start"]
                 self.ledger, self.engine.state = Ledger.read(
                     saved["state"], self.engine.definitions, lambda name: from_ipc(pieces[name])

@@ -154,7 +154,7 @@ def _declared(d: syntax.Table | syntax.Event | syntax.State, describe: Describe,
     name = d.name.text
     found = describe([name]).get(name)
     if found is None:
-        hint = "names are case-sensitive; tables of PostgreSQL are found by the search path"
+        hint = "names are case-sensitive; PostgreSQL looks for tables in the search path"
         source.report("unknown-name", f"the database has no table `{name}`", d.name.span, hint)
         return None
     if found.why_not is not None:
@@ -167,11 +167,11 @@ def _declared(d: syntax.Table | syntax.Event | syntax.State, describe: Describe,
             hint = did_you_mean(c.name.text, names, "columns")
             source.report("missing-column", f"the table `{name}` has no column `{c.name}`", c.name.span, hint)
         elif there.type is not None and c.type not in _FITS[there.type]:
-            text = f"`{c.name}` is declared {c.type}, and the column is {there.declared}"
+            text = f"`{c.name}` is declared as {c.type}, but the column is {there.declared}"
             source.report("type-mismatch", text, c.name.span)
     keys = tuple(c.name.text for c in d.columns if c.key)
     if isinstance(d, syntax.Table) and keys and not any(u and u <= set(keys) for u in found.unique):
-        hint = "make it the primary key or a unique index, or declare the columns that identify a row"
+        hint = "make it the primary key or a unique index, or declare other columns as the key"
         text = f"the key ({', '.join(keys)}) does not identify a row of `{name}`"
         source.report("schema-conflict", text, d.name.span, hint)
     role = {syntax.Table: TABLE, syntax.Event: EVENT, syntax.State: STATE}[type(d)]
@@ -185,7 +185,7 @@ def _statements(trigger: syntax.Trigger, source: Text, refuses: Refuses) -> None
             continue
         word = next((p.text.lower() for p in parts(action.statement) if p.kind == "word"), "")
         if word in _CONTROL:
-            hint = "every `execute` is a transaction of its own"
+            hint = "every `execute` runs in its own transaction"
             source.report("bad-sql", f"`{word}` cannot be executed by a trigger", action.span, hint)
             continue
         names = [v.text for v in trigger.each.variables] if trigger.each is not None else []
@@ -193,8 +193,8 @@ def _statements(trigger: syntax.Trigger, source: Text, refuses: Refuses) -> None
             try:
                 fixed(term, dict.fromkeys([*names, "time"]))
             except KeyError:
-                hint = "when it is found may be early, so it knows literals, generic variables and `time`"
-                source.report("unsupported", f"`{name}` cannot be looked up `on never`", action.span, hint)
+                hint = "use only literals, generic variables and `time`; there is no state to look it up in"
+                source.report("unsupported", f"`{name}` cannot be used in `on never`", action.span, hint)
         why = refuses(action.statement, list(parameters(action.statement)))
         if why is not None:
-            source.report("bad-sql", f"the database refuses the statement: {why}", action.span)
+            source.report("bad-sql", f"the database rejects the statement: {why}", action.span)

@@ -44,11 +44,11 @@ def unchanged(feed: Feed, name: str, rules: Rules) -> Saved:
     """What a watcher has saved.  CheckpointProblem if that was with other rules."""
     saved = feed.saved(name)
     if saved is None:
-        hint = "install it: occurs watch RULES --database .. --install"
+        hint = "install it with occurs watch RULES --database .. --install"
         raise UsageProblem.of("no-log", f"{feed.name}: there is no watcher `{name}`", hint=hint)
     if saved.rules != rules.identity:
-        text = f"{feed.name}: the rules are not those that the watcher `{name}` was installed for"
-        hint = f"begin anew: --uninstall, then --install; or give these another --name than {name}"
+        text = f"{feed.name}: the watcher `{name}` was installed for other rules"
+        hint = "run --uninstall and then --install, or use another --name for these rules"
         raise CheckpointProblem.of("changed-program", text, hint=hint)
     return saved
 
@@ -154,7 +154,7 @@ class Watcher:
         f.coalesced += sum(several)
         f.position, f.time = self.position, self.time
         for n in several:
-            self.tell(f"{n:,} transactions were one state")
+            self.tell(f"{n:,} transactions were merged into one state")
 
     def prune(self, *, now: bool = False) -> None:
         """Delete what all watchers have judged, unless the log is kept; now and then."""

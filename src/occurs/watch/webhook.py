@@ -21,7 +21,7 @@ class Webhook:
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise UsageProblem.of("bad-option", f"--webhook {url}", hint="http://host/path or https://host/path")
+            raise UsageProblem.of("bad-option", f"--webhook {url}", hint="use http://host/path or https://host/path")
         self.url = f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
         self._host, self._port = parts.hostname, parts.port
         self._secure = parts.scheme == "https"
@@ -46,4 +46,4 @@ class Webhook:
             connection.close()
         if not 200 <= answer.status < 300:
             transient = answer.status >= 500 or answer.status in _TRANSIENT
-            raise ActionFailed(f"the answer is {answer.status} {answer.reason}", transient=transient)
+            raise ActionFailed(f"the server answered {answer.status} {answer.reason}", transient=transient)

@@ -109,7 +109,7 @@ def test_links_are_followed_inside_only(rules: Path) -> None:
     (data / "loop").symlink_to(data / "loop")
     (data / "in").symlink_to("stock.csv")
     for name in ("out", "up/secret"):
-        assert "a link leads out of" in refused(rules, f"DEFINE Out AS FILE 'data/{name}'.").message
+        assert "a link leads outside" in refused(rules, f"DEFINE Out AS FILE 'data/{name}'.").message
     refused(rules, "DEFINE Out AS FILE 'data/loop'.")
     rules.write_text("DEFINE Out AS THE COUNT OF FILE 'data/in'.")
     assert occurs.load(rules).detect({})["Out"].num_rows == 4
@@ -120,9 +120,9 @@ def test_what_is_no_text_file(rules: Path) -> None:
     os.mkfifo(rules.parent / "pipe")
     for path, what in [
         ("data/stock.txt", "there is no file"),
-        ("data", "is no file"),
-        ("", "is no file"),
-        ("pipe", "is no file"),
+        ("data", "is not a file"),
+        ("", "is not a file"),
+        ("pipe", "is not a file"),
         ("a" * 5000, "cannot be"),
         ("latin", "it is not UTF-8: invalid start byte at byte 2"),
     ]:
@@ -134,13 +134,13 @@ def test_what_is_no_text_file(rules: Path) -> None:
 def test_rules_that_are_in_no_folder(rules: Path) -> None:
     for name in (None, str(rules)):  # the name of a text is for messages only
         program = occurs.parse(TEXT, "esql", name=name)
-        with pytest.raises(occurs.InputProblem, match="these rules are a text that is in no folder"):
+        with pytest.raises(occurs.InputProblem, match="these rules are text, so there is no folder"):
             program.detect(READ)
 
 
 def test_a_file_is_a_history(rules: Path) -> None:
     program = occurs.load(rules)
-    with pytest.raises(occurs.UsageProblem, match="which is a history, not events one by one"):
+    with pytest.raises(occurs.UsageProblem, match="which can only be read as a history, not as single events"):
         program.live({"Read": {"text": "string"}}, time_unit="s")
     assert "not supported: FILE data/stock.csv can only be read as a history" in program.explain()
     stamped = READ.set_column(0, "time", READ["time"].cast(pa.timestamp("us")))
@@ -153,8 +153,11 @@ def test_a_file_is_a_history(rules: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        (["follow", "--events", "Read=in", "--checkpoint", "kept"], "which is a history, not a stream"),
-        (["watch", "--database", "sqlite:data.db"], "which is a history, not a database that changes"),
+        (
+            ["follow", "--events", "Read=in", "--checkpoint", "kept"],
+            "which can only be read as a history, not as a stream",
+        ),
+        (["watch", "--database", "sqlite:data.db"], "which can only be read as a history, not as a database"),
     ],
 )
 def test_what_goes_on_reads_no_file(
@@ -189,5 +192,5 @@ def test_on_spark(spark: Any, rules: Path) -> None:
     for name in ("Stock", "Both"):
         assert sorted(map(str, rows(found.arrow(name)))) == sorted(map(str, FOUND[name]))
     stream = spark.readStream.format("rate").load().selectExpr("value as time", "'x' as text")
-    with pytest.raises(occurs.UsageProblem, match="which is a history, not a stream"):
+    with pytest.raises(occurs.UsageProblem, match="which can only be read as a history, not as a stream"):
         program.detect({"Read": stream}, time_unit="s")

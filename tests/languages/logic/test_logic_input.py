@@ -117,7 +117,7 @@ def test_a_feed_with_old_rows() -> None:
             occurs.changes(feed, **wrong)
     with pytest.raises(occurs.InputProblem):
         occurs.changes(feed.set_column(3, "row", pa.array(["x", "{}"])))
-    with pytest.raises(occurs.InputProblem, match="`v` of `T` has values of unlike types: row 1: 1, row 2: 'b'"):
+    with pytest.raises(occurs.InputProblem, match="`v` of `T` has values of different types: row 1: 1, row 2: 'b'"):
         occurs.changes(feed.set_column(3, "row", pa.array(['{"v": 1}', '{"v": "b"}'])))
 
 

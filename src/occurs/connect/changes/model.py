@@ -90,7 +90,7 @@ class Commit:
 
 
 #: what to do about damage in what a watcher has saved
-ANEW = "put the tables back from a copy of the database, or begin anew: --uninstall, then --install"
+ANEW = "restore the tables from a backup of the database, or start again with --uninstall and --install"
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from occurs.connect.changes.store import Store
 from occurs.errors import UsageProblem
 
-_HINT = "sqlite:PATH, or postgresql://user@host:5432/database"
+_HINT = "use sqlite:PATH or postgresql://user@host:5432/database"
 
 
 def open_feed(url: str, *, keep: bool = False, role: str | None = None) -> Store:
@@ -21,8 +21,8 @@ def open_feed(url: str, *, keep: bool = False, role: str | None = None) -> Store
         from occurs.connect.changes.sqlite import SQLiteFeed
 
         if role is not None:
-            text = f"--role {role}: SQLite knows no roles"
-            raise UsageProblem.of("bad-option", text, hint="whoever may write the file may watch it")
+            text = f"--role {role}: SQLite has no roles"
+            raise UsageProblem.of("bad-option", text, hint="everyone with write access to the file can watch it")
         # three strokes as in the addresses of other libraries: a fourth begins an absolute path; it may be forgotten
         if rest.startswith("///"):
             rest = rest[3:] if Path(rest[3:]).is_file() or not Path(rest[2:]).is_file() else rest[2:]
@@ -31,7 +31,7 @@ def open_feed(url: str, *, keep: bool = False, role: str | None = None) -> Store
         try:
             from occurs.connect.changes.postgres import PostgresFeed
         except ImportError as error:
-            text = f"PostgreSQL needs a driver that is not here: {error}"
+            text = f"PostgreSQL needs a driver that is not installed: {error}"
             raise UsageProblem.of("missing-package", text, hint="pip install 'occurs[postgresql]'") from error
         return PostgresFeed(url, keep=keep, role=role)
-    raise UsageProblem.of("bad-option", f"--database {url}: no database is known there", hint=_HINT)
+    raise UsageProblem.of("bad-option", f"--database {url}: unsupported database", hint=_HINT)

@@ -48,7 +48,7 @@ class PostgresFeed(Store):
         try:
             known = conninfo_to_dict(url)
         except psycopg.ProgrammingError as error:
-            hint = "postgresql://user@host:5432/database"
+            hint = "use postgresql://user@host:5432/database"
             raise UsageProblem.of("bad-option", f"--database: {error}".strip(), hint=hint) from error
         self.name = f"postgresql://{known.get('host', '')}/{known.get('dbname', '')}"
         try:
@@ -85,7 +85,7 @@ class PostgresFeed(Store):
         kind, hint = "database", None
         if error.sqlstate == "42501":
             kind = "no-right"
-            hint = "to install: be the owner of the tables; to watch: --install --role NAME grants what is needed"
+            hint = "only the owner of the tables can install; --install --role NAME grants the rights to watch"
         return ResourceProblem.of(kind, f"{self.name}: {_told(error)}", hint=hint)
 
     # --- the catalogue ------------------------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ class PostgresFeed(Store):
                 oid=oid,
             )
             primary = next((tuple(c) for is_primary, c in indexes if is_primary), ())
-            why = None if kind in ("r", "p") else "it is no table, and only tables have triggers for each row"
+            why = None if kind in ("r", "p") else "it is not a table, and only tables have triggers for each row"
             found[name] = Described(name, columns, tuple(frozenset(c) for _, c in indexes), primary, why)
         return found
 

@@ -66,7 +66,7 @@ class SQLiteFeed(Store):
         self.keep = keep
         if not self.path.is_file():
             text = f"there is no database {self.path}"
-            raise ResourceProblem.of("missing-file", text, hint="name the file of an SQLite database: sqlite:shop.db")
+            raise ResourceProblem.of("missing-file", text, hint="name an existing SQLite file, such as sqlite:shop.db")
         uri = f"{self.path.resolve().as_uri()}?mode=rw"
         try:
             self.connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=0)
@@ -112,11 +112,11 @@ class SQLiteFeed(Store):
         code = getattr(error, "sqlite_errorcode", None)
         kind, hint = "database", None
         if _busy(error):
-            kind, hint = "locked", f"somebody has written for more than {PATIENCE:.0f} s without a commit"
+            kind, hint = "locked", f"another connection has held a write transaction for more than {PATIENCE:.0f} s"
         elif code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN):
-            kind, hint = "no-right", "the log is in the database itself: it has to be writable"
+            kind, hint = "no-right", "the log is in the database itself, which must be writable"
         elif code == sqlite3.SQLITE_NOTADB:
-            hint = "it is no SQLite database"
+            hint = "the file is not an SQLite database"
         return ResourceProblem.of(kind, f"{self.name}: {error}", hint=hint)
 
     # --- the catalogue ------------------------------------------------------------------------------------------------

@@ -127,8 +127,8 @@ class Store(Feed):
         position, time, rules = rows[0]
         numbers = isinstance(position, int) and isinstance(time, int | None)
         if not numbers or not isinstance(rules, str) or not all(isinstance(c, bytes | memoryview) for _, c in pieces):
-            text = f"{self.name}: what the watcher `{watcher}` has saved"
-            raise CheckpointProblem.damaged(text, "a value is not of the type that was written", ANEW)
+            text = f"{self.name}: the saved state of the watcher `{watcher}`"
+            raise CheckpointProblem.damaged(text, "a value does not have the type that was written", ANEW)
         return Saved(position, time, rules, {str(n): bytes(c) for n, c in pieces})
 
     def save(
@@ -199,13 +199,13 @@ class Store(Feed):
 
     def no_log(self) -> UsageProblem:
         """There is nothing to watch."""
-        hint = "install it: occurs watch RULES --database .. --install"
+        hint = "install it with occurs watch RULES --database .. --install"
         return UsageProblem.of("no-log", f"{self.name}: no change log is installed", hint=hint)
 
     def taken(self, watcher: str, who: str = "") -> ResourceProblem:
         """Somebody else has the lock."""
         text = f"{self.name}: another watcher called `{watcher}` is running{who}"
-        return ResourceProblem.of("locked", text, hint="stop that one, or give this one another --name and install it")
+        return ResourceProblem.of("locked", text, hint="stop that watcher, or install this one under another --name")
 
 
 def _until(merged: Sequence[tuple[int, int]], after: int) -> int | None:

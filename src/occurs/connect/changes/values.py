@@ -29,13 +29,13 @@ def fitted(table: Watched, row: Mapping[str, Any] | None) -> Row | None:
     out: dict[str, Any] = {}
     for name, type_ in table.columns:
         if name not in row:
-            text = f"`{table.name}` has no column `{name}` any more"
-            hint = "change the rules, then --uninstall and --install"
+            text = f"`{table.name}` no longer has a column `{name}`"
+            hint = "change the rules, then run --uninstall and --install"
             raise InputProblem.of("missing-column", text, hint=hint, value=name)
         try:
             out[name] = fit(row[name], type_)
         except (ValueError, OverflowError) as error:
-            text = f"{table.name}.{name}: {row[name]!r} is no {type_}"
+            text = f"{table.name}.{name}: {row[name]!r} is not a valid {type_}"
             raise InputProblem.of("bad-value", text, value=row[name]) from error
     return out
 

@@ -52,8 +52,8 @@ class Notes:
             found = unsealed(data)
             if found["version"] == _VERSION:
                 return {int(batch): int(time) for batch, time in found["started"].items()}
-            why = f"it is of version {found['version']}, and this is version {_VERSION}"
+            why = f"it has version {found['version']}, but this Occurs reads version {_VERSION}"
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             why = f"it is damaged ({error!r})"
-        hint = "start with a new checkpoint, or put back the file as it was"
+        hint = "use a new checkpoint, or restore the file from a backup"
         raise CheckpointProblem.of("bad-checkpoint", f"{self.path}: {why}", file=str(self.path), hint=hint)

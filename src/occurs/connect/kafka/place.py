@@ -74,12 +74,12 @@ class KafkaPlace:
         scheme, found, rest = text.partition("://")
         address, _, query = rest.partition("?")
         if not found or scheme.lower() != "kafka":
-            raise _bad(address, "it does not begin with kafka://")
+            raise _bad(address, "it does not start with kafka://")
         servers, slash, topics = address.partition("/")
         if not servers:
-            raise _bad(address, "there is no broker before the topic")
+            raise _bad(address, "the broker before the topic is missing")
         if not slash or not topics:
-            raise _bad(address, "there is no topic behind the brokers")
+            raise _bad(address, "the topic after the brokers is missing")
         place = cls(_servers(address, servers), _topics(address, topics))
         return _with_options(place, query) if query else place
 
@@ -87,7 +87,7 @@ class KafkaPlace:
     def topic(self) -> str:
         """The only topic.  Raises UsageProblem if there are several."""
         if len(self.topics) > 1:
-            raise UsageProblem.of("bad-option", f"{self}: one topic is wanted here, and these are several")
+            raise UsageProblem.of("bad-option", f"{self}: only one topic is allowed here")
         return self.topics[0]
 
     def connection(self) -> dict[str, str]:
@@ -109,8 +109,8 @@ def _servers(address: str, text: str) -> tuple[str, ...]:
 def _topics(address: str, text: str) -> tuple[str, ...]:
     for topic in text.split(","):
         if not _TOPIC.match(topic) or topic in (".", ".."):
-            hint = "letters, digits, `.`, `_` and `-`, at most 249"
-            raise UsageProblem.of("bad-option", f"kafka://{address}: `{topic}` is no name of a topic", hint=hint)
+            hint = "use letters, digits, `.`, `_` and `-`, at most 249 characters"
+            raise UsageProblem.of("bad-option", f"kafka://{address}: `{topic}` is not a valid topic name", hint=hint)
     return tuple(dict.fromkeys(text.split(",")))
 
 
@@ -138,34 +138,34 @@ def _with_options(place: KafkaPlace, query: str) -> KafkaPlace:
             reading[name] = value
         else:
             hint = did_you_mean(name, [*READING, *EXPOSED, "header.NAME", CONFIG, "kafka.NAME"], "options")
-            raise UsageProblem.of("unknown-name", f"{place}: there is no option `{name}`", hint=hint)
+            raise UsageProblem.of("unknown-name", f"{place}: unknown option `{name}`", hint=hint)
     for name in client:
         if name.lower() in _REFUSED:
-            hint = "the brokers are in the address, keys and values are bytes, offsets are kept in the checkpoint"
-            raise UsageProblem.of("bad-option", f"{place}: `{name}` is not for the user to set", hint=hint)
+            hint = "brokers are part of the address, keys and values are bytes, offsets are stored in the checkpoint"
+            raise UsageProblem.of("bad-option", f"{place}: `{name}` cannot be set", hint=hint)
     columns = list(exposed.values())
     for column in columns:
         if columns.count(column) > 1 or column.startswith("__occurs_"):
-            raise UsageProblem.of("duplicate-name", f"{place}: two options make a column `{column}`, or it is taken")
+            raise UsageProblem.of("duplicate-name", f"{place}: there are two columns `{column}`")
     return KafkaPlace(place.servers, place.topics, reading, client, exposed)
 
 
 def _check_value(place: KafkaPlace, name: str, value: str) -> None:
     if name in _NUMBERS and not (value.isascii() and value.isdigit() and int(value) > 0):
-        raise UsageProblem.of("bad-option", f"{place}: `{name}` is a whole number above 0, not `{value}`")
+        raise UsageProblem.of("bad-option", f"{place}: `{name}` must be a whole number above 0, not `{value}`")
     if name == "startingTimestamp" and not (value.isascii() and value.isdigit()):
-        raise UsageProblem.of("bad-option", f"{place}: `{name}` is milliseconds since 1970, not `{value}`")
+        raise UsageProblem.of("bad-option", f"{place}: `{name}` must be milliseconds since 1970, not `{value}`")
     if name == "failOnDataLoss" and value not in ("true", "false"):
-        raise UsageProblem.of("bad-option", f"{place}: `{name}` is `true` or `false`, not `{value}`")
+        raise UsageProblem.of("bad-option", f"{place}: `{name}` must be `true` or `false`, not `{value}`")
     if name == "startingOffsets" and value not in ("earliest", "latest"):
-        hint = '`earliest`, `latest`, or for every partition of every topic {"topic": {"0": 23, "1": -2}}'
+        hint = 'use `earliest`, `latest`, or for every partition of every topic {"topic": {"0": 23, "1": -2}}'
         try:
             offsets = read_json(value)
         except ValueError:
             offsets = None
         whole = isinstance(offsets, dict) and set(offsets) == set(place.topics)
         if not whole or not all(isinstance(v, dict) and v for v in offsets.values()):
-            raise UsageProblem.of("bad-option", f"{place}: `{name}` is `{value}`", hint=hint)
+            raise UsageProblem.of("bad-option", f"{place}: invalid `{name}`: `{value}`", hint=hint)
 
 
 def _settings_file(place: KafkaPlace, path: Path) -> dict[str, str]:
@@ -173,7 +173,7 @@ def _settings_file(place: KafkaPlace, path: Path) -> dict[str, str]:
     try:
         text = path.read_text()
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        why = error.strerror if isinstance(error, OSError) else "it is not text"
         raise UsageProblem.of("missing-file", f"{place}: {path} cannot be read: {why}", file=str(path)) from None
     out = {}
     for number, line in enumerate(re.sub(r"\\\n\s*", "", text).splitlines(), 1):

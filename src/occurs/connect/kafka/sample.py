@@ -44,7 +44,7 @@ def sample_schema(session: SparkSession, place: KafkaPlace, limit: int = SAMPLE)
         messages = session.read.format("kafka").options(**options).load().select("value")
         values = [row.value for row in messages.mapInArrow(first, "value binary").collect()]
     if not values:
-        hint = "declare the event types, or start when there are messages"
+        hint = "declare the event types in the rules, or start when there are messages"
         raise InputProblem.of("no-rows", f"{place}: there is no message to infer columns from", hint=hint)
     found: dict[str, Type | None] = {}
     objects = 0
@@ -59,7 +59,9 @@ def sample_schema(session: SparkSession, place: KafkaPlace, limit: int = SAMPLE)
             found[name] = None if before is None else widen(before, kind)
     if not objects:
         text = f"{place}: none of the first {len(values)} messages is a JSON object"
-        raise InputProblem.of("bad-value", text, hint="the value of a message is one event, as in a line of a .jsonl")
+        raise InputProblem.of(
+            "bad-value", text, hint="the value of each message must be one event, as in a line of a .jsonl file"
+        )
     return {name: t or Type.NULL for name, t in found.items() if name not in place.exposed.values()}
 
 

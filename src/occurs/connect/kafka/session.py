@@ -130,7 +130,7 @@ def _translated(text: str, place: KafkaPlace | None) -> OccursError | None:
         return ResourceProblem.of("no-kafka", "this Spark session has no connector for Kafka", hint=_hint())
     topic = re.search(r"UnknownTopicOrPartition|not present in metadata|InvalidTopic", text)
     if topic and place is not None:
-        hint = "the broker was asked and does not know it; kafka-topics.sh --create makes one"
+        hint = "create the topic with kafka-topics.sh --create"
         return InputProblem.of("missing-topic", f"{place}: there is no such topic", file=str(place), hint=hint)
     for pattern, kind, why, advice in _FAILURES:
         if re.search(pattern, text):
@@ -141,8 +141,8 @@ def _translated(text: str, place: KafkaPlace | None) -> OccursError | None:
 
 def _hint() -> str:
     return (
-        f"a new session gets it by occurs.connect.kafka.kafka_session(), spark-submit by --packages {packages()}; "
-        f"without Maven Central put the jars into a folder and name it in {JARS}"
+        f"create a session with occurs.connect.kafka.kafka_session(), or pass --packages {packages()} to spark-submit; "
+        f"without Maven Central, put the jars into a folder and set {JARS} to it"
     )
 
 
@@ -150,13 +150,13 @@ _FAILURES: tuple[tuple[str, str, str, str | None], ...] = (
     (
         r"Authentication|SaslException|SslHandshake|AuthorizationException",
         "no-right",
-        "the brokers do not let this client in",
+        "the brokers rejected this client",
         "client settings such as kafka.security.protocol are options of the place, or in the file config=PATH names",
     ),
     (
         r"No resolvable bootstrap urls|Failed to construct kafka consumer|Failed to create new KafkaAdminClient",
         "unreachable",
-        "no client can be made with these settings, or the names of the brokers are not known",
+        "these settings are invalid, or the broker names cannot be resolved",
         None,
     ),
     (

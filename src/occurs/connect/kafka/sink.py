@@ -55,9 +55,13 @@ class KafkaSink:
         identity that is not made of letters, digits, ``.``, ``_`` and ``-``."""
         given = [*place.reading, *place.exposed]
         if given:
-            raise UsageProblem.of("bad-option", f"{place}: `{given[0]}` is an option for reading, and this is written")
+            raise UsageProblem.of(
+                "bad-option", f"{place}: `{given[0]}` is an option for reading, but this topic is written"
+            )
         if not re.fullmatch(r"[A-Za-z0-9._-]{1,200}", identity):
-            raise UsageProblem.of("bad-option", f"`{identity}` cannot name a writer: letters, digits, `.`, `_`, `-`")
+            raise UsageProblem.of(
+                "bad-option", f"`{identity}` is not a valid writer name; use letters, digits, `.`, `_`, `-`"
+            )
         self.place = place
         self.topic = place.topic
         self.identity = identity

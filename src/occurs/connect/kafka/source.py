@@ -184,7 +184,7 @@ def _outside(place: KafkaPlace, origin: str, wanted: Type) -> tuple[Column, Colu
     given = Type.TIMESTAMP if origin == "timestamp" else Type.STRING
     if wanted not in (given, Type.NULL) and (wanted is not Type.INT or origin in ("timestamp", "headers")):
         declared = f"`{place.exposed[origin]}` is declared as {wanted}"
-        raise UsageProblem.of("type-mismatch", f"{place}: {declared}, and {origin} of a message is a {given}")
+        raise UsageProblem.of("type-mismatch", f"{place}: {declared}, but the {origin} of a message is a {given}")
     if origin == "timestamp":
         return F.col("timestamp"), F.lit(False)
     if origin == "headers":
