@@ -128,7 +128,7 @@ def test_verify_finds_what_is_different(occurs, monkeypatch):
     done = occurs("verify", "fire.tesla", "--events", "events.csv")
     assert done.status == 1
     assert "missing (1):\n  Fire@" in done.out
-    assert "not expected (1):\n  Fire@" in done.out
+    assert "unexpected (1):\n  Fire@" in done.out
     assert "Value=50" in done.out
 
 

@@ -52,7 +52,7 @@ def test_all_sides_agree() -> None:
         "type  engine  reference  BPCPN  PCPN",
         "X          2          2      2     2",
         "Y          1          1      1     1",
-        "6 events; BPCPN 11 firings, PCPN 38 firings",
+        "6 events; BPCPN: 11 firings, PCPN: 38 firings",
         "engine, reference, BPCPN and PCPN agree",
     ]
     assert "PCPN 35 firings" in verify(program(), EVENTS, first=1).report
@@ -108,7 +108,7 @@ def test_what_a_net_derives_too_much_is_explained() -> None:
     lines = result.report.splitlines()
     at = lines.index("X at 6, BPCPN compared with the reference:")
     assert lines[at + 1 : at + 6] == [
-        "  not expected (1):",
+        "  unexpected (1):",
         "    X@6(v=0, w=8)",
         "  BPCPN derived it in firing 11, `X_b_t`, as number 8 on F, from:",
         "    a = A@1(k='p', v=0), number 1 on F",

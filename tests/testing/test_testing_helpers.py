@@ -76,7 +76,7 @@ def test_differences() -> None:
     assert difference(rows("A@1(V=null)"), rows("A@1(V=0)")) is not None
     assert difference(rows("A@1(V='1')"), rows("A@1(V=1)")) is not None
     text = difference(rows("A@1(V=1)*2 B@2"), rows("A@1(V=1) B@3"))
-    assert text == "missing (2):\n  A@1(V=1)\n  B@2()\nnot expected (1):\n  B@3()"
+    assert text == "missing (2):\n  A@1(V=1)\n  B@2()\nunexpected (1):\n  B@3()"
 
 
 def test_tables_become_events() -> None:

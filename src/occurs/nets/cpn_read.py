@@ -28,10 +28,19 @@ _OTHER = {"time": "a delay", "code": "a code segment", "channel": "a channel"}
 
 
 def read(data: bytes, name: str) -> tuple[Net, tuple[Problem, ...]]:
-    """The net in a file, and notes on what in it is not supported.
+    """Read a net from the content of a CPN Tools file.
 
-    ``name``: of the file; its stem is the name of the net.  Notes are problems of kind ``unsupported``; if one is a
-    warning, the net does not behave as CPN Tools has it.  SyntaxProblem or DefinitionProblem for a file that is wrong.
+    Args:
+        data: The content of the file.
+        name: The name of the file, for messages; without its suffix it is the name of the net.
+
+    Returns:
+        The net, and notes on the parts of the file that are not supported.  A note with the severity ``warning`` means
+        that the net behaves differently in CPN Tools.
+
+    Raises:
+        SyntaxProblem: The file is not valid XML.
+        DefinitionProblem: The file does not contain a valid net.
     """
     found = Findings(name)
     root = read_xml(data, name)

@@ -34,11 +34,20 @@ _NAMED = {level: name for name, level in PRIORITIES.items()}
 
 
 def write(net: Net, transform: bool = False) -> bytes:
-    """``net`` as a file that CPN Tools loads and runs.
+    """Write a net as a file that CPN Tools loads and runs.
 
-    ``transform``: black transitions become normal ones with priorities; else a net with black ones is refused
-    (DefinitionProblem ``black-transition``), as is one that breaks a rule of nets (:func:`occurs.nets.validate`) or has
-    no form in ML (``no-ml``).  Nodes without a place on their page are laid out.
+    Nodes without a position on their page are laid out.
+
+    Args:
+        net: The net.
+        transform: Whether to replace black transitions by normal transitions with priorities.
+
+    Returns:
+        The content of the file.
+
+    Raises:
+        DefinitionProblem: The net has black transitions and ``transform`` is False, it breaks a rule of
+            :func:`occurs.nets.validate.validate`, or a term cannot be expressed in CPN ML.
     """
     black = [t.name for t in net.transitions.values() if t.black is not None]
     if black and not transform:

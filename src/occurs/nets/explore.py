@@ -33,7 +33,13 @@ _TELL_EVERY = 500
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An arc of the space: one binding element from node ``source`` to node ``target``."""
+    """An arc of a state space.
+
+    Attributes:
+        source: The number of the node in which the transition fires.
+        element: The transition's name and the values of its variables.
+        target: The number of the node that the firing leads to.
+    """
 
     source: int
     element: Element
@@ -42,10 +48,15 @@ class Step:
 
 @dataclass
 class Space:
-    """Nodes count from 0 (reports from 1) in the order in which a search by breadth finds them.
+    """The state space of a net, or the part of it that was explored.
 
-    ``steps``: the arcs, by source.  ``found_by``: the arc that found a node (None: the first).  ``expanded``: how many
-    nodes, from the first on, have all their arcs; ``complete``: all?
+    Nodes are numbered from 0 (in reports from 1) in the order of a breadth-first search.
+
+    Attributes:
+        net: The net.
+        steps: The arcs, ordered by source.
+        found_by: For each node the arc by which the search reached it first; None for the initial node.
+        expanded: The number of nodes, counted from the first, whose arcs are all known.
     """
 
     net: Net
@@ -58,13 +69,15 @@ class Space:
 
     @property
     def complete(self) -> bool:
+        """Whether all reachable markings are known."""
         return self.expanded == len(self.nodes)
 
     def marking(self, node: int) -> Marking:
+        """Return the marking of a node."""
         return Marking({h: Counter(self.contents[c]) for h, c in zip(self.holders, self.nodes[node], strict=True)})
 
     def path(self, node: int) -> list[Element]:
-        """A shortest run from the initial marking to ``node``."""
+        """Return the firings of a shortest run from the initial marking to ``node``."""
         found: list[Element] = []
         step = self.found_by[node]
         while step is not None:
@@ -76,10 +89,20 @@ class Space:
 def explore(
     net: Net, limit: int | None = DEFAULT_LIMIT, marking: Marking | None = None, progress: Progress | None = None
 ) -> Space:
-    """The state space from ``marking`` (None: the initial one).
+    """Compute the state space of a net: all reachable markings and the firings between them.
 
-    With ``limit`` or more nodes, or without memory, nothing more is expanded: the space is partial (``complete`` is
-    False).  Nodes beyond the limit are at most those that its last one leads to.
+    Args:
+        net: The net.
+        limit: The number of nodes at which the search stops; None for no limit.
+        marking: The marking to start from; by default the initial marking of the net.
+        progress: A function that is called from time to time with the numbers of known and of expanded nodes.
+
+    Returns:
+        The state space.  It is partial (``complete`` is False) if the search reached the limit or the memory was full.
+        It then has at most as many nodes beyond the limit as the last expanded node has successors.
+
+    Raises:
+        UsageProblem: The limit is below 1.
     """
     if limit is not None and limit < 1:
         raise UsageProblem.of("bad-bound", f"the limit of states is {limit}, but must be at least 1")

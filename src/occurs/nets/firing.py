@@ -26,13 +26,19 @@ Choose = Callable[[list[Element]], Element]
 
 @dataclass
 class Run:
-    """Where a run ended, and what fired on the way."""
+    """The result of a run.
+
+    Attributes:
+        marking: The final marking.
+        firings: The binding elements that fired, in order: a transition's name and the values of its variables.
+    """
 
     marking: Marking
     firings: list[Element] = field(default_factory=list)
 
     @property
     def steps(self) -> int:
+        """The number of firings."""
         return len(self.firings)
 
 
@@ -40,9 +46,15 @@ class Run:
 
 
 def enabled(net: Net, marking: Marking) -> list[Element]:
-    """The enabled binding elements: those of the most urgent transitions that have any (Def. 5 and 8).
+    """Return the enabled binding elements of the most urgent transitions that have any (Definitions 5 and 8).
 
-    In the order of the net; those of one transition by Init token, F number, then the tokens of the other arcs.
+    Args:
+        net: The net.
+        marking: The marking to test.
+
+    Returns:
+        Pairs of a transition's name and the values of its variables, in the order of the transitions in the net; those
+        of one transition are ordered by Init token, number on F, and then the tokens of the other arcs.
     """
     found: list[Element] = []
     for priority in sorted({t.priority for t in net.transitions.values()}):

@@ -22,7 +22,7 @@ PRIORITIES = {"P_MAX": P_MAX, "P_HN": P_HN, "P_NORMAL": P_NORMAL, "P_MIN": P_MIN
 
 
 class Role(Enum):
-    """What a place is for in a net of complex event processing; plain nets have none."""
+    """The role of a place in a net for event patterns; places of other nets have no role."""
 
     INIT = "Init"
     EXIT = "Exit"
@@ -38,7 +38,16 @@ class Role(Enum):
 
 @dataclass(frozen=True)
 class Place:
-    """``initial``: the tokens at the start, one entry per token.  ``at``: the centre on its page (x right, y up)."""
+    """A place of a net.
+
+    Attributes:
+        name: The name, unique among all places and transitions of the net.
+        colour: The colour of its tokens.
+        initial: The initial tokens, one entry per token.
+        fusion: The name of its fusion set; places of one set share their tokens.
+        role: The role of the place in a net for event patterns; None in other nets.
+        at: The centre on its page (x to the right, y upwards); None to lay it out automatically.
+    """
 
     name: str
     colour: Colour
@@ -50,7 +59,14 @@ class Place:
 
 @dataclass(frozen=True)
 class Black:
-    """What makes a transition black: its primary Init and F place and the variables of their numbers (r and n)."""
+    """The attributes of a black transition.
+
+    Attributes:
+        init: Its primary Init place.
+        f: Its primary F place.
+        r: The variable of the number of the Init token.
+        n: The variable of the number of the F token.
+    """
 
     init: str
     f: str
@@ -60,7 +76,15 @@ class Black:
 
 @dataclass(frozen=True)
 class Transition:
-    """``guard``: its conjuncts, all must be true.  ``black``: None for a normal transition."""
+    """A transition of a net.
+
+    Attributes:
+        name: The name, unique among all places and transitions of the net.
+        guard: The conditions that must all be true for it to fire.
+        priority: The priority; a lower number is more urgent.
+        black: The attributes of a black transition; None for a normal one.
+        at: The centre on its page (x to the right, y upwards); None to lay it out automatically.
+    """
 
     name: str
     guard: tuple[Term, ...] = ()
@@ -71,9 +95,13 @@ class Transition:
 
 @dataclass(frozen=True)
 class Arc:
-    """One direction between one place and one transition.
+    """An arc between a place and a transition.
 
-    ``terms``: one per token (a token twice: the term twice).  ``input``: from the place to the transition?
+    Attributes:
+        place: The name of the place.
+        transition: The name of the transition.
+        input: Whether the arc leads from the place to the transition.
+        terms: The inscription, one term per token.
     """
 
     place: str
@@ -84,6 +112,8 @@ class Arc:
 
 @dataclass(frozen=True)
 class Page:
+    """A page of a net, with its places, transitions and arcs."""
+
     name: str
     places: tuple[Place, ...] = ()
     transitions: tuple[Transition, ...] = ()
@@ -92,9 +122,14 @@ class Page:
 
 @dataclass(frozen=True)
 class Net:
-    """``colours`` in the order of their declaration (each after those that it uses); ``variables`` with their colours.
+    """A coloured Petri net.
 
-    Names of places and transitions are unique in the whole net.
+    Attributes:
+        name: The name.
+        colours: The colours in the order of their declaration, each after the colours that it uses.
+        variables: Pairs of a variable's name and its colour.
+        pages: The pages.
+        notes: Remarks that are kept in files.
     """
 
     name: str
@@ -115,6 +150,7 @@ class Net:
 
     @cached_property
     def arcs(self) -> tuple[Arc, ...]:
+        """The arcs of all pages, in the order of the net."""
         return tuple(a for page in self.pages for a in page.arcs)
 
     @cached_property
@@ -158,22 +194,28 @@ class Net:
         }
 
     def holder(self, place: str) -> str:
-        """The place under whose name a marking keeps the tokens of ``place``: the first of those fused with it."""
+        """Return the place under whose name a marking holds the tokens of ``place``: the first place of its fusion."""
         return self._holders[place]
 
     @cached_property
     def initial(self) -> Marking:
-        """The marking at the start; fused places have the same initial tokens, counted once."""
+        """The initial marking; the tokens of fused places are counted once."""
         return Marking({h: Counter(self.places[h].initial) for h in dict.fromkeys(self._holders.values())})
 
 
 @dataclass
 class Marking:
-    """The tokens on every place (fused ones once, under their holder's name): value -> how many."""
+    """The tokens on all places of a net.
+
+    Attributes:
+        tokens: For each place the number of tokens of each value; fused places have one entry, named by
+            :meth:`Net.holder`.
+    """
 
     tokens: dict[str, Counter[Value]]
 
     def copy(self) -> Marking:
+        """Return a copy that can be changed independently."""
         return Marking({p: Counter(c) for p, c in self.tokens.items()})
 
     def __eq__(self, other: object) -> bool:

@@ -25,7 +25,7 @@ MOST_TOKENS = 10_000_000
 
 
 def write(net: Net) -> str:
-    """The JSON text of ``net``; :func:`read` gives an equal net back."""
+    """Write a net as JSON text; :func:`read` returns an equal net."""
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -87,10 +87,19 @@ def _without_none(members: dict[str, Json]) -> dict[str, Json]:
 
 
 def read(data: str | bytes, name: str) -> Net:
-    """The net in a JSON text.  ``name``: of the file, for errors.
+    """Read a net from JSON text.
 
-    SyntaxProblem for a torn text; DefinitionProblem for what is no net, or of a version that is not known, with the
-    place in it (``pages[0].places[2].colour``).
+    Args:
+        data: The text.
+        name: The name of the file, for messages.
+
+    Returns:
+        The net.
+
+    Raises:
+        SyntaxProblem: The text is not valid JSON.
+        DefinitionProblem: The text does not describe a net, or its version is unknown.  The message names the place,
+            for example ``pages[0].places[2].colour``.
     """
     at = At(name)
     try:

@@ -42,7 +42,12 @@ MOST = 100_000
 
 @dataclass(frozen=True)
 class RandomType:
-    """One type of a stream: how often it comes, and its attributes."""
+    """A type of events in a random stream.
+
+    Attributes:
+        weight: The frequency of the type, relative to the other types.
+        attributes: The distribution of each attribute.
+    """
 
     weight: float
     attributes: Mapping[str, Draw]
@@ -50,9 +55,14 @@ class RandomType:
 
 @dataclass(frozen=True)
 class Stream:
-    """What a file says of a stream of rows.
+    """The description of a random stream.  Times are ticks.
 
-    ``rows`` and ``until``: the most rows, the last time; at least one of the two.  Times are ticks.
+    Attributes:
+        types: The types of events.
+        gap: The distribution of the time between two rows.
+        start: The time of the first row.
+        rows: The maximum number of rows, if ``until`` is not reached before.
+        until: The latest time of a row, if ``rows`` is not reached before.
     """
 
     types: Mapping[str, RandomType]
@@ -62,7 +72,11 @@ class Stream:
     until: int | None = None
 
     def draw(self, rng: random.Random) -> Iterator[Occurrence]:
-        """The rows of one stream, in order of time.  LimitProblem if ``until`` is not reached in ``MOST`` rows."""
+        """Draw one stream: yield its rows in the order of time.
+
+        Raises:
+            LimitProblem: The stream has no ``rows``, and ``until`` is not reached in ``MOST`` rows.
+        """
         names = list(self.types)
         weights = [self.types[n].weight for n in names]
         time, made = self.start, 0
@@ -110,7 +124,15 @@ def _fitted(name: str, attributes: Mapping[str, Draw], schema: Schema) -> dict[s
 
 
 def read(path: str | Path) -> Stream:
-    """A stream from a file, ``.json`` or else TOML.  ResourceProblem, InputProblem."""
+    """Read the description of a random stream from a file.
+
+    Args:
+        path: A JSON file (``.json``), or else a TOML file.
+
+    Raises:
+        ResourceProblem: The file cannot be read.
+        InputProblem: The description is wrong.
+    """
     path = Path(path)
     try:
         data = path.read_bytes()
@@ -129,11 +151,18 @@ def read(path: str | Path) -> Stream:
 
 
 def stream_of(given: Any) -> Stream:
-    """A stream as the file describes it.  InputProblem with the place in the file.
+    """Return the stream that the content of a file describes.
 
-    >>> s = stream_of({"rows": 2, "gap": 5, "types": {"A": {"attributes": {"k": "p"}}}})
-    >>> [(e.type, e.time, e.attributes) for e in s.draw(random.Random(1))]
-    [('A', 0, {'k': 'p'}), ('A', 5, {'k': 'p'})]
+    Args:
+        given: The content of the file.
+
+    Raises:
+        InputProblem: The description is wrong; the message names the place in the file.
+
+    Examples:
+        >>> s = stream_of({"rows": 2, "gap": 5, "types": {"A": {"attributes": {"k": "p"}}}})
+        >>> [(e.type, e.time, e.attributes) for e in s.draw(random.Random(1))]
+        [('A', 0, {'k': 'p'}), ('A', 5, {'k': 'p'})]
     """
     _keys(given, ("rows", "until", "start", "gap", "types"), "the file")
     for needed in ("gap", "types"):

@@ -57,10 +57,15 @@ class Counted:
 
 @dataclass(frozen=True)
 class Analysis:
-    """Runs over random input.
+    """The result of runs over random input.
 
-    ``outputs``: by type derived, in the order of the statements; ``rows``: by type of the input; ``firings``: of the
-    net.  ``complete``: did every run come to its end, and not to its limit?
+    Attributes:
+        runs: The number of runs.
+        confidence: The confidence of the intervals.
+        outputs: The detections by type, in the order of the statements.
+        rows: The input rows by type.
+        firings: The firings of the net.
+        complete: Whether every run ended before its limit of firings.
     """
 
     runs: int
@@ -83,12 +88,22 @@ def analysis(
     limit: int | None = None,
     progress: Progress | None = None,
 ) -> Analysis:
-    """Runs the net ``runs`` times over streams of their own, all said by ``seed``.
+    """Run a net on many random streams and count its detections.
 
-    ``encoded``: without black transitions.  ``at_random``: what fires is drawn, too, and not the first that can.
-    ``limit``: of firings per run.  A translation beyond the core wants to be made with ``start=stream.start``.
+    Args:
+        translation: The net of a program; an extended translation must be made with ``start=stream.start``.
+        stream: The description of the streams.
+        runs: The number of runs, each on a stream of its own.
+        seed: Determines all streams and choices.
+        encoded: Whether to replace black transitions by normal transitions with priorities.
+        at_random: Whether to choose firings at random instead of the first enabled one.
+        confidence: The confidence of the intervals, between 0 and 1.
+        limit: The maximum number of firings per run.
+        progress: A function that is called after each run with the number of finished runs and of all runs.
 
-    InputProblem if the stream does not fit the program, UsageProblem for options that make no sense.
+    Raises:
+        InputProblem: The stream does not fit the program.
+        UsageProblem: An option is out of range.
     """
     if runs < 1:
         raise UsageProblem.of("bad-option", f"the number of runs is {runs}, but must be at least 1")

@@ -1,6 +1,6 @@
 """The report of a state space, in the order and words of CPN Tools' (epl-and-nets.md, section 4B, Analysis).
 
-What CPN Tools has no line for follows: the confluence of the outputs.  Nodes are numbered from 1.
+One section is not in reports of CPN Tools: the confluence of the outputs.  Nodes are numbered from 1.
 """
 
 from __future__ import annotations
@@ -17,8 +17,17 @@ _RULE = "-" * 72
 
 
 def report(space: Space, seconds: float | None = None, outputs: Outputs | None = None) -> str:
-    """The whole report.  ``seconds``: how long the search took.  ``outputs``: what confluence compares (default:
-    :func:`occurs.nets.report_confluence.default_outputs`)."""
+    """Format the report of a state space, with the sections and terms of CPN Tools.
+
+    Args:
+        space: A state space, complete or partial.
+        seconds: The time that the search took, for the report.
+        outputs: Returns the outputs of a final marking that the section on confluence compares; by default
+            :func:`occurs.nets.report_confluence.default_outputs`.
+
+    Returns:
+        The text of the report.
+    """
     known = Properties(space)
     parts = [
         _statistics(space, known, seconds),
@@ -36,12 +45,13 @@ def report(space: Space, seconds: float | None = None, outputs: Outputs | None =
 
 
 def multiset(tokens: Mapping[Value, int], colour: Colour, indent: str = "") -> str:
-    """``1`a++`` line by line, by value; ``empty`` for no tokens.
+    """Format tokens as a multiset of CPN ML, one value per line, sorted by value; ``empty`` without tokens.
 
-    >>> from occurs.nets.colours import Int
-    >>> print(multiset({3: 1, 1: 2}, Int("INT")))
-    2`1++
-    1`3
+    Examples:
+        >>> from occurs.nets.colours import Int
+        >>> print(multiset({3: 1, 1: 2}, Int("INT")))
+        2`1++
+        1`3
     """
     lines = [f"{n}`{value_text(v, colour)}" for v, n in sorted(tokens.items())]
     return f"++\n{indent}".join(lines) or "empty"

@@ -23,10 +23,10 @@ Outputs = Callable[[Marking], frozenset[str]]
 
 
 def default_outputs(net: Net) -> Outputs:
-    """What the statements have derived: the tokens of the F' places (if there are none: of the F places) without their
-    numbers.
+    """Return a function that lists the outputs of a marking.
 
-    In a net without flows of rows: all that is there.
+    The outputs are the tokens of the F' places, or else of the F places, without their numbers.  In a net that has no
+    such places they are all tokens.
     """
     for role in (Role.OUTPUT, Role.F):
         flows = dict.fromkeys(net.holder(p.name) for p in net.places.values() if p.role is role and _of_rows(p))
@@ -65,7 +65,12 @@ def _everything(net: Net, marking: Marking) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Run:
-    """A shortest run to a dead marking.  ``only``: its outputs that the other run does not give."""
+    """A shortest run to a dead marking.
+
+    Attributes:
+        firings: The binding elements that fired.
+        only: The outputs that the other run does not have.
+    """
 
     firings: list[Element]
     only: list[str]
@@ -73,9 +78,14 @@ class Run:
 
 @dataclass(frozen=True)
 class Confluence:
-    """``classes``: the dead markings by their outputs, nodes from 0, the first of each class first.
+    """Whether all runs that end produce the same outputs.
 
-    ``runs``: one to each of the first two classes; None if there is one class at most.
+    Attributes:
+        classes: The nodes of the dead markings (from 0), grouped by their outputs.
+        net: The net.
+        runs: A run to each of the first two groups; None if there are fewer than two groups.
+        complete: Whether the state space is complete.
+        endless: Whether some runs never end.
     """
 
     classes: tuple[tuple[int, ...], ...]
@@ -86,13 +96,13 @@ class Confluence:
 
     @property
     def confluent(self) -> bool | None:
-        """None if it is not known: the space is partial and no two runs differ so far."""
+        """Whether the net is confluent; None if that is unknown: the space is partial and no two runs differ so far."""
         if len(self.classes) > 1:
             return False
         return True if self.complete else None
 
     def text(self) -> str:
-        """The last part of a report."""
+        """Format the last section of a report."""
         lines = [" Confluence of Outputs", "-" * 72, f"     {self._verdict()}"]
         if self.endless:
             lines.append("     Runs that never end are not compared.")
@@ -128,7 +138,13 @@ class Confluence:
 
 
 def confluence(space: Space, outputs: Outputs, known: Properties | None = None) -> Confluence:
-    """Compares the outputs of all dead markings."""
+    """Compare the outputs of all dead markings.
+
+    Args:
+        space: A state space.
+        outputs: Returns the outputs of a marking, as texts.
+        known: The properties of the space, if they are already computed.
+    """
     known = known or Properties(space)
     classes: dict[frozenset[str], list[int]] = {}
     for node in known.dead_markings:

@@ -1,9 +1,9 @@
 """The fast simulator of nets (epl-and-nets.md, section 4B, Simulation).
 
-It gives what :mod:`occurs.nets.firing` gives, firing by firing, at a cost that depends on what changes and not on how
-many tokens there are: tokens are sorted by what each transition needs, only transitions whose tokens changed are looked
-at again, each pair of search and row is tested at most once, and what is less urgent than a transition that can fire is
-not looked at.
+It fires exactly as :mod:`occurs.nets.firing` does, but the cost of a firing depends on the tokens that change and not
+on the number of all tokens: tokens are indexed by what each transition needs, only transitions whose tokens changed are
+tested again, each pair of partial match and row is tested at most once, and transitions that are less urgent than an
+enabled one are not tested.
 """
 
 from __future__ import annotations
@@ -37,15 +37,20 @@ def _uncollected() -> Iterator[None]:
 
 
 class Simulator:
-    """A net that fires.
+    """Fires the transitions of a net, one at a time.
 
-    Without ``seed`` always the first binding element in the order of :func:`occurs.nets.firing.enabled`; with it
-    each enabled one is equally likely, drawn as ``uniform(random.Random(seed))`` draws.  ``choose`` picks one of all
-    that are enabled instead, which costs more the more there are.
+    Args:
+        net: The net.
+        seed: Chooses every firing at random, each enabled binding element with the same probability.  Without a seed
+            the simulator always fires the first enabled element, in the order of :func:`occurs.nets.firing.enabled`.
+        marking: The marking to start from; by default the initial marking of the net.
+        choose: A function that takes the list of enabled elements and returns the one to fire.  It replaces ``seed``,
+            and costs more the more elements are enabled.
 
-    >>> from occurs.nets.net import Net
-    >>> Simulator(Net("empty", (), (), ())).step() is None
-    True
+    Examples:
+        >>> from occurs.nets.net import Net
+        >>> Simulator(Net("empty", (), (), ())).step() is None
+        True
     """
 
     def __init__(
@@ -56,7 +61,12 @@ class Simulator:
         self.reset(marking, seed)
 
     def reset(self, marking: Marking | None = None, seed: int | None = None) -> None:
-        """Back to the start, or to ``marking``; with another seed, or none."""
+        """Restart from ``marking``, by default from the initial marking of the net.
+
+        Args:
+            marking: The marking to start from.
+            seed: The seed of the random choices; None for the first enabled element.
+        """
         start = self.net.initial if marking is None else marking
         flow = flows(self.net)
         self._random = None if seed is None else random.Random(seed)
@@ -88,19 +98,29 @@ class Simulator:
 
     @property
     def marking(self) -> Marking:
-        """The tokens that are there now (a copy)."""
+        """The current marking, as a copy."""
         return Marking({holder: Counter(store.counts) for holder, store in self._stores.items()})
 
     def count(self, place: str) -> int:
-        """How many tokens are on a place."""
+        """Return the number of tokens on ``place``."""
         return sum(self._stores[self.net.holder(place)].counts.values())
 
     def enabled(self) -> list[Element]:
-        """The enabled binding elements, in the order of :func:`occurs.nets.firing.enabled`."""
+        """Return the enabled binding elements: a transition's name and the values of its variables, for each.
+
+        They have the order of :func:`occurs.nets.firing.enabled`.
+        """
         return [rule.element(ways) for rule in self._most_urgent() for ways in rule.all()]
 
     def step(self) -> Element | None:
-        """Fires once; None if nothing is enabled.  InputProblem if a token is put where it must not be."""
+        """Fire one transition.
+
+        Returns:
+            The binding element that fired, or None if no transition is enabled.
+
+        Raises:
+            InputProblem: The transition puts a token on a place that cannot hold it.
+        """
         found = self._next()
         if found is None:
             return None
@@ -110,9 +130,17 @@ class Simulator:
         return element
 
     def run(self, limit: int | None = None, each: Callable[[Element], None] | None = None) -> Run:
-        """Fires until nothing is enabled, or ``limit`` times.
+        """Fire until no transition is enabled.
 
-        ``each`` gets the firings one by one; then the run does not hold them.
+        Args:
+            limit: The maximum number of firings.
+            each: A function that is called with every firing; the returned run then has no list of firings.
+
+        Returns:
+            The final marking and the firings.
+
+        Raises:
+            InputProblem: A transition puts a token on a place that cannot hold it.
         """
         firings: list[Element] = []
         hear = firings.append if each is None else each

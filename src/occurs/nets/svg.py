@@ -29,13 +29,13 @@ _NAMED = {level: name for name, level in PRIORITIES.items()}
 #: the colours of the two themes, by their use
 THEMES: dict[str, dict[str | Role, str]] = {
     "light": {
-        "back": "#fff", "frame": "#ccc", "ink": "#111", "edge": "#333", "arc": "#555", "says": "#333", "note": "#777",
+        "back": "#fff", "frame": "#ccc", "ink": "#111", "edge": "#333", "arc": "#555", "text": "#333", "note": "#777",
         "tokens": "#146c2e", "guard": "#8a1c1c", "black": "#000", "on black": "#fff",
         Role.INIT: "#e8f1fb", Role.EXIT: "#f3f3f3", Role.END: "#eaf6ea", Role.F: "#fdf3e1", Role.INPUT: "#fdf3e1",
         Role.OUTPUT: "#fdf3e1",
     },
     "dark": {
-        "back": "#14171c", "frame": "#343b45", "ink": "#e6e9ee", "edge": "#a0a9b4", "arc": "#a0a9b4", "says": "#c6cdd5",
+        "back": "#14171c", "frame": "#343b45", "ink": "#e6e9ee", "edge": "#a0a9b4", "arc": "#a0a9b4", "text": "#c6cdd5",
         "note": "#8b949e", "tokens": "#5fd08a", "guard": "#ff9d8a", "black": "#e6e9ee", "on black": "#14171c",
         Role.INIT: "#1d3147", Role.EXIT: "#252a31", Role.END: "#1c3527", Role.F: "#3d3118", Role.INPUT: "#3d3118",
         Role.OUTPUT: "#3d3118",
@@ -51,7 +51,7 @@ def _style(colour: Mapping[str | Role, str]) -> str:
   .black {{ fill: {colour["on black"]} }}
   .title {{ font-size: 15px; font-weight: bold }}
   .arc {{ stroke: {colour["arc"]}; stroke-width: 1.1; fill: none }}
-  .says {{ font: 11px {mono}; fill: {colour["says"]}; text-anchor: middle }}
+  .label {{ font: 11px {mono}; fill: {colour["text"]}; text-anchor: middle }}
   .note {{ text-anchor: middle; font-size: 10.5px; fill: {colour["note"]}; font-style: italic }}
   .tokens {{ font: 11px {mono}; fill: {colour["tokens"]} }}
   .guard {{ font: 11px {mono}; fill: {colour["guard"]}; text-anchor: middle }}
@@ -119,7 +119,7 @@ class _Sheet:
         for name, notes in self._notes(page):
             texts += [(n.lines, labels.beside(name, n.lines, n.sides), n.kind) for n in notes]
         middles = labels.on_lines(inscriptions)
-        texts += [(wrapped(t), at, "says") for t, at in zip(inscriptions, middles, strict=True) if t]
+        texts += [(wrapped(t), at, "label") for t, at in zip(inscriptions, middles, strict=True) if t]
         left, right, low, high = _extent(labels.taken)
         wide, tall = max(right - left, 160.0) + 2 * MARGIN, high - low + 2 * MARGIN + TITLE
         view = _View(MARGIN * 2 - left, top + TITLE + MARGIN + high, self.colours)

@@ -22,7 +22,7 @@ from occurs.nets.typing import same
 
 @dataclass(frozen=True)
 class Encoded:
-    """The names of what stands for a black transition."""
+    """The names of the place and the three transitions that replace a black transition."""
 
     place: str
     t1: str
@@ -31,19 +31,29 @@ class Encoded:
 
 
 def encoded(transition: str) -> Encoded:
-    """The names that :func:`to_priority_net` gives.
+    """Return the names of the nodes by which :func:`to_priority_net` replaces a black transition.
 
-    >>> encoded("A")
-    Encoded(place='S_A', t1='A_t1', next='A_next', t2='A_t2')
+    Examples:
+        >>> encoded("A")
+        Encoded(place='S_A', t1='A_t1', next='A_next', t2='A_t2')
     """
     return Encoded(f"S_{transition}", f"{transition}_t1", f"{transition}_next", f"{transition}_t2")
 
 
 def to_priority_net(net: Net) -> Net:
-    """The net without black transitions that has the same traces (Proposition 1 and Corollary 1).
+    """Replace black transitions by normal transitions with priorities.
 
-    A net without black transitions comes back as it is.  DefinitionProblem if a black transition takes no Init token,
-    if it uses the number of that token elsewhere (it would be another one in t1 and t2), or if a name is taken.
+    The new net has the same traces (Proposition 1 and Corollary 1 of the paper).  CPN Tools can run it.
+
+    Args:
+        net: The net; one without black transitions is returned unchanged.
+
+    Returns:
+        The encoded net.  :func:`encoded` returns the names of the new places and transitions.
+
+    Raises:
+        DefinitionProblem: A black transition does not take exactly one Init token, it uses the number of this token in
+            its guard or on other arcs, or a new name is already used in the net.
     """
     if not any(t.black for t in net.transitions.values()):
         return net
@@ -53,9 +63,15 @@ def to_priority_net(net: Net) -> Net:
 
 
 def to_black_trace(net: Net, firings: Iterable[Element]) -> list[Element]:
-    """The firings of ``net`` that a trace of ``to_priority_net(net)`` stands for: t for t1 next.. t2 (Corollary 1).
+    """Translate a trace of ``to_priority_net(net)`` back into a trace of ``net`` (Corollary 1 of the paper).
 
-    A black firing has the number from which its t1 began.  What has not reached its t2 counts as not fired.
+    Args:
+        net: The net with black transitions.
+        firings: The firings of the encoded net.
+
+    Returns:
+        The firings of ``net``: one firing of t for each sequence t1, next .., t2, with the number at which t1 started.
+        A sequence that has not reached t2 is left out.
     """
     black = {t.name: t.black for t in net.transitions.values() if t.black}
     t1, t2 = {encoded(t).t1: t for t in black}, {encoded(t).t2: t for t in black}
@@ -73,7 +89,10 @@ def to_black_trace(net: Net, firings: Iterable[Element]) -> list[Element]:
 
 
 def steps_encoded(net: Net, firings: Sequence[Element]) -> int:
-    """How many firings ``to_priority_net(net)`` needs for the same trace: n - r + 2 for a black one, else 1."""
+    """Return the number of firings that ``to_priority_net(net)`` needs for the same trace.
+
+    A black firing takes n - r + 2 of them, any other firing one.
+    """
     steps = 0
     for name, binding in firings:
         black = net.transitions[name].black

@@ -45,7 +45,14 @@ RULES = {
 
 @dataclass(frozen=True)
 class Violation:
-    """``element``: the name of the place, transition, page or variable; ``page``: where it is, if on one."""
+    """A broken rule of nets.
+
+    Attributes:
+        rule: The rule, a key of ``RULES``.
+        element: The name of the place, transition, page, colour or variable.
+        page: The page of the element, if it is on one.
+        message: What is wrong.
+    """
 
     rule: str
     element: str
@@ -58,14 +65,21 @@ class Violation:
 
 
 def validate(net: Net) -> None:
-    """Raise a DefinitionProblem with all violations, if there are any."""
+    """Check the rules of nets.
+
+    Raises:
+        DefinitionProblem: The net breaks rules; the exception lists all violations.
+    """
     found = violations(net)
     if found:
         raise DefinitionProblem([v.problem(net) for v in found])
 
 
 def violations(net: Net) -> list[Violation]:
-    """All violations, in the order of the rules and of the net; of a net whose arcs lead nowhere only those."""
+    """Return all violations of the rules of nets, in the order of the rules and of the net.
+
+    If names or the ends of arcs are wrong, the other rules are not checked.
+    """
     found = [*_named(net), *_arc_ends(net)]
     if found:
         return found

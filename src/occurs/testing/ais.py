@@ -1,9 +1,9 @@
 """Ships off a coast: their position reports (AIS), and the events made from these.
 
-The vessels do not exist.  Each lies in a port, goes to another one or to a fishing area and on to a port, and lies
-there again; now and then nothing is received from it.  A fishing vessel may stop in its area to haul the nets.
+The vessels are invented.  Each is moored in a port, sails to another port, directly or by way of a fishing area, and is
+moored there again; from time to time its reports are missing.  A fishing vessel may stop in its area to haul the nets.
 
-:func:`maritime` gives a table per type, in time order, with ``time`` (timestamp in UTC, whole seconds) and:
+:func:`maritime` returns a table per type, in time order, with ``time`` (timestamp in UTC, whole seconds) and:
 
 =====================  ==================  ==========================================================================
 type                   attributes          when
@@ -13,7 +13,7 @@ type                   attributes          when
                        float
 ``stop_start``         vessel              a report with a speed of at most 0.5 kn
 ``stop_end``           vessel              a report with a greater one
-``fast``, ``slow``     vessel              the first report above 2.7 kn, the first that is not any more
+``fast``, ``slow``     vessel              the first report above 2.7 kn, the first report at or below it again
 ``entersPort``,        vessel,             the first report within a port's zone, the first outside it again
 ``leavesPort``         area: string
 ``entersFishingArea``  vessel,             the same for fishing areas
@@ -22,7 +22,8 @@ type                   attributes          when
 ``gap_end``
 =====================  ==================  ==========================================================================
 
-What a vessel is (``cargo``, ``ferry``, ``fishing``) has no time: :func:`vessel_types` gives it as a table of facts.
+The kind of a vessel (``cargo``, ``ferry``, ``fishing``) does not change: :func:`vessel_types` returns it as a table of
+facts.
 """
 
 from __future__ import annotations
@@ -73,11 +74,19 @@ class Reports:
 def maritime(
     vessels: int = 20, days: float = 1.0, *, seed: int = 0, every: int = 60, gaps: float = 0.5, start: int = START
 ) -> dict[str, pa.Table]:
-    """Type -> events.
+    """Generate position reports of ships and the events derived from them.
 
-    ``every``: seconds between the reports of a vessel that moves (three times as many when it lies in port), at least
-    5; ``gaps``: per vessel and day; ``start``: seconds since 1970.  About ``vessels * days * 50000 / every`` reports,
-    and as many events again.
+    Args:
+        vessels: The number of ships.
+        days: The length of the history in days.
+        seed: Determines all events.
+        every: The seconds between two reports of a moving ship, at least 5; ships in port send a third as many.
+        gaps: The average number of gaps in the reports of a ship per day.
+        start: The start of the history, in seconds since 1970.
+
+    Returns:
+        One table per event type.  There are about ``vessels * days * 50000 / every`` reports, and about as many other
+        events.
     """
     rng = np.random.default_rng(seed)
     ports, areas = chart(rng)
@@ -87,7 +96,15 @@ def maritime(
 
 
 def vessel_types(vessels: int = 20, *, seed: int = 0) -> pa.Table:
-    """``vessel``, ``kind``: what the vessels of the same number and seed are."""
+    """Return the kinds of the ships that :func:`maritime` generates with the same number and seed.
+
+    Args:
+        vessels: The number of ships.
+        seed: The seed.
+
+    Returns:
+        A table of facts with the columns ``vessel`` and ``kind`` (cargo, ferry or fishing).
+    """
     return pa.table(
         {"vessel": _FIRST_VESSEL + np.arange(vessels), "kind": np.array(KINDS)[_kinds(vessels, seed)].tolist()}
     )

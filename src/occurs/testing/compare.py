@@ -114,12 +114,21 @@ def show(row: Row) -> str:
 
 
 def difference(expected: Iterable[Occurrence], found: Iterable[Occurrence], limit: int = 20) -> str | None:
-    """A readable difference of two multisets of events, or None if they agree."""
+    """Format the difference of two multisets of events.
+
+    Args:
+        expected: The events that should be detected.
+        found: The events that were detected.
+        limit: The maximum number of rows to list of each kind.
+
+    Returns:
+        The missing and the unexpected events as text, or None if there are none.
+    """
     missing, extra = unmatched(expected, found)
     if not missing and not extra:
         return None
     lines = []
-    for title, rows in (("missing", missing), ("not expected", extra)):
+    for title, rows in (("missing", missing), ("unexpected", extra)):
         if rows:
             lines.append(f"{title} ({len(rows)}):")
             lines += [f"  {show(r)}" for r in sorted(rows, key=lambda r: (r[1], r[0], repr(r[2])))[:limit]]

@@ -64,8 +64,8 @@ class Sides:
         if self.without is not None:
             yield f"{'only one net' if self.nets else 'no net'}: {self.without}"
         if self.nets:
-            runs = ", ".join(f"{side} {ran.run.steps} firings" for side, ran in self.nets.items())
-            yield f"{len(self.rows)} events; {runs}"
+            runs = ", ".join(f"{side}: {ran.run.steps} firings" for side, ran in self.nets.items())
+            yield f"{len(self.rows)} event{'s' * (len(self.rows) != 1)}; {runs}"
 
     def _differences(self, type_: str) -> Iterator[str]:
         wanted = self.answers[REFERENCE]
@@ -105,10 +105,23 @@ def _table(types: Sequence[str], answers: Mapping[str, Sequence[Occurrence]]) ->
 
 
 def verify(program: Program, events: Any, *, first: int = 0, max_events: int = 20_000, **options: Any) -> Verification:
-    """Run all sides over ``events`` and compare what they derive, per type and instant, as multisets.
+    """Run engine, reference and nets over the same events and compare the detections as multisets.
 
-    ``first``: see :func:`occurs.languages.epl.nets.translate`.  Programs that are not of EPL alone, or have what nets
-    do not, are compared without nets, and the report says so.  Raises LimitProblem: reference and nets are slow.
+    If the program is not in EPL only, or nets do not support one of its patterns, only engine and reference are
+    compared, and the report states the reason.
+
+    Args:
+        program: The program.
+        events: The events, in any form that :meth:`occurs.Program.detect` accepts.
+        first: The number at which searches start; see :func:`occurs.languages.epl.nets.translate`.
+        max_events: The maximum number of events; the reference semantics and the nets are slow.
+        **options: Options of the input, as for :meth:`occurs.Program.detect`.
+
+    Returns:
+        Whether all sides agree, and a report: the counts, and the first difference of each side and type.
+
+    Raises:
+        LimitProblem: There are more than ``max_events`` events.
     """
     names = {k: v for k, v in options.items() if k in InputOptions.__dataclass_fields__}
     history = program.history(events, InputOptions(**names), declared=True)

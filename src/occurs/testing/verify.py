@@ -17,7 +17,12 @@ from occurs.testing.compare import difference, occurrences_of
 
 @dataclass(frozen=True)
 class Verification:
-    """``equal``: do engine and reference agree?  ``report``: what was compared, or the differences."""
+    """The result of a verification.
+
+    Attributes:
+        equal: Whether all sides have the same detections.
+        report: The counts that were compared, or the differences.
+    """
 
     equal: bool
     report: str
@@ -60,7 +65,20 @@ def _special(table: pa.Table) -> list[str]:
 
 
 def verify(program: Program, events: Any, *, max_events: int = 20_000, **options: Any) -> Verification:
-    """Run both over ``events`` and compare the detections as multisets.  Raises LimitProblem: the reference is slow."""
+    """Run the engine and the reference semantics over the same events and compare the detections as multisets.
+
+    Args:
+        program: The program.
+        events: The events, in any form that :meth:`occurs.Program.detect` accepts.
+        max_events: The maximum number of events; the reference semantics is slow.
+        **options: Options of the input, as for :meth:`occurs.Program.detect`.
+
+    Returns:
+        Whether both agree, and a report.
+
+    Raises:
+        LimitProblem: There are more than ``max_events`` events.
+    """
     names = {k: v for k, v in options.items() if k in InputOptions.__dataclass_fields__}
     history = program.history(events, InputOptions(**names))
     n = sum(len(t) for t in history.tables.values())

@@ -40,10 +40,15 @@ Row = Occurrence | tuple[str, int, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Translation:
-    """A net, the types of its program, and its statements in the order in which they are evaluated.
+    """A net with the meaning of its names.
 
-    ``prefixes``: of each statement, what the names of its places begin with.  ``firings``: what the transitions of the
-    statements do.  ``extended``: is it more than the core?
+    Attributes:
+        net: The net.
+        types: The types of the program, as colours.
+        queries: The statements in the order of their evaluation.
+        prefixes: For each statement the prefix of the names of its places.
+        firings: What each transition of a statement does.
+        extended: Whether the net uses the extended translation.
     """
 
     net: Net
@@ -54,7 +59,7 @@ class Translation:
     extended: bool
 
     def outputs(self, marking: Marking) -> list[tuple[str, int, dict[str, Any]]]:
-        """What has been derived, in the order of the numbers on F: (type, time, values)."""
+        """Return the derived events in a marking, as (type, time, values), in the order of their numbers on F."""
         return [self.types.event(v) for v in _derived(self.net, marking)]
 
     @cached_property
@@ -72,7 +77,24 @@ def to_net(
     extended: bool = False,
     **more: Any,
 ) -> Net:
-    """The net of a program: :func:`translate` without what else is known of it."""
+    """Translate an EPL program into a coloured Petri net.
+
+    Args:
+        source: A parsed text, several, or the EPL part of a program.
+        first: The number at which searches start (0 or 1).
+        sink_exits: Whether to keep the Exit places below ``every`` empty.
+        rows: The events, in the order of time; they become tokens of the Input place.  An event is an Occurrence or a
+            tuple of type, time and attributes.
+        extended: Whether to translate ``and``, ``or``, ``not`` and ``timer:within`` as well.
+        **more: Further options of :func:`translate`.
+
+    Returns:
+        The net.
+
+    Raises:
+        DefinitionProblem: The program is wrong, or has a pattern that cannot be translated.
+        InputProblem: The rows are not sorted by time, or have a value that a token cannot hold.
+    """
     return translate(source, first, sink_exits, rows, extended, **more).net
 
 
@@ -88,15 +110,27 @@ def translate(
     start: int | None = None,
     name: str = "net",
 ) -> Translation:
-    """The net of a program, and what its names mean.
+    """Translate an EPL program into a coloured Petri net, and return the net with the meaning of its names.
 
-    ``first``: the number from which searches begin (0 as in the paper's counts of firings, 1 as in its text).
-    ``sink_exits``: the Exit place below ``every`` gets no tokens (else it grows).  ``rows``: the events, in order of
-    time, as tokens on Input; those of types that the program does not know are left out.  ``extended``: translate
-    ``and``, ``or``, ``not`` and ``timer:within``, too.  ``inputs``: the types of the data.  ``kind``: what times count,
-    for durations and times of events.  ``start``: when the clock starts, by default at the first row.
+    Args:
+        source: A parsed text, several, or the EPL part of a program.
+        first: The number at which searches start: 0 as in the paper's counts of firings, or 1 as in its text.
+        sink_exits: Whether to keep the Exit places below ``every`` empty; otherwise they grow.
+        rows: The events, in the order of time; they become tokens of the Input place.  Rows of types that the program
+            does not know are left out.
+        extended: Whether to translate ``and``, ``or``, ``not`` and ``timer:within`` as well.
+        inputs: The types of the input.
+        kind: The unit of times, for durations and for the times of events.
+        start: The time at which the clock starts; by default the time of the first row.
+        name: The name of the net.
 
-    Raises SyntaxProblem and DefinitionProblem (``unsupported``: has no translation), InputProblem for rows with nulls.
+    Returns:
+        The net, the types of the program, and what each transition does.
+
+    Raises:
+        SyntaxProblem: The program cannot be parsed.
+        DefinitionProblem: The program is wrong, or has a pattern that cannot be translated (``unsupported``).
+        InputProblem: The rows are not sorted by time, or have a value that a token cannot hold.
     """
     files, analysis = _checked(source, inputs, kind)
     texts = {f.file: Text(f.text, f.file) for f in files}

@@ -51,7 +51,7 @@ def refusals(q: ResolvedQuery, source: Text, extended: bool) -> list[Problem]:
     def refuse(what: str, span: Span | None, hint: str) -> None:
         found.append(source.problem("unsupported", f"{what} cannot be translated into a net", span, hint))
 
-    known = "events, `every` and `->`" + (", `and`, `or`, `not`, `timer:within`" if extended else "")
+    known = "events, `every`, `->`, `and`, `or`, `not` and `timer:within`" if extended else "events, `every` and `->`"
     hint = f"a net supports {known}"
     for p in nodes(q.pattern):
         possible = isinstance(p, EXTENDED) and not (isinstance(p, syntax.Within) and p.count is not None)
