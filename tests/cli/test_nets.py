@@ -141,7 +141,7 @@ def test_engine_reference_and_nets_are_compared(occurs, rules, here):
         ["TimeOnLabor", "9", "9", "9", "9"],
     ]
     assert lines[3:] == ["12 events; BPCPN: 67 firings, PCPN: 224 firings", "engine, reference, BPCPN and PCPN agree"]
-    assert "PCPN 221 firings" in occurs("verify", *rules, "--first", "1").out
+    assert "PCPN: 221 firings" in occurs("verify", *rules, "--first", "1").out
     (here / "until.epl").write_text("select b.name as v from pattern [a=Patient until b=Patient];\n")
     without = occurs("verify", "until.epl", *rules[1:])
     assert without.status == 0

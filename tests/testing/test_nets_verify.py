@@ -55,7 +55,7 @@ def test_all_sides_agree() -> None:
         "6 events; BPCPN: 11 firings, PCPN: 38 firings",
         "engine, reference, BPCPN and PCPN agree",
     ]
-    assert "PCPN 35 firings" in verify(program(), EVENTS, first=1).report
+    assert "PCPN: 35 firings" in verify(program(), EVENTS, first=1).report
 
 
 def test_programs_without_net_say_why() -> None:

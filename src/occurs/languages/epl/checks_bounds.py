@@ -93,7 +93,7 @@ class Bounds:
             hint = f"one tick is 1 {self.kind.unit}: write a multiple of that"
             self.source.report("bad-duration", "the duration is not a whole number of ticks", span, hint)
         elif ticks >= 2**63:
-            message = "the duration does not fit into 64 bits"
+            message = "the duration does not fit in 64 bits"
             self.source.report("bad-duration", message, span, "write a shorter duration")
 
     def _calendar(self, node: syntax.At) -> None:

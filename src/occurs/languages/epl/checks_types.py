@@ -23,6 +23,17 @@ def silent(kind: str, message: str, span: Span | None, hint: str | None = None) 
     """For those who only want a type."""
 
 
+#: the hints of the shared typing -> those of EPL, which has no `number(..)` and other spellings
+_HINTS = {
+    "join strings with concat(..); convert a string to a number with number(..)":
+        "join strings with `||`; a string is never converted to a number",
+    "convert a string to a number with number(..)": "a string is never converted to a number",
+    "write a duration with a unit: `5 s`; `d / 1 s` is a number of seconds": "write a duration with a unit: `5 sec`",
+    "write a duration with a unit: `5 s`": "write a duration with a unit: `5 sec`",
+    'write a time as `timestamp "2024-01-05T09:00:00Z"`': "write a time as '2024-01-05T09:00:00Z'",
+}  # fmt: skip
+
+
 class Typing:
     """Types of resolved expressions.  ``ref`` gives that of a reference (None: unknown); ``integer_time``: do times
     count ticks?  None: not known."""
@@ -62,10 +73,7 @@ class Typing:
     def _report(self, kind: str, message: str, span: Span | None, hint: str | None) -> None:
         for name in ("max", "min"):
             message = message.replace(f"{FUNCTIONS[name]}:", f"{name}:").replace(f"{FUNCTIONS[name]}(", f"{name}(")
-        if hint is not None:
-            hint = hint.replace("joined with concat(..)", "joined with `||`").replace(": number(..)", "")
-            if hint.startswith("durations need a unit"):
-                hint = "durations need a unit: `5 sec`"
+        hint = None if hint is None else _HINTS.get(hint, hint)
         self.outer(kind, message, span, hint)
 
     # --- nodes of this language --------------------------------------------------------------------------------------
@@ -81,10 +89,8 @@ class Typing:
                     if first is None or found is None or comparable("<=", first, found, self.integer_time):
                         continue
                     word = "between" if isinstance(node, syntax.Between) else "in"
-                    hint = (
-                        "a string is never converted implicitly" if Type.STRING in (first, found) else None
-                    )
-                    message = f"`{word}` compares {first} with {found}"
+                    hint = "a string is never converted to another type" if Type.STRING in (first, found) else None
+                    message = f"`{word}` cannot compare {first} with {found}"
                     report("type-mismatch", message, span_of(end) or span_of(node), hint)
                 return Type.BOOL
             case syntax.Concat():
@@ -137,7 +143,7 @@ class Typing:
             return node
         value = instant_of(node.value)
         if value is None:
-            hint = "write it as '2024-01-05T09:00:00Z'"
+            hint = "write a time as '2024-01-05T09:00:00Z'"
             self.outer("type-mismatch", f"`{node.value}` is not a valid time", node.span, hint)
             return Literal(None, Type.NULL, span=node.span)
         return Literal(value, Type.TIMESTAMP, span=node.span)

@@ -134,7 +134,7 @@ class Machine(Parent):
         return (isinstance(value, bool), value)
 
     def overflow(self, what: str) -> InputProblem:
-        message = f"overflow of int64 in {what} of {self.name} at {self.now}"
+        message = f"a number overflows 64-bit integers in {what} of `{self.name}` at {self.now}"
         return InputProblem(Problem("overflow", message, definition=self.name))
 
     @property

@@ -216,7 +216,7 @@ class FormulaBuilder(ExpressionBuilder):
         # compared by length first: Python refuses to read thousands of digits
         if len(short) > 19 or int(short) > 2**63 - (not negative):
             hint = "add a decimal point to make it a float"
-            raise self.refuse("syntax", "this integer does not fit into 64 bits", at, hint)
+            raise self.refuse("syntax", "this integer does not fit in 64 bits", at, hint)
         return core.Literal(int(short), Type.INT, span=self.span(at))
 
     def x_negative(self, tree: Node) -> Expr:

@@ -33,7 +33,7 @@ def check_duration(
                 source.report("missing-unit", "a duration needs the unit of the integer time column", span, hint)
             return None
     if whole and ticks is not None and ticks > LONGEST:
-        source.report("bad-duration", "the duration does not fit into 64 bits", span, "write a shorter duration")
+        source.report("bad-duration", "the duration does not fit in 64 bits", span, "write a shorter duration")
         return ticks
     if ticks is None or ticks.denominator == 1:
         return ticks

@@ -29,7 +29,7 @@ class Lost:
         self.problem = problem
 
 
-OVERFLOW = Lost(Problem("overflow", "an integer does not fit into 64 bits"))
+OVERFLOW = Lost(Problem("overflow", "an integer does not fit in 64 bits"))
 
 
 def told(lost: Lost, trigger: str, time: int) -> InputProblem:

@@ -33,7 +33,7 @@ class Lost:
         return InputProblem(self.problem)
 
 
-OVERFLOW = Lost(Problem("overflow", "an integer of a trigger does not fit into 64 bits"))
+OVERFLOW = Lost(Problem("overflow", "an integer of a trigger does not fit in 64 bits"))
 
 #: whether something holds
 Outcome: TypeAlias = bool | Lost
