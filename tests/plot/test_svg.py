@@ -190,3 +190,46 @@ def test_text_is_cut_to_its_room():
     cut = shortened("harbour of the north", 10, 50)
     assert cut.endswith("…")
     assert text_width(cut, 10) <= 50
+
+
+#: what colours look like without one kind of cones (Machado, Oliveira, Fernandes 2009), on linear RGB
+BLIND = {
+    "nothing": np.eye(3),
+    "green": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "red": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "blue": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+
+
+def linear(colour: str) -> np.ndarray:
+    parts = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+
+
+def lab(rgb: np.ndarray) -> np.ndarray:
+    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ rgb.clip(0, 1)
+    x, y, z = np.cbrt(xyz / [0.9505, 1, 1.089])
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("kind", BLIND)
+def test_colour_blind_readers_can_tell_colours_apart(kind):
+    seen = [lab(np.array(BLIND[kind]) @ linear(c)) for c in (*COLOURS, INPUT)]
+    # a difference of 2.3 can just be noticed side by side
+    assert min(np.linalg.norm(a - b) for a, b in combinations(seen, 2)) > 7.5
+
+
+@pytest.mark.parametrize("colour", [*COLOURS, INPUT])
+def test_black_text_is_readable_on_colours(colour):
+    light = [float(np.dot([0.2126, 0.7152, 0.0722], linear(c))) for c in (colour, THEMES["light"]["on"])]
+    assert (light[0] + 0.05) / (light[1] + 0.05) > 4.5
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_text_is_readable_on_the_ground(theme):
+    own = THEMES[theme]
+    light = {name: float(np.dot([0.2126, 0.7152, 0.0722], linear(c))) for name, c in own.items()}
+    for name in ("ink", "dim", "warn", "signal"):
+        for ground in ("back", "band"):
+            low, high = sorted((light[name] + 0.05, light[ground] + 0.05))
+            assert high / low > 4.5, (name, ground)

@@ -2,8 +2,8 @@
 
 Places that are fused are one place again.  The places that only keep a run in order (Control, SeqInput, Clock, the
 number of the next input), isolated places and inscriptions are left out.  The nodes of one statement are on one page.
-Events, ``every`` and ``->`` have at most one transition; ``and``, ``or``, ``not`` and ``timer:within`` keep all of theirs.
-The view is for looking at: it does not run.
+Events, ``every`` and ``->`` have at most one transition; ``and``, ``or``, ``not`` and ``timer:within`` keep all that
+they have.  The view is for looking at: it does not run.
 """
 
 from __future__ import annotations

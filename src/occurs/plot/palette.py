@@ -1,9 +1,9 @@
 """The colours of pictures, in a light and a dark theme."""
 
-#: fill colours of detections; colour-blind readers can tell them apart too, and black text is readable on them (the
-#: first eight are those of Okabe and Ito, the darkest made lighter)
+#: fill colours of detections: readers with any of the three kinds of colour blindness can tell them and ``INPUT`` apart
+#: (a test computes by how much), and black text is readable on them
 COLOURS = (
-    "#56b4e9", "#e69f00", "#2fb58c", "#d98cb8", "#f0e442", "#e8743b", "#8f9fe8", "#b9a08a", "#8fd3d8", "#a8c66c",
+    "#56b4e9", "#e69f00", "#1f9e77", "#f0e442", "#c04cf0", "#e25a55", "#9df0ea", "#8f74b0", "#b5f06a", "#fad4af",
 )  # fmt: skip
 #: input events and signals: neutral, so that detections stand out
 INPUT = "#a9b4c0"
