@@ -264,7 +264,7 @@ def partition_key() -> Picture:
     p.text(
         20,
         335,
-        "Spark runs the parts on different workers. Without a key, a program needs time slices or one partition.",
+        "Spark runs the parts on different workers. Without a key it uses time slices, or one partition.",
         colour="dim",
     )
     return p
