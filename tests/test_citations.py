@@ -1,8 +1,8 @@
 """Every citation of a specification in the code leads to a section that exists in docs/spec.
 
 A citation names a document and, in most cases, sections of it: ``tesla.md, section 4``, ``pipes.md 4.5, 4.6``,
-``common.md, sections 1 and 6``, ``phenesthe.md, sections 4.2 to 4.5``, ``epl-and-nets.md, section 4B, Data``; in pages also
-``[common](common.md), section 6``.
+``common.md, sections 1 and 6``, ``phenesthe.md, sections 4.2 to 4.5``, ``epl-and-nets.md, section 4B, Data``.  Pages
+cite ``[common](common.md), section 6``.
 """
 
 from __future__ import annotations
