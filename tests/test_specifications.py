@@ -6,8 +6,10 @@ import re
 from functools import cache
 from pathlib import Path
 
+import click
 import pytest
 
+from occurs.cli import main
 from occurs.languages.esql.forms import PATTERNS
 from occurs.testing.cases import load_cases
 
@@ -130,3 +132,18 @@ def test_every_pattern_of_epl_has_a_text_case():
     tried = re.sub(r"\s+", "", (CASES / "epl" / "worked.md").read_text())
     missing = [p for p in patterns if re.sub(r"\s+", "", p) not in tried]
     assert not missing
+
+
+# -- options ---------------------------------------------------------------------------------------------------------
+def options() -> set[str]:
+    """The long options of all commands."""
+    context = click.Context(main)
+    commands = [main.get_command(context, name) for name in main.list_commands(context)]
+    given = [option for c in commands for p in c.params for option in (*p.opts, *p.secondary_opts)]
+    return {option for option in given if option.startswith("--")}
+
+
+def test_every_option_that_is_specified_exists():
+    stated = set(re.findall(r"--[a-z][a-z-]*", section("common.md", "8")))
+    assert len(stated) > 60
+    assert not stated - options() - {"--help"}
