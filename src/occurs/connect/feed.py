@@ -13,6 +13,7 @@ from occurs.errors import InputProblem, UsageProblem, did_you_mean
 from occurs.model.natural import fit
 from occurs.model.nesting import read_json
 from occurs.model.types import Schema, Type
+from occurs.model.values import short
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -88,7 +89,7 @@ def _object(value: Any, column: str, number: int) -> dict[str, Any] | None:
             value = read_json(value)
         except ValueError:
             raise InputProblem.of(
-                "bad-value", f"row {number}: `{column}` is not valid JSON: {value!r}", row=number
+                "bad-value", f"row {number}: `{column}` is not valid JSON: {short(value)}", row=number
             ) from None
     if value is None or isinstance(value, dict):
         return value

@@ -88,7 +88,7 @@ def test_names_are_resolved() -> None:
     assert formula("Single.v > 1") == s.Compare(">", Value("Single", "v", (), Type.INT), number(1))
     assert formula("busy = 'l'") == s.Compare("=", ViewOf("busy", (), Type.STRING), Literal("l", Type.STRING))
     assert formula("total(c = link1) > 3") == s.Compare(
-        ">", ViewOf("total", (Literal("link1", Type.STRING),), None), number(3)
+        ">", ViewOf("total", (Literal("link1", Type.STRING),), Type.INT), number(3)
     )
 
 
@@ -158,7 +158,7 @@ def test_schemas() -> None:
     stamps = good(text, kind=STAMPS)
     wide = "link string, load float, at timestamp, took duration, z float"
     found = {t.trigger.name.text: ", ".join(f"{n} {k}" for n, k in t.schema) for t in stamps.triggers}
-    assert found == {"overload": wide, "late": "k string, v null", "more": wide, "reads": "load float"}
+    assert found == {"overload": wide, "late": "k string, v int", "more": wide, "reads": "load float"}
     assert [t.name for t in stamps.triggers] == ["Overload", "late", "Overload", "R"]
     assert [t.number for t in stamps.triggers] == [1, 2, 3, 4]
     ticks = good(text, kind=SECONDS).schemas["Overload"]
@@ -219,3 +219,19 @@ def test_the_logic_of_a_file_is_its_suffix() -> None:
     name = str(Path("some") / "x.PTL")
     file, _ = parse("trigger a: always p", name)
     assert [p.kind for p in analyse([file]).problems] == ["sort"]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "view w as select case when 1 then 2 end;\ntrigger t: eventually up emit S(n = w)",
+        "trigger t for each k in (select max(link, 1) from Location): eventually Traffic(k) > 3",
+    ],
+)
+def test_a_value_whose_type_is_not_known_cannot_be_emitted(rule: str) -> None:
+    """Without the complaint it would be null in the output."""
+    file, _ = parse(DECLARED + rule, "rule.ftl")
+    (problem,) = (p for p in analyse([file], kind=STAMPS).problems if p.severity == "error")
+    assert problem.kind == "type-mismatch"
+    assert "is not known" in problem.message
+    assert "cast(" in str(problem.hint)

@@ -83,7 +83,7 @@ OVERLOAD = TABLE + "trigger t for each y in (select k from T): eventually ([x <-
 def test_rows_of_a_feed_that_nest_too_deep(depth: int) -> None:
     deep = '{"k": ' + "[" * depth + "]" * depth + "}"
     feed = {"time": [1, 2], "table": ["T", "T"], "op": ["c", "u"]}
-    with pytest.raises(occurs.InputProblem, match="row 2: `row` is no JSON"):
+    with pytest.raises(occurs.InputProblem, match="row 2: `row` is not valid JSON"):
         occurs.changes(pa.table({**feed, "row": ['{"k": "a"}', deep]}))
     program = occurs.parse(TABLE + "trigger t: eventually T(a) > 5", language="ftl")
     rows = pa.table({"time": [1], "k": ["a"], "v": [9], "op": ["u"], "old": [deep]})

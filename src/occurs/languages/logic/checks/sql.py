@@ -25,7 +25,11 @@ _PARTS = re.compile(
     re.DOTALL,
 )
 _ITEMS = re.compile(r"(?is)\s*select\s+(?:distinct\s+|all\s+)?(.*?)\s+from\s")
-_ITEM = re.compile(r"(?:\w+\.)?\w+(?:\s+(?:as\s+)?\w+)?")
+#: types that functions and casts of SQLite return whatever their arguments
+_RESULTS = {"count": Type.INT, "length": Type.INT, "avg": Type.FLOAT, "total": Type.FLOAT, "group_concat": Type.STRING,
+            "lower": Type.STRING, "upper": Type.STRING}  # fmt: skip
+_CASTS = {"int": Type.INT, "integer": Type.INT, "bigint": Type.INT, "real": Type.FLOAT, "float": Type.FLOAT,
+          "double": Type.FLOAT, "text": Type.STRING, "varchar": Type.STRING}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -191,20 +195,74 @@ def _quoted(name: str) -> str:
 
 
 def _typed(text: str, columns: tuple[str, ...], tables: Mapping[str, Rows]) -> Rows:
-    """Columns with the types of those that are columns of the tables and nothing else."""
+    """Columns with their types, as far as the text shows them."""
     unknown = Rows(tuple((n, Type.NULL) for n in columns))
     listed = _ITEMS.match(text)
     if listed is None or len(re.findall(r"(?i)\bselect\b", text)) > 1:
         return unknown
-    items = [i.strip() for i in listed[1].split(",")]
+    items = _apart(listed[1], ",")
     if items == ["*"] and len(tables) == 1:
         (only,) = tables.values()
         return only if tuple(n for n, _ in only.columns) == columns else unknown
-    if len(items) != len(columns) or not all(_ITEM.fullmatch(i) for i in items):
+    if len(items) != len(columns):
         return unknown
-    out = []
-    for item, name in zip(items, columns, strict=True):
-        column = item.split()[0].rpartition(".")[2].lower()
-        types = {t for rows in tables.values() for n, t in rows.columns if n.lower() == column}
-        out.append((name, types.pop() if len(types) == 1 else Type.NULL))
-    return Rows(tuple(out))
+    types: dict[str, set[Type]] = {}
+    for rows in tables.values():
+        for name, kind in rows.columns:
+            types.setdefault(name.lower(), set()).add(kind)
+    return Rows(tuple((n, _type_of(item, types)) for item, n in zip(items, columns, strict=True)))
+
+
+def _apart(text: str, signs: str) -> list[str]:
+    """A text, cut at signs outside of parentheses and quotes."""
+    cuts = {signs} if signs == "||" else set(signs)
+    out, depth, start = [], 0, 0
+    for m in re.finditer(r"""'[^']*'|"[^"]*"|\|\||\S""", text):
+        depth += {"(": 1, ")": -1}.get(m[0], 0)
+        if m[0] in cuts and not depth:
+            out.append(text[start : m.start()])
+            start = m.end()
+    return [part.strip() for part in [*out, text[start:]]]
+
+
+def _type_of(item: str, types: Mapping[str, set[Type]]) -> Type:
+    """The type of an item: of a column, of an aggregate, of a cast, or of arithmetic on numbers; NULL: not known."""
+    body = re.sub(r"(?is)\s+as\s+\w+$|(?<=[\w)'])\s+(?!end\b)[a-z_]\w*$", "", item)
+    if re.fullmatch(r"(?:\w+\.)?[^\W\d]\w*", body):
+        found = types.get(body.rpartition(".")[2].lower(), set())
+        return next(iter(found)) if len(found) == 1 else Type.NULL
+    if re.fullmatch(r"'[^']*'", body):
+        return Type.STRING
+    call = re.fullmatch(r"(?is)(\w+)\s*\((.*)\)", body)
+    if call and _whole(call[2]):
+        name = call[1].lower()
+        if name in _RESULTS:
+            return _RESULTS[name]
+        if name in ("sum", "min", "max", "abs", "coalesce"):
+            inner = {_type_of(i, types) for i in _apart(re.sub(r"(?i)^\s*distinct\s", "", call[2]), ",")}
+            return inner.pop() if len(inner) == 1 else Type.FLOAT if inner == {Type.INT, Type.FLOAT} else Type.NULL
+        cast = re.fullmatch(r"(?is).*\sas\s+(\w+)", call[2])
+        return _CASTS.get(cast[1].lower(), Type.NULL) if name == "cast" and cast else Type.NULL
+    if call is None and re.fullmatch(r"\(.*\)", body, re.DOTALL) and _whole(body[1:-1]):
+        return _type_of(body[1:-1], types)
+    if re.fullmatch(r"\d+", body):
+        return Type.INT
+    if re.fullmatch(r"\d+\.\d*|\.\d+", body):
+        return Type.FLOAT
+    if len(_apart(body, "||")) > 1:
+        return Type.STRING
+    operands = [o for o in _apart(body, "+-*/%") if o]
+    kinds = {_type_of(o, types) for o in operands if o != body}
+    if kinds and kinds <= {Type.INT, Type.FLOAT}:
+        return Type.FLOAT if Type.FLOAT in kinds else Type.INT
+    return Type.NULL
+
+
+def _whole(inner: str) -> bool:
+    """Whether parentheses are balanced, so that the first one closes with the last."""
+    depth = 0
+    for c in inner:
+        depth += {"(": 1, ")": -1}.get(c, 0)
+        if depth < 0:
+            return False
+    return depth == 0

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from occurs.errors import Place, did_you_mean
-from occurs.expr.tree import Expr
+from occurs.expr.tree import Expr, Literal
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.bounds import check_top, check_unbounded, open_formulas
 from occurs.languages.logic.checks.catalogue import LASTING_HINT, STATE, Catalogue, word
@@ -29,6 +29,9 @@ from occurs.languages.logic.render import render
 from occurs.languages.text import Text
 from occurs.model.time import TimeKind
 from occurs.model.types import RESERVED_OUTPUT, Schema, Type
+
+#: for a column whose type SQLite knows only when it runs
+CAST = "write the computed column of the SELECT as `cast(.. as integer)`, `cast(.. as real)` or `cast(.. as text)`"
 
 
 class Resolver:
@@ -96,6 +99,9 @@ class Resolver:
                 source.report("arity", message, each.sql.span, "select one column for each variable, in the same order")
             elif columns is not None:
                 types = [t for _, t in columns]
+                if self.kind is not None and trigger.emit is None:
+                    for name in (n for n, t in zip(each.variables, types, strict=True) if t is Type.NULL):
+                        source.report("type-mismatch", f"the type of `{name}` is not known", name.span, CAST)
         for name, kind in zip(each.variables, types, strict=True):
             if each.sql is None:
                 kind = self._column(name, formulas)
@@ -201,6 +207,8 @@ class _Actions:
             if any(n == name.text for n, _, _ in out):
                 self.source.report("duplicate-name", f"`{name}` is assigned twice", name.span)
             found, sort = self.formulas.value(term, {})
+            if emits and sort is Type.NULL and self.formulas.kind is not None and not isinstance(found, Literal):
+                self.source.report("type-mismatch", f"the type of `{name}` is not known", name.span, CAST)
             out.append((name.text, found, sort))
         return out
 
