@@ -7,7 +7,8 @@ folder of such files.  The phrases, with the reason and the replacement of each,
 
 Code is never read: blocks, inline code and link targets in Markdown, examples and code in docstrings.  In Python the
 linter reads every string of three words or more, and those docstrings that users see: of the names that ``occurs`` and
-``occurs.pipes`` export, of commands, and of the functions that rules may call.  A line with ``prose: ok`` in a comment is an exception.
+``occurs.pipes`` export, of commands, and of the functions that rules may call.  A line with ``prose: ok`` in a comment
+is an exception.
 
 The exit status is 1 if a phrase was found.
 """
@@ -177,7 +178,8 @@ COMMAND = "(command)"
 
 def is_command(node: ast.AST) -> bool:
     """Is this a command, or a function that ``occurs functions`` lists?"""
-    return any(re.search(r"\b(command|group|function)\(", ast.unparse(each)) for each in getattr(node, "decorator_list", []))
+    decorators = [ast.unparse(each) for each in getattr(node, "decorator_list", [])]
+    return any(re.search(r"\b(command|group|function)\(", each) for each in decorators)
 
 
 def is_public(name: str, exported: set[str]) -> bool:

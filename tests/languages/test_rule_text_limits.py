@@ -99,7 +99,7 @@ def test_phrases_of_phrases() -> None:
     rest = [f"WHEN @P IS A PROCESSOR: THE D{i + 1} OF @P IS THE PROCESSOR (THE D{i} OF (THE D{i} OF @P)). "
             for i in range(20)]  # fmt: skip
     assert occurs.parse(f"{first}{rest[0]}DEFINE Out AS THE D1 OF X0.v.", language="esql").check() == []
-    with pytest.raises(OccursError, match="the phrases here stand for more than"):
+    with pytest.raises(OccursError, match="the phrases in this statement expand to more than"):
         occurs.parse(f"{first}{''.join(rest)}DEFINE Out AS THE D20 OF X0.v.", language="esql")
 
 

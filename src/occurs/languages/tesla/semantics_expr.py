@@ -71,7 +71,7 @@ def ticks(duration: Duration, kind: TimeKind) -> Fraction:
     """The exact number of ticks of a duration; DefinitionProblem (``missing-unit``) if the time has no unit."""
     exact = kind.convert(duration)
     if exact is None:
-        raise DefinitionProblem.of("missing-unit", "a duration and the time of the events have no common unit")
+        raise DefinitionProblem.of("missing-unit", "the duration and the time column have no common unit")
     return exact
 
 
