@@ -290,7 +290,7 @@ class FormReader(Reader, ABC):
         amount = exact_number(repr(abs(number.value))) if isinstance(number, syntax.Number) else None
         if amount is None or not isinstance(number, syntax.Number):
             # said of the unit: other forms may have been read up to it
-            raise self.say("bad-duration", "a unit of time must follow a number")
+            raise self.say("bad-duration", "the value before this unit is not a valid number for a duration")
         self.at += 1
         amount = -amount if number.value < 0 else amount
         duration = Duration(amount, True) if unit == "tick" else Duration(amount * UNIT_MICROSECONDS[unit])
