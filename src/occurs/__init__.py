@@ -59,12 +59,12 @@ _WHERE = {
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """``%load_ext occurs``: the cell magic ``%%occurs LANGUAGE NAME``."""
+    """Define the cell magic ``%%occurs LANGUAGE NAME``; called by ``%load_ext occurs``."""
     import_module("occurs.notebook.shell").load(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
-    """``%unload_ext occurs``."""
+    """Remove the cell magic; called by ``%unload_ext occurs``."""
     import_module("occurs.notebook.shell").unload(shell)
 
 

@@ -21,7 +21,7 @@ Severity = Literal["error", "warning", "notice"]
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A place in a text: lines and columns count from 1, ``end_column`` is the first column after it."""
+    """A place in a text.  Lines and columns count from 1; ``end_column`` is the first column after the place."""
 
     line: int
     column: int
@@ -35,7 +35,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A related place: shown as ``see:`` below a problem."""
+    """A related place, which is shown as ``see:`` below a problem."""
 
     message: str
     file: str | None
@@ -44,7 +44,30 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One finding: what, where, and what to do about it."""
+    """One error, warning or notice: what is wrong, where, and how to fix it (common.md, section 5).
+
+    Attributes:
+        kind: The kind of problem, such as ``unknown-name``.  Programs should test the kind, not the message.
+        message: What is wrong.
+        severity: ``error``, ``warning`` or ``notice``.
+        file: The file of the rules or of the input.
+        span: The place in the file.
+        hint: How to fix it.
+        related: Other places that belong to the problem.
+        source: The line of text in which the span starts.
+        row: The number of the row, from 1 (input only).
+        value: The value that is wrong (input only).
+        definition: The name of the definition.
+
+    Examples:
+        >>> import occurs
+        >>> try:
+        ...     occurs.parse("define Hot(v) from Temp() where v = Tmp.Value")
+        ... except occurs.DefinitionProblem as error:
+        ...     problem = error.problems[0]
+        >>> problem.kind, problem.line, problem.column
+        ('unknown-name', 1, 37)
+    """
 
     kind: str
     message: str
@@ -76,7 +99,7 @@ class Problem:
         return (self.file or "", self.line or 0, self.column or 0, self.kind)
 
     def render(self) -> str:
-        """``file:line:column: error[kind]: message``, the line, a caret, ``hint:`` and ``see:``."""
+        """Return the problem as text: ``file:line:column: error[kind]: message``, the line with a caret, the hint."""
         where = ""
         if self.file or self.span:
             where = self.file or "<text>"
@@ -101,7 +124,21 @@ class Problem:
 
 @dataclass(eq=False)
 class OccursError(Exception):
-    """The root of all errors that Occurs raises on purpose."""
+    """The base class of all errors that Occurs raises.
+
+    ``kind``, ``message``, ``hint``, ``file``, ``line``, ``column`` and ``end_column`` are those of the first error.
+
+    Attributes:
+        problems: All problems that were found together, ordered by file, line and column.
+
+    Examples:
+        >>> import occurs
+        >>> try:
+        ...     occurs.parse("define Hot(v) from Temp() where v = Tmp.Value")
+        ... except occurs.OccursError as error:
+        ...     error.kind
+        'unknown-name'
+    """
 
     problems: list[Problem] = field(default_factory=list)
 
@@ -138,12 +175,12 @@ class OccursError(Exception):
 
     @classmethod
     def of(cls, kind: str, message: str, **fields: Any) -> Self:
-        """One problem, raised at once."""
+        """Return the error with one problem of this ``kind``."""
         return cls(Problem(kind, message, **fields))
 
 
 class SyntaxProblem(OccursError, SyntaxError):
-    """Text that is not in the grammar; raised if any problem of the files is one."""
+    """Rules that do not follow the grammar of their language.  The error also lists the other problems of the rules."""
 
     def __init__(self, problems: Problem | Iterable[Problem]):
         OccursError.__init__(self, problems)
@@ -153,25 +190,36 @@ class SyntaxProblem(OccursError, SyntaxError):
 
 
 class DefinitionProblem(OccursError, ValueError):
-    """Names, types, scopes, cycles, bounds: everything known before a row is read."""
+    """Rules that are wrong although their syntax is correct: unknown names, types that do not fit, cycles, limits."""
 
 
 class ConnectionProblem(DefinitionProblem):
-    """Ports of pipes that do not fit: ``box`` names the box, ``port`` is the number of its port."""
+    """A connection between ports of pipes whose types do not fit.
+
+    Attributes:
+        box: The name of the box.
+        port: The number of the port.
+    """
 
     box: str | None = None
     port: int | None = None
 
     @classmethod
     def at(cls, kind: str, message: str, box: str, port: int | None = None) -> Self:
-        """One problem with a port of a box."""
+        """Return the error with one problem at a port of a box."""
         found = cls.of(kind, message)
         found.box, found.port = box, port
         return found
 
 
 class InputProblem(OccursError, ValueError):
-    """Data that cannot be read as declared; also carries ``row``, ``value``, ``definition``."""
+    """Input that cannot be read: a missing file or column, or a row with an unreadable time or a wrong value.
+
+    Attributes:
+        row: The number of the row, from 1; None if the problem is not in a row.
+        value: The value that is wrong.
+        definition: The name of the definition that reads the input.
+    """
 
     row = property(lambda self: self.first.row)
     value = property(lambda self: self.first.value)
@@ -179,22 +227,22 @@ class InputProblem(OccursError, ValueError):
 
 
 class UsageProblem(OccursError, ValueError):
-    """Options and arguments that do not go together."""
+    """An invalid option or argument, or options that exclude each other."""
 
 
 class UnknownTypeProblem(UsageProblem, KeyError):
-    """A type that a program does not report: what mappings raise, so that `in` and `get` work as with any mapping."""
+    """A type that the program does not report.  As a KeyError, it lets ``in`` and ``get`` work as with any mapping."""
 
     __str__ = Exception.__str__
 
     @classmethod
     def among(cls, name: object, reported: Iterable[str]) -> Self:
-        """``name`` is none of the types that are ``reported``."""
+        """Return the error for ``name``, with a hint that names similar ``reported`` types."""
         return cls.of("unknown-name", f"`{name}` is not reported", hint=did_you_mean(str(name), reported, "types"))
 
 
 class CheckpointProblem(OccursError, ValueError):
-    """A saved state that is damaged or does not fit the program; says keep, fresh or replay."""
+    """A saved state that is damaged or does not fit the program.  The hint explains how to continue."""
 
     @classmethod
     def damaged(cls, what: object, why: object, hint: str | None = None) -> Self:
@@ -204,13 +252,13 @@ class CheckpointProblem(OccursError, ValueError):
 
 
 class ResourceProblem(OccursError, OSError):
-    """A server, a right, a lock or a disk that is not to be had."""
+    """A resource that is not available: a server, a permission, a lock, a package or the disk."""
 
     __str__ = Exception.__str__
 
 
 class LimitProblem(OccursError, RuntimeError):
-    """A limit the user can raise was reached; names definition and operator."""
+    """A limit was exceeded, for example ``max_instances``."""
 
 
 def did_you_mean(name: str, known: Sequence[str] | Iterable[str], what: str = "known") -> str:

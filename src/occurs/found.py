@@ -29,10 +29,23 @@ Table = TypeVar("Table")
 
 
 class Detections(Mapping[str, Table]):
-    """The detections of a program: type -> table of the kind that was given, in evaluation order.  A type without
-    detections has a table without rows.
+    """The detections of a run: a mapping from each reported type to its table.
 
-    ``notices``: the warnings and notices of the run.
+    The types are in evaluation order.  The tables are of the same kind as the events (pandas, Arrow, Polars or Spark)
+    and have the columns ``type``, ``time``, ``end`` (intervals only) and the attributes.  A type without detections has
+    a table without rows.
+
+    Attributes:
+        notices: The warnings and notices of the run.
+        timeouts: The partial matches that EPL's ``timer:within`` ended, by statement; None unless requested.
+
+    Examples:
+        >>> import occurs, pyarrow as pa
+        >>> program = occurs.parse("define Hot(v) from Temp(Value > 45) where v = Temp.Value")
+        >>> events = pa.table({"type": ["Temp", "Temp"], "time": [0, 60], "Value": [20, 50]})
+        >>> found = program.detect(events, time_unit="s")
+        >>> list(found), found.counts["rows"], found["Hot"].num_rows
+        (['Hot'], 2, 1)
     """
 
     notices: list[Problem]
@@ -42,20 +55,22 @@ class Detections(Mapping[str, Table]):
 
         @property
         def counts(self) -> dict[str, int]:
-            """Rows read, bad, outside the clock .."""
+            """Counts of rows: ``rows`` read, ``bad``, ``outside`` the clock, ``empty`` intervals, more by reason."""
 
         @property
         def bad(self) -> Table | None:
-            """The rows left out, with reasons."""
+            """The skipped rows with reason, file, row and value; None if no row was skipped."""
 
         @property
         def late(self) -> Table | None:
-            """The rows that came too late."""
+            """The rows that arrived too late (streams on Spark only)."""
 
         @property
         def never(self) -> Table | None:
-            """Which temporal triggers (``type``) can fire no more, since when (``time``), with their generic variables;
-            None if there are no such triggers."""
+            """The temporal triggers that can no longer fire: ``type``, ``time`` and the generic variables of each.
+
+            None if the program has no such triggers.
+            """
 
     @property
     @abstractmethod
@@ -68,12 +83,12 @@ class Detections(Mapping[str, Table]):
 
     @abstractmethod
     def arrow(self, type: str) -> pa.Table:
-        """The detections of a type as an Arrow table of this process."""
+        """The detections of a type as an Arrow table in this process."""
 
     @property
     @abstractmethod
     def kind(self) -> TimeKind:
-        """What the times are."""
+        """The kind of the times: timestamps, or integers with a unit."""
 
     def timeline(
         self,
@@ -86,13 +101,26 @@ class Detections(Mapping[str, Table]):
         end: Instant | None = None,
         title: str = "",
     ) -> Timeline:
-        """A picture of the detections, whose rows are brought to this process: it shows itself in a notebook, and has
-        ``save("x.png")``, ``.svg`` or ``.html``.
+        """Draw a timeline of the detections.
 
-        ``key``: the attributes to group by (None: the partition key of the program, or else an attribute that all types
-        have; empty: none).  ``events``: input events to draw above the detections, one table with a type column or one
-        per type; ``signals``: those of their numeric attributes that are drawn as lines (None: those that look like
-        measured values).  ``only``: these types of detections, in this order.  ``start``, ``end``: the time shown.
+        The rows are collected into this process.
+
+        Args:
+            key: The attributes to group by.  None: the partition key of the program, or else an attribute that all
+                types have; empty: no groups.
+            events: Input events to draw above the detections: one table with a type column, or one per type.
+            signals: The numeric attributes of ``events`` to draw as lines.  None: those that look like measured values.
+            only: The types of detections to draw, in this order.  None: all.
+            start: The start of the timeline.  Default: the first row.
+            end: The end of the timeline.  Default: the last row.
+            title: The title of the timeline.
+
+        Returns:
+            The timeline.  It displays itself in a notebook; ``save("x.png")`` writes it to a ``.png``, ``.svg`` or
+            ``.html`` file.
+
+        Raises:
+            UsageProblem: If an attribute or a type does not exist.
         """
         from occurs.plot.timeline import Timeline, input_events
 

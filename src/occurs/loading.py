@@ -12,10 +12,31 @@ from occurs.program import Program
 
 
 def load(*paths: str | Path, language: str | None = None, max_formula: int | None = None) -> Program:
-    """A program from one or many files; the language is the suffix (``.tesla``, ``.phen``), or ``language``
-    of all of them.  ``max_formula``: subformulas with free variables that a temporal trigger may have (64).
+    """Load a program from one or more files of rules, in any mix of languages.
 
-    Raises SyntaxProblem or DefinitionProblem with all problems of all files, InputProblem (``missing-file``).
+    Args:
+        paths: The files.  The suffix selects the language: ``.tesla``, ``.epl``, ``.phen``, ``.ftl``, ``.ptl`` or
+            ``.esql``.
+        language: The language of all files, whatever their suffixes: ``tesla``, ``epl``, ``phenesthe``, ``ftl``,
+            ``ptl`` or ``esql``.
+        max_formula: The maximum number of subformulas with free variables per temporal trigger.  None means 64.
+
+    Returns:
+        The program.  Its ``problems`` are the warnings and notices of the rules.
+
+    Raises:
+        SyntaxProblem: If a text is not in its language.
+        DefinitionProblem: If the rules contradict each other or refer to unknown names.  Both errors list all problems
+            of all files.
+        InputProblem: If a file does not exist or is not text (``missing-file``).
+        UsageProblem: If the language of a file is unknown (``unknown-language``).
+
+    Examples:
+        >>> import occurs, pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "hot.tesla")
+        >>> _ = path.write_text("define Hot(v) from Temp(Value > 45) where v = Temp.Value")
+        >>> occurs.load(path)
+        Program(Hot)
     """
     _prepare_notebook()
     texts: list[tuple[str, str | None, str]] = []
@@ -40,7 +61,27 @@ def text_of(path: Path) -> str:
 
 
 def parse(text: str, language: str = "tesla", *, name: str | None = None, max_formula: int | None = None) -> Program:
-    """A program from a string; ``name`` stands for the file in messages, ``max_formula`` as for :func:`load`."""
+    """Make a program from a text of rules.
+
+    Args:
+        text: The rules.
+        language: Their language: ``tesla``, ``epl``, ``phenesthe``, ``ftl``, ``ptl`` or ``esql``.
+        name: The name that messages use in place of a file name.
+        max_formula: The maximum number of subformulas with free variables per temporal trigger.  None means 64.
+
+    Returns:
+        The program.  Its ``problems`` are the warnings and notices of the rules.
+
+    Raises:
+        SyntaxProblem: If the text is not in the language.
+        DefinitionProblem: If the rules contradict each other or refer to unknown names.
+        UsageProblem: If the language is unknown (``unknown-language``).
+
+    Examples:
+        >>> import occurs
+        >>> occurs.parse("define Hot(v) from Temp(Value > 45) where v = Temp.Value")
+        Program(Hot)
+    """
     _prepare_notebook()
     return Program([(text, name, _language(language, name or "<text>"))], max_formula=max_formula)
 

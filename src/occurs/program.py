@@ -89,7 +89,21 @@ class DetectOptions(TypedDict, total=False):
 
 
 class Program(Intake):
-    """A set of definitions.  ``problems``: the warnings and notices of its texts."""
+    """A set of definitions, which can be checked, explained and run on events.
+
+    Use :func:`occurs.load` or :func:`occurs.parse` to make one.  The same program runs on a finished history and on a
+    stream, in this process and on Spark, and detects the same in each.
+
+    Attributes:
+        problems: The warnings and notices of the rules.
+
+    Examples:
+        >>> import occurs, pyarrow as pa
+        >>> program = occurs.parse("define Hot(v) from Temp(Value > 45) where v = Temp.Value")
+        >>> events = pa.table({"type": ["Temp", "Temp"], "time": [0, 60], "Value": [20, 50]})
+        >>> program.detect(events, time_unit="s")["Hot"].to_pylist()
+        [{'type': 'Hot', 'time': 60, 'v': 50}]
+    """
 
     def __init__(
         self, texts: Sequence[tuple[str, str | None, str]] | Read, *, max_formula: int | None = None,
@@ -126,15 +140,22 @@ class Program(Intake):
         require_bounds: bool = False, window: Any = None, step: Any = None, provisional: bool = False,
         timeouts: bool = False, max_instances: int | None = None,
     ) -> Program:  # fmt: skip
-        """This program with other options of its plan.
+        """Return this program with other options of its plan.
 
-        ``zone``: where the calendar of timers that name none is read.  ``facts``: tables without time, name to table.
-        ``strict``: warnings are errors.  ``require_bounds``: state that grows without bound is one.  ``window``,
-        ``step``: in window mode the length of the windows and how far they are apart, as durations.  ``provisional``:
-        on a stream rows that still hold are told before they have ended.  ``timeouts``: the partial matches that guards
-        end are a side output.  ``max_instances``: partial matches that a definition may have at a time.
+        Args:
+            zone: The time zone of timers that do not name one.
+            facts: Tables without time, by name.
+            strict: Treat warnings as errors.
+            require_bounds: Treat unbounded state as an error.
+            window: The length of the windows of window mode, a duration.
+            step: The time between two windows, a duration.
+            provisional: On a stream, also report open intervals before they end.
+            timeouts: Report the partial matches that guards end as a side output.
+            max_instances: The maximum number of partial matches per definition.
 
-        Raises UsageProblem, and DefinitionProblem for warnings that ``strict`` makes errors.
+        Raises:
+            UsageProblem: If an option is invalid.
+            DefinitionProblem: If an option makes an error of a warning.
         """
         tables = fact_tables({} if facts is None else facts, self._unbound.facts)
         others = [n for n, part in self._unbound.parts.items() if (part.nodes or part.subscribed) and not part.windows]
@@ -154,26 +175,29 @@ class Program(Intake):
 
     @property
     def provisional(self) -> bool:
-        """Are rows that still hold told before they have ended?"""
+        """Whether open intervals are reported before they end."""
         return self._options.provisional
 
     @property
     def window(self) -> tuple[Any, Any] | None:
-        """In window mode the length of the windows and how far they are apart, as they were given."""
+        """In window mode, the length of the windows and the time between them, as they were given."""
         return self._options.window
 
     @property
     def never(self) -> bool:
-        """Is told of triggers that they can fire no more?"""
+        """Whether triggers that can no longer fire are reported."""
         return self._options.never
 
     def reasoning(self) -> Program:
-        """This program, in a way that knows of what all detections are made."""
+        """Return this program with the constituents of all detections recorded."""
         return self._with(because=True)
 
     @property
     def outline(self) -> list[tuple[str, Node]]:
-        """The definitions in the order of the texts: the language of each, what it defines, and what it reads."""
+        """The definitions in the order of the rules, as (language, node) pairs.
+
+        A node has the type that the definition defines and the types that it reads.
+        """
         return [(language, node) for language, _, node in self._unbound.entries]
 
     @property
@@ -183,30 +207,33 @@ class Program(Intake):
 
     @property
     def tells_never(self) -> bool:
-        """Are there triggers of which there may be instances that can fire no more?"""
+        """Whether the program has triggers with instances that can become unable to fire."""
         return any(p.looks_ahead for p in self._unbound.parts.values())
 
     def noticing(self) -> Program:
-        """This program, which also tells of triggers that they can fire no more."""
+        """Return this program with triggers that can no longer fire reported."""
         return self._with(never=True)
 
     def runs_on(self, host: str) -> bool:
-        """Do all definitions run on ``host`` (``local``, ``spark``)?"""
+        """Whether all definitions run on ``host`` (``local`` or ``spark``)."""
         return all(host in part.hosts for part in self._unbound.parts.values() if part.nodes)
 
     def require(self, host: str) -> None:
-        """Raise UsageProblem if there are definitions that do not run on ``host`` (``local``, ``spark``)."""
+        """Raise UsageProblem if a definition does not run on ``host`` (``local`` or ``spark``)."""
         for name, part in self._unbound.parts.items():
             if part.nodes and host not in part.hosts:
                 where = {"spark": "Spark", "local": "this process"}[host]
-                text = f"definitions in {name.capitalize()} do not run on {where}"
+                text = f"definitions in {name.capitalize()} cannot run on {where}"
                 hint = "run them in this process: --host local (Python: pass pandas, Arrow or Polars tables)"
                 raise UsageProblem.of("unsupported", text, hint=hint)
 
     def plan(self, schemas: Mapping[str, Schema] | None, kind: TimeKind) -> Stage:
-        """The plan over input of these schemas (None: no data is known) as one stage.  Raises DefinitionProblem.
+        """Return the plan over input with these schemas (None: the data is unknown) as one stage.
 
-        The latest one is kept: thousands of rules take seconds.
+        The latest plan is kept, because planning thousands of rules takes seconds.
+
+        Raises:
+            DefinitionProblem: If the rules do not fit the schemas.
         """
         name = None if schemas is None else dict(schemas), kind, self._options
         if not self._facts and self._plans and self._plans[0][0] == name:
@@ -234,7 +261,22 @@ class Program(Intake):
         return make_stage(definitions, everything, kind, subscribed, stage_key(definitions))
 
     def check(self, schemas: Mapping[str, Schema] | None = None, kind: TimeKind | None = None) -> list[Problem]:
-        """All problems, with those that only the schemas of the data show, and of the plan if there are no errors."""
+        """Check the rules and return all problems: errors, warnings and notices.
+
+        Args:
+            schemas: The schemas of the input by type.  None checks the rules without data.
+            kind: The kind of time of the input, timestamps or integers.  None means unknown.
+
+        Returns:
+            The problems in the order of the rules.  If there are no errors, they include those of the plan, such as a
+            definition that runs in a single partition (common.md, section 5).
+
+        Examples:
+            >>> import occurs
+            >>> program = occurs.parse("define Hot(v) from Temp(Value > 45) where v = Temp.Value")
+            >>> program.check()
+            []
+        """
         problems = list(self._read.check(self._known(schemas, kind)).problems)
         if any(p.severity == "error" for p in problems):
             return problems
@@ -245,7 +287,7 @@ class Program(Intake):
         return problems + notes(stage)
 
     def warnings(self, schemas: Mapping[str, Schema], kind: TimeKind) -> list[Problem]:
-        """What only the schemas of the data show, and is no error."""
+        """The warnings and notices that depend on the schemas of the data."""
         self.bind(schemas, kind)
         return self._bounds[0][2]
 
@@ -279,7 +321,7 @@ class Program(Intake):
 
     @property
     def facts(self) -> Mapping[str, pa.Table]:
-        """Tables without time that were given, with their declared columns."""
+        """The tables of facts with their declared columns."""
         return self._facts
 
     # -- running -----------------------------------------------------------------------------------------------------
@@ -319,27 +361,57 @@ class Program(Intake):
         progress: bool | None = None,
         **host: Any,
     ) -> Detections[Any]:
-        """Find everything that the program defines in ``events``.
+        """Detect everything that the program defines in ``events``.
 
-        ``events``: one table with a type column, or a mapping from types to tables; pandas, Arrow, Polars (evaluated in
-        this process) or Spark DataFrames (evaluated on Spark).  The result maps every reported type, in evaluation
-        order, to a table of the same kind; ``counts``, ``bad`` and ``notices`` say more.
+        Args:
+            events: A table with a type column, or a mapping from event types to tables.  pandas, Arrow and Polars
+                tables are processed in this process, Spark DataFrames (batch or streaming) on Spark.
+            type: The column with the event type.  None: there is none.
+            time: The column with the time: timestamps, integers, or text.
+            end: The column with the end of intervals, null while an interval is open.  None: there is none.
+            sequence: The column that orders simultaneous events.  None: there is none.
+            label: The column with the unique identity of a row.  None: there is none.
+            time_unit: The unit of integer times: ``us``, ``ms``, ``s``, ``min``, ``h`` or ``d``.
+            start: The start of the clock; earlier rows are skipped.  Default: the time of the first row.
+            until: The end of the clock; later rows are skipped.  Default: the time of the last row.
+            ended: Whether the input is complete.  If so, intervals that are open at its end are reported, too.
+            because: Add the columns ``label`` and ``because``, the constituents of each detection.
+            with_label: Add the column ``label``, the identity of each detection.
+            bad_rows: ``"error"`` rejects input with unreadable rows, ``"skip"`` skips and counts them.
+            time_format: The format of times in text, in the directives of ``strptime``.  None: ISO 8601.
+            only: The types to report.  None: all.
+            zone: The time zone of timers that do not name one.
+            facts: Tables without time, by name (Phenesthe).
+            strict: Treat warnings as errors.
+            require_bounds: Treat unbounded state as an error.
+            window: Window mode (Phenesthe): the length of the windows, a duration such as ``"2 h"`` or ticks.
+            step: Window mode: the time between two windows, a duration or ticks.
+            provisional: On a stream, also report open intervals before they end, with the column ``final``.
+            timeouts: Also collect the partial matches that EPL's ``timer:within`` ended, in ``timeouts`` of the result.
+            max_instances: The maximum number of partial matches per definition, on Spark per partition.
+                Default: 10 million.
+            progress: Show a progress bar for a run in this process.  None: only in a notebook.
+            host: Options of Spark, such as ``partitions``.
 
-        ``type`` to ``label``: the columns that are special (None: there is none).  ``time_unit``: what integer times
-        count (us, ms, s, min, h, d).  ``time_format``: how times are written in text, in the directives of strptime
-        (None: ISO 8601).  ``start``, ``until``: the ends of the clock.  ``ended``: nothing comes any more,
-        so what still holds is given, too (TESLA has nothing that waits for it).  ``because``: add the columns ``label``
-        and ``because``; ``with_label``: only ``label``.  ``bad_rows``: "error" or "skip".  ``only``: report these
-        types.  For ``zone`` to ``require_bounds`` see :meth:`adjusted`.  ``window``, ``step``: window mode, the answer
-        over what has come by each query, as far as it reaches into the window; durations such as "2 h", or ticks.
-        ``provisional``: on a stream rows that still hold are told before they have ended, with the column ``final``.
-        The result has ``never``, too: when instances of temporal triggers were found to be able to fire no more.
-        ``timeouts``: and ``timeouts``: per statement with a guard `timer:within` the partial matches
-        that it ended.  ``max_instances``: how many partial matches a definition may have at a time (10 million; on
-        Spark per partition).  ``progress``: show a bar while a run in this process takes longer than a moment (None:
-        in a notebook).  ``host``: options of Spark (``partitions``).
+        Returns:
+            A mapping from every reported type, in evaluation order, to a table of the same kind as ``events``.  The
+            tables have the columns ``type``, ``time``, ``end`` (intervals only) and the attributes.
 
-        Raises DefinitionProblem, InputProblem, LimitProblem, UsageProblem.
+        Raises:
+            DefinitionProblem: If the rules do not fit the columns of the events.
+            InputProblem: If a column is missing or rows are unreadable.
+            LimitProblem: If a limit such as ``max_instances`` is exceeded.
+            UsageProblem: If an option is invalid.
+
+        Examples:
+            >>> import occurs, pyarrow as pa
+            >>> program = occurs.parse("define Hot(v) from Temp(Value > 45) where v = Temp.Value")
+            >>> events = pa.table({"type": ["Temp", "Temp"], "time": [0, 60], "Value": [20, 50]})
+            >>> found = program.detect(events, time_unit="s")
+            >>> found
+            Detections(Hot: 1)
+            >>> found["Hot"].to_pylist()
+            [{'type': 'Hot', 'time': 60, 'v': 50}]
         """
         check_flags(
             ended=ended, because=because, with_label=with_label, strict=strict, require_bounds=require_bounds,
@@ -396,11 +468,31 @@ class Program(Intake):
         because: bool = False,
         zone: str = "UTC",
     ) -> Live:
-        """Events one by one (push): see :class:`occurs.hosts.live.Live`.
+        """Return a live run that takes events one at a time (push).
 
-        ``schemas``: of the types that the program reads and does not declare, attributes to their types.
-        Times are integers of ``time_unit``; without one, timestamps (datetime, ISO 8601, or microseconds since 1970).
-        Raises UsageProblem if the schema of a type is missing.
+        Args:
+            schemas: The attributes and their types (``"int"``, ``"float"``, ``"string"``, ``"bool"``, ``"timestamp"``)
+                of the event types that the program reads but does not declare.
+            time_unit: The unit of integer times: ``us``, ``ms``, ``s``, ``min``, ``h`` or ``d``.  None: times are
+                timestamps (datetime, ISO 8601 text, or microseconds since 1970).
+            start: The start of the clock; earlier events are ignored.  Default: the time of the first event.
+            because: Add ``label`` and ``because``, the constituents, to every detection.
+            zone: The time zone of timers that do not name one.
+
+        Returns:
+            The live run, see :class:`occurs.Live`.
+
+        Raises:
+            UsageProblem: If the attributes of a type are not known (``missing-schema``).
+
+        Examples:
+            >>> import occurs
+            >>> program = occurs.parse("define Hot(v: int) from Temp(Value > 45) where v = Temp.Value")
+            >>> live = program.live({"Temp": {"Value": "int"}}, time_unit="s")
+            >>> live.on_event("Temp", 60, {"Value": 50})
+            []
+            >>> live.advance(60)
+            [{'type': 'Hot', 'time': 60, 'v': 50}]
         """
         self.refuse_files("single events")
         check_flags(because=because)
@@ -423,13 +515,52 @@ class Program(Intake):
         return Live(program.plan(known, kind), labelled=because, start=first)
 
     def stream(self, events: Iterable[Mapping[str, Any]], *, ended: bool = True, **options: Any) -> Iterator[Detection]:
-        """Detections one by one (pull): ``events`` are mappings with ``type``, ``time`` and the attributes, in order of
-        time; no more of them are taken than the next detection needs.  ``options``: those of :meth:`live`."""
+        """Iterate over the detections in an iterable of events (pull).
+
+        Args:
+            events: Mappings with ``type``, ``time`` and the attributes, in time order.  No more events are consumed
+                than the next detection needs.
+            ended: Whether the history ends with the last event, so that open intervals are reported, too.
+            options: The options of :meth:`live`.
+
+        Returns:
+            An iterator over detections, dicts with ``type``, ``time`` and the attributes.
+
+        Raises:
+            InputProblem: If an event is invalid.
+            UsageProblem: If an option is invalid.
+
+        Examples:
+            >>> import occurs
+            >>> rules = "event Temp(Value: int) define Hot(v) from Temp(Value > 45) where v = Temp.Value"
+            >>> program = occurs.parse(rules)
+            >>> events = [{"type": "Temp", "time": t, "Value": v} for t, v in [(0, 20), (60, 50)]]
+            >>> list(program.stream(events, time_unit="s"))
+            [{'type': 'Hot', 'time': 60, 'v': 50}]
+        """
         return self.live(**options).stream(events, ended=ended)
 
     def explain(self, events: Any = None, **options: Any) -> Explanation:
-        """What runs where, in words: inputs, order, key, retention.  With ``events`` also their schemas; ``options`` as
-        in :meth:`detect`."""
+        """Return the execution plan as text: inputs, evaluation order, state retention, partition keys.
+
+        Args:
+            events: Events as for :meth:`detect`, whose columns the plan then shows.  They are not processed.
+            options: The options of :meth:`detect` that describe the input or change the plan, such as ``time_unit``.
+
+        Returns:
+            The plan, a string that prints itself at a prompt and in a notebook.
+
+        Raises:
+            DefinitionProblem: If the rules do not fit the columns of the events.
+            InputProblem: If a column is missing or rows are unreadable.
+            UsageProblem: If an option is invalid.
+
+        Examples:
+            >>> import occurs
+            >>> print(occurs.parse("define Hot(v) from Temp(Value > 45) where v = Temp.Value").explain())
+            Inputs (1 type):
+            ...
+        """
         from occurs.plan.explain import explain
 
         input_options, rest = split_options(options)
@@ -463,9 +594,30 @@ class Program(Intake):
         return self.plan(None, kinds[-1])
 
     def verify(self, events: Any, *, max_events: int = 20_000, first: int = 0, **options: Any) -> Any:
-        """The engine against the reference semantics on ``events``: see :mod:`occurs.testing.verify`.
+        """Compare the engine with the reference semantics of the language on ``events``.
 
-        Statements of EPL also against their nets, in which searches begin from the number ``first``.
+        EPL statements that can be translated to nets are also compared with their nets.
+
+        Args:
+            events: Events as for :meth:`detect`.  The reference is slow, so use a few thousand at most.
+            max_events: The maximum number of events.
+            first: The number of the first search in a net, 0 or 1 (epl-and-nets.md).
+            options: The options of :meth:`detect` that describe the input or change the plan, such as ``time_unit``.
+
+        Returns:
+            A result with ``equal``, whether both agree, and ``report``, the differences as text.
+
+        Raises:
+            LimitProblem: If there are more than ``max_events`` events.
+            DefinitionProblem: If the rules do not fit the columns of the events.
+            InputProblem: If a column is missing or rows are unreadable.
+
+        Examples:
+            >>> import occurs, pyarrow as pa
+            >>> program = occurs.parse("define Hot(v) from Temp(Value > 45) where v = Temp.Value")
+            >>> events = pa.table({"type": ["Temp", "Temp"], "time": [0, 60], "Value": [20, 50]})
+            >>> program.verify(events, time_unit="s").equal
+            True
         """
         input_options, rest = split_options(options)
         names = {f.name: getattr(input_options, f.name) for f in fields(InputOptions)}

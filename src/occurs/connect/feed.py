@@ -36,21 +36,36 @@ def changes(
     sequence: str | None = None,
     program: Program | None = None,
 ) -> Any:
-    """A feed with a row per change as input for :meth:`occurs.Program.detect`.
+    """Convert a database change feed to input for :meth:`occurs.Program.detect`.
 
-    ``frame``: pandas, Arrow, Polars or Spark (also streaming) with the columns called ``time``; ``table``, the name of
-    the table; ``op`` (insert, update, delete, .. or c, u, d, r, I, U, D); ``row`` and perhaps ``old``, the rows as
-    struct, map or JSON text; perhaps ``sequence``.  In this process the result is a mapping from tables to tables of
-    the same kind; on Spark one DataFrame with a column ``type``, for which rows that are no structs need the
-    declarations of a ``program``; of JSON text that cannot be read as these two more columns say so, which make it a
-    bad row.  The values of a map of texts are read as what the ``program`` declares; without it
-    as int, float or boolean if all of a column are such.
+    The feed has one row per change, as Debezium and similar tools write it (temporal-logic.md).
 
-    >>> feed = pa.table({"time": [1], "table": ["T"], "op": ["c"], "row": ['{"k": "a", "v": 1}']})
-    >>> changes(feed)["T"].to_pylist()
-    [{'time': 1, 'op': 'c', 'k': 'a', 'v': 1}]
+    Args:
+        frame: A pandas, Arrow, Polars or Spark table (Spark also streaming).
+        time: The column with the time of the change.
+        table: The column with the name of the changed table.
+        op: The column with the operation: insert, update, delete, ... or c, u, d, r, I, U, D.
+        row: The column with the row after the change: a struct, a map or JSON text.
+        old: The column with the row before the change, in the same form.  None: there is none.
+        sequence: The column that orders simultaneous changes.  None: there is none.
+        program: A program whose table declarations define the columns and their types.  Required on Spark unless the
+            rows are structs.  Without it, the text values of a map are read as int, float or boolean if all values of a
+            column are.
 
-    Raises InputProblem (``missing-column``, ``bad-value``) and UsageProblem.
+    Returns:
+        In this process, a mapping from table names to tables of the same kind as ``frame``.  On Spark, one DataFrame
+        with a column ``type``, in which JSON text that cannot be read becomes a bad row.
+
+    Raises:
+        InputProblem: If a column is missing (``missing-column``) or a row is invalid (``bad-value``).
+        UsageProblem: If the columns are unknown (``missing-schema``) or have different types in different tables.
+
+    Examples:
+        >>> import pyarrow as pa
+        >>> from occurs import changes
+        >>> feed = pa.table({"time": [1], "table": ["T"], "op": ["c"], "row": ['{"k": "a", "v": 1}']})
+        >>> changes(feed)["T"].to_pylist()
+        [{'time': 1, 'op': 'c', 'k': 'a', 'v': 1}]
     """
     names = [time, table, op, row, *(n for n in (old, sequence) if n is not None)]
     have = list(frame.columns) if kind_of(frame) != "arrow" else frame.column_names

@@ -38,11 +38,27 @@ _LAUNCH = {
 
 
 def local_session(master: str = "local[*]", *, quiet: bool = True, **settings: str) -> SparkSession:
-    """The Spark session of this process: the one there is, the server of SPARK_REMOTE, or a new one on this machine.
+    """Return the Spark session of this process, or start one with settings that suit Occurs.
 
-    ``quiet``: the log of a Java process that is started goes nowhere, its errors reach Python as exceptions anyway.
-    ``settings``: names with ``__`` for ``.``.  Raises ResourceProblem if there is no PySpark or no Java, if Spark does
-    not start, or if the server of SPARK_REMOTE does not answer.
+    The session is the existing one, a connection to the server of ``SPARK_REMOTE``, or a new one on this machine.
+
+    Args:
+        master: The Spark master of a new session, such as ``local[4]``.
+        quiet: Discard the log of the Java process.  Its errors still become Python exceptions.
+        settings: Spark settings, with ``__`` for ``.``: ``spark__sql__shuffle__partitions="8"``.
+
+    Returns:
+        The session.
+
+    Raises:
+        ResourceProblem: If PySpark or Java is missing, if Spark does not start, or if the server does not answer.
+
+    Examples:
+        ```python
+        from occurs.connect.spark import local_session
+
+        spark = local_session(spark__sql__shuffle__partitions="8")
+        ```
     """
     need_pyspark()
     ensure_java()

@@ -27,13 +27,22 @@ _INT64 = range(-(2**63), 2**63)
 
 
 class Live:
-    """Events one by one, in time order; an instant is judged when a later event, or ``advance``, closes it.
+    """A run that takes events one at a time and returns the detections that they complete.
 
-    Events of one instant may come in any order: the answer is that of a batch.  An event at or before the frontier is
-    late: counted in ``late``, else ignored.  Events of types that the program does not read move the clock only.
-    Detections are dicts: ``type``, ``time``, the attributes, and ``label`` and ``because`` if ``labelled``.  ``never``:
-    which triggers (``type``) can fire no more, since when, with their generic variables; the list grows until the
-    caller empties it.
+    Use :meth:`occurs.Program.live` to make one.  Push events in time order; events of the same instant may arrive in
+    any order.  An instant is evaluated when a later event or :meth:`advance` completes it, and the detections are those
+    of a run over the whole history.  An event at or before the frontier is late: it is counted in ``late`` and ignored.
+    An event of a type that the program does not read only moves the clock.
+
+    A detection is a dict with ``type``, ``time``, ``end`` (intervals only) and the attributes, and with ``label`` and
+    ``because`` if they were requested.
+
+    Attributes:
+        now: The time of the newest event, in ticks.
+        frontier: The time up to which all instants have been evaluated, in ticks.
+        late: The number of late events.
+        never: The triggers that can no longer fire: ``type``, ``time`` and the generic variables of each.  The list
+            grows until the caller empties it.
     """
 
     def __init__(self, stage: Stage, *, labelled: bool = False, start: int | None = None):
@@ -60,11 +69,22 @@ class Live:
         sequence: int | None = None,
         label: str | None = None,
     ) -> list[Detection]:
-        """Push one event; returns what the instants before it gave.
+        """Push one event and return the detections of all instants before it.
 
-        Attributes that are not given are null, those that nobody reads are left out; of what lasts ``end`` is one of
-        them (none: it still holds).  Raises InputProblem
-        (``bad-time``, ``bad-value``) for values that are not of their type; nothing has happened then.
+        Args:
+            type: The event type.
+            time: The time: ticks, or for timestamps also a datetime or ISO 8601 text.
+            attributes: The attributes by name.  Missing attributes are null, unused ones are ignored.  For an interval,
+                ``end`` is one of them (missing or null: the interval is open).
+            sequence: The position among simultaneous events.
+            label: The unique identity of the event.
+
+        Returns:
+            The detections, in time order.
+
+        Raises:
+            InputProblem: If a value has the wrong type (``bad-time``, ``bad-value``).  The event is then ignored.
+            UsageProblem: If the history was closed (``closed``).
         """
         if self._closed and self.stage.decided_by_end:
             text = "the history was closed, so no more events can be pushed"
@@ -100,10 +120,18 @@ class Live:
         return out
 
     def advance(self, frontier: Time) -> list[Detection]:
-        """Nothing comes any more up to and with ``frontier``: returns what that completes, in the order of time; in a
-        program of Phenesthe alone in that of types, each in the order of time.
+        """Declare that all events up to and including ``frontier`` have arrived, and return the detections up to it.
 
-        A frontier that is not beyond the one before changes nothing.
+        A frontier that is not later than the previous one has no effect.
+
+        Args:
+            frontier: The time: ticks, or for timestamps also a datetime or ISO 8601 text.
+
+        Returns:
+            The detections in time order; if the program has only Phenesthe definitions, ordered by type and then time.
+
+        Raises:
+            InputProblem: If the time is invalid (``bad-time``).
         """
         until = self._ticks(frontier)
         if self.frontier is not None and until <= self.frontier:
@@ -128,8 +156,10 @@ class Live:
         return sorted(out, key=lambda r: r["type"] if alone else r["time"])
 
     def close(self) -> list[Detection]:
-        """The history ends with the greatest time or end of an event: returns the detections up to there, and the
-        intervals that are still open."""
+        """End the history and return the remaining detections and the open intervals.
+
+        The history ends at the latest time or end of an event.
+        """
         if self.last is None:
             return []
         done = self.frontier is not None and self.last <= self.frontier
@@ -139,8 +169,19 @@ class Live:
         return self._judge(self.last if self.frontier is None else max(self.last, self.frontier), closing=True)
 
     def stream(self, events: Iterable[Mapping[str, Any]], *, ended: bool = True) -> Iterator[Detection]:
-        """Pull: detections of events that are mappings with ``type``, ``time``, the attributes, and if there are
-        ``sequence`` and ``label``.  An event is taken when the next detection is asked for."""
+        """Iterate over the detections in an iterable of events (pull).
+
+        Args:
+            events: Mappings with ``type``, ``time``, the attributes and, optionally, ``sequence`` and ``label``.  An
+                event is consumed when the next detection is requested.
+            ended: Whether to close the history after the last event.
+
+        Returns:
+            An iterator over the detections.
+
+        Raises:
+            InputProblem: If an event is invalid.
+        """
         special = ("type", "time", "sequence", "label")
         for number, event in enumerate(events, 1):
             if not isinstance(event, Mapping):
