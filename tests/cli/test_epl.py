@@ -97,5 +97,5 @@ def test_wrong_models_are_told_with_their_nodes(occurs, rules, here):
     (here / "many.epl").write_text(MODEL.replace("a2=Smoke", "a2=Smoke@consume"))
     done = occurs("epl", "many.epl", "-o", "many.pattern.json")
     assert done.status == 2
-    assert "many.epl:4:40: error[unsupported]: `@consume`: the palette has no such thing" in done.err
+    assert "many.epl:4:40: error[unsupported]: the palette does not support `@consume`" in done.err
     assert not (here / "many.pattern.json").exists()

@@ -10,7 +10,7 @@ from occurs.errors import Place
 from occurs.languages.text import Text
 
 #: what to do where events are read and something lasts
-LASTING_HINT = "make an event of its start: `event s_start(V) : start(s(V)).` in a .phen file"
+LASTING_HINT = "define an event for its start: `event s_start(V) : start(s(V)).` in a .phen file"
 #: how many characters before a mistake are looked at
 LOOK_BACK = 4000
 

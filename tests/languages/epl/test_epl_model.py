@@ -257,7 +257,7 @@ WRONG: list[tuple[Model, str | None, str, str]] = [
     (more(Node("z", "Event", {"typeName": "A", "tag": "a1"})), "z", "duplicate-name", "the tag `a1`"),
     (more(Node("s", "TimeSchedule", {"hour": "25"})), "s", "bad-bound", "`25` is not valid as hour"),
     (more(Node("s", "Addition"), links=(Link(PROPERTY, "s"), Link(EVENT, "s", 2))), "s", "sort", "must be a value"),
-    (more(Node("v", "Value", {"type": "Long", "value": "1"})), "v", "sort", "nothing uses it"),
+    (more(Node("v", "Value", {"type": "Long", "value": "1"})), "v", "sort", "it is not used"),
     (more(Node("g", "GroupBy")), "g", "unsupported", "do not group"),
     (more(Node("g", "Avg")), "g", "unsupported", "aggregate"),
     (more(Node("g", "SlidingTimeWindow")), "g", "unsupported", "data windows"),

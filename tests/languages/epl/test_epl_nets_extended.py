@@ -140,9 +140,9 @@ def test_the_clock_starts_with_the_first_row_of_any_type() -> None:
 
 REFUSED = [
     # pattern, what the message says, the column of the place
-    ("(c=C -> a=A) or (d=B -> b=A)", "which began first is known only when it runs", "(c=C"),
-    ("every (a=A where timer:within(2 sec)) or b=A", "which began first", "every"),
-    ("(((every a=A) where timer:within(2 sec)) -> b=B) and c=C", "the number of its active searches", "((every"),
+    ("(c=C -> a=A) or (d=B -> b=A)", "a net cannot know which of them started first", "(c=C"),
+    ("every (a=A where timer:within(2 sec)) or b=A", "which of them started first", "every"),
+    ("(((every a=A) where timer:within(2 sec)) -> b=B) and c=C", "the number of active searches", "((every"),
     ("((every a=A or c=C) where timer:within(2 sec)) or b=B", "whether this branch of `or` has ended", "(every"),
     ("a=A and not (b=B and not c=C)", "`not` inside `not`", "not c"),
     ("every (a=A and not (every b=B -> c=C))", "`every` inside `every`", "every b"),

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from occurs.errors import Place, Span, did_you_mean
+from occurs.languages.complaints import LASTING_HINT
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks_analysis import Output, ResolvedQuery
 from occurs.languages.text import Text
 from occurs.model.types import RESERVED_INPUT, Schema, Type, widen
-
-LASTING_HINT = "make an event of its start: `event s_start(V) : start(s(V)).` in a .phen file"
 
 
 @dataclass

@@ -57,7 +57,7 @@ class _Builder:
         self.schemas: dict[str, syntax.CreateSchema] = {}
 
     def refuse(self, what: str, span: Span | None, hint: str | None = None) -> None:
-        self.source.report("unsupported", f"{what}: the palette has no such thing", span, hint)
+        self.source.report("unsupported", f"the palette does not support {what}", span, hint)
 
     # --- nodes and links ---------------------------------------------------------------------------------------------
 
@@ -151,7 +151,7 @@ class _Builder:
             elif word == "tag" and tagged.get("name") == "domainName" and isinstance(tagged.get("value"), str):
                 domain = str(tagged["value"])
             else:
-                hint = "it has @Name, @Description, @Tag(name='domainName', value='..') and @Priority, each once"
+                hint = "write @Name, @Description, @Tag(name='domainName', value='..') and @Priority, each once"
                 self.refuse(f"@{a.name.text}", a.span, hint)
         return out, domain
 
@@ -161,9 +161,9 @@ class _Builder:
             if item.all_of is not None and item.all_of.text in self.events and not columns:
                 self.links.append(Link(self.events[item.all_of.text], complex_event, order))
             elif item.all_of is not None:
-                self.refuse(f"`{item.all_of.text}.*` here", item.span, "events first, then properties")
+                self.refuse(f"`{item.all_of.text}.*` here", item.span, "list the events first, then the properties")
             elif item.expr is None:
-                self.refuse("`select *`", item.span, "name what the complex event has: `a1.*`, `a1.x as x`")
+                self.refuse("`select *`", item.span, "list the properties of the complex event: `a1.*`, `a1.x as x`")
             elif item.name is None:
                 self.refuse("a property without a name", item.span, "name it: `.. as x`")
             else:

@@ -116,7 +116,7 @@ class _Checks(NodeChecks):
                 self.report("never-completes", "it is not part of the pattern of the complex event", node, hint)
         for node in model.nodes:
             if node.of.role == VALUE and node.kind != "EventProperty" and not model.users[node.id]:
-                self.report("sort", "nothing uses it", node, "link it to an operator or to a property")
+                self.report("sort", "it is not used", node, "link it to an operator or to a property")
 
 
 def _twice(names: Iterable[str]) -> list[str]:

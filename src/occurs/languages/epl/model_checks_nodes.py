@@ -46,7 +46,7 @@ class NodeChecks:
         known = node.of.attributes
         for name in sorted(node.attributes.keys() - known.keys()):
             hint = did_you_mean(name, known, "attributes")
-            self.report("unknown-attribute", f"there is no attribute `{name}`", node, hint)
+            self.report("unknown-attribute", f"it has no attribute `{name}`", node, hint)
         right = True
         for name, sort in known.items():
             if name in node.of.needed or node.attributes.get(name) is not None:

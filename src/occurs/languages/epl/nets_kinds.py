@@ -148,32 +148,33 @@ def _check(p: syntax.Pattern, failing: bool) -> None:
     """``failing``: does anybody want to know that the pattern is false?"""
     made = ends(p)
     if failing and made.counted:
-        text = "whether this has ended depends on the number of its active searches, which a net does not count"
+        text = "a net cannot know whether this has ended: it depends on the number of active searches"
         raise Unsupported(text, p.span)
     match p:
         case syntax.Every():
             _check(p.operand, True)
         case syntax.Within():
             if failing and made.kind is Kind.MIXED:
-                raise Unsupported("whether this ends before its time depends on which of its branches is true", p.span)
+                text = "a net cannot know whether this ends before its time: it depends on which branch is true"
+                raise Unsupported(text, p.span)
             _check(p.operand, failing)
         case syntax.Or():
             for b in branches(p):
                 if ends(b).kind is Kind.MIXED:
-                    text = "the match alone does not determine whether this branch of `or` has ended"
+                    text = "a net cannot know whether this branch of `or` has ended: its matches do not determine it"
                     raise Unsupported(text, b.span)
                 _check(b, failing)
         case syntax.And():
             if failing and made.kind is Kind.MIXED:
-                raise Unsupported("whether this `and` has ended depends on which of its branches is true", p.span)
+                text = "a net cannot know whether this `and` has ended: it depends on which branch is true"
+                raise Unsupported(text, p.span)
             positive, absent = split(p)
             for c in positive:
                 _check(c, True)
             for n in absent:
                 if ends(n).kind is Kind.MIXED:
-                    raise Unsupported(
-                        "the matches do not determine whether the operand of this `not` has ended", n.span
-                    )
+                    text = "a net cannot know whether the operand of this `not` has ended from its matches"
+                    raise Unsupported(text, n.span)
                 inner = next((c for c in nodes(n) if isinstance(c, syntax.Not)), None)
                 if inner is not None:
                     raise Unsupported("`not` inside `not` cannot be translated into a net", inner.span)
@@ -237,8 +238,8 @@ def _compare(left: list[_Last], right: list[_Last], node: syntax.Or, out: Order)
             first = f if f.age is _Age.ORIGINAL else g
             if first is g and (g.age is not _Age.ORIGINAL or f.age is _Age.EITHER):
                 text = (
-                    f"one event of `{f.filter.type}` may complete two branches of this `or`, and which began first is "
-                    "known only when it runs"
+                    f"one event of `{f.filter.type}` can complete two branches of this `or`: a net cannot know which "
+                    "of them started first"
                 )
                 raise Unsupported(text, node.span or g.filter.span)
             second = g if first is f else f

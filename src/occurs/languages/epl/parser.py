@@ -37,7 +37,7 @@ def parse(text: str, file: str | None = None) -> tuple[syntax.File, list[Problem
         try:
             tree = lark.parse(words)
             if not piece.ended:
-                hint = "a statement ends with a semicolon"
+                hint = "end every statement with a semicolon"
                 source.report("syntax", "the statement ends without `;`", source.span(piece.end, piece.end + 1), hint)
             statements.append(Builder(source, piece.start).statement(tree))
         except UnexpectedInput as error:

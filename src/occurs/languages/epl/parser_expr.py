@@ -90,7 +90,7 @@ class EplExpressions(SqlBuilder):
         """`Math.abs(x)`, as Esper writes it, is `abs(x)`."""
         library, name, *args = tree.children
         if (plain(library), plain(name)) != ("Math", "abs"):
-            hint = "functions: abs, coalesce, min, max"
+            hint = "the functions are abs, coalesce, min and max"
             raise self.refuse("unsupported", f"`{library}.{name}(..)` is not supported", name, hint)
         return core.Call("abs", tuple(self.expr(a) for a in args if a is not None), span=self.span(tree))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from occurs.errors import Place
+from occurs.languages.complaints import LASTING_HINT
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.nodes import Rows
 from occurs.languages.logic.checks.sql import Database, Select, identifiers
@@ -13,7 +14,6 @@ from occurs.model.types import RESERVED_INPUT, Schema, Type, widen
 
 #: the type of rows that are states though nothing is declared
 STATE = "state"
-LASTING_HINT = "make an event of its start: `event s_start(V) : start(s(V)).` in a .phen file"
 _WORDS = {syntax.Table: "a table", syntax.Event: "an event", syntax.State: "a state", syntax.View: "a view",
           syntax.Constant: "a constant", syntax.Trigger: "a trigger"}  # fmt: skip
 Placed = tuple[Text, syntax.Definition]

@@ -10,8 +10,9 @@ from occurs.expr.functions import CATALOGUE
 from occurs.expr.signature import TIMESTAMP, Mismatch
 from occurs.expr.tree import Binary, Call, DurationLiteral, Expr, Literal, Ref, Unary
 from occurs.expr.typing import arithmetic_type, comparable
+from occurs.languages.complaints import LASTING_HINT
 from occurs.languages.logic import syntax
-from occurs.languages.logic.checks.catalogue import LASTING_HINT, STATE, or_declare
+from occurs.languages.logic.checks.catalogue import STATE, or_declare
 from occurs.languages.logic.checks.durations import check_duration
 from occurs.languages.logic.checks.names import UNKNOWN, Names, Resolved, Scope, counted, known_type, span_of, type_word
 from occurs.languages.logic.checks.nodes import (

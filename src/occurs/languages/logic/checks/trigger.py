@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 
 from occurs.errors import Place, did_you_mean
 from occurs.expr.tree import Expr, Literal
+from occurs.languages.complaints import LASTING_HINT
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.bounds import check_top, check_unbounded, open_formulas
-from occurs.languages.logic.checks.catalogue import LASTING_HINT, STATE, Catalogue, word
+from occurs.languages.logic.checks.catalogue import STATE, Catalogue, word
 from occurs.languages.logic.checks.durations import check_duration
 from occurs.languages.logic.checks.formula import Formulas, check_operators
 from occurs.languages.logic.checks.nodes import (
