@@ -56,21 +56,18 @@ def departures():
 
 def of_one_aircraft(departures):
     """Per aircraft its departures in the order of Occurs: time, then attributes by their names."""
-    ordered = departures.sort_values(["time", "delay", "dest", "flight"])
+    seconds = (departures.time - START).dt.total_seconds().astype(int)
+    ordered = departures.assign(time=seconds).sort_values(["time", "delay", "dest", "flight"])
     return [list(group.itertuples(index=False)) for _, group in ordered.groupby("tail")]
 
 
 def test_late_aircraft(departures):
     expected = []
     for flights in of_one_aircraft(departures):
-        for place, flight in enumerate(flights):
-            before = [f for f in flights[:place] if flight.time - f.time <= pd.Timedelta(hours=12)]
-            assert not before or before[-1].time < flight.time  # no aircraft leaves twice at one time
-            if flight.delay >= 30 and before and before[-1].delay >= 30:
-                seconds = (flight.time - START).total_seconds()
-                expected.append(
-                    (seconds, flight.tail, flight.flight, flight.delay, before[-1].flight, before[-1].delay)
-                )
+        for before, flight in zip(flights, flights[1:]):
+            assert before.time < flight.time  # no aircraft leaves twice at one time
+            if flight.delay >= 30 and before.delay >= 30 and flight.time - before.time <= 12 * HOUR:
+                expected.append((flight.time, flight.tail, flight.flight, flight.delay, before.flight, before.delay))
     found = rules("late-aircraft", "knock_on.tesla").detect({"Departure": departures})
     compare(tuples(found["KnockOn"]), expected, least=300)
 
@@ -78,14 +75,13 @@ def test_late_aircraft(departures):
 def test_late_aircraft_in_chains(departures):
     expected = []
     for flights in of_one_aircraft(departures):
-        lengths = []  # per flight the lengths of the chains that end with it
-        for place, flight in enumerate(flights):
-            ends = [1] if flight.delay >= 30 else []
-            near = place and flight.time - flights[place - 1].time <= pd.Timedelta(hours=12)
-            if near and lengths[-1] and flights[place - 1].delay < flight.delay:
-                ends.append(max(lengths[-1]) + 1)
-                expected.append(((flight.time - START).total_seconds(), flight.tail, ends[-1], flight.delay))
-            lengths.append(ends)
+        length, last = 0, None  # of the longest chain that ends with the flight before
+        for flight in flights:
+            grown = length and flight.time - last.time <= 12 * HOUR and flight.delay > last.delay
+            if grown:
+                expected.append((flight.time, flight.tail, length + 1, flight.delay))
+            length = length + 1 if grown else int(flight.delay >= 30)
+            last = flight
     found = rules("late-aircraft", "chain.tesla").detect({"Departure": departures})
     compare(tuples(found["Chain"]), expected, least=100)
 

@@ -9,6 +9,14 @@ from cookbook.recipes import HOUR, MINUTE, compare, frames, history, rules, sql,
 SEEDS = (1, 2, 3)
 
 
+def groups(rows, name):
+    """The events per value of an attribute, in their order."""
+    out = {}
+    for row in rows:
+        out.setdefault(row[name], []).append(row)
+    return out.items()
+
+
 def logins(seed):
     ips, users = [f"10.0.0.{n}" for n in range(5)], ["ann", "bob", "root"]
     failed = {"ip": ips, "user": users}
@@ -105,19 +113,15 @@ def test_two_countries(seed):
 def test_two_countries_and_back(seed):
     rows = sorted(travels(seed), key=lambda r: (r["time"], r["card"], r["country"]))
     expected = []
-    for place, here in enumerate(rows):
-        same = [(i, r) for i, r in enumerate(rows) if r["card"] == here["card"] and i != place]
-        trips = [
-            i for i, r in same if r["country"] != here["country"] and here["time"] - HOUR <= r["time"] <= here["time"]
-        ]
-        if not trips:
-            continue
-        trip = rows[trips[-1]]
-        starts = [
-            r for i, r in same if r["country"] == here["country"] and trip["time"] - HOUR <= r["time"] <= trip["time"]
-        ]
-        if starts and starts[-1]["time"] >= here["time"] - HOUR:
-            expected.append((here["time"], here["card"], here["country"], trip["country"]))
+    for card, group in groups(rows, "card"):
+        for place, here in enumerate(group):
+            now, home = here["time"], here["country"]
+            others = group[:place] + group[place + 1 :]
+            trips = [r for r in others if r["country"] != home and now - HOUR <= r["time"] <= now]
+            left = trips[-1]["time"] if trips else None
+            starts = [r["time"] for r in others if r["country"] == home and trips and left - HOUR <= r["time"] <= left]
+            if starts and starts[-1] >= now - HOUR:
+                expected.append((now, card, home, trips[-1]["country"]))
     compare(tuples(rules("two-countries", "and_back.tesla").detect(frames(rows))["ThereAndBack"]), expected)
 
 
@@ -127,48 +131,42 @@ def exports(seed):
     return sorted(rows + history(seed + 9, 500, 25 * MINUTE, {"Approved": kinds["Exported"]}), key=lambda r: r["time"])
 
 
-def approved(rows, user, after, until):
-    return any(r["type"] == "Approved" and r["user"] == user and after < r["time"] <= until for r in rows)
+def approved(rows, after, until):
+    return any(r["type"] == "Approved" and after < r["time"] <= until for r in rows)
 
 
-def within(rows, kind, user, until, length):
-    return [
-        i
-        for i, r in enumerate(rows)
-        if r["type"] == kind and r["user"] == user and until - length <= r["time"] <= until
-    ]
+def within(rows, kind, until, length):
+    """The places of the events of this type in the window."""
+    return [i for i, r in enumerate(rows) if r["type"] == kind and until - length <= r["time"] <= until]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_unapproved_export(seed):
     rows, expected = exports(seed), []
-    for row in rows:
-        user, now = row["user"], row["time"]
-        if row["type"] != "Exported":
-            continue
-        for read in within(rows, "CustomersRead", user, now, HOUR)[-1:]:
-            for change in within(rows, "RightsChanged", user, rows[read]["time"], HOUR)[-1:]:
-                began = rows[change]["time"]
-                if began >= now - HOUR and not approved(rows, user, began, now):
-                    expected.append((now, user, began, rows[read]["time"]))
+    for user, group in groups(rows, "user"):
+        for now in [r["time"] for r in group if r["type"] == "Exported"]:
+            for read in within(group, "CustomersRead", now, HOUR)[-1:]:
+                for change in within(group, "RightsChanged", group[read]["time"], HOUR)[-1:]:
+                    began = group[change]["time"]
+                    if began >= now - HOUR and not approved(group, began, now):
+                        expected.append((now, user, began, group[read]["time"]))
     compare(tuples(rules("unapproved-export", "export.tesla").detect(frames(rows))["UnapprovedExport"]), expected)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_unapproved_export_of_every_combination(seed):
-    rows, expected, consumed = exports(seed), [], {}
-    for row in rows:
-        user, now = row["user"], row["time"]
-        if row["type"] != "Exported":
-            continue
-        for read in within(rows, "CustomersRead", user, now, HOUR):
-            if consumed.get(read, now) < now:
-                continue
-            for change in within(rows, "RightsChanged", user, rows[read]["time"], HOUR):
-                began = rows[change]["time"]
-                if began >= now - 2 * HOUR and not approved(rows, user, began, now):
-                    expected.append((now, user, began, rows[read]["time"]))
-                    consumed.setdefault(read, now)
+    rows, expected = exports(seed), []
+    for user, group in groups(rows, "user"):
+        consumed = {}  # place of an event that was read: when
+        for now in [r["time"] for r in group if r["type"] == "Exported"]:
+            for read in within(group, "CustomersRead", now, HOUR):
+                if consumed.get(read, now) < now:
+                    continue
+                for change in within(group, "RightsChanged", group[read]["time"], HOUR):
+                    began = group[change]["time"]
+                    if began >= now - 2 * HOUR and not approved(group, began, now):
+                        expected.append((now, user, began, group[read]["time"]))
+                        consumed.setdefault(read, now)
     compare(tuples(rules("unapproved-export", "each.tesla").detect(frames(rows))["UnapprovedExport"]), expected)
 
 
@@ -178,12 +176,11 @@ def failures(seed):
 
 def inside(rows):
     """Per failure the number of failures of the address in the ten minutes before it."""
+    times = {}
+    for row in rows:
+        times.setdefault(row["ip"], []).append(row["time"])
     return [
-        (
-            row["time"],
-            row["ip"],
-            sum(r["ip"] == row["ip"] and row["time"] - 600 <= r["time"] <= row["time"] for r in rows),
-        )
+        (row["time"], row["ip"], sum(row["time"] - 600 <= time <= row["time"] for time in times[row["ip"]]))
         for row in rows
     ]
 
@@ -201,11 +198,13 @@ def test_burst_once(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_burst_once_at_its_beginning(seed):
-    rows = failures(seed)
-    busy = [(now, ip) for now, ip, count in inside(rows) if count >= 5]
-    expected = [
-        (now, ip) for now, ip in busy if not any(ip == other and now - 600 < time < now for time, other in busy)
-    ]
+    rows, busy, expected = failures(seed), {}, []
+    for now, ip, count in inside(rows):
+        if count >= 5:
+            before = busy.setdefault(ip, [])
+            if not any(now - 600 < time < now for time in before):
+                expected.append((now, ip))
+            before.append(now)
     compare(tuples(rules("burst-once", "begin.tesla").detect(frames(rows))["Begins"]), expected)
 
 
