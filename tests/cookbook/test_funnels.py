@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pandas as pd
 import pytest
 
@@ -64,7 +66,7 @@ def of_one_aircraft(departures):
 def test_late_aircraft(departures):
     expected = []
     for flights in of_one_aircraft(departures):
-        for before, flight in zip(flights, flights[1:]):
+        for before, flight in pairwise(flights):
             assert before.time < flight.time  # no aircraft leaves twice at one time
             if flight.delay >= 30 and before.delay >= 30 and flight.time - before.time <= 12 * HOUR:
                 expected.append((flight.time, flight.tail, flight.flight, flight.delay, before.flight, before.delay))
