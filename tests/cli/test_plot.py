@@ -94,7 +94,7 @@ def names(text: str) -> dict:
 def test_input_events_and_signals_stand_beside_the_detections(occurs, here):
     assert occurs("run", "fire.tesla", "--host", "local", "-e", "events.csv", "-o", "found.jsonl").status == 0
     done = occurs("plot", "found.jsonl", "-o", "t.html", "--events", "events.csv", "--rules", "fire.tesla")
-    assert (done.status, done.err) == (0, "t.html: 6 rows of 6\n")
+    assert (done.status, done.err) == (0, "t.html: 6 of 6 rows drawn\n")
     assert names((here / "t.html").read_text()) == {
         "Area hall": ["Temp.Value", "Smoke", "Door"],
         "Area kitchen": ["Temp.Value", "Smoke", "Fire"],
@@ -139,10 +139,10 @@ def test_overlapping_bars_name_the_option_that_separates_them(occurs, here):
     (here / "found.csv").write_text("type,time,end,Ship\n" + rows)
     done = occurs("plot", "found.csv", "-o", "t.svg", "--time-unit", "s")
     assert done.err == (
-        "t.svg: 40 rows of 40\n30 overlapping `stopped` bars share a row; use --key to separate them\n"
+        "t.svg: 40 of 40 rows drawn\n30 overlapping `stopped` bars share a row; use --key to separate them\n"
     )
     assert occurs("plot", "found.csv", "-o", "t.svg", "--overwrite", "--time-unit", "s", "--key", "Ship").err == (
-        "t.svg: 40 rows of 40\n"
+        "t.svg: 40 of 40 rows drawn\n"
     )
 
 

@@ -17,14 +17,16 @@ from occurs.model.source import InputOptions
 @click.command("plot")
 @click.argument("detections", nargs=-1, required=True, metavar="DETECTIONS...")
 @click.option(
-    "--out", "-o", required=True, metavar="PATH", help="Write an image (.png, .svg) or a page (.html)."
+    "--out", "-o", required=True, metavar="PATH", help="Write an image (.png, .svg) or an interactive page (.html)."
 )
 @_options.overwrite
 @click.option(
     "--events", "-e", multiple=True, metavar="PATH|TYPE=PATH",
     help="Draw these input events above the detections, their numeric attributes as lines.  Repeatable.",
 )
-@click.option("--rules", "-r", multiple=True, metavar="PATH", help="Rules; group rows by their partition key.")
+@click.option(
+    "--rules", "-r", multiple=True, metavar="PATH", help="Rules; the rows are grouped by their partition key."
+)
 @click.option("--language", metavar="NAME", help="Language of all rules; overrides the suffix.")
 @click.option(
     "--key", metavar="ATTR,..",
@@ -39,10 +41,18 @@ from occurs.model.source import InputOptions
 @click.option("--from", "start", metavar="TIME", help="Start of the timeline.  [default: first row]")
 @click.option("--to", "end", metavar="TIME", help="End of the timeline.  [default: last row]")
 @click.option("--title", default="", metavar="TEXT", help="Title of the timeline.")
-@click.option("--theme", type=click.Choice(["light", "dark"]), help="Colours of an image.  [default: .svg has both]")
-@click.option("--width", type=click.IntRange(320, 10_000), metavar="PIXELS", help="Width of an image.  [default: 1200]")
-@click.option("--type-column", default="type", show_default=True, metavar="NAME", help="Type column of --events.")
-@click.option("--time-column", default="time", show_default=True, metavar="NAME", help="Time column of --events.")
+@click.option(
+    "--theme", type=click.Choice(["light", "dark"]), help="Colours of an image.  [default: both in .svg, light in .png]"
+)
+@click.option(
+    "--width", type=click.IntRange(320, 10_000), metavar="PIXELS", help="Width of an image in pixels.  [default: 1200]"
+)
+@click.option(
+    "--type-column", default="type", show_default=True, metavar="NAME", help="Column of --events with the type."
+)
+@click.option(
+    "--time-column", default="time", show_default=True, metavar="NAME", help="Column of --events with the time."
+)
 @click.option("--time-format", metavar="FORMAT", help="Format of times in --events.  [default: ISO 8601]")
 @click.option("--time-unit", metavar="UNIT", help="Unit of integer times: us, ms, s, min, h or d.")
 @click.option("--lasting", metavar="TYPE,..", help="Types to draw as intervals even if no row has an end.")
