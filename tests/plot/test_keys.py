@@ -51,6 +51,8 @@ def test_the_key_of_most_types_with_rows():
     found = occurs.parse(rules, language="tesla").detect({"A": both, "B": both}, time_unit="min")
     assert found.timeline().key == ("K",)
     assert found.timeline(only=["ByL"]).key == ("L",)
+    # the order that the caller names
+    assert list(found.timeline(only=["ByL", "ByK"]).tables) == ["ByL", "ByK"]
 
 
 def test_an_attribute_that_all_types_have():

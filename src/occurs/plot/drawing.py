@@ -229,7 +229,10 @@ class _Drawing:
             high, middle = lane.rows * ROW, y + lane.rows * ROW / 2
             role = "group" if self.inline else ""
             room = self.left - PAD - 12 - (34 if lane.values is not None else 0)
-            shown = shortened(self.beside(group, lane), PLAIN, room, bold=self.inline)
+            name = self.beside(group, lane)
+            if lane.signal and text_width(name, PLAIN) > room:
+                name = lane.signal  # of both names the one that differs in the group
+            shown = shortened(name, PLAIN, room, bold=self.inline)
             colour = "dim" if lane.type in self.chart.inputs else "ink"
             self.text(PAD, middle, shown, PLAIN, colour=colour, bold=self.inline, role=role)
             if lane.values is not None:
@@ -279,8 +282,8 @@ class _Drawing:
 
     def points(self, lane: Lane, y: float) -> None:
         xs, middle = self.x(lane.start), y + ROW / 2
-        # of marks that stand close together there would be nothing but edges
-        edge = len(xs) * MARK < self.right - self.left
+        # of marks that stand close together there would be nothing but edges: they have one of their own colour
+        edge = "edge" if len(xs) * MARK < self.right - self.left else _darker(self.colour[lane.type])
         for i, x in enumerate(xs):
             self.mark(float(x), middle, self.colour[lane.type], edge, lane.text[i] if self.tips else "")
         room = np.append(xs[1:], self.right + MARK) - xs
@@ -291,13 +294,17 @@ class _Drawing:
         if text and text_width(text, SMALL) <= room:
             self.text(x, y, text, SMALL, colour=colour, role="label")
 
-    def mark(self, x: float, y: float, fill: str, edge: bool = True, tip: str = "") -> None:
+    def mark(self, x: float, y: float, fill: str, edge: str = "edge", tip: str = "") -> None:
         points = ((x, y - MARK), (x + MARK, y), (x, y + MARK), (x - MARK, y))
-        self.out.append(Polygon(points, fill, "edge" if edge else "", tip))
+        self.out.append(Polygon(points, fill, edge, tip))
 
     def head(self, x: float, y: float, way: int) -> None:
         """A small triangle with its point at ``x``."""
         self.out.append(Polygon(((x, y), (x - 7 * way, y - 4.5), (x - 7 * way, y + 4.5)), "ink"))
+
+
+def _darker(colour: str) -> str:
+    return "#" + "".join(f"{int(colour[i : i + 2], 16) * 7 // 10:02x}" for i in (1, 3, 5))
 
 
 def _short(value: float) -> str:

@@ -68,10 +68,11 @@ def _closed(name: str, attributes: str, tip: str) -> str:
 
 
 def _paint(fill: str, edge: str) -> str:
-    names = [n for n in (fill if not fill.startswith("#") else "", f"{edge}-line" if edge else "") if n]
-    own = f'fill="{fill}" ' if fill.startswith("#") else ""
-    classes = f'class="{" ".join(names)}"' if names else ""
-    return f"{own}{classes}" + (' stroke-width="0.7"' if edge else "")
+    """Colours of a theme are classes, others attributes."""
+    own = [f'fill="{fill}"'] * fill.startswith("#") + [f'stroke="{edge}"'] * edge.startswith("#")
+    names = [fill] * (not fill.startswith("#")) + [f"{edge}-line"] * bool(edge and not edge.startswith("#"))
+    classes = [f'class="{" ".join(names)}"'] * bool(names)
+    return " ".join([*own, *classes, *(['stroke-width="0.7"'] * bool(edge))])
 
 
 def _path(line: Line) -> str:
