@@ -208,7 +208,8 @@ class _Actions:
             if any(n == name.text for n, _, _ in out):
                 self.source.report("duplicate-name", f"`{name}` is assigned twice", name.span)
             found, sort = self.formulas.value(term, {})
-            if emits and sort is Type.NULL and self.formulas.kind is not None and not isinstance(found, Literal):
+            unknown = sort in (None, Type.NULL) and not isinstance(found, Literal) and not self.catalogue.open
+            if emits and unknown and self.formulas.kind is not None:
                 self.source.report("type-mismatch", f"the type of `{name}` is not known", name.span, CAST)
             out.append((name.text, found, sort))
         return out
