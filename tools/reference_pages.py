@@ -21,13 +21,17 @@ import grammars  # noqa: E402
 PLACE = re.compile(r"^<!-- generated: (\w+) ?(.*?) -->$", re.MULTILINE)
 
 
+#: in the row of a table a time stays on one line
+ROW = re.compile(r"^ *\|.*$", re.MULTILINE)
+TIME = re.compile(r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?")
 #: rule languages, and the language that Pygments knows whose colours fit
 COLOURS = {"tesla": "sql", "epl": "sql", "ftl": "sql", "ptl": "sql", "esql": "sql", "phenesthe": "prolog"}
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Called by MkDocs for every page."""
-    return re.sub(r"(?<=^```)[a-z]+", lambda f: COLOURS.get(f[0], f[0]), expanded(markdown), flags=re.MULTILINE)
+    coloured = re.sub(r"(?<=^```)[a-z]+", lambda f: COLOURS.get(f[0], f[0]), expanded(markdown), flags=re.MULTILINE)
+    return ROW.sub(lambda row: TIME.sub(r"<nobr>\g<0></nobr>", row[0]), coloured)
 
 
 def expanded(markdown: str) -> str:
