@@ -21,12 +21,12 @@ from benchmarks.eplwork import JOBS, Events, Job
 from benchmarks.jars import Unavailable
 from benchmarks.report import Report, ratio
 from occurs.engine.engine import Engine
-from occurs.engine.sequences import merged
 from occurs.hosts.local import BUDGET, calls, history_rows
 from occurs.model.history import History, InputOptions
+from occurs.operators.contract import Call
+from occurs.operators.merging import Stream, merged
 from occurs.operators.rows import Rows
 from occurs.operators.sequences.chains_many import Chains
-from occurs.operators.sequences.stream import Stream
 from occurs.plan.stage import Stage
 from occurs.program import Program
 
@@ -87,7 +87,8 @@ class Prepared:
         """All events in one call."""
         assert self.history.clock is not None
         read = {t: rows[t] for d in self.stage.sequences for t in d.reads}
-        return merged(read, self.history.clock[0], None, self.history.clock[1], self.history.kind)
+        start, until = self.history.clock
+        return merged(Call(read, None, until, start, self.history.kind))
 
     def together(self, stream: Stream) -> int:
         """One call of operators that share their look-ups: matches counted, no columns made."""

@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from occurs.engine.constituents import Constituents
-from occurs.engine.outputs import table_of, type_column
+from occurs.engine.outputs import because_array, table_of, type_column
 from occurs.model.labels import Labels, bound_labels
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.columns import Column
+from occurs.operators.contract import Reasons
 from occurs.operators.rows import Rows
 from occurs.operators.sequences.absences import absences, checked
 from occurs.operators.sequences.bindings import Bindings
@@ -146,7 +146,7 @@ class Completed:
         whose = np.concatenate(number)
         order = np.argsort(whose, kind="stable")
         chosen = pa.array(order)
-        return Constituents(
+        made = Reasons(
             np.searchsorted(whose[order], np.arange(n + 1)),
             pa.concat_arrays(roles).take(chosen),
             pa.concat_arrays(types).take(chosen),
@@ -156,7 +156,8 @@ class Completed:
             np.concatenate(end)[order],
             (np.arange(len(whose)) >= bound)[order],
             np.concatenate(known)[order],
-        ).column(kind)
+        )
+        return because_array(made, kind)
 
 
 @dataclass

@@ -11,7 +11,7 @@ import pyarrow as pa
 from occurs.engine.chain import Chain
 from occurs.engine.ledger import Ledger
 from occurs.engine.nets import Nets
-from occurs.engine.order import INSTANT, placed
+from occurs.engine.order import placed
 from occurs.engine.results import Derived, Found, Part, Parts, TypeRows, gather, with_begun
 from occurs.engine.sequences import Call, Sequences
 from occurs.engine.since import Since
@@ -26,6 +26,7 @@ from occurs.operators.candidates import FIRST_TICK
 from occurs.operators.checked import checked
 from occurs.operators.frame import Frame
 from occurs.operators.keycodes import KeyCodes
+from occurs.operators.merging import INSTANT
 from occurs.operators.pattern import Matches, Pattern
 from occurs.operators.rows import Rows
 from occurs.operators.run import Run

@@ -110,11 +110,6 @@ def input_rows(
 
 
 
-#: the place of a row within its instant: due to a timer; from 1 on rows of the input; derived when the instant is
-#: complete; added by closing (common.md, section 2: phases 0 to 3)
-DUE, INSTANT, END = 0, 1 << 62, (1 << 62) + 1
-
-
 def placed(rows: Mapping[str, Rows], keep: Collection[str] = ()) -> dict[str, Rows]:
     """Input rows of several types, each type in the total order, with ``at``: 1, 2, .. within each instant in the order
     over all types (sequence, null least; name of the type; attribute values).  A column ``sequence`` is used up, unless

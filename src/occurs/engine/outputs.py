@@ -14,6 +14,7 @@ from occurs.model.labels import Labels
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.columns import Column
+from occurs.operators.contract import Reasons
 from occurs.operators.kernels.repeating import repeated
 from occurs.operators.ordering import ordered
 
@@ -36,6 +37,23 @@ def time_array(ticks: np.ndarray, kind: TimeKind, null: np.ndarray | None = None
     """Ticks as users see them: timestamps, or the integers they are; null where ``null`` is true."""
     array = pa.array(ticks) if null is None else pa.array(ticks, mask=null)
     return array.cast(pa.timestamp("us", tz="UTC")) if kind.timestamp else array
+
+
+def because_array(reasons: Reasons, kind: TimeKind) -> pa.ListArray:
+    """The column ``because``: per row the list of its constituents (common.md, section 3).
+
+    A constituent has its role in the definition, its type, time and end, its label, and its attributes as the text of a
+    JSON object: so one column holds constituents of all types, on every host.  Attributes without a value are left out.
+    """
+    time = time_array(reasons.time, kind, None if reasons.known is None else ~reasons.known)
+    if reasons.end is None or reasons.ends is None:
+        end = pa.nulls(len(reasons.time), time.type)
+    else:
+        end = time_array(reasons.end, kind, ~reasons.ends)
+    fields = list(because_type(kind).value_type)
+    arrays = [reasons.role, reasons.type, time, end, reasons.label, reasons.attributes]
+    struct = pa.StructArray.from_arrays([a.cast(f.type) for a, f in zip(arrays, fields)], fields=fields)
+    return pa.ListArray.from_arrays(pa.array(reasons.offsets.astype(np.int32)), struct)
 
 
 def because_type(kind: TimeKind) -> pa.DataType:

@@ -10,10 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from occurs.engine.constituents import Constituents
-from occurs.engine.order import END
-from occurs.engine.outputs import table_of
-from occurs.engine.sequences import merged
+from occurs.engine.outputs import because_array, table_of
 from occurs.engine.since import Since
 from occurs.engine.state import State
 from occurs.errors import InputProblem, Problem
@@ -23,8 +20,9 @@ from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.attributes import attributes_of
 from occurs.operators.columns import Column
+from occurs.operators.contract import Call, Reasons
+from occurs.operators.merging import END, Stream, merged
 from occurs.operators.rows import Rows
-from occurs.operators.sequences.stream import Stream
 from occurs.pipes.engine import run as pipes
 from occurs.pipes.engine.columns import Col, Rec
 from occurs.pipes.engine.making import concat, from_arrow
@@ -184,7 +182,7 @@ class Emitted:
             counted = [f'{{"rows": {c}}}' for c in self.made_of.count[number[there]].tolist()]
             text = pc.if_else(sums, pa.array(counted, pa.string()), text)
             time = np.where(has_end[there], self.made_of.first, time)
-        return Constituents(
+        made = Reasons(
             np.searchsorted(number[there], np.arange(n + 1)),
             pa.array(role[there].tolist(), pa.string()),
             found.column("type").combine_chunks(),
@@ -193,7 +191,8 @@ class Emitted:
             text,
             end[there],
             has_end[there],
-        ).column(kind)
+        )
+        return because_array(made, kind)
 
 
 @dataclass(frozen=True)
@@ -252,8 +251,8 @@ def run(
     goes on.  Raises InputProblem."""
     kept = _kept(definition, state, kind, labelled)
     given = tables if definition.born is None else Since(tables, definition.born)
-    new = {t: given[t].slice(given[t].new) for t in definition.reads if t in given}
-    stream = merged(new, start, state.frontier, frontier, kind)
+    new = {t: given[t] for t in definition.reads if t in given}
+    stream = merged(Call(new, state.frontier, frontier, start, kind))
     first, n = kept.steps, len(stream.time)
     try:
         found = kept.run.advance(pipes.Batch(stream.time, _sources(stream, definition.lines)))

@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from occurs.engine.constituents import Constituents
+from occurs.engine.outputs import because_array
 from occurs.model.labels import Labels
 from occurs.model.time import TimeKind
 from occurs.operators.attributes import attributes_of
+from occurs.operators.contract import Reasons
 from occurs.operators.lasting.derivations import Derivations, Part
 from occurs.operators.lasting.signals import OPEN, Call
 from occurs.operators.rows import Rows
@@ -45,7 +46,7 @@ def reasons_of(
     end = np.array([0 if p.end is None else p.end for p in parts], np.int64)
     none = np.array([p.end is None for p in parts], np.bool_)
     own, attributes = _rows(parts, others, labels, call)
-    return Constituents(
+    made = Reasons(
         np.cumsum([0, *map(len, found)]),
         pa.array([p.role for p in parts], pa.string()),
         pa.array([p.type for p in parts], pa.string()),
@@ -54,7 +55,8 @@ def reasons_of(
         pa.array(attributes, pa.string()),
         end,
         ~none,
-    ).column(kind)
+    )
+    return because_array(made, kind)
 
 
 def _rows(

@@ -9,9 +9,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import pyarrow as pa
 
-from occurs.engine.constituents import Constituents
-from occurs.engine.order import INSTANT
 from occurs.engine.outputs import (
+    because_array,
     because_type,
     empty_table,
     no_reasons,
@@ -28,7 +27,9 @@ from occurs.model.types import Schema, Type
 from occurs.operators.attributes import attributes_of
 from occurs.operators.checked import Checked
 from occurs.operators.columns import Column
+from occurs.operators.contract import Reasons
 from occurs.operators.frame import own_column
+from occurs.operators.merging import INSTANT
 from occurs.operators.pattern import Matches, Pattern
 from occurs.operators.rows import Rows
 from occurs.plan.pipes import PipesDefinition
@@ -152,7 +153,7 @@ class Found:
             attributes.append(check.attributes)
         role = pa.array(np.tile(np.arange(size), n))
         by_match = np.arange(n * size).reshape(size, n).T.ravel()
-        return Constituents(
+        made = Reasons(
             np.arange(n + 1) * size,
             pa.array([*self.pattern.rules[0].role_names, *(c.role for c in self.checks)]).take(role),
             pa.array([*types, *(c.type for c in self.checks)]).take(role),
@@ -161,7 +162,8 @@ class Found:
             pa.concat_arrays(attributes).take(pa.array(by_match)),
             np.concatenate(ends)[by_match],
             np.tile(np.arange(size) >= m, n),
-        ).column(kind)
+        )
+        return because_array(made, kind)
 
 
 class Derived(Protocol):

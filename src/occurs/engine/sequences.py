@@ -6,48 +6,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from occurs.engine.completed import Alike, Completed
-from occurs.engine.order import INSTANT
 from occurs.engine.results import Derived
 from occurs.engine.since import Since
 from occurs.engine.state import State
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
+from occurs.operators.contract import Call as Merging
+from occurs.operators.merging import Stream, merged
 from occurs.operators.rows import Rows
 from occurs.operators.sequences.chains import Chain
 from occurs.operators.sequences.chains_many import Chains
-from occurs.operators.sequences.stream import Stream
 from occurs.plan.sequences import SequenceDefinition
 
 if TYPE_CHECKING:
     from occurs.operators.sequences.machine import Machine
-
-
-def merged(rows: Mapping[str, Rows], start: int | None, since: int | None, frontier: int, kind: TimeKind) -> Stream:
-    """New rows of the types that a definition reads, in the order of time, place within the instant, definition that
-    derived them (-1: input) and row."""
-    types = tuple(sorted(rows))
-    parts = [rows[t] for t in types]
-    sizes = [len(p) for p in parts]
-    number = np.repeat(np.arange(len(types), dtype=np.int32), sizes)
-    row = np.concatenate([np.arange(n) for n in sizes]) if sizes else np.zeros(0, np.int64)
-    time = np.concatenate([p.time for p in parts]) if parts else np.zeros(0, np.int64)
-    at = np.concatenate([_places(p) for p in parts]) if parts else np.zeros(0, np.int64)
-    if sum(n > 0 for n in sizes) > 1:
-        made = np.concatenate([_makers(p) for p in parts])
-        order = np.lexsort((made, at, time))
-        number, row, time, at = number[order], row[order], time[order], at[order]
-    return Stream(dict(zip(types, parts)), types, number, row, time, at, start, since, frontier, kind)
-
-
-def _makers(rows: Rows) -> np.ndarray:
-    return np.full(len(rows), -1, np.int32) if rows.derived is None else rows.derived
-
-
-def _places(rows: Rows) -> np.ndarray:
-    return np.full(len(rows), INSTANT, np.int64) if rows.at is None else rows.at
 
 
 @dataclass(frozen=True)
@@ -149,4 +122,4 @@ def _stream(
         tables = Since(tables, born)
         start = born if start is None else max(start, born)
         since = born if since is None else max(since, born)
-    return merged({t: tables[t] for t in read}, start, since, call.frontier, call.kind)
+    return merged(Merging({t: tables[t] for t in read}, since, call.frontier, start, call.kind))

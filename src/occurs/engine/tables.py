@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from occurs.engine.order import INSTANT
 from occurs.model.labels import Labels
 from occurs.model.types import Schema, Type
 from occurs.operators.columns import Column
+from occurs.operators.merging import INSTANT
 from occurs.operators.rows import Rows
 
 

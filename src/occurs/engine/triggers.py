@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from occurs.engine.constituents import Constituents
-from occurs.engine.outputs import no_reasons, table_of
+from occurs.engine.outputs import because_array, no_reasons, table_of
 from occurs.engine.since import Since
 from occurs.engine.state import State
 from occurs.model.labels import Labels, derived_labels
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.columns import Column
+from occurs.operators.contract import Reasons
 from occurs.operators.logic.triggering import Call, Firings, Reason
 from occurs.operators.rows import Rows
 from occurs.plan.triggers import TriggerDefinition
@@ -104,14 +104,15 @@ class Fired:
             found += () if reasons is None else reasons[i]
             offsets.append(len(found))
         roles, types, times, attributes = zip(*found)
-        return Constituents(
+        made = Reasons(
             np.array(offsets),
             pa.array(roles, pa.string()),
             pa.array(types, pa.string()),
             np.array(times, np.int64),
             pa.nulls(len(found), pa.string()),
             pa.array(attributes, pa.string()),
-        ).column(kind)
+        )
+        return because_array(made, kind)
 
 
 def counted(found: Sequence[Fired]) -> dict[str, int]:

@@ -16,9 +16,10 @@ from occurs.model.labels import Labels
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.columns import Column
+from occurs.operators.merging import Stream
 from occurs.operators.rows import Rows
 from occurs.operators.sequences import tree
-from occurs.operators.sequences.stream import Matches, State, Stream
+from occurs.operators.sequences.stream import Matches, State
 from occurs.operators.sequences.tree import And, Atom, Every, Followed, Interval, Node, Not, Within
 
 #: matches as (time, at, due, tag -> the whole event)

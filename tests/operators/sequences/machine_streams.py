@@ -13,10 +13,11 @@ from occurs.expr.tree import Binary, Expr, Literal, Ref
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.columns import Column
+from occurs.operators.merging import Stream
 from occurs.operators.rows import Rows
 from occurs.operators.sequences import tree
 from occurs.operators.sequences.machine import Machine
-from occurs.operators.sequences.stream import Bound, Matches, State, Stream
+from occurs.operators.sequences.stream import Bound, Matches, State
 
 MILLISECONDS = TimeKind(timestamp=False, unit="ms")
 #: attributes of every type of the tests

@@ -28,9 +28,10 @@ from chains_histories import (
 from occurs.errors import LimitProblem
 from occurs.expr.tree import Binary, Expr, Literal, Ref
 from occurs.model.types import Type
+from occurs.operators.merging import Stream
 from occurs.operators.sequences.chains import Chain
 from occurs.operators.sequences.chains_many import Chains
-from occurs.operators.sequences.stream import Matches, State, Stream
+from occurs.operators.sequences.stream import Matches, State
 from occurs.operators.sequences.tree import Atom, Every, Followed, Interval, Node, Repeat, Sequence, Within
 
 

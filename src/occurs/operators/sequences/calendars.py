@@ -7,8 +7,8 @@ import numpy as np
 from occurs.model.zones import changes
 from occurs.operators.kernels import sequence_tables as T
 from occurs.operators.kernels.sequence_calendar import next_instant
+from occurs.operators.merging import Stream
 from occurs.operators.sequences.layout import Layout
-from occurs.operators.sequences.stream import Stream
 from occurs.operators.sequences.work import Work
 
 _LEAST = -(2**62)

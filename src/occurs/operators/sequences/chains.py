@@ -21,11 +21,12 @@ from occurs.expr.tree import Expr, Literal, Ref, rewrite
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.columns import Column
+from occurs.operators.merging import Stream
 from occurs.operators.sequences.chains_call import Call, Found
 from occurs.operators.sequences.chains_events import Events
 from occurs.operators.sequences.chains_shape import RULE, Shape
 from occurs.operators.sequences.chains_tokens import NO_ROWS
-from occurs.operators.sequences.stream import Bound, Matches, State, Stream
+from occurs.operators.sequences.stream import Bound, Matches, State
 from occurs.operators.sequences.tree import Sequence, Whole
 
 #: as many partial matches as may live if nobody says how many

@@ -16,8 +16,8 @@ from occurs.operators.columns import Column
 from occurs.operators.frame import own_column
 from occurs.operators.kernels.sorting import group_rows
 from occurs.operators.keycodes import KeyCodes
+from occurs.operators.merging import Stream
 from occurs.operators.rows import Rows
-from occurs.operators.sequences.stream import Stream
 
 _ALL = np.zeros(0, np.bool_)
 _NONE = np.zeros(0, np.int64)

@@ -13,9 +13,9 @@ from occurs.expr.evaluate import select
 from occurs.expr.tree import Expr, Ref, conjunction
 from occurs.model.time import TimeKind
 from occurs.operators.kernels.sequences_chains import spread
+from occurs.operators.merging import Stream
 from occurs.operators.sequences.chains_shape import Filter
 from occurs.operators.sequences.chains_tokens import Bindings
-from occurs.operators.sequences.stream import Stream
 from occurs.operators.sequences.tree import Sequence
 
 #: the most pairs that are held at once

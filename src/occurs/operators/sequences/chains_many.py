@@ -17,11 +17,12 @@ import pyarrow as pa
 
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
+from occurs.operators.merging import Stream
 from occurs.operators.sequences.chains import MOST, Chain, domains
 from occurs.operators.sequences.chains_call import Found
 from occurs.operators.sequences.chains_events import Events
 from occurs.operators.sequences.chains_shape import Shape
-from occurs.operators.sequences.stream import Matches, State, Stream
+from occurs.operators.sequences.stream import Matches, State
 from occurs.operators.sequences.tree import Sequence
 
 

@@ -16,9 +16,9 @@ from occurs.model.labels import Labels
 from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.kernels.sequence_collecting import DOUBTFUL
+from occurs.operators.merging import Stream
 from occurs.operators.rows import Rows
 from occurs.operators.sequences.rulecode import Rules, Word
-from occurs.operators.sequences.stream import Stream
 from occurs.operators.sequences.tree import Atom
 
 

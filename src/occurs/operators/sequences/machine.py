@@ -12,13 +12,14 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.kernels import sequence_tables as T
 from occurs.operators.kernels.sequencing import run
+from occurs.operators.merging import Stream
 from occurs.operators.sequences.asking import Answers, overflow
 from occurs.operators.sequences.calendars import next_due, segments_of
 from occurs.operators.sequences.events import Events, events_of, fill_words
 from occurs.operators.sequences.layout import lay_out
 from occurs.operators.sequences.outcome import matches_of
 from occurs.operators.sequences.rulecode import Rules, nodes_of
-from occurs.operators.sequences.stream import Matches, State, Stream
+from occurs.operators.sequences.stream import Matches, State
 from occurs.operators.sequences.tree import Atom, Sequence
 from occurs.operators.sequences.work import Work, fresh, kept_rows, key_texts, state_of, work_of
 

@@ -1,0 +1,311 @@
+"""The contract between an operator, the plan that builds it and the engine that runs it (DESIGN.md, section 4).
+
+A definition compiles to an :class:`Operator`.  The plan reads what the operator declares: its ports (the types that it
+reads), its outputs, and what besides rows can make it produce output.  The engine calls :meth:`Operator.advance` once
+per call with the new rows of every port.  The operator changes its state and returns blocks of derived rows.  The
+engine computes labels and ``because`` from the blocks, brings the rows of all operators into order, keeps the past of
+every type, and saves states.  No operator repeats that work.
+
+This whole operator counts the rows of a type and emits the count after every row:
+
+>>> import numpy as np, pyarrow as pa
+>>> from occurs.model.time import TimeKind
+>>> from occurs.model.types import Schema, Type
+>>> from occurs.operators.columns import Column
+>>> from occurs.operators.rows import Rows
+>>> class Counter(Operator):
+...     def advance(self, state, call):
+...         (name,) = self.members
+...         before = state.of[name]["n"].column("n")[0].as_py() if name in state.of else 0
+...         rows = call.new(self.ports[0].type)
+...         count = before + 1 + np.arange(len(rows))
+...         state.of[name] = {"n": pa.table({"n": [before + len(rows)]})}
+...         identity = lambda: Identity(parts=[rows.labels])
+...         return Outcome([Block(self.outs, rows.time, {"n": Column(Type.INT, count, None)}, identity=identity)])
+>>> out = Out("Counted", Schema((("n", Type.INT),)), "example/Counted", place=0)
+>>> counter = Counter("example/Counted", (Port("Tick"),), (out,))
+>>> state, kind = counter.fresh(), TimeKind(False, None)
+>>> for first, last in ((1, 3), (4, 5)):
+...     rows = Rows("Tick", np.arange(first, last + 1), {})
+...     done = counter.advance(state, Call({"Tick": rows}, since=first - 1, frontier=last, start=1, kind=kind))
+...     print(done.blocks[0].columns["n"].values)
+[1 2 3]
+[4 5]
+
+The laws that every operator keeps: however a history is cut into calls between instants, the output is the same; a
+state that is saved and restored between two calls changes nothing; a copy of a state never follows the original.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from enum import Enum, IntEnum
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+
+from occurs.model.labels import Labels
+from occurs.model.time import TimeKind
+from occurs.model.types import Schema
+from occurs.operators.columns import Column
+from occurs.operators.rows import Rows
+
+
+class Order(IntEnum):
+    """The order of rows that an operator depends on: none among rows of one time and sequence number; the total order
+    within the type; the order within an instant over all types (``Rows.at``)."""
+
+    ANY = 0
+    TYPE = 1
+    PLACE = 2
+
+
+class Moves(Enum):
+    """What makes an operator produce rows besides new rows."""
+
+    CLOCK = "clock"
+    END = "end"
+
+
+@dataclass(frozen=True)
+class Port:
+    """A type that an operator reads.
+
+    ``keep``: for so many ticks a row of the past is shown before the new rows.  ``sequence``: the rows have to bring
+    their column ``sequence``.  ``makers``: the operator reads ``Rows.derived``.  ``everywhere``: some rows of the type
+    belong to every partition key.
+    """
+
+    type: str
+    keep: int = 0
+    order: Order = Order.TYPE
+    sequence: bool = False
+    makers: bool = False
+    everywhere: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Out:
+    """An output of an operator.
+
+    ``schema``: of all rows of the type, whichever definition derives them.  ``definition``: the identity of the
+    definition, which enters labels.  ``place``: of the definition in the evaluation order of the program.
+    """
+
+    type: str
+    schema: Schema
+    definition: str
+    place: int
+
+
+@dataclass(frozen=True, eq=False)
+class Identity:
+    """What the labels of n rows are computed from (common.md, section 3).
+
+    ``parts``: one column of labels (n) per constituent.  With ``offsets`` (n + 1) it is one column with the labels of
+    all constituents, those of row i from ``offsets[i]`` to before ``offsets[i + 1]``.  ``time``: times that count as a
+    constituent; with ``due`` (booleans) only where that is true.  ``values``: attributes that count, by name.
+    """
+
+    parts: Sequence[Labels] = ()
+    offsets: np.ndarray | None = None
+    time: np.ndarray | None = None
+    due: np.ndarray | None = None
+    values: Mapping[str, pa.Array] = field(default_factory=dict)
+
+    def slice(self, start: int, stop: int) -> Identity:
+        """The same for the rows from ``start`` to before ``stop``."""
+        rows = slice(start, stop)
+        offsets, inner = self.offsets, rows
+        if offsets is not None:
+            inner = slice(int(offsets[start]), int(offsets[stop]))
+            offsets = offsets[start : stop + 1] - offsets[start]
+        return Identity(
+            [Labels(p.hi[inner], p.lo[inner]) for p in self.parts],
+            offsets,
+            None if self.time is None else self.time[rows],
+            None if self.due is None else self.due[rows],
+            {name: values.slice(start, stop - start) for name, values in self.values.items()},
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Reasons:
+    """The constituents of n rows, which ``because`` shows: those of row i from ``offsets[i]`` to before
+    ``offsets[i + 1]``.
+
+    ``time`` and ``end``: ticks; ``known``: which constituents have a time (None: all); ``ends``: which have an end
+    (None: none).  ``label``: text, null for a constituent that is not a row.  ``attributes``: text of JSON objects.
+    """
+
+    offsets: np.ndarray
+    role: pa.Array
+    type: pa.Array
+    time: np.ndarray
+    label: pa.Array
+    attributes: pa.Array
+    end: np.ndarray | None = None
+    ends: np.ndarray | None = None
+    known: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Derived rows of one output, or of several one behind the other: those of ``outs[i]`` are from ``cuts[i]`` to
+    before ``cuts[i + 1]`` (``cuts`` is None if there is one output).
+
+    The rows of one output are in the order of time, place and rank.  ``at``: the place of each row within its instant;
+    None: the rows are derived when their instant is complete.  ``columns``: attributes by name; a missing one is null.
+    ``identity``: called only if labels are wanted.  ``reasons``: the constituents of some rows of one output, by their
+    row numbers in the block; called only for rows whose ``because`` is wanted; None: the rows have none.
+    """
+
+    outs: Sequence[Out]
+    time: np.ndarray
+    columns: Mapping[str, Column]
+    cuts: np.ndarray | None = None
+    at: np.ndarray | None = None
+    identity: Callable[[], Identity] | None = None
+    reasons: Callable[[np.ndarray], Reasons] | None = None
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What one call produced.  ``counts``: what the operator counted of its input, by name."""
+
+    blocks: Sequence[Block] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call: the instants after ``since`` up to ``frontier``, each of them whole.
+
+    ``rows``: per port the past that the port keeps, and the new rows, in the order that it asks for.  ``since``: the
+    frontier of the call before (None: there was none).  ``start``: where the clock starts; None until the first row
+    has arrived.  ``closing``: the history ends at ``frontier``.  ``labelled``: rows carry labels.
+    """
+
+    rows: Mapping[str, Rows]
+    since: int | None
+    frontier: int
+    start: int | None
+    kind: TimeKind
+    closing: bool = False
+    labelled: bool = False
+
+    def new(self, type: str) -> Rows:
+        """The new rows of a type.  All operators that read no past get the same object, with its cache."""
+        rows = self.rows[type]
+        return rows.slice(rows.new) if rows.new else rows
+
+
+class State(ABC):
+    """What an operator keeps between calls."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many rows, values and partial matches it holds."""
+
+    @abstractmethod
+    def copy(self) -> State:
+        """The same state: a call that goes on from one of the two leaves the other as it is."""
+
+    @abstractmethod
+    def tables(self) -> Mapping[str, Mapping[str, pa.Table]]:
+        """What is saved: per definition tables by name.  A table that has not changed since the last time is the same
+        object again, and is not written again."""
+
+
+@dataclass
+class Tables(State):
+    """A state that is kept in the form in which it is saved; ``of``: per definition tables by name."""
+
+    of: dict[str, Mapping[str, pa.Table]] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        return sum(len(table) for tables in self.of.values() for table in tables.values())
+
+    def copy(self) -> Tables:
+        return Tables(dict(self.of))
+
+    def tables(self) -> Mapping[str, Mapping[str, pa.Table]]:
+        return self.of
+
+
+@dataclass
+class Own(State):
+    """The state of one ``definition`` in a form of its own: ``kept`` has ``size``, ``copy()``, and ``saved()``, which
+    returns its tables by name."""
+
+    definition: str
+    kept: Any
+
+    @property
+    def size(self) -> int:
+        size: int = self.kept.size
+        return size
+
+    def copy(self) -> Own:
+        return Own(self.definition, self.kept.copy())
+
+    def tables(self) -> Mapping[str, Mapping[str, pa.Table]]:
+        return {self.definition: self.kept.saved()}
+
+
+@dataclass(frozen=True, eq=False)
+class Operator(ABC):
+    """The unit of execution: a function on batches of rows with a state.
+
+    ``identity``: by which its state is found again within a process.  ``born``: it sees rows after this tick only
+    (None: all).  ``moves``: what besides rows makes it produce rows.  ``words``: how it runs, for ``explain``.
+
+    Operators are sent to other processes by their fields.  What an operator compiles from them belongs into cached
+    properties: every process makes its own.
+    """
+
+    identity: str
+    ports: tuple[Port, ...]
+    outs: tuple[Out, ...]
+    born: int | None = field(default=None, kw_only=True)
+    moves: frozenset[Moves] = field(default=frozenset(), kw_only=True)
+    words: str = field(default="", kw_only=True)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The identities of the definitions that it runs: their states are saved and restored one by one."""
+        return (self.identity,)
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """What ``explain`` prints, a line per definition."""
+        return (f"{self.outs[0].type}: {self.words}",)
+
+    def fresh(self) -> State:
+        """The state before the first call."""
+        return Tables()
+
+    def restored(self, saved: Mapping[str, Mapping[str, pa.Table]]) -> State:
+        """The state from what :meth:`State.tables` returned for some of the members; the others begin afresh.  Raises
+        CheckpointProblem."""
+        return Tables(dict(saved))
+
+    @abstractmethod
+    def advance(self, state: Any, call: Call) -> Outcome:
+        """Take the rows of a call; ``state`` is changed in place.  Raises InputProblem, LimitProblem."""
+
+    @classmethod
+    def fuse(cls, run: Sequence[Self]) -> Sequence[Operator]:
+        """Operators of this class that do not read one another, as few operators that run faster together."""
+        return run

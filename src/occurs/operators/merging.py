@@ -1,0 +1,67 @@
+"""The new rows of several types, merged into one order (common.md, section 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from occurs.model.time import TimeKind
+from occurs.operators.contract import Call
+from occurs.operators.rows import Rows
+
+#: places within an instant: before its rows; from 1 on rows of the input; derived when the instant is complete; added
+#: by closing (common.md, section 2: phases 0 to 3)
+DUE, INSTANT, END = 0, 1 << 62, (1 << 62) + 1
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The new rows of one call, merged into one order, and the clock.
+
+    ``rows``: the new rows of every type (``Rows`` without past).  ``types``: their names; ``type``: int32 (n), the
+    number of each event's type in ``types``; ``row``: int64 (n), its row in the ``Rows`` of that type; ``time``: int64
+    (n) ticks; ``at``: int64 (n), its place among the rows of its instant, over all types: a derived event has that of
+    the row it stands behind.  The n events are in their total order.
+
+    ``start``: where the clock starts, None as long as no row has come.  ``since``: the frontier of the call before
+    (None: there was none); all instants up to ``frontier`` are here.
+    """
+
+    rows: Mapping[str, Rows]
+    types: tuple[str, ...]
+    type: np.ndarray
+    row: np.ndarray
+    time: np.ndarray
+    at: np.ndarray
+    start: int | None
+    since: int | None
+    frontier: int
+    kind: TimeKind
+
+
+def merged(call: Call) -> Stream:
+    """The new rows of a call in the order of time, place within the instant, definition that derived them (-1: input)
+    and row."""
+    types = tuple(sorted(call.rows))
+    parts = [call.new(t) for t in types]
+    sizes = [len(p) for p in parts]
+    number = np.repeat(np.arange(len(types), dtype=np.int32), sizes)
+    row = np.concatenate([np.arange(n) for n in sizes]) if sizes else np.zeros(0, np.int64)
+    time = np.concatenate([p.time for p in parts]) if parts else np.zeros(0, np.int64)
+    at = np.concatenate([_places(p) for p in parts]) if parts else np.zeros(0, np.int64)
+    if sum(n > 0 for n in sizes) > 1:
+        made = np.concatenate([_makers(p) for p in parts])
+        order = np.lexsort((made, at, time))
+        number, row, time, at = number[order], row[order], time[order], at[order]
+    rows = dict(zip(types, parts))
+    return Stream(rows, types, number, row, time, at, call.start, call.since, call.frontier, call.kind)
+
+
+def _makers(rows: Rows) -> np.ndarray:
+    return np.full(len(rows), -1, np.int32) if rows.derived is None else rows.derived
+
+
+def _places(rows: Rows) -> np.ndarray:
+    return np.full(len(rows), INSTANT, np.int64) if rows.at is None else rows.at
