@@ -26,6 +26,7 @@ from occurs.model.history import History, InputOptions
 from occurs.operators.contract import Call
 from occurs.operators.merging import Stream, merged
 from occurs.operators.rows import Rows
+from occurs.operators.sequences.automaton import Automaton
 from occurs.operators.sequences.chains_many import Chains
 from occurs.plan.stage import Stage
 from occurs.program import Program
@@ -78,15 +79,19 @@ class Prepared:
         return sum(len(found[t]) for t in found)
 
     # -- the operators alone -----------------------------------------------------------------------------------------
+    @property
+    def parts(self) -> list[Automaton]:
+        return [part for o in self.stage.operators for part in o.parts if isinstance(part, Automaton)]
+
     @cached_property
     def operators(self) -> Chains:
-        patterns = [d.pattern for d in self.stage.sequences]
+        patterns = [part.pattern for part in self.parts]
         return Chains.of(patterns, self.history.schemas, self.history.kind)
 
     def stream(self, rows: Mapping[str, Rows]) -> Stream:
         """All events in one call."""
         assert self.history.clock is not None
-        read = {t: rows[t] for d in self.stage.sequences for t in d.reads}
+        read = {t: rows[t] for part in self.parts for t in part.schemas}
         start, until = self.history.clock
         return merged(Call(read, None, until, start, self.history.kind))
 

@@ -22,7 +22,7 @@ from benchmarks.timing import alternate
 from occurs.arguments import InputOptions
 from occurs.hosts.local import calls, history_rows
 from occurs.languages.logic.columns.operator import Columns
-from occurs.operators.logic.triggering import Call
+from occurs.operators.contract import Call
 from occurs.operators.rows import Rows
 from occurs.plan.stage import Stage
 
@@ -70,16 +70,16 @@ class Prepared:
         # rows remember what triggers have made of them
         rows = {t: r.slice(0) for t, r in self.rows.items()}
         for d in self.stage.triggers:
-            kept, since = d.operator.fresh(), None
+            kept, since = d.evaluator.fresh(), None
             for frontier, part in calls(rows, self.clock[1], piece or 2**62):
-                d.operator.advance(kept, Call(part, self.clock[0], since, frontier, self.stage.kind))
+                d.evaluator.advance(kept, Call(part, since, frontier, self.clock[0], self.stage.kind))
                 since = frontier
                 sizes.append(kept.size)
         return sizes
 
     @property
     def vectorised(self) -> bool:
-        return all(isinstance(d.operator, Columns) for d in self.stage.triggers)
+        return all(isinstance(d.evaluator, Columns) for d in self.stage.triggers)
 
 
 def overload(n: int, repetitions: int) -> Report:

@@ -127,7 +127,7 @@ def measured(program: occurs.Program, history: History, states: int, at: Sequenc
         assert given.clock is not None
         engine.advance(history_rows(stage, given, labelled=False), given.clock[1], start)
         done += history.states
-        most = max(most, sum(k.size for k in engine.state.triggers.values()))
+        most = max(most, sum(k.size for k in engine.state.kept.values()))
         if marks and done >= marks[0]:
             marks.pop(0)
             del given

@@ -41,9 +41,7 @@ from occurs.model.values import short
 from occurs.plan.definition import Definition
 from occurs.plan.graph import Node
 from occurs.plan.notes import notes, placed
-from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Stage, Subscribed, make_stage, stage_key
-from occurs.plan.triggers import TriggerDefinition
 from occurs.planning import PlanOptions
 from occurs.progress import watching
 
@@ -247,15 +245,14 @@ class Program(Intake):
         bound = self.bind(schemas, kind)
         definitions = self._compiled(bound, kind, schemas)
         self._options.judge([w for d in definitions for w in d.warnings])
-        sides = {d.output: d.schema for d in definitions if isinstance(d, SequenceDefinition) and d.ended}
-        notices = {d.never: d.notices for d in definitions if isinstance(d, TriggerDefinition) and d.never}
-        if self._options.timeouts and not sides:
+        sides = [side for d in definitions for side in d.sides]
+        if self._options.timeouts and all(side.notices for side in sides):
             hint = "only EPL patterns with `timer:within` report timeouts"
             raise UsageProblem.of("bad-option", "timeouts: no definition of this program can time out", hint=hint)
         subscribed = bound.subscribed
-        subscribed = subscribed + [Subscribed(t, None) for t in (*sides, *notices)] if subscribed else []
+        subscribed = subscribed + [Subscribed(side.type, None) for side in sides] if subscribed else []
         nothing = {s.type: Schema() for s in subscribed}  # of types that nobody knows: reported without rows
-        everything = {**nothing, **(schemas or {}), **bound.schemas, **sides, **notices}
+        everything = {**nothing, **(schemas or {}), **bound.schemas, **{side.type: side.schema for side in sides}}
         same: dict[Schema, Schema] = {}  # of thousands of types few schemas differ: one object of those that are equal
         everything = {t: same.setdefault(s, s) for t, s in everything.items()}
         return make_stage(definitions, everything, kind, subscribed, stage_key(definitions))

@@ -58,7 +58,7 @@ class Store:
         return self.pieces[name]
 
     def put(self, name: str, data: bytes) -> None:
-        kept = any(kind in name for kind in ("/net/", "/sequence/", "/trigger/"))
+        kept = any(kind in name for kind in ("/net/", "/state/"))
         again = kept or name == "program" or name.endswith("/consumed")
         assert again or name not in self.pieces, f"{name} is written twice"
         self.pieces[name] = data

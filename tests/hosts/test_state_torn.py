@@ -14,7 +14,7 @@ from instream import How, InStream
 
 import occurs
 from occurs.engine.engine import Engine
-from occurs.engine.state import from_ipc, meta_from_ipc, meta_to_ipc, to_ipc
+from occurs.engine.state import VERSION, from_ipc, meta_from_ipc, meta_to_ipc, to_ipc
 from occurs.errors import CheckpointProblem
 from occurs.hosts.local import history_rows
 from occurs.model.history import InputOptions
@@ -103,7 +103,7 @@ def test_pieces_that_were_written_without_a_checksum_are_read():
     table = pa.table({"a": [1, 2]})
     assert from_ipc(to_ipc(table)[8:]) == table
     meta = meta_to_ipc({"x": 1})
-    assert meta_from_ipc(meta[8:]) == meta_from_ipc(meta) == {"version": 1, "x": 1}
+    assert meta_from_ipc(meta[8:]) == meta_from_ipc(meta) == {"version": VERSION, "x": 1}
 
 
 @pytest.mark.parametrize("meta", [{"pasts": 7}, {"pasts": {"A": [["x"]]}}, {}, {"pasts": {}, "number": 0}])

@@ -1,6 +1,7 @@
-"""The saved state of a stream, as every version before has written it, must be readable for ever.
+"""The saved state of a stream, as every version since 2 of the format has written it, stays readable; version 1, which
+Occurs 0.1 wrote, is refused.
 
-``state/v1.arrow``: the pieces of all buckets after half of a history.  ``state/v1-spark.tar.gz``: a checkpoint of Spark
+``state/v2.arrow``: the pieces of all buckets after half of a history.  ``state/v2-spark.tar.gz``: a checkpoint of Spark
 after the same half.  ``python tests/hosts/test_stream_format.py`` writes both, once, for a new version of the format.
 """
 
@@ -21,6 +22,7 @@ from instream import Answer, How, InStream, Store
 
 import occurs
 from occurs.engine.state import VERSION, meta_from_ipc
+from occurs.errors import CheckpointProblem
 from occurs.model.history import InputOptions
 from occurs.testing.compare import occurrences_of
 
@@ -76,7 +78,7 @@ def half(query: InStream) -> tuple[list[pa.Table], list[pa.Table]]:
     return parts[:5], parts[5:]
 
 
-@pytest.mark.parametrize("version", range(1, VERSION + 1))
+@pytest.mark.parametrize("version", range(2, VERSION + 1))
 def test_pieces_of_every_version_are_read(version: int) -> None:
     query = stream()
     done, rest = half(query)
@@ -91,6 +93,17 @@ def test_pieces_of_every_version_are_read(version: int) -> None:
         else:
             store.pieces[row["name"]] = row["data"]
     assert labelled(before.found + go(query, rest, closing=True).found) == labelled(wanted())
+
+
+def test_what_version_0_1_wrote_is_refused() -> None:
+    with pa.ipc.open_file(FOLDER / "v1.arrow") as file:
+        saved = file.read_all().to_pylist()
+    metas = [row["data"] for row in saved if row["name"] == ""]
+    assert metas
+    for meta in metas:
+        with pytest.raises(CheckpointProblem, match=r"Occurs 0\.1 wrote the saved state") as caught:
+            meta_from_ipc(meta)
+        assert caught.value.problems[0].hint == "start fresh, or replay from history"
 
 
 def write_pieces() -> None:
@@ -132,7 +145,7 @@ def parts() -> tuple[pa.Table, pa.Table]:
 
 @pytest.mark.spark
 @pytest.mark.slow
-@pytest.mark.parametrize("version", range(1, VERSION + 1))
+@pytest.mark.parametrize("version", range(2, VERSION + 1))
 def test_checkpoints_of_every_version_are_continued(spark: Any, tmp_path: Path, version: int) -> None:
     first, rest = parts()
     before = follow(spark, tmp_path, 0, first)

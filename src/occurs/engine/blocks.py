@@ -129,7 +129,9 @@ class Part:
 
     def because(self, kind: TimeKind) -> pa.Array:
         """Per row the list of its constituents."""
-        return no_reasons(len(self), kind) if self.reasons is None else because_array(self.reasons(self.numbers), kind)
+        if self.reasons is None or not len(self):
+            return no_reasons(len(self), kind)
+        return because_array(self.reasons(self.numbers), kind)
 
 
 def labels_of(block: Block) -> Labels:

@@ -8,36 +8,33 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from occurs.engine.blocks import Detected, Part, labels_of
 from occurs.engine.chain import Chain
 from occurs.engine.ledger import Ledger
 from occurs.engine.nets import Nets
 from occurs.engine.order import placed
-from occurs.engine.results import Derived, Found, Part, Parts, TypeRows, gather, with_begun
-from occurs.engine.sequences import Call, Sequences
+from occurs.engine.results import Parts, TypeRows, gather, with_begun
 from occurs.engine.since import Since
 from occurs.engine.state import State, from_ipc, meta_from_ipc, meta_to_ipc, restoring, to_ipc
 from occurs.engine.tables import concat_rows, empty_rows
-from occurs.engine.triggers import Fired, counted
-from occurs.engine.triggers import run as run_trigger
 from occurs.errors import CheckpointProblem
 from occurs.model.labels import Labels, derived_labels
 from occurs.model.types import Schema
 from occurs.operators.candidates import FIRST_TICK
 from occurs.operators.checked import checked
+from occurs.operators.contract import Call, Operator, Outcome, Port
 from occurs.operators.frame import Frame
 from occurs.operators.keycodes import KeyCodes
 from occurs.operators.merging import INSTANT
 from occurs.operators.pattern import Matches, Pattern
 from occurs.operators.rows import Rows
 from occurs.operators.run import Run
+from occurs.operators.selected import block_of
 from occurs.operators.sequential import Component, Waves
 from occurs.operators.timer import TimerSource
 from occurs.plan.definition import NetDefinition
-from occurs.plan.pipes import PipesDefinition
 from occurs.plan.segments import Segment, segments
-from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Stage
-from occurs.plan.triggers import TriggerDefinition
 
 
 class Engine:
@@ -61,7 +58,7 @@ class Engine:
         self.complete: dict[str, int] = {}
         self.codes = KeyCodes()
         self._nets = Nets(stage)
-        self._sequences = Sequences()
+        self._outs = {id(p): outs for p, outs in zip(stage.patterns, stage.rules, strict=True)}
         #: types handed on whose rows need a place within their instant
         self._placed = frozenset() if segment is None else segment.placed
         self._with_place = stage.placed | self._placed
@@ -77,11 +74,10 @@ class Engine:
         self._made = set(stage.defined) - self._takes
         self._outside = stage.inputs - self._made
         self._empties: dict[str, Rows] = {}
-        units = [u for level in stage.levels for u in level]
-        nets = [u for u in units if isinstance(u, NetDefinition)]
+        nets = [u for u in stage.units if isinstance(u, NetDefinition)]
         kept = stage.subscribed or stage.timers or stage.placed or any(stage.retention.values())
         #: the nets, if there is nothing else
-        self._nets_alone = [] if segment is not None or kept or len(nets) < len(units) else nets
+        self._nets_alone = [] if segment is not None or kept or len(nets) < len(stage.units) else nets
         self._no_parts = Parts(stage, [], stage.derived)
         self._chain = self._segments(stage, labelled) if segment is None else None
         self.state = state or State({}, {}, {})
@@ -96,6 +92,7 @@ class Engine:
         if state.frontier is not None and len(state.later) != parts:
             text = "the state was saved by definitions with other dependencies"
             raise CheckpointProblem.of("changed-program", text, hint="use an empty state, or replay from history")
+        state.unload({o.identity for o in self.stage.operators})
         self._state = state
         if self._chain is not None:
             state.later += [State({}, {}, {}) for _ in self._chain.engines[len(state.later) :]]
@@ -167,34 +164,19 @@ class Engine:
             if t not in self._made:
                 tables[t] = self._with_past(t, rows)
         found = Made()
+        counts: dict[str, int] = {}
         lasting: dict[str, Rows] = {}
         begun: dict[str, Rows] = {}
         nets = self._nets.call(self.state, frontier, closing)
         frames: dict[int | None, Frame] = {None: Frame(tables, self.codes, stage.domains, stage.kind)}
         for level, completes in zip(stage.levels, stage.completes):
-            made: list[Derived] = []
-            sequences = [u for u in level if isinstance(u, SequenceDefinition)]
-            if sequences:
-                read = {t for d in sequences for t in d.reads}
-                given = {t: self._placed_rows(t, tables, found, outside) for t in read}
-                call = Call(start, frontier, stage.schemas, stage.kind, self.labelled)
-                made += self._sequences.run(sequences, given, self.state, call)
+            made: list[Detected] = []
             for unit in level:
-                if isinstance(unit, SequenceDefinition):
-                    continue
-                if isinstance(unit, TriggerDefinition):
-                    given = {t: self._placed_rows(t, tables, found, outside) for t in unit.reads}
-                    fired, told = run_trigger(unit, given, self.state, start, frontier, stage.kind, self.labelled)
-                    made.append(fired)
-                    lasting |= {} if told is None else {unit.never: told}
-                    continue
-                if isinstance(unit, PipesDefinition):
-                    # pipes take some time to load: programs without them do without
-                    from occurs.engine.pipes import run as run_pipes
-
-                    given = {t: self._placed_rows(t, tables, found, outside) for t in unit.reads}
-                    clock, kind = (start, frontier), stage.kind
-                    made.append(run_pipes(unit, given, self.state, *clock, kind, self.labelled, closing))
+                if isinstance(unit, Operator):
+                    given = {p.type: self._shown(p, tables, found, outside) for p in unit.ports}
+                    outcome = self._operate(unit, given, frontier, start, closing)
+                    made += [Detected.of(block, self.labelled) for block in outcome.blocks]
+                    counts |= {what: max(n, counts.get(what, 0)) for what, n in outcome.counts.items()}
                     continue
                 if isinstance(unit, NetDefinition):
                     lasting[unit.output], open = nets.run(unit, tables, self.labelled)
@@ -227,7 +209,7 @@ class Engine:
         self._keep(tables, frontier)
         self.state.frontier = frontier
         result = gather(stage, found.all, outside, {t: with_begun(r, begun.get(t)) for t, r in lasting.items()})
-        result.counts = counted([f for f in found.all if isinstance(f, Fired)])
+        result.counts = counts
         return result
 
     def _all_nets(self, new: Mapping[str, Rows], frontier: int, closing: bool) -> TypeRows:
@@ -258,15 +240,27 @@ class Engine:
             return tables[type].slice(tables[type].new)
         return self._derived_rows(type, found, outside.get(type))
 
-    def _placed_rows(
-        self, type: str, tables: Mapping[str, Rows], found: Made, outside: Mapping[str, Rows]
-    ) -> Rows:
-        """The new rows of a type, with their places within an instant."""
-        if type in self._unplaced:
-            return self._derived_rows(type, found, outside.get(type))
+    def _shown(self, port: Port, tables: Mapping[str, Rows], found: Made, outside: Mapping[str, Rows]) -> Rows:
+        """The rows of a port: the past that it keeps, and the new ones."""
+        if port.type in self._unplaced:
+            return self._derived_rows(port.type, found, outside.get(port.type))
         # without a past as they are: what one reader has made of them serves the next
-        rows = tables[type]
-        return rows.slice(rows.new) if rows.new else rows
+        rows = tables[port.type]
+        if port.keep or not rows.new:
+            return rows
+        return rows.slice(rows.new)
+
+    def _operate(
+        self, operator: Operator, given: Mapping[str, Rows], frontier: int, start: int | None, closing: bool
+    ) -> Outcome:
+        """A call of an operator."""
+        since, born = self.state.frontier, operator.born
+        if born is not None:
+            given = Since(given, born)
+            start = born if start is None else max(start, born)
+            since = born if since is None else max(since, born)
+        call = Call(given, since, frontier, start, self.stage.kind, closing, self.labelled)
+        return operator.advance(self.state.of(operator), call)
 
     def _with_places(self, new: Mapping[str, Rows]) -> dict[str, Rows]:
         """The rows that come in, with their places within an instant where those are asked for."""
@@ -309,18 +303,18 @@ class Engine:
         return concat_rows([past, rows], len(past))
 
     # -- units -------------------------------------------------------------------------------------------------------
-    def _pattern(self, pattern: Pattern, frame: Frame) -> list[Found]:
+    def _pattern(self, pattern: Pattern, frame: Frame) -> list[Detected]:
         run = Run(pattern, frame)
         done = run.all()
         if not done:
             return []
         matches = Matches.concat(done)
         columns = run.outputs(matches)
-        labels = self.label(pattern, run.tables, matches)
         checks = checked(run, matches) if pattern.reasons else ()
-        return [Found(pattern, matches, run.tables, columns, labels, checks)]
+        block = block_of(pattern, self._outs[id(pattern)], run.tables, matches, columns, checks)
+        return [Detected.of(block, self.labelled)]
 
-    def _component(self, component: Component, frame: Frame, tables: dict[str, Rows]) -> list[Found]:
+    def _component(self, component: Component, frame: Frame, tables: dict[str, Rows]) -> list[Detected]:
         waves = Waves(component, frame, self.state.consumed, self.label)
         results = waves.run()
         moved: dict[str, np.ndarray] = {}
@@ -338,32 +332,22 @@ class Engine:
             serial = (tables if t in moved else frame.tables)[t].serial
             assert serial is not None
             self.state.consumed[(place, t)] = serial[moved[t][gone] if t in moved else gone]
-        return [Found(r.pattern, r.matches, r.tables, r.columns, r.labels, r.checks) for r in results]
+        out = []
+        for r in results:
+            block = block_of(r.pattern, self._outs[id(r.pattern)], r.tables, r.matches, r.columns, r.checks)
+            out.append(Detected(block, r.labels))
+        return out
 
     def label(self, pattern: Pattern, tables: Sequence[Rows], matches: Matches) -> Labels | None:
         """Labels of derived events: of the definition and the labels of the parts, terminator first."""
         if not self.labelled:
             return None
-        parts = []
-        for table, rows in zip(tables, matches.rows):
-            assert table.labels is not None
-            parts.append(table.labels.take(rows))
-        if matches.rule is None:
-            return derived_labels(pattern.rules[0].definition, parts)
-        hi = np.zeros(len(matches), np.uint64)
-        lo = np.zeros(len(matches), np.uint64)
-        for r, info in enumerate(pattern.rules):
-            at = np.flatnonzero(matches.rule == r)
-            if len(at):
-                got = derived_labels(info.definition, [p.take(at) for p in parts])
-                hi[at], lo[at] = got.hi, got.lo
-        return Labels(hi, lo)
+        return labels_of(block_of(pattern, self._outs[id(pattern)], tables, matches, {}))
 
     def _derived_rows(self, type: str, found: Made, outside: Rows | None) -> Rows:
         """All rows of a defined type in this call: input rows first, then rule by rule; stable by time, and by their
         place within the instant if they have one."""
-        schema = self.stage.schemas[type]
-        parts = [self._rows_of(f, type, schema) for f in found.parts(type)]
+        parts = [self._rows_of(part) for part in found.parts(type)]
         if outside is not None and len(outside):
             parts.insert(0, outside)
         if not parts:
@@ -374,12 +358,12 @@ class Engine:
         order = np.argsort(rows.time, kind="stable")
         return rows.take(order)
 
-    def _rows_of(self, part: Part, type: str, schema: Schema) -> Rows:
+    def _rows_of(self, part: Part) -> Rows:
         """Derived events as rows, with a place within their instant if it is asked for."""
-        rows = part.rows(type, schema)
-        if type not in self._with_place or rows.at is not None:
+        rows = part.rows()
+        if rows.type not in self._with_place or rows.at is not None:
             return rows
-        at, derived = np.full(len(rows), INSTANT, np.int64), np.full(len(rows), part.place, np.int32)
+        at, derived = np.full(len(rows), INSTANT, np.int64), np.full(len(rows), part.out.place, np.int32)
         return replace(rows, at=at, derived=derived, cache={})
 
     def _keep(self, tables: Mapping[str, Rows], frontier: int) -> None:
@@ -404,19 +388,19 @@ class Made:
     """What definitions have found in a call so far."""
 
     def __init__(self) -> None:
-        self.all: list[Derived] = []
-        self._of_type: dict[str, list[Derived]] = {}
+        self.all: list[Detected] = []
+        self._of_type: dict[str, list[Detected]] = {}
 
-    def add(self, made: Sequence[Derived]) -> None:
+    def add(self, made: Sequence[Detected]) -> None:
         self.all += made
         for f in made:
-            for t in f.outputs:
+            for t in {out.type for out in f.block.outs}:
                 self._of_type.setdefault(t, []).append(f)
 
     def parts(self, type: str) -> list[Part]:
-        """Those that define ``type``, one rule each, in evaluation order."""
+        """The rows of ``type``, definition by definition in evaluation order."""
         parts = [part for f in self._of_type.get(type, ()) for part in f.parts(type)]
-        return sorted(parts, key=lambda f: f.place)
+        return sorted(parts, key=lambda part: part.out.place)
 
 
 def timer_labels(times: np.ndarray) -> Labels:

@@ -41,24 +41,22 @@ class Piece:
 @dataclass
 class Ledger:
     """Which pieces hold a state.  ``number``: of the next piece; ``consumed``: is there a piece of that name?
-    ``nets``: per definition the tables of its net that have a piece, as they were written; ``sequences``: the same of
-    patterns over the order of events; ``triggers``: of temporal triggers."""
+    ``nets``: per definition the tables of its net that have a piece, as they were written; ``states``: the same of the
+    definitions that operators run."""
 
     pasts: dict[str, list[Piece]] = field(default_factory=dict)
     number: int = 0
     consumed: bool = False
     nets: dict[str, dict[str, Held | None]] = field(default_factory=dict)
     later: list[Ledger] = field(default_factory=list)
-    sequences: dict[str, dict[str, pa.Table | None]] = field(default_factory=dict)
-    triggers: dict[str, dict[str, pa.Table | None]] = field(default_factory=dict)
+    states: dict[str, dict[str, pa.Table | None]] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
         """Of all pieces."""
         out = [p.name for found in self.pasts.values() for p in found] + (["consumed"] if self.consumed else [])
         out += [net_piece(d, name) for d, found in self.nets.items() for name in found]
-        out += [sequence_piece(d, name) for d, found in self.sequences.items() for name in found]
-        out += [trigger_piece(d, name) for d, found in self.triggers.items() for name in found]
+        out += [state_piece(d, name) for d, found in self.states.items() for name in found]
         return out + [f"{n}/{name}" for n, own in enumerate(self.later) for name in own.names]
 
     def write(self, state: State, definitions: Mapping[int, str], put: Put, drop: Drop) -> dict[str, Any]:
@@ -82,9 +80,7 @@ class Ledger:
             drop("consumed")
         self.consumed = bool(names)
         self._nets(state, put, drop)
-        _written(self.sequences, state.sequences, sequence_piece, put, drop)
-        watching = {d: kept.saved() for d, kept in state.triggers.items()}
-        _written(self.triggers, {**state.triggered, **watching}, trigger_piece, put, drop)
+        self._states(state.tables(), put, drop)
         pieces = {t: [[p.name, p.first, p.last, p.rows] for p in found] for t, found in self.pasts.items()}
         return {
             "pasts": pieces,
@@ -94,8 +90,7 @@ class Ledger:
             "serials": state.serials,
             "frontier": state.frontier,
             **({"nets": {d: sorted(found) for d, found in self.nets.items()}} if self.nets else {}),
-            **({"sequences": {d: sorted(found) for d, found in self.sequences.items()}} if self.sequences else {}),
-            **({"triggers": {d: sorted(found) for d, found in self.triggers.items()}} if self.triggers else {}),
+            **({"states": {d: sorted(found) for d, found in self.states.items()}} if self.states else {}),
             **({"later": self._later(state, definitions, put, drop)} if state.later else {}),
         }
 
@@ -134,6 +129,21 @@ class Ledger:
                 elif written.get(name) is not table:
                     (saved,) = kept.net.saved({number: {held[0]: table}}, kept.values).values()
                     put(net_piece(definition, name), saved)
+                    written[name] = table
+
+    def _states(self, now: Mapping[str, Mapping[str, pa.Table]], put: Put, drop: Drop) -> None:
+        """Write the tables of operators that have changed."""
+        for definition in set(self.states) - set(now):
+            for name in self.states.pop(definition):
+                drop(state_piece(definition, name))
+        for definition, tables in now.items():
+            written = self.states.setdefault(definition, {})
+            for name in written.keys() - tables.keys():
+                del written[name]
+                drop(state_piece(definition, name))
+            for name, table in tables.items():
+                if written.get(name) is not table:
+                    put(state_piece(definition, name), table)
                     written[name] = table
 
     def _past(self, type: str, rows: Rows, put: Put, drop: Drop) -> int:
@@ -188,12 +198,15 @@ class Ledger:
         saved: dict[str, Mapping[str, pa.Table]] = {
             d: {n: get(net_piece(d, n)) for n in found} for d, found in nets if d in known
         }
-        sequences = _read(ledger.sequences, entry.get("sequences", {}), sequence_piece, known, get)
-        triggered = _read(ledger.triggers, entry.get("triggers", {}), trigger_piece, known, get)
+        loaded: dict[str, Mapping[str, pa.Table]] = {}
+        for d, names_of in entry.get("states", {}).items():
+            ledger.states[d] = dict.fromkeys(names_of)
+            if d in known:
+                tables = {n: get(state_piece(d, n)) for n in names_of}
+                loaded[d], ledger.states[d] = tables, dict(tables)
         state = State(
-            rows, consumed, dict(entry["serials"]), entry["frontier"], saved=saved, waiting=waiting,
-            sequences=sequences, triggered=triggered,
-        )  # fmt: skip
+            rows, consumed, dict(entry["serials"]), entry["frontier"], saved=saved, waiting=waiting, loaded=loaded
+        )
         for number, own in enumerate(entry.get("later", ())):
 
             def get_own(name: str, prefix: str = f"{number}/") -> pa.Table:
@@ -205,52 +218,12 @@ class Ledger:
         return ledger, state
 
 
-def _written(
-    done: dict[str, dict[str, pa.Table | None]],
-    now: Mapping[str, Mapping[str, pa.Table]],
-    piece: Callable[[str, str], str],
-    put: Put,
-    drop: Drop,
-) -> None:
-    """Write the tables of definitions that have changed; ``done``: those that have a piece, as they were written."""
-    for definition in set(done) - set(now):
-        for name in done.pop(definition):
-            drop(piece(definition, name))
-    for definition, tables in now.items():
-        written = done.setdefault(definition, {})
-        for name in written.keys() - tables.keys():
-            del written[name]
-            drop(piece(definition, name))
-        for name, table in tables.items():
-            if written.get(name) is not table:
-                put(piece(definition, name), table)
-                written[name] = table
-
-
-def _read(
-    done: dict[str, dict[str, pa.Table | None]],
-    entry: Mapping[str, list[str]],
-    piece: Callable[[str, str], str],
-    known: set[str],
-    get: Get,
-) -> dict[str, Mapping[str, pa.Table]]:
-    """The tables of the definitions that are ``known``."""
-    out: dict[str, Mapping[str, pa.Table]] = {}
-    for d, names in entry.items():
-        done[d] = dict.fromkeys(names)
-        if d in known:
-            out[d] = {n: get(piece(d, n)) for n in names}
-            done[d] = dict(out[d])
-    return out
-
-
 def pieces(entry: Mapping[str, Any]) -> list[str]:
     """The names of all pieces that an entry speaks of."""
     out = [piece[0] for found in entry["pasts"].values() for piece in found]
     out += ["consumed"] if entry["consumed"] else []
     out += [net_piece(d, name) for d, found in entry.get("nets", {}).items() for name in found]
-    out += [sequence_piece(d, name) for d, found in entry.get("sequences", {}).items() for name in found]
-    out += [trigger_piece(d, name) for d, found in entry.get("triggers", {}).items() for name in found]
+    out += [state_piece(d, name) for d, found in entry.get("states", {}).items() for name in found]
     return out + [f"{n}/{name}" for n, own in enumerate(entry.get("later", ())) for name in pieces(own)]
 
 
@@ -259,11 +232,6 @@ def net_piece(definition: str, table: str) -> str:
     return f"net/{blake2b(definition.encode(), digest_size=12).hexdigest()}/{table}"
 
 
-def sequence_piece(definition: str, table: str) -> str:
-    """The name of the piece with a table of a pattern over the order of events."""
-    return f"sequence/{blake2b(definition.encode(), digest_size=12).hexdigest()}/{table}"
-
-
-def trigger_piece(definition: str, table: str) -> str:
-    """The name of the piece with a table of a temporal trigger."""
-    return f"trigger/{blake2b(definition.encode(), digest_size=12).hexdigest()}/{table}"
+def state_piece(definition: str, table: str) -> str:
+    """The name of the piece with a table of a definition that an operator runs."""
+    return f"state/{blake2b(definition.encode(), digest_size=12).hexdigest()}/{table}"

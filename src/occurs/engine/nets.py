@@ -43,7 +43,7 @@ class Nets:
         # kernels take a third of a second to load: programs in which nothing lasts do without
         from occurs.operators.lasting.joining import programs
 
-        nets = [u for level in self._stage.levels for u in level if isinstance(u, NetDefinition)]
+        nets = [u for u in self._stage.units if isinstance(u, NetDefinition)]
         found = programs(nets, self._stage.inputs - set(self._stage.defined))
         return {d.output: program for program in found for d in program.definitions}
 

@@ -1,4 +1,4 @@
-"""What a call of the engine found, as columns, and its cut into the types that a program reports."""
+"""What a call of the engine detected, cut into the types that a program reports."""
 
 from __future__ import annotations
 
@@ -9,226 +9,38 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import pyarrow as pa
 
+from occurs.engine.blocks import Detected, Part
 from occurs.engine.outputs import (
-    because_array,
     because_type,
     empty_table,
     no_reasons,
     table_of,
     table_of_arrays,
-    type_column,
 )
 from occurs.engine.tables import concat_rows
 from occurs.errors import InputProblem
 from occurs.expr.evaluate import select
-from occurs.model.labels import Labels
-from occurs.model.time import TimeKind
-from occurs.model.types import Schema, Type
-from occurs.operators.attributes import attributes_of
-from occurs.operators.checked import Checked
+from occurs.model.types import Type
 from occurs.operators.columns import Column
-from occurs.operators.contract import Reasons
 from occurs.operators.frame import own_column
 from occurs.operators.merging import INSTANT
-from occurs.operators.pattern import Matches, Pattern
 from occurs.operators.rows import Rows
-from occurs.plan.pipes import PipesDefinition
-from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Stage
-from occurs.plan.triggers import TriggerDefinition
-
-
-@dataclass
-class Found:
-    """The complete matches of a template, rule after rule, in rank order; ``tables``: the rows of each role;
-    ``checks``: what was looked at beside them."""
-
-    pattern: Pattern
-    matches: Matches
-    tables: Sequence[Rows]
-    columns: dict[str, Column]
-    labels: Labels | None = None
-    checks: Sequence[Checked] = ()
-    cuts: list[int] | None = None
-    sheets: dict[bool, tuple[Schema, pa.Table | None]] = field(default_factory=dict)
-
-    def __len__(self) -> int:
-        return len(self.matches)
-
-    @property
-    def units(self) -> Sequence[Pattern]:
-        return (self.pattern,)
-
-    @property
-    def place(self) -> int:
-        return self.pattern.rules[0].place
-
-    @property
-    def at(self) -> np.ndarray | None:
-        return None
-
-    @property
-    def outputs(self) -> set[str]:
-        return set(self.pattern.defining)
-
-    @property
-    def time(self) -> np.ndarray:
-        return self.tables[0].time[self.matches.rows[0]]
-
-    def parts(self, type: str) -> list[Found]:
-        """The parts of the rules that define ``type``, without empty ones."""
-        return [p for r in self.pattern.defining.get(type, ()) if (p := self.part(r)) is not None]
-
-    def part(self, rule: int) -> Found | None:
-        """What one rule found, None if nothing."""
-        if self.matches.rule is None:
-            return self if len(self.matches) else None
-        at = self.rows_of(rule)
-        if at.start == at.stop:
-            return None
-        p = self.pattern
-        return Found(
-            Pattern(p.terminator, p.steps, p.outputs, (p.rules[rule],)),
-            Matches(None, [rows[at] for rows in self.matches.rows]),
-            self.tables,
-            {n: c.slice(at.start, at.stop) for n, c in self.columns.items()},
-            None if self.labels is None else Labels(self.labels.hi[at], self.labels.lo[at]),
-            [c.take(at) for c in self.checks],
-        )
-
-    def rows_of(self, rule: int) -> slice:
-        """Where the matches of one rule stand."""
-        if self.matches.rule is None:
-            return slice(0, len(self.matches))
-        if self.cuts is None:
-            self.cuts = np.searchsorted(self.matches.rule, np.arange(len(self.pattern.rules) + 1)).tolist()
-        return slice(self.cuts[rule], self.cuts[rule + 1])
-
-    def sheet(self, schema: Schema, kind: TimeKind, label: bool) -> pa.Table | None:
-        """All matches of the template as one table, to be sliced rule by rule; None if Arrow could not address it,
-        or if another rule has made it with another schema."""
-        if label not in self.sheets:
-            types = self._types()
-            table = None
-            if types is not None:
-                table = table_of(types, self.time, self.columns, schema, kind, self.labels if label else None, None)
-            self.sheets[label] = (schema, table)
-        made, table = self.sheets[label]
-        return table if made is schema or made == schema else None
-
-    def _types(self) -> str | pa.Array | None:
-        """The type of every match; None if Arrow could not address so much text."""
-        rule = self.matches.rule
-        if rule is None:
-            return self.pattern.rules[0].output
-        text, lengths = self.pattern.output_text
-        return type_column(text, lengths, np.bincount(rule, minlength=len(lengths)))
-
-    def take(self, at: np.ndarray) -> Found:
-        labels = None if self.labels is None else self.labels.take(at)
-        columns = {n: c.take(at) for n, c in self.columns.items()}
-        checks = [c.take(at) for c in self.checks]
-        return Found(self.pattern, self.matches.take(at), self.tables, columns, labels, checks)
-
-    def rows(self, type: str, schema: Schema) -> Rows:
-        """The derived events as rows of their type."""
-        return Rows(type, self.time, {n: self.columns[n].cast(t) for n, t in schema}, labels=self.labels)
-
-    def because(self, kind: TimeKind) -> pa.Array:
-        """Per match the list of its constituents: its events, then the intervals that it looked at."""
-        n, m = len(self.matches), len(self.tables)
-        types = [t.type.partition("(")[0] if t.type.startswith("Timer(") else t.type for t in self.tables]
-        size = m + len(self.checks)
-        times, ends, labels, attributes = [], [], [], []
-        for table, rows in zip(self.tables, self.matches.rows):
-            times.append(table.time[rows])
-            ends.append(np.zeros(n, np.int64))
-            assert table.labels is not None
-            labels.append(table.labels.take(rows).hex().cast(pa.string()))
-            attributes.append(attributes_of(table, rows))
-        for check in self.checks:
-            times.append(check.start)
-            ends.append(check.end)
-            labels.append(pa.nulls(n, pa.string()))
-            attributes.append(check.attributes)
-        role = pa.array(np.tile(np.arange(size), n))
-        by_match = np.arange(n * size).reshape(size, n).T.ravel()
-        made = Reasons(
-            np.arange(n + 1) * size,
-            pa.array([*self.pattern.rules[0].role_names, *(c.role for c in self.checks)]).take(role),
-            pa.array([*types, *(c.type for c in self.checks)]).take(role),
-            np.concatenate(times)[by_match],
-            pa.concat_arrays(labels).take(pa.array(by_match)),
-            pa.concat_arrays(attributes).take(pa.array(by_match)),
-            np.concatenate(ends)[by_match],
-            np.tile(np.arange(size) >= m, n),
-        )
-        return because_array(made, kind)
-
-
-class Derived(Protocol):
-    """What definitions that an operator runs together found in a call, rule after rule.
-
-    ``units``: the patterns of the stage, or the sequences, that it is of: the rules of ``units[i]`` have the numbers
-    from i on (several units have one rule each).
-    """
-
-    def __len__(self) -> int: ...
-
-    @property
-    def units(self) -> Sequence[Pattern | SequenceDefinition | TriggerDefinition | PipesDefinition]: ...
-
-    @property
-    def outputs(self) -> set[str]: ...
-
-    def parts(self, type: str) -> Sequence[Part]: ...
-
-    def part(self, rule: int) -> Part | None: ...
-
-    def rows_of(self, rule: int) -> slice: ...
-
-    def sheet(self, schema: Schema, kind: TimeKind, label: bool) -> pa.Table | None: ...
-
-
-class Part(Protocol):
-    """What one definition found in a call, in the order of time, place within the instant and rank.  ``place``: of the
-    definition; ``at``: per event (None: derived when the instant was complete)."""
-
-    columns: dict[str, Column]
-    labels: Labels | None
-
-    def __len__(self) -> int: ...
-
-    @property
-    def place(self) -> int: ...
-
-    @property
-    def time(self) -> np.ndarray: ...
-
-    @property
-    def at(self) -> np.ndarray | None: ...
-
-    def take(self, at: np.ndarray) -> Part: ...
-
-    def rows(self, type: str, schema: Schema) -> Rows: ...
-
-    def because(self, kind: TimeKind) -> pa.Array: ...
 
 
 class Parts(Mapping[str, "list[Part]"]):
-    """Found templates by type: cut when a type is asked for, as there may be thousands of types."""
+    """Blocks by type: cut when a type is asked for, as there may be thousands of types."""
 
-    def __init__(self, stage: Stage, found: Sequence[Derived], types: Collection[str]):
+    def __init__(self, stage: Stage, found: Sequence[Detected], types: Collection[str]):
         self._stage = stage
         self._types = types
-        made = {id(u): (f, number) for f in found for number, u in enumerate(f.units)}
-        self._found = [made.get(id(u)) for u in (*stage.patterns, *stage.sequences, *stage.triggers, *stage.pipes)]
+        made = {id(out): (f, number) for f in found for number, out in enumerate(f.block.outs)}
+        self._found = [made.get(id(out)) for out in stage.outs]
         self._cut: dict[str, list[Part]] = {}
 
-    def _makers(self, type: str) -> list[tuple[Derived, int]]:
-        """What the rules that define a type found: (template, number of the rule)."""
-        places = self._stage.makers.get(type, ())
-        return [(found[0], found[1] + number) for at, number in places if (found := self._found[at]) is not None]
+    def _makers(self, type: str) -> list[tuple[Detected, int]]:
+        """The blocks with rows of a type, and the number of the output in each."""
+        return [found for at in self._stage.makers.get(type, ()) if (found := self._found[at]) is not None]
 
     def __getitem__(self, type: str) -> list[Part]:
         if type not in self._types:
@@ -240,16 +52,13 @@ class Parts(Mapping[str, "list[Part]"]):
             self._cut[type] = parts
         return self._cut[type]
 
-    def alone(self, type: str) -> tuple[Derived, int] | None:
-        """The template and the number of the one rule that defines ``type``, if nobody filters what it finds."""
-        place = self._stage.sole.get(type)
-        if place is None or type not in self._types:
-            return None
-        found = self._found[place[0]]
-        return None if found is None else (found[0], found[1] + place[1])
+    def alone(self, type: str) -> tuple[Detected, int] | None:
+        """The block, and the number in it, of the one output that defines ``type``, if nobody filters its rows."""
+        number = self._stage.sole.get(type)
+        return None if number is None or type not in self._types else self._found[number]
 
     def _subscribed(self, type: str, part: Part) -> Part:
-        chosen = subscribed(self._stage, type, part.rows(type, self._stage.schemas[type]))
+        chosen = subscribed(self._stage, type, part.rows())
         return part if chosen is None else part.take(chosen)
 
     def __iter__(self) -> Iterator[str]:
@@ -354,7 +163,7 @@ def with_begun(rows: Rows, begun: Rows | None) -> Rows:
 
 
 def gather(
-    stage: Stage, found: Sequence[Derived], outside: Mapping[str, Rows], derived: Mapping[str, Rows]
+    stage: Stage, found: Sequence[Detected], outside: Mapping[str, Rows], derived: Mapping[str, Rows]
 ) -> TypeRows:
     """Cut what was found into types, and leave out what nobody subscribed to; ``derived``: the rows of nets."""
     parts = Parts(stage, found, stage.derived)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
@@ -19,16 +19,16 @@ import pyarrow as pa
 from occurs.errors import CheckpointProblem, OccursError
 from occurs.model.labels import Labels
 from occurs.model.types import Type
+from occurs.operators import contract
 from occurs.operators.columns import Column
 from occurs.operators.lasting.signals import Held
 from occurs.operators.lasting.values import Values
-from occurs.operators.logic.triggering import Kept as Watching
 from occurs.operators.rows import Rows
 
 if TYPE_CHECKING:
     from occurs.operators.lasting.network import Net
 
-VERSION = 1
+VERSION = 2
 #: before the checksum of a piece.  Pieces that were written before there were checksums begin as Arrow streams do.
 _CHECKED, _ARROW = b"OCCR", b"\xff\xff\xff\xff"
 
@@ -39,9 +39,8 @@ class State:
     of rows in ``pasts`` that the rule has consumed.  ``serials``: the next serial number per type.  ``frontier``: all
     instants up to here are done.  ``nets``: what nets keep, by the identity of the definition; ``saved``: the same of
     those that have not run since it was read, as tables.  ``waiting``: rows that are later than the frontier;
-    ``later``: the states of the segments of a stage that has several.  ``sequences``: tables of patterns over the order
-    of events, by the identity of the definition.  ``triggers``: what temporal triggers keep, by the identity of the
-    definition; ``triggered``: the same of those that have not run since it was read, as tables."""
+    ``later``: the states of the segments of a stage that has several.  ``kept``: the states of operators, by the
+    identity of the operator; ``loaded``: of those that have not run since the state was read, tables by definition."""
 
     pasts: dict[str, Rows]
     consumed: dict[tuple[int, str], np.ndarray]
@@ -51,27 +50,42 @@ class State:
     saved: dict[str, Mapping[str, pa.Table]] = field(default_factory=dict)
     waiting: dict[str, Rows] = field(default_factory=dict)
     later: list[State] = field(default_factory=list)
-    sequences: dict[str, Mapping[str, pa.Table]] = field(default_factory=dict)
-    triggers: dict[str, Watching] = field(default_factory=dict)
-    triggered: dict[str, Mapping[str, pa.Table]] = field(default_factory=dict)
+    kept: dict[str, contract.State] = field(default_factory=dict)
+    loaded: dict[str, Mapping[str, pa.Table]] = field(default_factory=dict)
 
     def copy(self) -> State:
         """The same state, which a call may go on from while this one stays as it is (rows and tables never change)."""
         return State(
             dict(self.pasts), dict(self.consumed), dict(self.serials), self.frontier,
             {d: k.fixed() for d, k in self.nets.items()}, dict(self.saved), dict(self.waiting),
-            [s.copy() for s in self.later], dict(self.sequences),
-            {d: kept.copy() for d, kept in self.triggers.items()}, dict(self.triggered),
+            [s.copy() for s in self.later], {o: kept.copy() for o, kept in self.kept.items()}, dict(self.loaded),
         )  # fmt: skip
 
     def rows(self) -> int:
         """How many rows the state holds."""
         nets = sum(k.net.rows(k.tables) for k in self.nets.values())
-        written = [*self.saved.values(), *self.sequences.values(), *self.triggered.values()]
+        written = [*self.saved.values(), *self.loaded.values()]
         saved = sum(len(t) for tables in written for t in tables.values())
-        nets += sum(k.size for k in self.triggers.values())
+        nets += sum(kept.size for kept in self.kept.values())
         waiting = sum(len(r) for r in self.waiting.values())
         return sum(len(r) for r in self.pasts.values()) + nets + saved + waiting + sum(s.rows() for s in self.later)
+
+    def tables(self) -> dict[str, Mapping[str, pa.Table]]:
+        """What operators keep, as tables by definition."""
+        return self.loaded | {d: tables for kept in self.kept.values() for d, tables in kept.tables().items()}
+
+    def unload(self, operators: Container[str]) -> None:
+        """Takes apart the states of other operators than these: their definitions run in another operator now."""
+        for identity in [o for o in self.kept if o not in operators]:
+            self.loaded |= self.kept.pop(identity).tables()
+
+    def of(self, operator: contract.Operator) -> contract.State:
+        """What an operator keeps: of the call before, restored, or fresh."""
+        kept = self.kept.get(operator.identity)
+        if kept is None:
+            saved = {d: self.loaded.pop(d) for d in operator.members if d in self.loaded}
+            kept = self.kept[operator.identity] = operator.restored(saved) if saved else operator.fresh()
+        return kept
 
 
 class Shared(Protocol):
@@ -122,11 +136,11 @@ def meta_from_ipc(data: bytes) -> dict[str, Any]:
         meta: dict[str, Any] = json.loads(from_ipc(data).column("meta")[0].as_py())
         version = meta["version"]
     if version != VERSION:
-        raise CheckpointProblem.of(
-            "bad-checkpoint",
-            f"the saved state has version {version}, but this Occurs reads version {VERSION}",
-            hint="use an empty state, or replay from history",
-        )
+        text = f"the saved state has version {version}, but this Occurs reads version {VERSION}"
+        if version == 1:
+            text = f"Occurs 0.1 wrote the saved state (version 1), but this Occurs reads version {VERSION}"
+        hint = "use an empty state, or replay from history"
+        raise CheckpointProblem.of("bad-checkpoint", text, hint=hint)
     return meta
 
 

@@ -1,4 +1,4 @@
-"""The contract between an operator, the plan that builds it and the engine that runs it (DESIGN.md, section 4).
+"""The contract between an operator, the plan that builds it and the engine that runs it (operators.md, section 1).
 
 A definition compiles to an :class:`Operator`.  The plan reads what the operator declares: its ports (the types that it
 reads), its outputs, and what besides rows can make it produce output.  The engine calls :meth:`Operator.advance` once
@@ -42,6 +42,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Enum, IntEnum
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -283,14 +284,14 @@ class Operator(ABC):
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     @property
+    def parts(self) -> Sequence[Operator]:
+        """The operators that were fused into this one, one per definition."""
+        return (self,)
+
+    @cached_property
     def members(self) -> tuple[str, ...]:
         """The identities of the definitions that it runs: their states are saved and restored one by one."""
-        return (self.identity,)
-
-    @property
-    def lines(self) -> Sequence[str]:
-        """What ``explain`` prints, a line per definition."""
-        return (f"{self.outs[0].type}: {self.words}",)
+        return tuple(part.identity for part in self.parts)
 
     def fresh(self) -> State:
         """The state before the first call."""

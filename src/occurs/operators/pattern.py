@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
@@ -118,20 +117,6 @@ class Pattern:
                 yield s.condition
         for _, expr, _ in self.outputs:
             yield expr
-
-    @cached_property
-    def defining(self) -> dict[str, list[int]]:
-        """The numbers of the rules that define a type."""
-        out: dict[str, list[int]] = {}
-        for number, info in enumerate(self.rules):
-            out.setdefault(info.output, []).append(number)
-        return out
-
-    @cached_property
-    def output_text(self) -> tuple[np.ndarray, np.ndarray]:
-        """The names of the types that the rules define, one behind the other: (bytes, length of each)."""
-        names = [info.output.encode() for info in self.rules]
-        return np.frombuffer(b"".join(names), np.uint8), np.array([len(name) for name in names], np.int64)
 
 
 @dataclass

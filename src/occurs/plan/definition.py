@@ -9,7 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from occurs.errors import Problem
+from occurs.model.time import TimeKind
 from occurs.model.types import Schema
+from occurs.operators.contract import Operator, Out
 from occurs.operators.pattern import Pattern
 from occurs.operators.timer import TimerSource
 from occurs.plan.graph import Node
@@ -18,6 +20,17 @@ from occurs.plan.keys import Choice, choices
 if TYPE_CHECKING:
     from occurs.operators.lasting.answers import Answer
     from occurs.operators.lasting.network import Net
+
+
+@dataclass(frozen=True)
+class Side:
+    """A side output: rows of ``type``, which users find under ``name``.  ``notices``: they report that an instance can
+    fire no more; otherwise they are partial matches that a guard ended."""
+
+    type: str
+    name: str
+    schema: Schema
+    notices: bool = False
 
 
 @dataclass(frozen=True)
@@ -36,6 +49,11 @@ class Definition(ABC):
     @abstractmethod
     def output(self) -> str:
         """The type it defines."""
+
+    @property
+    def sides(self) -> Sequence[Side]:
+        """Its side outputs; one of them may be the type that it defines."""
+        return ()
 
     @property
     @abstractmethod
@@ -94,6 +112,10 @@ class Definition(ABC):
     def form(self, schemas: Mapping[str, Schema]) -> Any:
         """What its saved tables mean, as a value for :func:`occurs.model.canonical.canonical`: tables saved under one
         form must not be read under another.  ``schemas``: of the types that it reads.  None: it keeps rows only."""
+        return None
+
+    def operator(self, schemas: Mapping[str, Schema], kind: TimeKind) -> Operator | None:
+        """What runs it over data of these schemas and this kind of time; None: the engine runs it in its own way."""
         return None
 
     @abstractmethod
@@ -218,6 +240,10 @@ class Named(Definition):
 
     def after(self, born: int) -> Self:
         return replace(self, since=born)
+
+    def out(self, schemas: Mapping[str, Schema]) -> Out:
+        """Its output."""
+        return Out(self.name, schemas[self.name], self.definition, self.at)
 
     def read_types(self, schemas: Mapping[str, Schema]) -> dict[str, list[tuple[str, str]]]:
         """The attributes of the types it reads."""

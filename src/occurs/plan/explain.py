@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from occurs.model.time import UNIT_MICROSECONDS, TimeKind
 from occurs.model.types import Type
+from occurs.operators.contract import Operator
 from occurs.operators.pattern import Absent, Pattern, Select
 from occurs.operators.sequential import Component
 from occurs.plan.definition import NetDefinition
@@ -59,8 +62,7 @@ def _explained(stage: Stage) -> str:
     lines.append("")
     lines.append("Evaluation order (definitions with the same number do not depend on each other):")
     for number, level in enumerate(stage.levels, 1):
-        for unit in level:
-            lines.append(f"  {number}. {_unit(unit)}")
+        lines += [f"  {number}. {line}" for line in _lines(level)]
     lines.append("")
     lines.append("State retention (how much of the past is kept):")
     kept = {t: back for t, back in sorted(stage.retention.items()) if back > 0}
@@ -103,16 +105,17 @@ def _type(stage: Stage, name: str) -> str:
     return f"  {name}({columns}){', intervals' if schema.lasting else ''}"
 
 
-def _unit(unit: Unit) -> str:
-    if isinstance(unit, NetDefinition):
-        return f"{unit.output}: {_NETS[unit.sort]}, from {', '.join(sorted(unit.reads))}; vectorised"
-    if isinstance(unit, SequenceDefinition):
-        return f"{unit.output}: pattern over {', '.join(sorted(unit.reads))}; runs in time order"
-    if isinstance(unit, TriggerDefinition):
-        return f"{unit.output}: trigger over {', '.join(sorted(unit.reads))}; {unit.operator.words}"
-    if isinstance(unit, PipesDefinition):
-        shown = " -> ".join(unit.boxes[:8]) + (" -> .." if len(unit.boxes) > 8 else "")
-        return f"{unit.output}: pipes over {', '.join(sorted(unit.reads))}: {shown}; {_by_rows(unit)}"
+def _lines(level: Sequence[Unit]) -> list[str]:
+    """A line per definition of a level in evaluation order, but one for rules that are alike, at its end."""
+    parts = [part for unit in level if isinstance(unit, Operator) for part in unit.parts]
+    lines = [(part.outs[0].place, f"{part.outs[0].type}: {part.words}") for part in parts]
+    nets = [unit for unit in level if isinstance(unit, NetDefinition)]
+    lines += [(unit.place, f"{unit.output}: {_NETS[unit.sort]}, from {', '.join(sorted(unit.reads))}; vectorised") for unit in nets]
+    rules = [unit for unit in level if isinstance(unit, Component | Pattern)]
+    return [line for _, line in sorted(lines)] + [_rules(unit) for unit in rules]
+
+
+def _rules(unit: Component | Pattern) -> str:
     if isinstance(unit, Component):
         names = ", ".join(dict.fromkeys(p.rules[0].output for p in unit.patterns))
         why = "reads its own detections" if unit.types else "consumes events"
@@ -124,11 +127,6 @@ def _unit(unit: Unit) -> str:
     shown = ", ".join(outputs[:4]) + (f" and {len(outputs) - 4} more" if len(outputs) > 4 else "")
     rules = f" ({len(unit.rules)} rules that differ only in constants)" if len(unit.rules) > 1 else ""
     return f"{shown}{rules}: {_steps(unit)}; vectorised"
-
-
-def _by_rows(unit: PipesDefinition) -> str:
-    names = ", ".join(f"`{n}`" for n in unit.loops)
-    return "vectorised" + (f", except {names}, which runs row by row" if names else "")
 
 
 def _steps(pattern: Pattern) -> str:

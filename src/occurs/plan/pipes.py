@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from occurs.errors import Span
+from occurs.model.time import TimeKind
 from occurs.model.types import Schema
+from occurs.operators.contract import Moves, Order, Port
 from occurs.plan.definition import Named
 
 if TYPE_CHECKING:
     from occurs.pipes.graph import Pipe
     from occurs.pipes.kinds import Kind
-    from occurs.pipes.reading import Reading
+    from occurs.pipes.process import Process
 
 
 @dataclass(frozen=True)
@@ -45,12 +46,26 @@ class PipesDefinition(Named):
     def reasoning(self, schemas: Mapping[str, Schema]) -> PipesDefinition:
         return replace(self, reasons=True)
 
-    @cached_property
-    def reading(self) -> Reading | None:
-        """What its items are made of, if that is asked for and the graph says it."""
-        from occurs.pipes.reading import reading_of  # brings in all processors
+    def operator(self, schemas: Mapping[str, Schema], kind: TimeKind) -> Process:
+        from occurs.pipes.process import Process  # brings in all processors
 
-        return reading_of(self.pipe) if self.reasons else None
+        shown = " -> ".join(self.boxes[:8]) + (" -> .." if len(self.boxes) > 8 else "")
+        names = ", ".join(f"`{n}`" for n in self.loops)
+        rows = f", except {names}, which runs row by row" if names else ""
+        return Process(
+            self.identity,
+            tuple(Port(t, order=Order.PLACE) for t in self.reads),
+            (self.out(schemas),),
+            self.pipe,
+            self.item,
+            kind,
+            self.about,
+            self.lines,
+            self.reasons,
+            born=self.born,
+            moves=frozenset({Moves.END}),
+            words=f"pipes over {', '.join(sorted(self.reads))}: {shown}; vectorised{rows}",
+        )
 
     def form(self, schemas: Mapping[str, Schema]) -> Any:
         kept = (self.identity, self.read_types(schemas))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from occurs.errors import Span
+from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
+from occurs.operators.contract import Moves, Order, Port
 from occurs.operators.sequences import tree
-from occurs.plan.definition import Named
+from occurs.operators.sequences.automaton import Automaton
+from occurs.plan.definition import Named, Side
 
 #: live partial matches that a definition may have, if nobody says how many
 MOST_INSTANCES = 10_000_000
@@ -42,6 +45,26 @@ class SequenceDefinition(Named):
     @property
     def row_by_row(self) -> bool:
         return self.single
+
+    @property
+    def sides(self) -> Sequence[Side]:
+        return [Side(self.name, self.ended, self.schema)] if self.ended else []
+
+    def operator(self, schemas: Mapping[str, Schema], kind: TimeKind) -> Automaton:
+        return Automaton(
+            self.identity,
+            tuple(Port(t, order=Order.PLACE) for t in self.reads),
+            (self.out(schemas),),
+            self.pattern,
+            {t: schemas.get(t, Schema()) for t in self.reads},
+            kind,
+            self.limit,
+            bool(self.ended),
+            self.reasons,
+            born=self.born,
+            moves=frozenset({Moves.CLOCK}) if self.timed else frozenset(),
+            words=f"pattern over {', '.join(sorted(self.reads))}; runs in time order",
+        )
 
     def form(self, schemas: Mapping[str, Schema]) -> Any:
         return self.pattern, self.read_types(schemas)

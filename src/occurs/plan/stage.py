@@ -10,20 +10,20 @@ from occurs.expr.tree import Expr, Ref
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.aggregate import Windowed
+from occurs.operators.contract import Moves, Operator, Order, Out
 from occurs.operators.pattern import Absent, Pattern, Select
 from occurs.operators.sequential import Component
 from occurs.operators.timer import TimerSource
 from occurs.operators.windows import KeyPart
 from occurs.plan.definition import Definition, NetDefinition, PatternDefinition
-from occurs.plan.graph import Order, order
+from occurs.plan.graph import Order as Graph
+from occurs.plan.graph import order
 from occurs.plan.keys import common_key
-from occurs.plan.pipes import PipesDefinition
-from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.templates import fuse
 from occurs.plan.triggers import TriggerDefinition
 
 #: what is evaluated at once
-Unit = Pattern | Component | NetDefinition | SequenceDefinition | TriggerDefinition | PipesDefinition
+Unit = Pattern | Component | NetDefinition | Operator
 
 
 @dataclass(frozen=True)
@@ -36,18 +36,14 @@ class Subscribed:
 
 @dataclass(frozen=True)
 class Stage:
-    """``levels``: what is evaluated together, level after level; ``completes``: per level the types that are complete
-    after it; ``retention``: per type the ticks of the past that are kept."""
+    """``retention``: per type the ticks of the past that are kept."""
 
     definitions: tuple[Definition, ...]
-    order: Order
-    levels: tuple[tuple[Unit, ...], ...]
-    completes: tuple[frozenset[str], ...]
+    order: Graph
     schemas: Mapping[str, Schema]
     inputs: frozenset[str]
     timers: tuple[TimerSource, ...]
     retention: Mapping[str, int]
-    domains: Mapping[tuple[str, str], str]
     kind: TimeKind
     subscribed: tuple[Subscribed, ...] = ()
     key: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -58,8 +54,7 @@ class Stage:
         names: dict[str, None] = {}
         for d in sorted(self.definitions, key=lambda d: d.place):
             names.setdefault(d.output, None)
-            if isinstance(d, TriggerDefinition) and d.never:
-                names.setdefault(d.never, None)
+            names.update((side.type, None) for side in d.sides)
         return tuple(names)
 
     @cached_property
@@ -73,12 +68,12 @@ class Stage:
     @cached_property
     def sides(self) -> Mapping[str, str]:
         """Reported types that are side outputs, to the names that users know them by."""
-        return {d.output: d.ended for d in self.sequences if d.ended}
+        return {side.type: side.name for d in self.definitions for side in d.sides if not side.notices}
 
     @cached_property
     def notices(self) -> Mapping[str, str]:
         """Side outputs with the notices of triggers that can fire no more, to the names of these."""
-        return {d.never: d.trigger for d in self.triggers if d.never}
+        return {side.type: side.name for d in self.definitions for side in d.sides if side.notices}
 
     @cached_property
     def found(self) -> tuple[str, ...]:
@@ -110,16 +105,56 @@ class Stage:
         return frozenset(t for d in self.definitions for t in d.reads)
 
     @cached_property
-    def patterns(self) -> tuple[Pattern, ...]:
-        """Everything that finds something: templates, and the rules of components."""
-        units = [u for level in self.levels for u in level]
-        found = [u.patterns if isinstance(u, Component) else (u,) for u in units if isinstance(u, Component | Pattern)]
-        return tuple(p for patterns in found for p in patterns)
+    def _laid(self) -> tuple[tuple[tuple[Unit, ...], ...], tuple[frozenset[str], ...]]:
+        return _units(self.definitions, self.order, self.schemas, self.kind)
+
+    @property
+    def levels(self) -> tuple[tuple[Unit, ...], ...]:
+        """What is evaluated together, level after level."""
+        return self._laid[0]
+
+    @property
+    def completes(self) -> tuple[frozenset[str], ...]:
+        """Per level the types that are complete after it."""
+        return self._laid[1]
 
     @cached_property
-    def sequences(self) -> tuple[SequenceDefinition, ...]:
-        """The patterns over the order of events."""
-        return tuple(d for d in self.definitions if isinstance(d, SequenceDefinition))
+    def units(self) -> tuple[Unit, ...]:
+        """What is evaluated, in order."""
+        return tuple(u for level in self.levels for u in level)
+
+    @cached_property
+    def operators(self) -> tuple[Operator, ...]:
+        return tuple(u for u in self.units if isinstance(u, Operator))
+
+    @cached_property
+    def patterns(self) -> tuple[Pattern, ...]:
+        """Templates, and the rules of components."""
+        found: list[Pattern] = []
+        for unit in self.units:
+            found += unit.patterns if isinstance(unit, Component) else [unit] if isinstance(unit, Pattern) else []
+        return tuple(found)
+
+    @cached_property
+    def rules(self) -> tuple[tuple[Out, ...], ...]:
+        """The outputs of every pattern: one per rule."""
+        schemas = self.schemas
+        return tuple(
+            tuple(Out(r.output, schemas[r.output], r.definition, r.place) for r in p.rules) for p in self.patterns
+        )
+
+    @cached_property
+    def outs(self) -> tuple[Out, ...]:
+        """The outputs of patterns and operators."""
+        return tuple(out for outs in (*self.rules, *(o.outs for o in self.operators)) for out in outs)
+
+    @cached_property
+    def domains(self) -> Mapping[tuple[str, str], str]:
+        """For every attribute that is equated with others the name of their common domain of values."""
+        return domains(
+            [d.pattern for d in self.definitions if isinstance(d, PatternDefinition)],
+            [p for u in self.sequential if u.by for p in u.patterns],
+        )
 
     @cached_property
     def triggers(self) -> tuple[TriggerDefinition, ...]:
@@ -127,34 +162,29 @@ class Stage:
         return tuple(d for d in self.definitions if isinstance(d, TriggerDefinition))
 
     @cached_property
-    def pipes(self) -> tuple[PipesDefinition, ...]:
-        """The definitions over pipes."""
-        return tuple(d for d in self.definitions if isinstance(d, PipesDefinition))
-
-    @cached_property
     def placed(self) -> frozenset[str]:
         """Types whose rows need a place within their instant over all types."""
-        read = frozenset(t for d in (*self.sequences, *self.pipes) for t in (*d.reads, d.output))
-        return read.union(*(d.placed for d in self.triggers))
+        read = {p.type for o in self.operators for p in o.ports if p.order is Order.PLACE or p.makers}
+        made = {out.type for o in self.operators if any(p.order is Order.PLACE for p in o.ports) for out in o.outs}
+        return frozenset(read | made)
 
     @cached_property
     def sequenced(self) -> frozenset[str]:
         """Types whose rows keep their sequence numbers."""
-        return frozenset(t for d in self.triggers for t in d.sequenced)
+        return frozenset(p.type for o in self.operators for p in o.ports if p.sequence)
 
     @cached_property
     def unordered(self) -> frozenset[str]:
-        """Types of the input whose rows of one time and sequence may come in any order: triggers alone read them, and
-        none asks which is the last."""
-        others = {t for d in self.definitions if not isinstance(d, TriggerDefinition) for t in d.reads}
-        others.update(self.defined, self.placed, *(d.positional for d in self.triggers))
-        return self.inputs - others - {s.type for s in self.subscribed}
+        """Types of the input whose rows of one time and sequence may arrive in any order: no reader depends on it."""
+        ordered = {p.type for o in self.operators for p in o.ports if p.order is not Order.ANY}
+        running = {name for o in self.operators for name in o.members}
+        others = {t for d in self.definitions if d.identity not in running for t in d.reads}
+        return self.inputs - ordered - others - self.placed - {*self.defined, *self.subscriptions}
 
     @cached_property
     def tables(self) -> frozenset[str]:
-        """Types whose rows are changes of tables.  One that says `truncate` (``op``) has no key and concerns every part
-        of what is split by a key."""
-        return frozenset(t for d in self.triggers for t in d.tables)
+        """Types with rows that have no key and concern every part of what is split by a key (`truncate` of a table)."""
+        return frozenset(p.type for o in self.operators for p in o.ports if p.everywhere)
 
     @cached_property
     def numbered(self) -> frozenset[str]:
@@ -164,7 +194,10 @@ class Stage:
     @cached_property
     def timed(self) -> bool:
         """Are there timers, so that something may happen where there are no rows at all?"""
-        return bool(self.timers) or any(d.timed for d in self.sequences) or any(d.timed for d in self.triggers)
+        return bool(self.timers) or self._moved(Moves.CLOCK)
+
+    def _moved(self, by: Moves) -> bool:
+        return any(by in o.moves for o in self.operators)
 
     @property
     def moved_by_clock(self) -> bool:
@@ -174,7 +207,7 @@ class Stage:
     @property
     def decided_by_end(self) -> bool:
         """Are there rows that only the end of the history decides?"""
-        return bool(self.nets) or bool(self.pipes)
+        return bool(self.nets) or self._moved(Moves.END)
 
     @cached_property
     def nets(self) -> Mapping[str, NetDefinition]:
@@ -189,25 +222,21 @@ class Stage:
         )
 
     @cached_property
-    def makers(self) -> Mapping[str, tuple[tuple[int, int], ...]]:
-        """Per defined type the (pattern, rule of the pattern) that define it, in evaluation order; sequences are
-        numbered behind the patterns, triggers and pipes behind these."""
-        found: dict[str, list[tuple[int, int, int]]] = {}
-        for at, p in enumerate(self.patterns):
-            for number, info in enumerate(p.rules):
-                found.setdefault(info.output, []).append((info.place, at, number))
-        for at, d in enumerate((*self.sequences, *self.triggers, *self.pipes), len(self.patterns)):
-            found.setdefault(d.output, []).append((d.place, at, 0))
-        return {t: tuple((at, number) for _, at, number in sorted(places)) for t, places in found.items()}
+    def makers(self) -> Mapping[str, tuple[int, ...]]:
+        """Per defined type the numbers of the outputs that define it, in evaluation order."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for number, out in enumerate(self.outs):
+            found.setdefault(out.type, []).append((out.place, number))
+        return {t: tuple(number for _, number in sorted(places)) for t, places in found.items()}
 
     @cached_property
-    def sole(self) -> Mapping[str, tuple[int, int]]:
-        """(pattern, rule of the pattern) of the types that one rule defines and no subscription filters."""
-        return {t: places[0] for t, places in self.makers.items() if len(places) == 1 and t not in self.filters}
+    def sole(self) -> Mapping[str, int]:
+        """The numbers of the outputs whose type no other output defines and no subscription filters."""
+        return {t: numbers[0] for t, numbers in self.makers.items() if len(numbers) == 1 and t not in self.filters}
 
     @cached_property
     def sequential(self) -> tuple[Component, ...]:
-        return tuple(u for level in self.levels for u in level if isinstance(u, Component))
+        return tuple(u for u in self.units if isinstance(u, Component))
 
 
 def make_stage(
@@ -229,20 +258,13 @@ def make_stage(
             timers[d.timer.name] = d.timer
         inputs |= set(d.reads)
     inputs |= {s.type for s in subscribed}
-    levels, completes = _units(definitions, graph)
     return Stage(
         tuple(definitions),
         graph,
-        levels,
-        completes,
         schemas,
         frozenset(inputs - set(timers)),
         tuple(timers.values()),
         retention,
-        domains(
-            [d.pattern for d in definitions if isinstance(d, PatternDefinition)],
-            [p for level in levels for u in level if isinstance(u, Component) and u.by for p in u.patterns],
-        ),
         kind,
         tuple(subscribed),
         dict(key or {}),
@@ -261,7 +283,7 @@ def with_births(stage: Stage, births: Mapping[str, int]) -> Stage:
 
 
 def _units(
-    definitions: Sequence[Definition], graph: Order
+    definitions: Sequence[Definition], graph: Graph, schemas: Mapping[str, Schema], kind: TimeKind
 ) -> tuple[tuple[tuple[Unit, ...], ...], tuple[frozenset[str], ...]]:
     """What is evaluated together, level by level, and the types that each level completes."""
 
@@ -290,13 +312,17 @@ def _units(
     for at, level in enumerate(graph.levels):
         free: list[Pattern] = []
         out: list[Unit] = []
+        alike: dict[type[Operator], list[Operator]] = {}
         for unit in level:
             number += 1
             if len(unit) == 1 and unit[0] in absorbed:
                 continue
             members = sorted((*unit, *guests.get(number, ())), key=place)
-            whole = (NetDefinition, SequenceDefinition, TriggerDefinition, PipesDefinition)
-            out += [d for i in members if isinstance(d := definitions[i], whole)]
+            out += [d for i in members if isinstance(d := definitions[i], NetDefinition)]
+            for i in members:
+                operator = definitions[i].operator(schemas, kind)
+                if operator is not None:
+                    alike.setdefault(type(operator), []).append(operator)
             rules = [d for i in members if isinstance(d := definitions[i], PatternDefinition)]
             patterns = [d.pattern for d in rules]
             types = frozenset(t for i in unit for t in graph.strict[i])
@@ -306,7 +332,8 @@ def _units(
                 free += patterns
             for i in members:
                 last[definitions[i].output] = at
-        levels.append((*out, *fuse(free)))
+        fused = [o for family, found in alike.items() for o in family.fuse(found)]
+        levels.append((*fused, *out, *fuse(free)))
     completes: list[set[str]] = [set() for _ in levels]
     for t, at in last.items():
         completes[at].add(t)

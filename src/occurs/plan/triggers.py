@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from occurs.errors import Span
+from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
-from occurs.operators.logic.triggering import Operator
-from occurs.plan.definition import Named
+from occurs.operators.contract import Moves, Order, Out, Port
+from occurs.operators.logic.trigger import Evaluator, Trigger
+from occurs.plan.definition import Named, Side
 
 
 @dataclass(frozen=True)
 class TriggerDefinition(Named):
-    """A temporal trigger: ``operator`` evaluates it.
+    """A temporal trigger: ``evaluator`` evaluates it.
 
     ``trigger``: its own name; ``generics``: its generic variables.  ``placed``: types whose rows have to say where they
     come from.  ``sequenced``: types whose rows have to bring their sequence numbers.  ``tables``: types whose rows are
@@ -23,8 +25,8 @@ class TriggerDefinition(Named):
 
     ``future``: it looks ahead, so that there may be instances that can fire no more.  ``never``: if it is not empty,
     the notices of these are a side output of this type, with the columns ``notices``: the generic variables.
-    ``thorough``: the operator that knows why a trigger fires; ``reasons``: is it asked why?  ``stateful``: does
-    ``operator`` go state by state, and not over whole columns?
+    ``thorough``: the evaluator that knows why a trigger fires; ``reasons``: is it asked why?  ``stateful``: does
+    ``evaluator`` go state by state, and not over whole columns?
 
     ``begins``: the types whose rows make instances, with the columns that must not be null; None: a query makes them.
 
@@ -33,7 +35,7 @@ class TriggerDefinition(Named):
     """
 
     trigger: str
-    operator: Operator
+    evaluator: Evaluator
     generics: tuple[tuple[str, Type], ...] = ()
     placed: frozenset[str] = frozenset()
     sequenced: frozenset[str] = frozenset()
@@ -43,7 +45,7 @@ class TriggerDefinition(Named):
     file: str | None = None
     span: Span | None = None
     size: str = "constant"
-    thorough: Operator | None = None
+    thorough: Evaluator | None = None
     stateful: bool = True
     reasons: bool = False
     future: bool = False
@@ -52,6 +54,26 @@ class TriggerDefinition(Named):
     begins: tuple[tuple[str, tuple[str, ...]], ...] | None = ()
     overlap: int | None = None
     whole: str = field(default="", compare=False)
+
+    @property
+    def sides(self) -> Sequence[Side]:
+        return [Side(self.never, self.trigger, self.notices, notices=True)] if self.never else []
+
+    def operator(self, schemas: Mapping[str, Schema], kind: TimeKind) -> Trigger:
+        notices = [Out(s.type, s.schema, s.type, self.at) for s in self.sides]
+        return Trigger(
+            self.identity,
+            tuple(self._port(t) for t in self.reads),
+            (self.out(schemas), *notices),
+            self.evaluator,
+            born=self.born,
+            moves=frozenset({Moves.CLOCK}) if self.timed else frozenset(),
+            words=f"trigger over {', '.join(sorted(self.reads))}; {self.evaluator.words}",
+        )
+
+    def _port(self, type: str) -> Port:
+        order = Order.TYPE if type in self.positional else Order.ANY
+        return Port(type, 0, order, type in self.sequenced, type in self.placed, type in self.tables)
 
     @property
     def tells(self) -> bool:
@@ -72,11 +94,11 @@ class TriggerDefinition(Named):
         return False
 
     def form(self, schemas: Mapping[str, Schema]) -> Any:
-        kept = (type(self.operator).__name__, self.text, self.read_types(schemas))
+        kept = (type(self.evaluator).__name__, self.text, self.read_types(schemas))
         return (*kept, "because") if self.reasons else kept
 
     def reasoning(self, schemas: Mapping[str, Schema]) -> TriggerDefinition:
-        return replace(self, operator=self.thorough or self.operator, stateful=True, reasons=True)
+        return replace(self, evaluator=self.thorough or self.evaluator, stateful=True, reasons=True)
 
     def noticing(self) -> TriggerDefinition:
         return replace(self, never=f"never {self.trigger}", notices=Schema(self.generics)) if self.future else self

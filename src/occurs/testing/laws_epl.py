@@ -21,6 +21,7 @@ from occurs.model.labels import Labels
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import Duration
 from occurs.operators.rows import Rows
+from occurs.operators.sequences.automaton import Automaton
 from occurs.operators.sequences.tree import At
 from occurs.plan.sequences import nodes
 from occurs.testing import laws
@@ -77,7 +78,8 @@ def forgetting(subject: Subject) -> bool:
     bounds = [w.bound for q in subject.part.queries for w in retention(q) if w.bound is not None]
     longest = max((int(subject.history.kind.convert(b) or 0) for b in bounds), default=0)
     step = until - start + longest + 10
-    if any(isinstance(n, At) for d in subject.stage.sequences for n in nodes(d.pattern.root)):
+    patterns = [part.pattern for o in subject.stage.operators for part in o.parts if isinstance(part, Automaton)]
+    if any(isinstance(n, At) for pattern in patterns for n in nodes(pattern.root)):
         # so that every period meets the same instants of a calendar that names seconds
         minute = int(subject.history.kind.convert(_MINUTE) or 1)
         step = -(-step // minute) * minute

@@ -217,4 +217,4 @@ def test_states_without_rows_are_made_piece_by_piece(monkeypatch: pytest.MonkeyP
     assert [(e.time, e.attributes["y"]) for e in found] == wanted
     assert len(wanted) > 10
     (definition,) = subject.stage.triggers
-    assert isinstance(definition.operator, columns_operator.Columns)
+    assert isinstance(definition.evaluator, columns_operator.Columns)

@@ -281,8 +281,7 @@ def take_over(engine: Engine, state: State, path: Path, new: Collection[str]) ->
 def _take_over(stage: Stage, state: State, path: Path, new: Collection[str]) -> None:
     for identity in new:
         state.saved.pop(identity, None)
-        state.sequences.pop(identity, None)
-        state.triggered.pop(identity, None)
+        state.loaded.pop(identity, None)
     for t, rows in state.waiting.items():
         if t in stage.inputs:
             state.waiting[t] = fitted(rows, stage.schemas[t], wanted_columns(path, t))

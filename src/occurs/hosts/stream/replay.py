@@ -53,11 +53,8 @@ def joined(old: State, engine: Engine, new: set[str]) -> State:
     out.nets = {d: kept for d, kept in found.nets.items() if d in new}
     out.saved = {d: kept.net.saved(kept.tables, kept.values) for d, kept in old.nets.items() if d not in new}
     out.saved |= {d: tables for d, tables in old.saved.items() if d not in new}
-    out.sequences = {d: tables for d, tables in found.sequences.items() if d in new}
-    out.sequences |= {d: tables for d, tables in old.sequences.items() if d not in new}
-    out.triggered = {d: kept.saved() for d, kept in found.triggers.items() if d in new}
-    out.triggered |= {d: tables for d, tables in old.triggered.items() if d not in new}
-    out.triggers = {d: kept for d, kept in old.triggers.items() if d not in new}
+    out.loaded = {d: tables for d, tables in found.tables().items() if d in new}
+    out.loaded |= {d: tables for d, tables in old.tables().items() if d not in new}
     names = engine.definitions
     for t, rows in found.pasts.items():
         assert rows.serial is not None

@@ -20,7 +20,7 @@ from occurs.languages.logic.running.trigger import Plain, Query, Trigger
 from occurs.languages.logic.semantics.text import parameters, sources
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
-from occurs.operators.logic.triggering import Operator
+from occurs.operators.logic.trigger import Evaluator
 from occurs.plan.keys import Choice
 
 #: columns of changes, beside those of their table
@@ -90,12 +90,12 @@ def _query(sql: str, known: Sources, analysis: Analysis) -> Query:
     return Query(sql, tables, clocked, constants, None if clocked else _plain(sql, known))
 
 
-def operator_of(trigger: Trigger) -> Operator:
+def operator_of(trigger: Trigger) -> Evaluator:
     """What evaluates a trigger."""
     return columns.operator_of(trigger) or General(trigger)
 
 
-def begins_of(trigger: Trigger, operator: Operator) -> tuple[tuple[str, tuple[str, ...]], ...] | None:
+def begins_of(trigger: Trigger, operator: Evaluator) -> tuple[tuple[str, tuple[str, ...]], ...] | None:
     """The types whose rows make instances, with the columns of the generic variables; None if a query makes them that
     looks at several rows."""
     if isinstance(operator, columns.Columns):

@@ -20,14 +20,14 @@ from occurs.languages.logic.kept import length
 from occurs.languages.logic.running.steps import ticks
 from occurs.languages.logic.running.trigger import Trigger
 from occurs.model.time import TimeKind
-from occurs.operators.logic.triggering import Operator
+from occurs.operators.logic.trigger import Evaluator
 
 
 class _Unbounded(Exception):
     """An operator looks further than any number of ticks."""
 
 
-def overlap(trigger: Trigger, operator: Operator) -> tuple[int | None, str]:
+def overlap(trigger: Trigger, operator: Evaluator) -> tuple[int | None, str]:
     """How many ticks before a firing the states may lie that it depends on; None, and the reason, if there is no such
     number."""
     if not trigger.continues:

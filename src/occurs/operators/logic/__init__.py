@@ -1,1 +1,1 @@
-"""Temporal triggers (temporal-logic.md): what evaluates one is an operator with the interface of :mod:`triggering`."""
+"""Temporal triggers (temporal-logic.md): what runs one is the operator of :mod:`.trigger`."""

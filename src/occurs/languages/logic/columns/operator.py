@@ -22,11 +22,12 @@ from occurs.languages.logic.columns.states import Batch, Chosen, Seen
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.columns import Column
+from occurs.operators.contract import Call
 from occurs.operators.logic import evaluation
 from occurs.operators.logic.evaluation import Memory, States
 from occurs.operators.logic.keys import plain as ranks
 from occurs.operators.logic.network import Network
-from occurs.operators.logic.triggering import Call, Firings
+from occurs.operators.logic.trigger import Firings
 from occurs.operators.rows import Rows
 
 #: states of `observing every` that are made at once
@@ -58,7 +59,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class Columns:
-    """An operator (:class:`occurs.operators.logic.triggering.Operator`).
+    """An evaluator (:class:`occurs.operators.logic.trigger.Evaluator`).
 
     ``name``: of the trigger; ``generics``, ``outputs`` with their types; ``emit``: the terms of the outputs (None: the
     generic variables).

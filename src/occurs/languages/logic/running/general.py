@@ -20,7 +20,8 @@ from occurs.languages.logic.running.states import Change, Read, State, Written, 
 from occurs.languages.logic.running.trigger import Trigger
 from occurs.model.types import Type
 from occurs.operators.columns import Column
-from occurs.operators.logic.triggering import Call, Firings, Reason
+from occurs.operators.contract import Call
+from occurs.operators.logic.trigger import Firings, Reason
 
 #: the rows of one time by type
 Group = dict[str, list[Written]]
@@ -28,7 +29,7 @@ Group = dict[str, list[Written]]
 
 @dataclass(frozen=True)
 class General:
-    """An operator (:class:`occurs.operators.logic.triggering.Operator`) for any trigger.  ``reasons``: it tells why."""
+    """An evaluator (:class:`occurs.operators.logic.trigger.Evaluator`) for any trigger.  ``reasons``: it tells why."""
 
     trigger: Trigger
     reasons: bool = False
@@ -56,7 +57,7 @@ class General:
 
     def advance(self, kept: Kept, call: Call) -> Firings:
         """The rows of a call, time by time."""
-        run = _Run(self.compiled, kept, call)
+        run = _Run(self.compiled, kept, call, self.reasons)
         plain = self.trigger.plain
         for time, group in _by_time(self.trigger, call):
             if plain:
@@ -99,8 +100,9 @@ def _by_time(trigger: Trigger, call: Call) -> Iterator[tuple[int, Group]]:
 class _Run:
     """One call."""
 
-    def __init__(self, compiled: Compiled, kept: Kept, call: Call) -> None:
+    def __init__(self, compiled: Compiled, kept: Kept, call: Call, reasons: bool) -> None:
         self.compiled, self.trigger, self.kept, self.call = compiled, compiled.trigger, kept, call
+        self.reasons = reasons
         self.found: list[tuple[int, Instance, tuple[Any, ...], int, Sequence[Reason]]] = []
         self.over: list[tuple[int, tuple[Any, ...]]] = []
         #: rows of tables that are written at the time at hand, if reasons are asked for
@@ -135,7 +137,7 @@ class _Run:
         changes: list[Change] = []
         touched: dict[Instance, None] = {}
         events: dict[str, Sequence[Any]] = {}
-        if self.call.reasons:
+        if self.reasons:
             self.wrote = {t: [w.row for w in rows] for t, rows in group.items() if t in kept.tables}
         of_input = not trigger.asks_who or any(not w.derived for rows in group.values() for w in rows)
         for name, rows in group.items():
@@ -220,9 +222,9 @@ class _Run:
             if instance.next_tick == time:
                 instance.next_tick += every
         since = time if instance.since is None else instance.since
-        fired = self.compiled.advance(instance, s, self.call.reasons)
+        fired = self.compiled.advance(instance, s, self.reasons)
         if fired:
-            reasons = self.compiled.reasons(instance, s) if self.call.reasons else ()
+            reasons = self.compiled.reasons(instance, s) if self.reasons else ()
             self.found.append((time, instance, self.compiled.given(instance, s), since, reasons))
         if instance.over:
             self.over.append((time, instance.generics))
@@ -258,7 +260,7 @@ class _Run:
             np.array([f[3] for f in found], np.int64),
             np.array([t for t, _ in over], np.int64),
             columns_of(trigger.generics, [g for _, g in over]),
-            [f[4] for f in found] if self.call.reasons else None,
+            [f[4] for f in found] if self.reasons else None,
             self.kept.counted(),
         )
 

@@ -1,33 +1,32 @@
-"""Pipes in an engine: their runs go on from call to call, their items are derived events (pipes.md, section 5)."""
+"""The operator of a definition over pipes: its run goes on from call to call, its items are derived events (pipes.md,
+section 5)."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from occurs.engine.outputs import because_array, table_of
-from occurs.engine.since import Since
-from occurs.engine.state import State
 from occurs.errors import InputProblem, Problem
-from occurs.model.labels import Labels, derived_labels
+from occurs.model.labels import Labels
 from occurs.model.textfile import LINE
 from occurs.model.time import Duration, TimeKind
-from occurs.model.types import Schema, Type
+from occurs.model.types import Type
 from occurs.operators.attributes import attributes_of
 from occurs.operators.columns import Column
-from occurs.operators.contract import Call, Reasons
+from occurs.operators.contract import Block, Call, Identity, Operator, Outcome, Own, Reasons, State
 from occurs.operators.merging import END, Stream, merged
-from occurs.operators.rows import Rows
 from occurs.pipes.engine import run as pipes
 from occurs.pipes.engine.columns import Col, Rec
 from occurs.pipes.engine.making import concat, from_arrow
+from occurs.pipes.graph import Pipe
+from occurs.pipes.kinds import Kind
 from occurs.pipes.outputs import columns
-from occurs.plan.pipes import PipesDefinition
+from occurs.pipes.reading import Reading, reading_of
 
 #: the saved table with the events that pending items speak of
 _SPOKEN = "spoken"
@@ -44,11 +43,9 @@ class Running:
     their number in all (``count``) and the ``first`` time are in every row.
     """
 
-    def __init__(self, definition: PipesDefinition, kind: TimeKind, labelled: bool) -> None:
-        reading = definition.reading
-        read = [] if reading is None else [reading.pipe]
-        self.run = pipes.open([definition.pipe, *read], kind=kind, about=definition.about)
-        self.labelled = labelled
+    def __init__(self, of: Process) -> None:
+        read = [] if of.reading is None else [of.reading.pipe]
+        self.run = pipes.open([of.pipe, *read], kind=of.kind, about=of.about)
         self.steps = 0
         self.spoken = _no_events()
         self.read = _NOTHING_READ
@@ -85,89 +82,118 @@ def _no_events() -> pa.Table:
     return pa.schema([*names.items(), ("attributes", pa.string())]).empty_table()
 
 
-@dataclass
-class Emitted:
-    """The items of a definition in a call, in their order.
+@dataclass(frozen=True, eq=False)
+class Process(Operator):
+    """The items of ``pipe``, which are of the type ``item``.
 
-    ``at``: the place of each within its instant.  ``events``: if labels are wanted, the events of this call and those
-    that are spoken of (as :class:`Running` has them); ``step`` and ``spoken``: for each item the row there of the event
-    that completed it (-1: the end of the history) and of the one that it speaks of.  ``made_of``: what it was made of.
+    ``about``: its rows say what event they speak of; ``lines``: types whose events are lines of files; ``because``:
+    constituents are wanted with their attributes.
     """
 
-    definition: PipesDefinition
-    columns: dict[str, Column]
+    pipe: Pipe
+    item: Kind
+    kind: TimeKind
+    about: bool = False
+    lines: frozenset[str] = frozenset()
+    because: bool = False
+
+    @cached_property
+    def reading(self) -> Reading | None:
+        """What its items are made of, if that is wanted and the graph says it."""
+        return reading_of(self.pipe) if self.because else None
+
+    def fresh(self) -> State:
+        return Own(self.identity, Running(self))
+
+    def restored(self, saved: Mapping[str, Mapping[str, pa.Table]]) -> State:
+        kept = Running(self)
+        kept.load(saved[self.identity])
+        return Own(self.identity, kept)
+
+    def advance(self, state: Own, call: Call) -> Outcome:
+        """The items that the new rows complete, and, if the history ends, those that the end decides."""
+        kept: Running = state.kept
+        stream = merged(call)
+        first, n = kept.steps, len(stream.time)
+        name = self.outs[0].type
+        try:
+            found = kept.run.advance(pipes.Batch(stream.time, _sources(stream, self.lines)))
+            if call.closing:
+                found = [_both(a, b) for a, b in zip(found, kept.run.close(call.frontier))]
+            items, *read = found
+            values = columns(items.value, self.item)
+        except InputProblem as error:
+            raise InputProblem([_of(p, name) for p in error.problems]) from error
+        kept.steps += n
+        at = np.full(len(items), END, np.int64)
+        inside = items.step < first + n
+        if n:
+            at[inside] = stream.at[np.maximum(items.step[inside] - first, 0)]
+        if self.about:
+            assert items.about_time is not None
+            values["about"] = Column(Type.TIMESTAMP if self.kind.timestamp else Type.INT, items.about_time, None)
+        block = Block(self.outs, items.time, values, at=at)
+        if call.labelled:
+            origin = self._origin(items, kept, stream, first, read)
+            block = replace(block, identity=origin.identity, reasons=origin.reasons)
+        return Outcome([block])
+
+    def _origin(
+        self, items: pipes.Emitted, kept: Running, stream: Stream, first: int, read: Sequence[pipes.Emitted]
+    ) -> Origin:
+        """What the items of a call come from; ``kept`` goes on.  ``read``: the new items of what they are made of, if
+        that is asked for."""
+        events = pa.concat_tables([kept.spoken, _events(stream, first, self.because)]).combine_chunks()
+        steps = events.column("step").to_numpy()
+        step = np.searchsorted(steps, items.step)
+        step[items.step >= first + len(stream.time)] = -1
+        spoken = np.searchsorted(steps, items.about)
+        needed = np.isin(steps, kept.run.state["boxes"].abouts())
+        made_of = None
+        if read:
+            assert self.reading is not None
+            made_of = _made_of(self.reading, items, read[0], kept, steps, first + len(stream.time))
+            needed |= np.isin(steps, kept.read.column("step").to_numpy())
+        kept.spoken = events.filter(pa.array(needed))
+        return Origin(events, items.time, step, spoken, made_of)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The events that items come from: those of this call and those that are spoken of, as :class:`Running` has them.
+
+    ``step`` and ``spoken``: for each item the row there of the event that completed it (-1: the end of the history) and
+    of the one that it speaks of; ``time``: of the item.  ``made_of``: what it was made of.
+    """
+
+    events: pa.Table
     time: np.ndarray
-    at: np.ndarray
-    labels: Labels | None = None
-    events: pa.Table | None = None
-    step: np.ndarray | None = None
-    spoken: np.ndarray | None = None
-    made_of: MadeOf | None = None
+    step: np.ndarray
+    spoken: np.ndarray
+    made_of: MadeOf | None
 
-    def __len__(self) -> int:
-        return len(self.time)
+    def identity(self) -> Identity:
+        """An item is known by the event of its step and the event that it speaks of.  What the end decides has no event
+        of a step, but a time."""
+        hi, lo = (self.events.column(n).to_numpy() for n in ("hi", "lo"))
+        ended = self.step < 0
+        parts = []
+        for rows in (np.where(ended, self.spoken, self.step), self.spoken):
+            parts.append(Labels(hi[rows], lo[rows]) if len(rows) else Labels(hi[:0], lo[:0]))
+        time = np.where(ended, self.time, 0)
+        return Identity(parts, values={"end": pa.array(time, pa.int64(), mask=~ended)} if ended.any() else {})
 
-    @property
-    def units(self) -> Sequence[PipesDefinition]:
-        return (self.definition,)
-
-    @property
-    def place(self) -> int:
-        return self.definition.place
-
-    @property
-    def outputs(self) -> set[str]:
-        return {self.definition.output}
-
-    def parts(self, type: str) -> list[Emitted]:
-        """All of it, if it defines ``type`` and there is anything."""
-        return [self] if len(self) and type == self.definition.output else []
-
-    def part(self, rule: int) -> Emitted | None:
-        """All of it, None if there is nothing."""
-        return self if len(self) else None
-
-    def rows_of(self, rule: int) -> slice:
-        """Where it stands."""
-        return slice(0, len(self))
-
-    def sheet(self, schema: Schema, kind: TimeKind, label: bool) -> pa.Table | None:
-        """As one table."""
-        labels = self.labels if label else None
-        return table_of(self.definition.output, self.time, self.columns, schema, kind, labels, None)
-
-    def take(self, at: np.ndarray) -> Emitted:
-        """Some of it."""
-        return replace(
-            self,
-            columns={n: c.take(at) for n, c in self.columns.items()},
-            time=self.time[at],
-            at=self.at[at],
-            labels=None if self.labels is None else self.labels.take(at),
-            step=None if self.step is None else self.step[at],
-            spoken=None if self.spoken is None else self.spoken[at],
-            made_of=None if self.made_of is None else self.made_of.take(at),
-        )
-
-    def rows(self, type: str, schema: Schema) -> Rows:
-        """The items as rows of their type."""
-        made = np.full(len(self), self.place, np.int32)
-        given = {n: self.columns[n].cast(t) for n, t in schema}
-        return Rows(type, self.time, given, labels=self.labels, derived=made, at=self.at)
-
-    def because(self, kind: TimeKind) -> pa.Array:
+    def reasons(self, chosen: np.ndarray) -> Reasons:
         """Per item the event that completed it (none at the end of a history), the one that it speaks of, and the items
         of its window, or the interval of all that it sums up."""
-        assert self.events is not None
-        assert self.step is not None
-        assert self.spoken is not None
-        n = len(self)
-        number, rows = np.tile(np.arange(n), 2), np.concatenate([self.step, self.spoken])
+        made_of = None if self.made_of is None else self.made_of.take(chosen)
+        n = len(chosen)
+        number, rows = np.tile(np.arange(n), 2), np.concatenate([self.step[chosen], self.spoken[chosen]])
         role = np.repeat(["step", "about"], n)
         order = np.repeat([0, 1], n)
         end, has_end = np.zeros(2 * n, np.int64), np.zeros(2 * n, np.bool_)
-        if self.made_of is not None:
-            more = self.made_of.listed()
+        if made_of is not None:
+            more = made_of.listed()
             number, rows = np.concatenate([number, more.number]), np.concatenate([rows, more.row])
             role, order = np.concatenate([role, more.role]), np.concatenate([order, 2 + more.place])
             end, has_end = np.concatenate([end, more.end]), np.concatenate([has_end, more.sums])
@@ -176,13 +202,13 @@ class Emitted:
         found = self.events.take(pa.array(rows[there]))
         labels = Labels(found.column("hi").to_numpy(), found.column("lo").to_numpy()).hex().cast(pa.string())
         text, time = found.column("attributes").combine_chunks(), found.column("time").to_numpy()
-        if self.made_of is not None and self.made_of.count is not None:
+        if made_of is not None and made_of.count is not None:
             sums = pa.array(has_end[there])
             labels = pc.if_else(sums, pa.scalar(None, pa.string()), labels)
-            counted = [f'{{"rows": {c}}}' for c in self.made_of.count[number[there]].tolist()]
+            counted = [f'{{"rows": {c}}}' for c in made_of.count[number[there]].tolist()]
             text = pc.if_else(sums, pa.array(counted, pa.string()), text)
-            time = np.where(has_end[there], self.made_of.first, time)
-        made = Reasons(
+            time = np.where(has_end[there], made_of.first, time)
+        return Reasons(
             np.searchsorted(number[there], np.arange(n + 1)),
             pa.array(role[there].tolist(), pa.string()),
             found.column("type").combine_chunks(),
@@ -192,7 +218,6 @@ class Emitted:
             end[there],
             has_end[there],
         )
-        return because_array(made, kind)
 
 
 @dataclass(frozen=True)
@@ -237,59 +262,9 @@ class _Listed:
     sums: np.ndarray
 
 
-def run(
-    definition: PipesDefinition,
-    tables: Mapping[str, Rows],
-    state: State,
-    start: int | None,
-    frontier: int,
-    kind: TimeKind,
-    labelled: bool,
-    closing: bool,
-) -> Emitted:
-    """The items that the new rows of ``tables`` complete, and, if ``closing``, those that the end decides; the state
-    goes on.  Raises InputProblem."""
-    kept = _kept(definition, state, kind, labelled)
-    given = tables if definition.born is None else Since(tables, definition.born)
-    new = {t: given[t] for t in definition.reads if t in given}
-    stream = merged(Call(new, state.frontier, frontier, start, kind))
-    first, n = kept.steps, len(stream.time)
-    try:
-        found = kept.run.advance(pipes.Batch(stream.time, _sources(stream, definition.lines)))
-        if closing:
-            found = [_both(a, b) for a, b in zip(found, kept.run.close(frontier))]
-        items, *read = found
-        values = columns(items.value, definition.item)
-    except InputProblem as error:
-        raise InputProblem([_of(p, definition.name) for p in error.problems]) from error
-    kept.steps += n
-    at = np.full(len(items), END, np.int64)
-    inside = items.step < first + n
-    if n:
-        at[inside] = stream.at[np.maximum(items.step[inside] - first, 0)]
-    if definition.about:
-        assert items.about_time is not None
-        values["about"] = Column(Type.TIMESTAMP if kind.timestamp else Type.INT, items.about_time, None)
-    made = Emitted(definition, values, items.time, at)
-    return _labelled(made, items, kept, stream, first, read) if labelled else made
-
-
 def _of(problem: Problem, definition: str) -> Problem:
     """A problem of a definition."""
     return replace(problem, definition=definition, message=f"`{definition}`: {problem.message}")
-
-
-def _kept(definition: PipesDefinition, state: State, kind: TimeKind, labelled: bool) -> Running:
-    """The run of the call before, restored, or fresh."""
-    identity = definition.identity
-    if identity in state.triggered:
-        restored = Running(definition, kind, labelled)
-        restored.load(state.triggered.pop(identity))
-        state.triggers[identity] = restored
-    if identity not in state.triggers:
-        state.triggers[identity] = Running(definition, kind, labelled)
-    found: Any = state.triggers[identity]
-    return found
 
 
 def _sources(stream: Stream, lines: Collection[str]) -> dict[str, tuple[np.ndarray, Col]]:
@@ -316,41 +291,11 @@ def _both(a: pipes.Emitted, b: pipes.Emitted) -> pipes.Emitted:
     return pipes.Emitted(concat([a.value, b.value]), step, time, spoken, about, b.ended)
 
 
-def _labelled(
-    made: Emitted, items: pipes.Emitted, kept: Running, stream: Stream, first: int, read: Sequence[pipes.Emitted]
-) -> Emitted:
-    """With labels: of the event of its step (the end: none) and of the event that it speaks of.  ``read``: the new
-    items of what it is made of, if that is asked for."""
-    events = pa.concat_tables([kept.spoken, _events(stream, first, made.definition.reasons)]).combine_chunks()
-    steps = events.column("step").to_numpy()
-    step = np.searchsorted(steps, items.step)
-    step[items.step >= first + len(stream.time)] = -1
-    spoken = np.searchsorted(steps, items.about)
-    hi, lo = (events.column(n).to_numpy() for n in ("hi", "lo"))
-    ended = step < 0
-    parts = []
-    for rows in (np.where(ended, spoken, step), spoken):
-        parts.append(Labels(hi[rows], lo[rows]) if len(rows) else Labels(hi[:0], lo[:0]))
-    # what the end decides has a constituent less
-    time = np.where(ended, items.time, 0)
-    values = {"end": pa.array(time, pa.int64(), mask=~ended)} if ended.any() else {}
-    made.labels = derived_labels(made.definition.identity, parts, None, values)
-    made.events, made.step, made.spoken = events, step, spoken
-    needed = np.isin(steps, kept.run.state["boxes"].abouts())
-    if read:
-        made.made_of = _made_of(made, items, read[0], kept, steps, first + len(stream.time))
-        needed |= np.isin(steps, kept.read.column("step").to_numpy())
-    kept.spoken = events.filter(pa.array(needed))
-    return made
-
-
 def _made_of(
-    made: Emitted, items: pipes.Emitted, new: pipes.Emitted, kept: Running, steps: np.ndarray, stop: int
+    reading: Reading, items: pipes.Emitted, new: pipes.Emitted, kept: Running, steps: np.ndarray, stop: int
 ) -> MadeOf:
     """What the items of a call are made of; ``kept.read`` goes on.  ``steps``: of the events at hand; ``stop``: behind
     the last event."""
-    reading = made.definition.reading
-    assert reading is not None
     old, known = kept.read, len(kept.read)
     there = new.step < stop  # what closing adds has no event
     step = np.concatenate([old.column("step").to_numpy(), new.step[there]])
