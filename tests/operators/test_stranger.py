@@ -1,0 +1,155 @@
+"""A family of operators and a language over it that live outside ``src/``: nothing of the product names them.
+
+Their folder is put beside the languages; their program then runs on its own and between rules of other languages, in
+one call, cut anywhere, through saved state, and pushed event by event.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import occurs
+import occurs.languages
+from occurs.engine.engine import Engine
+from occurs.errors import SyntaxProblem
+from occurs.hosts.local import history_rows
+from occurs.languages import language
+from occurs.model.history import InputOptions
+from occurs.program import Program
+
+FOLDER = str(Path(__file__).parent / "stranger")
+SUMMITS = "summit Highest of Reading.height per peak\n"
+TESLA = """
+define Twice(peak) from Highest(peak = $p) and last Highest(peak = $p) as Before within 50 s from Highest
+where peak = Highest.peak
+"""
+EPL = "insert into High select a.peak as peak, a.height as height from pattern [every a=Reading(height > 10)];"
+
+
+@pytest.fixture(autouse=True)
+def beside_the_languages(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(occurs.languages, "__path__", [*occurs.languages.__path__, FOLDER])
+    language._found.cache_clear()
+    yield
+    language._found.cache_clear()
+    for name in [n for n in sys.modules if "summits" in n]:
+        del sys.modules[name]
+
+
+def readings(seed: int, n: int = 60) -> pa.Table:
+    rng = random.Random(seed)
+    rows = [
+        {"time": rng.randrange(40), "peak": rng.choice("abc"), "height": rng.choice([None, *range(20)])}
+        for _ in range(n)
+    ]
+    schema = pa.schema([("time", pa.int64()), ("peak", pa.string()), ("height", pa.int64())])
+    return pa.Table.from_pylist(sorted(rows, key=lambda r: r["time"]), schema=schema)
+
+
+def by_hand(table: pa.Table) -> list[tuple[int, str, int]]:
+    """Rows of one time are in the order of their values (common.md, section 2)."""
+    rows = [(r["time"], -1 if r["height"] is None else r["height"], r["peak"]) for r in table.to_pylist()]
+    best: dict[str, int] = {}
+    out = []
+    for time, height, peak in sorted(rows):
+        if height > best.get(peak, -1):
+            best[peak] = height
+            out.append((time, peak, height))
+    return sorted(out)
+
+
+def found(rows: Any) -> list[tuple[int, str, int]]:
+    return sorted((r["time"], r["peak"], r["height"]) for r in rows)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_it_runs_in_process(seed: int) -> None:
+    table = readings(seed)
+    done = occurs.parse(SUMMITS, language="summits").detect({"Reading": table}, time_unit="s")
+    assert found(done["Highest"].to_pylist()) == by_hand(table)
+
+
+def test_every_row_has_a_label_and_says_why() -> None:
+    done = occurs.parse(SUMMITS, language="summits").detect({"Reading": readings(1)}, time_unit="s", because=True)
+    rows = done["Highest"].to_pylist()
+    assert len({r["label"] for r in rows}) == len(rows) > 3
+    assert all([c["role"] for c in r["because"]] == ["summit"] for r in rows)
+    assert all(r["because"][0]["time"] == r["time"] for r in rows)
+
+
+def test_its_problems_are_reported() -> None:
+    with pytest.raises(SyntaxProblem, match="is not a statement"):
+        occurs.parse("summit of nothing", language="summits").check()
+
+
+def test_the_plan_says_how_it_runs() -> None:
+    text = str(occurs.parse(SUMMITS, language="summits").explain({"Reading": readings(0)}))
+    assert "Highest: the summits of each key" in text
+    assert "split by key (Reading by peak)" in text
+
+
+def test_it_is_pushed() -> None:
+    table = readings(2)
+    live = occurs.parse(SUMMITS, language="summits").live(
+        {"Reading": {"peak": "string", "height": "int"}}, time_unit="s"
+    )
+    out = []
+    for row in table.to_pylist():
+        out += live.on_event("Reading", row.pop("time"), row)
+    out += live.close()
+    assert found(out) == by_hand(table)
+
+
+MIXED = {"summits": SUMMITS + "summit Above of High.height per peak\n", "epl": EPL, "tesla": TESLA}
+
+
+def answer(rules: Program, table: pa.Table, cuts: list[int], restart: bool) -> dict[str, list[str]]:
+    """What is found if the history is cut behind ``cuts``; ``restart``: every call goes on from saved state."""
+    history = rules.history({"Reading": table}, InputOptions(time_unit="s"))
+    stage = rules.plan(history.schemas, history.kind)
+    rows = history_rows(stage, history, True)
+    assert history.clock is not None
+    start, until = history.clock
+    engine = Engine(stage, labelled=True)
+    out: dict[str, list[str]] = {t: [] for t in stage.reported}
+    before = start - 1
+    for frontier in sorted({*cuts, until}):
+        part = {t: r.take(np.flatnonzero((r.time > before) & (r.time <= frontier))) for t, r in rows.items()}
+        done = engine.advance(part, frontier, start, closing=frontier == until)
+        for t in stage.reported:
+            out[t] += map(repr, done.table(t, label=True, because=True).to_pylist())
+        before = frontier
+        if restart:
+            engine = Engine.restore(stage, engine.save(), labelled=True)
+    return {t: sorted(rows) for t, rows in out.items()}
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("names", [("summits",), ("summits", "epl", "tesla")])
+def test_cuts_and_restarts_change_nothing(seed: int, names: tuple[str, ...]) -> None:
+    rules = Program([(MIXED[n] if len(names) > 1 else SUMMITS, None, n) for n in names])
+    table, rng = readings(seed), random.Random(seed)
+    whole = answer(rules, table, [], False)
+    assert all(whole.values())
+    for share in (0.3, 1):
+        assert answer(rules, table, [t for t in range(40) if rng.random() < share], restart=True) == whole
+
+
+def test_a_copy_of_its_state_never_follows() -> None:
+    rules = occurs.parse(SUMMITS, language="summits")
+    history = rules.history({"Reading": readings(3)}, InputOptions(time_unit="s"))
+    stage = rules.plan(history.schemas, history.kind)
+    rows, engine = history_rows(stage, history, False), Engine(stage)
+    assert history.clock is not None
+    kept = engine.state.copy()
+    first = engine.advance(rows, history.clock[1], history.clock[0]).table("Highest")
+    engine.state = kept
+    assert engine.advance(rows, history.clock[1], history.clock[0]).table("Highest") == first
