@@ -44,11 +44,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One error, warning or notice: what is wrong, where, and how to fix it (common.md, section 5).
+    """One error, warning or notice, with its place and a hint (common.md, section 5).
 
     Attributes:
         kind: The kind of problem, such as ``unknown-name``.  Programs should test the kind, not the message.
-        message: What is wrong.
+        message: The description of the problem.
         severity: ``error``, ``warning`` or ``notice``.
         file: The file of the rules or of the input.
         span: The place in the file.

@@ -86,5 +86,5 @@ def test_what_another_checkpoint_has_claimed_stays_refused(tmp_path: Path) -> No
 def test_a_directory_with_something_else_stays_refused(tmp_path: Path) -> None:
     (tmp_path / "cp").mkdir()
     (tmp_path / "cp" / "thesis.txt").touch()
-    with pytest.raises(CheckpointProblem, match="holds something else"):
+    with pytest.raises(CheckpointProblem, match="is not an Occurs checkpoint"):
         Checkpoint(str(tmp_path / "cp"))

@@ -149,6 +149,6 @@ def test_what_still_holds_is_told_beforehand(occurs, sea, spark):
     }  # fmt: skip
     os.remove(sea / "cp" / "closed")
     done = occurs(*follow)
-    assert (done.status, "--provisional must stay what it was" in done.err) == (2, True), done.err
+    assert (done.status, "--provisional cannot change" in done.err) == (2, True), done.err
     done = occurs(*follow, "--window", "10", "--step", "10")
     assert (done.status, "error[unsupported]" in done.err) == (2, True), done.err

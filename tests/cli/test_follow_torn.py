@@ -136,7 +136,7 @@ def test_constituents_are_asked_for_always_or_never(here, before, now):
     checkpoint.close()
     checkpoint = Checkpoint("cp")
     checkpoint.compare({**entry, "because": before})
-    with pytest.raises(CheckpointProblem, match="--because must stay what it was"):
+    with pytest.raises(CheckpointProblem, match="--because cannot change"):
         checkpoint.compare({**entry, "because": now})
     checkpoint.close()
 

@@ -51,7 +51,7 @@ class Commands(click.Group):
             hush_stdout()
             ctx.exit(0)
         except MemoryError:
-            click.echo("error[no-memory]: not enough memory; use fewer events or --host spark", err=True)
+            click.echo("error[no-memory]: not enough memory", err=True)
             ctx.exit(1)
         except Exception as error:
             if isinstance(error, click.ClickException | click.exceptions.Exit | click.Abort):

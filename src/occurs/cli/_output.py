@@ -166,7 +166,7 @@ def left_out(counts: Mapping[str, int]) -> None:
             click.echo(f"merged {counted(n, 'row')} of {name.removeprefix('coalesced: ')} with earlier ones", err=True)
     for name, n in counts.items():
         if name.startswith(("deletes of absent", "inserts of present", "rows without a key")):
-            click.echo(f"accepted: {n:,} {name}", err=True)
+            click.echo(f"accepted {n:,} {name}", err=True)
     nulls = {k.removeprefix("null: "): n for k, n in counts.items() if k.startswith("null: ")}
     if nulls:
         click.echo(f"rows with a null, which formulas ignore: {', '.join(f'{k}: {n:,}' for k, n in nulls.items())}",

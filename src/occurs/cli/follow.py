@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @_options.inputs(required=True, live=True)
 @_options.severity
 @click.option(
-    "--checkpoint", required=True, metavar="DIR", help="Directory that records the progress, so that a restart resumes."
+    "--checkpoint", required=True, metavar="DIR", help="Directory for progress and state; a restart resumes from it."
 )
 @click.option(
     "--out",
@@ -55,7 +55,9 @@ if TYPE_CHECKING:
     "--watermark", metavar="DURATION", help="How late an event may arrive, such as 10s or 5min.  [default: 0]"
 )
 @click.option(
-    "--trigger", metavar="DURATION", help="Time between micro-batches, such as 5s.  [default: 1s; none in a replay]"
+    "--trigger",
+    metavar="DURATION",
+    help="Time between micro-batches, such as 5s.  [default: 1s; a replay has no pauses]",
 )
 @click.option("--speed", type=float, metavar="X", help="Replay recorded events at X times their original speed.")
 @click.option("--metrics", metavar="PATH", help="Append one JSON object per micro-batch to PATH.")
@@ -191,7 +193,7 @@ def command(
         with line:
             went = follower.follow(checkpoint, outputs, session, metrics, line.show)
     except KeyboardInterrupt:  # while it was starting, or a second time
-        click.echo("stopped; the next start repeats the micro-batch that was not complete", err=True)
+        click.echo("stopped; the next start repeats the incomplete micro-batch", err=True)
         return
     if not went:
         click.echo(

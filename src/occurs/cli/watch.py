@@ -164,7 +164,7 @@ def _watch(
                         break
                     watcher.idle(stop.is_set)
     except KeyboardInterrupt:
-        click.echo("stopped; the next start resumes with the state that was not complete", err=True)
+        click.echo("stopped; the next start resumes after the last complete state", err=True)
     watcher.prune(now=True)
     _summary(watcher.figures, actions, time.monotonic() - began)
     if actions.tally.failed:

@@ -127,10 +127,14 @@ def needed(all_groups: list[Group], wanted: set[str]) -> list[Group]:
 
 
 class SparkDetections(Detections["DataFrame"]):
-    """What was found: type -> DataFrame, in evaluation order.  Evaluated when an action asks for it; the detections of
-    definitions that run together are computed once and cached until :meth:`unpersist`.
+    """The detections of a run on Spark: a mapping from each reported type to a DataFrame.
 
-    ``bad``: the rows left out, with reasons (None: there are none).
+    Spark computes a DataFrame when an action needs it.  The detections of definitions that run together are computed
+    once and cached until :meth:`unpersist`.
+
+    Attributes:
+        bad: The skipped rows with reasons; None if no row was skipped.
+        notices: The warnings and notices of the run.
     """
 
     def __init__(
@@ -192,17 +196,23 @@ class SparkDetections(Detections["DataFrame"]):
         return next((owner.wide.kind for owner in self._owners.values()), TIMESTAMP)
 
     def together(self, *types: str) -> DataFrame:
-        """The detections of several types (none named: all) in one DataFrame: ``type``, ``time``, ``end`` if one of
-        them lasts, and every attribute of any of them, null where a type has none of the name.  With many types much
-        faster than one after another.
+        """Return the detections of several types in one DataFrame, which is faster than one DataFrame per type.
 
-        Raises UsageProblem for a type that is not reported, and if an attribute is text here and a number there.
+        Args:
+            types: The types.  Without arguments, all reported types.
+
+        Returns:
+            A DataFrame with ``type``, ``time``, ``end`` (if some of the types are intervals) and every attribute of
+            these types, null for types that do not have it.
+
+        Raises:
+            UsageProblem: If a type is not reported, or if an attribute has different types in two event types.
         """
         chosen(tuple(self._owners), list(types))
         return side_by_side([(t, self._owners[t]) for t in types or self._owners])
 
     def unpersist(self) -> None:
-        """Free what is cached.  The DataFrames stay usable, and are then computed again."""
+        """Free the cached detections.  The DataFrames stay usable and are computed again when needed."""
         for frame in self._kept:
             frame.unpersist()
 

@@ -29,13 +29,18 @@ _BAD = pa.schema([*((n, pa.string()) for n in _TEXTS), ("row", pa.int64())])
 
 @dataclass
 class MicroBatch:
-    """``found``: the detections of every reported type, as the other hosts give them, in order of time.  ``late``: JSON
-    texts, a row each (if asked for).  ``bad``: reason, file, column, value, data, row.  ``timeouts``: per statement the
-    partial matches that guards ended, ``never``: per trigger when instances were found to be able to fire no more (if
-    asked for).
+    """The result of one micro-batch of a stream.
 
-    ``figures``: rows, bad, outside, empty (end = time), late, found; waiting, kept (rows held at the end), size (bytes
-    of state written), frontier and newest (ticks).  ``warnings``: definitions that could not take over their state.
+    Attributes:
+        found: The detections of every reported type, in time order.
+        late: The late rows as JSON texts, if requested.
+        bad: The skipped rows: reason, file, column, value, data, row.
+        figures: Counts of rows: ``rows`` read, ``bad``, ``outside``, ``empty`` intervals, ``late``, ``found``;
+            ``waiting`` and ``kept`` rows of state; ``size``, the bytes of state written; ``frontier`` and ``newest``,
+            in ticks.
+        timeouts: The partial matches that guards ended, by statement, if requested.
+        never: The triggers that can no longer fire, by trigger, if requested.
+        warnings: Warnings about definitions that could not restore their state.
     """
 
     found: dict[str, pa.Table]
@@ -49,8 +54,14 @@ class MicroBatch:
 
 @dataclass(frozen=True)
 class StreamQuery:
-    """One query that finds ``types``; ``frame``: its records, with output mode append.  ``sides``: side outputs, to the
-    names that users know them by; ``notices``: those with notices of triggers, to the names of these."""
+    """One streaming query with the detections of several types.
+
+    Attributes:
+        frame: The records of the query, a streaming DataFrame to write in output mode append.
+        types: The reported types.
+        sides: The types of side outputs, each with the name of its statement.
+        notices: The types of notices of triggers, each with the name of its trigger.
+    """
 
     frame: DataFrame
     layout: Layout
@@ -61,7 +72,7 @@ class StreamQuery:
     notices: Mapping[str, str] = field(default_factory=dict)
 
     def read(self, rows: pa.Table) -> MicroBatch:
-        """The records of a micro-batch (``frame.toArrow()`` inside ``foreachBatch``)."""
+        """Return the detections in the records of a micro-batch, ``frame.toArrow()`` inside ``foreachBatch``."""
         found: dict[int, list[pa.Table]] = {}
         figures: dict[str, int | None] = dict.fromkeys(_SUMS, 0)
         figures |= {"frontier": None, "newest": None}

@@ -114,13 +114,23 @@ def _prepare(frame: DataFrame, buckets: int) -> list[Problem]:
 
 
 class StreamDetections(Detections["DataFrame"]):
-    """What will be found: type -> streaming DataFrame, in evaluation order.  Start a query with its ``writeStream``,
-    output mode append.  Every query has an engine and a checkpoint of its own; with several types in one query
-    (:meth:`together`) they share them.
+    """The detections of a stream: a mapping from each reported type to a streaming DataFrame.
 
-    ``late``: the rows that come too late, with the columns of the input; ``bad``: the rows left out, with reasons (None
-    if they refuse the run).  Spark's query progress has under ``observedMetrics`` the figures ``occurs``.  Among them
-    ``begun_anew`` names definitions whose state in the checkpoint could not be taken over; it is null otherwise.
+    Start a query with ``writeStream`` of such a DataFrame, in output mode append.  Every query has its own engine and
+    checkpoint; the types of one query (:meth:`together`) share them.
+
+    Spark's query progress has the figures ``occurs`` under ``observedMetrics``.  Among them, ``begun_anew`` names the
+    definitions whose state in the checkpoint could not be restored; it is null otherwise.
+
+    Attributes:
+        late: The rows that arrived too late, with the columns of the input: a separate query.
+        bad: The skipped rows with reasons: a separate query; None if bad rows stop the run.
+
+    Examples:
+        ```python
+        found = program.detect(spark.readStream.schema(schema).json("events"), watermark="10 s")
+        query = found["Fire"].writeStream.option("checkpointLocation", "cp").start("fires")
+        ```
     """
 
     def __init__(
@@ -175,25 +185,34 @@ class StreamDetections(Detections["DataFrame"]):
         )
 
     def together(self, *types: str) -> DataFrame:
-        """The detections of several types (none named: all) in one DataFrame: ``type``, ``time``, if some of them last
-        ``end``, and every attribute of any of them, null where a type has none of the name.
+        """Return the detections of several types in one streaming DataFrame.
 
-        Raises UsageProblem for a type that is not reported, and if an attribute is text here and a number there.
+        Args:
+            types: The types.  Without arguments, all reported types.
+
+        Returns:
+            A streaming DataFrame with ``type``, ``time``, ``end`` (if some of the types are intervals) and every
+            attribute of these types, null for types that do not have it.
+
+        Raises:
+            UsageProblem: If a type is not reported, or if an attribute has different types in two event types.
         """
         chosen(self._reported, list(types))
         return self._shown(types or self._reported)
 
     @cached_property
     def never(self) -> DataFrame | None:
-        """Which temporal triggers (``type``) can fire no more, since when (``time``), with their generic variables: a
-        query of its own.  None: there are no such triggers."""
+        """The temporal triggers that can no longer fire: a separate query.
+
+        The columns are ``type``, ``time`` and the generic variables.  None if the program has no such triggers.
+        """
         if self._never is not None:
             return self._never().never
         return by_trigger(self._shown(tuple(self._notices), plain=True)) if self._notices else None
 
     @cached_property
     def late(self) -> DataFrame:
-        """The rows that come too late, as they came."""
+        """The rows that arrived too late, as they arrived: a separate query."""
         from pyspark.sql import functions as F
         from pyspark.sql import types as T
 
@@ -205,7 +224,7 @@ class StreamDetections(Detections["DataFrame"]):
 
     @cached_property
     def bad(self) -> DataFrame | None:
-        """The rows left out: reason, file, row, column, value, data."""
+        """The skipped rows (reason, file, row, column, value, data): a separate query."""
         from pyspark.sql import functions as F
 
         if not self._skip:
@@ -220,8 +239,16 @@ class StreamDetections(Detections["DataFrame"]):
         return rows.select(reason.alias("reason"), "file", "row", column.alias("column"), value.alias("value"), "data")
 
     def query(self, *, late: bool = False, control: DataFrame | None = None) -> StreamQuery:
-        """Everything in one query, for sinks that take micro-batches.  ``late``: with the rows that come too late.
-        ``control``: a streaming DataFrame of which a row says that nothing comes any more."""
+        """Return all detections in one query, for sinks that take whole micro-batches.
+
+        Args:
+            late: Include the rows that arrived too late.
+            control: A streaming DataFrame; its first row ends the input.
+
+        Returns:
+            The query.  Write its ``frame`` with ``foreachBatch`` in output mode append, and pass each micro-batch to
+            its ``read``.
+        """
         source: StreamSource = self._late_source() if late else self._source
         layout = self._layout((*self._reported, *self._sides, *self._notices), source, late=late)
         frame = observed(records_of(layout, source, control))
