@@ -88,7 +88,8 @@ def test_what_only_definitions_make_and_events_that_end_are_bad(sea):
     sources = read_sources(["bad.csv"], schemas=occurs_package.load("states.phen").declared)
     bad = [json.loads(r["__bad"]) for r in wide(sources, rows).to_pylist() if r["__state"] == 2]
     assert sorted((b["row"], b["found"][0]["r"]) for b in bad) == [
-        (1, "interval of a type that is declared as an event"), (2, "null holds"), (3, "row of a type that the rules derive"),
+        (1, "interval of a type that is declared as an event"), (2, "null holds"),
+        (3, "row of a type that the rules derive"),
         (4, "end before time"),
     ]  # fmt: skip
     with pytest.raises(InputProblem, match="row of a type that the rules derive"):

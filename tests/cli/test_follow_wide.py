@@ -130,7 +130,8 @@ def test_the_status_line():
     assert (entry["batch"], entry["lag"], entry["found"]) == (3, 10_000_000, {"Fire": 2})
     line = totals.line(TIMESTAMP)
     assert line.startswith("1,500 events (")
-    assert line.endswith("/s), 2 detections, frontier 2024-01-05 09:00:00 (lag 10.0 s), 7 buffered, 9 rows of state, 2 late")
+    text = "/s), 2 detections, frontier 2024-01-05 09:00:00 (lag 10.0 s), 7 buffered, 9 rows of state, 2 late"
+    assert line.endswith(text)
     totals.add(4, 0.5, done)
     assert totals.line(TIMESTAMP).startswith("3,000 events (")
     assert totals.rate > 0
