@@ -216,7 +216,7 @@ def test_other_heads_of_files() -> None:
     assert read(plain, "tables.cpn")[0] == read(TABLES, "tables.cpn")[0]
     _, notes = read(plain.replace(b'format="6"', b'format="2"'), "tables.cpn")
     assert [(n.severity, n.message) for n in notes] == [
-        ("notice", "generator: the file is of format 2, read as format 6")
+        ("notice", "generator: the file has format 2; it is read as format 6")
     ]
 
 

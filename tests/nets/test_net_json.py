@@ -191,8 +191,8 @@ def test_wrong_texts(change: Change, kind: str, message: str) -> None:
     ("value", "message"),
     [
         ({"case": "lots"}, "value.case: found 'lots', expected one of some, none, more"),
-        ({"case": "none", "value": None}, "value: `none` holds nothing"),
-        ({"case": "more"}, "value: `more` holds a value of L"),
+        ({"case": "none", "value": None}, "value: `none` cannot hold a value"),
+        ({"case": "more"}, "value: `more` must hold a value of L"),
         ({"case": "more", "value": ["1"]}, "value.value[0]: '1' is not a value of R (real)"),
         ({"case": "some", "value": {"x": 1}}, "value.value: unknown key `x`"),
     ],

@@ -51,7 +51,7 @@ def read(data: bytes, name: str) -> tuple[Net, tuple[Problem, ...]]:
     assert net is not None
     version = "".join(g.get("format") for g in root.all("generator"))
     if version not in ("", "6"):
-        found.note(f"generator: the file is of format {version}, read as format 6", root, "notice")
+        found.note(f"generator: the file has format {version}; it is read as format 6", root, "notice")
     made = _Reader(net, found).net(PurePath(name).stem)
     raise_problems(found.problems)
     return made, tuple(sorted(found.notes, key=Problem.sort_key))

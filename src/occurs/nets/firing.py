@@ -125,7 +125,7 @@ def fire(net: Net, marking: Marking, element: Element) -> Marking:
     """
     name, binding = element
     if name not in net.transitions:
-        raise UsageProblem.of("unknown-name", f"no transition `{name}` in {net.name}")
+        raise UsageProblem.of("unknown-name", f"the net {net.name} has no transition `{name}`")
     plan = plan_of(net, name)
     after = marking.copy()
     for holder, term in plan.takes:

@@ -86,7 +86,8 @@ def _read_case(found: Json, union: Union, at: At) -> Value:
         at.key("case").wrong(case, "one of " + ", ".join(n for n, _ in union.cases))
     held = union.case(case)
     if (held is None) == ("value" in given):
-        at.refuse("bad-value", f"`{case}` holds " + ("nothing" if held is None else f"a value of {held.name}"))
+        rule = "cannot hold a value" if held is None else f"must hold a value of {held.name}"
+        at.refuse("bad-value", f"`{case}` {rule}")
     return (case, () if held is None else read_value(given["value"], held, at.key("value")))
 
 

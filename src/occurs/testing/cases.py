@@ -1,9 +1,9 @@
-"""Text cases: rules, events and the expected detections in one Markdown file.
+"""Text cases: rules, events and expected detections in a Markdown file.
 
 A case is a heading of level two and the fenced blocks below it::
 
     ## W1 Overflow
-    Why the answer is what it is.
+    The reason for the expected answer.
     ```tesla
     define Overflow(Name) from WaterLevel(Level > 20) as WL where Name = WL.Name
     ```
@@ -14,14 +14,14 @@ A case is a heading of level two and the fenced blocks below it::
     Overflow@2(Name='Po')
     ```
 
-Instead of ``out`` there may be ``error`` with the kind of a problem.  ``options`` has lines ``name: value``: ``unit``
-(ms by default, ``timestamp`` for timestamps, ``none`` for ticks without a unit), ``start``, ``until`` (times as in
-events), ``partition`` (``Type.attribute, ...``).
+A case has a block ``out``, or a block ``error`` with the kind of the expected problem.  A block ``options`` has lines
+``name: value``: ``unit`` (by default ms; ``timestamp`` for timestamps, ``none`` for ticks without a unit), ``start``
+and ``until`` (times as in events), and ``partition`` (``Type.attribute, ...``).
 
-Events are ``Type@time#sequence(attribute=value, ...)`` between blanks; ``#sequence`` and the parentheses are optional.
-A time is a number of ticks, numbers with units (``1m30s``, ``-5s``; here ``m`` is a minute), or an ISO time
-(``2024-03-31T00:30:00Z``).  Values: ``null true false``, integers, floats, text in quotes, ``@`` with a time, and
-``[1|2]``, a list.  ``a.b`` is the value ``b`` in the record ``a``.
+Events are written ``Type@time#sequence(attribute=value, ...)`` and separated by blanks; ``#sequence`` and the
+parentheses are optional.  A time is a number of ticks, numbers with units (``1m30s``, ``-5s``; here ``m`` is a minute),
+or an ISO time (``2024-03-31T00:30:00Z``).  A value is ``null``, ``true``, ``false``, an integer, a float, a quoted
+string, ``@`` with a time, or a list ``[1|2]``.  ``a.b`` is the value ``b`` in the record ``a``.
 ``*n`` after an event repeats it, ``#`` at the start of a line begins a comment.
 """
 
@@ -55,7 +55,22 @@ class Time(int):
 
 @dataclass(frozen=True)
 class Case:
-    """One case: rules, the events in the order they are written, and what must come out."""
+    """A text case.
+
+    Attributes:
+        name: The heading of the case.
+        rules: The text of the rules.
+        events: The events, in the order in which they are written.
+        expected: The expected detections; None if a problem, or nothing, is expected.
+        error: The kind of the expected problem.
+        kind: The unit of times.
+        start: The start of the clock.
+        until: The end of the clock.
+        partition: For each type the attribute that is its partition key.
+        text: The prose of the case.
+        file: The file of the case.
+        line: The line of its heading.
+    """
 
     name: str
     rules: str
@@ -75,12 +90,16 @@ class Case:
         return self.name
 
     def occurrences(self) -> list[Occurrence]:
-        """The events as the reference semantics takes them."""
+        """Return the events as the input of the reference semantics."""
         return list(self.events)
 
     @cached_property
     def inputs(self) -> dict[str, Schema]:
-        """The observed schema of every type of event: attributes in the order of their first appearance."""
+        """The schema of each type of the events; attributes have the order of their first appearance.
+
+        Raises:
+            ValueError: An attribute has values of different types.
+        """
         found: dict[str, dict[str, Type]] = {}
         for event in self.events:
             schema = found.setdefault(event.type, {})
@@ -92,7 +111,10 @@ class Case:
         return {t: Schema(tuple(s.items())) for t, s in found.items()}
 
     def tables(self) -> dict[str, pa.Table]:
-        """One Arrow table per type: ``time``, ``sequence`` if any event of the case has one, the attributes."""
+        """Return the events as one Arrow table per type.
+
+        The columns are ``time``, ``sequence`` if an event of the case has one, and the attributes.
+        """
         time_type = arrow_type(Type.TIMESTAMP) if self.kind.timestamp else pa.int64()
         with_sequence = any(e.sequence is not None for e in self.events)
         out = {}
@@ -142,7 +164,18 @@ _REPEAT = re.compile(r"\*(\d+)")
 
 
 def parse_time(text: str, kind: TimeKind) -> int:
-    """Ticks of ``5``, ``1m30s``, ``-2h`` or an ISO time."""
+    """Parse a time: ``5``, ``1m30s``, ``-2h`` or an ISO time.
+
+    Args:
+        text: The time.
+        kind: The unit of the result.
+
+    Returns:
+        The time in ticks.
+
+    Raises:
+        ValueError: The text is not a time, or not a whole number of ticks.
+    """
     if re.match(r"-?\d{4}-\d\d-\d\d", text):
         at = datetime.fromisoformat(text)
         at = at.replace(tzinfo=UTC) if at.tzinfo is None else at
@@ -165,7 +198,22 @@ def _whole(micros: Fraction, kind: TimeKind, text: str) -> int:
 
 
 def parse_events(text: str, kind: TimeKind = KINDS["ms"]) -> list[Occurrence]:
-    """The events of a text in the notation of the module's head."""
+    """Parse events in the notation of text cases.
+
+    Args:
+        text: The events, as in a block ``in``.
+        kind: The unit of times.
+
+    Returns:
+        The events, in the order in which they are written.
+
+    Raises:
+        ValueError: The text cannot be parsed.
+
+    Examples:
+        >>> [(e.type, e.time, e.attributes) for e in parse_events("A@1(k='x') B@2")]
+        [('A', 1, {'k': 'x'}), ('B', 2, {})]
+    """
     text = "\n".join("" if line.lstrip().startswith("#") else line for line in text.splitlines())
     if text.strip() in ("", "(nothing)"):
         return []
@@ -218,7 +266,17 @@ def _number(bare: str) -> int | float:
 
 
 def load_cases(path: str | Path) -> list[Case]:
-    """All cases of a Markdown file, or of every ``*.md`` in a directory; ValueError names file and line."""
+    """Read the text cases of a Markdown file, or of all ``*.md`` files in a directory.
+
+    Args:
+        path: The file or directory.
+
+    Returns:
+        The cases, in the order of the files and of the text.
+
+    Raises:
+        ValueError: A case is wrong; the message names its file and line.
+    """
     return read_cases(Path(path), _case)
 
 
@@ -226,7 +284,18 @@ C = TypeVar("C")
 
 
 def read_cases(path: Path, case: Callable[[str, str, dict[str, str], str, int], C]) -> list[C]:
-    """``case`` of every section (heading, prose, blocks, file, line) with blocks; ValueError names file and line."""
+    """Read the sections of a Markdown file, or of all ``*.md`` files in a directory, as cases.
+
+    Args:
+        path: The file or directory.
+        case: Makes a case from the heading, prose, blocks, file and line of a section.
+
+    Returns:
+        A case for each section that has blocks.
+
+    Raises:
+        ValueError: A case is wrong; the message names its file and line.
+    """
     if path.is_dir():
         return [c for file in sorted(path.glob("*.md")) for c in read_cases(file, case)]
     cases = []
@@ -240,7 +309,7 @@ def read_cases(path: Path, case: Callable[[str, str, dict[str, str], str, int], 
 
 
 def sections(text: str) -> Iterator[tuple[str, int, str, dict[str, str]]]:
-    """(heading, line, prose, blocks by their word) of each section of level two."""
+    """Yield heading, line, prose and blocks (by their first word) of each section of level two."""
     heading, start = "", 0
     prose: list[str] = []
     blocks: dict[str, str] = {}

@@ -32,9 +32,14 @@ def splitmix64(count: int, state: int = 42) -> np.ndarray:
 
 
 def benchmark_events(count: int) -> pa.Table:
-    """The events of the TESLA benchmark (tesla.md section 9): ``time`` (ms), ``type`` (T1..T10), ``key``, ``v``.
+    """Generate the events of the TESLA benchmark (tesla.md section 9).
 
-    Event i has time i + 1; type, key and v come from three draws of splitmix64 with state 42.
+    Args:
+        count: The number of events.
+
+    Returns:
+        A table with the columns ``time`` (ms), ``type`` (T1 to T10), ``key`` and ``v``.  Event i has the time i + 1;
+        its type, key and v are three draws of splitmix64 with the state 42.
     """
     draws = (splitmix64(3 * count) >> np.uint64(33)).astype(np.int64).reshape(count, 3)
     types = pa.DictionaryArray.from_arrays(
@@ -51,7 +56,7 @@ def benchmark_events(count: int) -> pa.Table:
 
 
 def split_by_type(table: pa.Table) -> dict[str, pa.Table]:
-    """One table per value of the ``type`` column, without it; row order is kept."""
+    """Split a table by its ``type`` column into one table per type, without this column and in the same order."""
     types = table.column("type").to_numpy(zero_copy_only=False)
     rest = table.drop_columns(["type"])
     return {str(t): rest.filter(pa.array(types == t)) for t in np.unique(types)}
@@ -69,11 +74,21 @@ def bulk_events(
     disorder: int = 0,
     start: int = 0,
 ) -> pa.Table:
-    """``count`` events as one table: ``type``, ``time`` (int64 ticks), ``K`` (string), ``V`` (int), ``X`` (float).
+    """Generate many random events, for measurements.
 
-    ``keys`` is the number of keys, of which the r-th is drawn with weight ``r ** -skew``; ``per_instant`` the mean
-    number of simultaneous events; ``nulls`` the share of nulls in each attribute; ``disorder`` the greatest number of
-    places by which a row is moved from its place in time.
+    Args:
+        count: The number of events.
+        seed: Determines the events.
+        types: The types of events.
+        keys: The number of different keys.
+        skew: The r-th key is drawn with the weight ``r ** -skew``.
+        per_instant: The mean number of simultaneous events.
+        nulls: The share of nulls in each attribute.
+        disorder: The maximum number of places by which a row is moved out of the order of time.
+        start: The start of the history; the first event is one gap later.
+
+    Returns:
+        A table with the columns ``type``, ``time`` (int64 ticks), ``K`` (string), ``V`` (int) and ``X`` (float).
     """
     rng = np.random.default_rng(seed)
     gaps = (
@@ -125,7 +140,20 @@ def random_history(
     keys: int = 3,
     sequences: bool = False,
 ) -> list[Occurrence]:
-    """``size`` events at times 0..``span`` in no order, many simultaneous; an attribute ``K`` has few values."""
+    """Generate a small random history with many simultaneous events and few different values.
+
+    Args:
+        rng: The source of randomness.
+        schemas: The types of events.
+        size: The number of events.
+        span: The latest time; the earliest is 0.
+        nulls: The probability of a null.
+        keys: The number of different values of an attribute ``K``.
+        sequences: Whether events have sequence numbers.
+
+    Returns:
+        The events, not sorted.
+    """
     types = list(schemas)
     events = []
     for _ in range(size):
@@ -141,7 +169,13 @@ def random_history(
 
 
 def histories(schemas: Mapping[str, Schema], *, most: int = 25, span: int = 20) -> SearchStrategy[list[Occurrence]]:
-    """A hypothesis strategy of small histories, which shrink to few events with small times."""
+    """Return a Hypothesis strategy for small histories, which shrink to few events with small times.
+
+    Args:
+        schemas: The types of events.
+        most: The maximum number of events.
+        span: The latest time; the earliest is 0.
+    """
     from hypothesis import strategies as st
 
     values: dict[Type, SearchStrategy[Any]] = {
@@ -159,7 +193,16 @@ def histories(schemas: Mapping[str, Schema], *, most: int = 25, span: int = 20) 
 
 
 def cut(rng: random.Random, events: Iterable[Occurrence], most: int = 6) -> list[tuple[int, list[Occurrence]]]:
-    """A history cut between instants: (frontier, events up to it) pairs in order, also pieces without events."""
+    """Cut a history at random times into consecutive pieces; some pieces have no events.
+
+    Args:
+        rng: The source of randomness.
+        events: The history.
+        most: Limits the number of pieces.
+
+    Returns:
+        Pairs of a frontier and the events up to it that are in no earlier piece.
+    """
     rows = sorted(events, key=lambda e: e.time)
     if not rows:
         return [(0, [])]
@@ -174,5 +217,5 @@ def cut(rng: random.Random, events: Iterable[Occurrence], most: int = 6) -> list
 
 
 def shifted(events: Iterable[Occurrence], ticks: int, scale: int = 1) -> list[Occurrence]:
-    """The events with ``time * scale + ticks``."""
+    """Return the events with their times changed to ``time * scale + ticks``."""
     return [replace(e, time=e.time * scale + ticks) for e in events]
