@@ -198,7 +198,7 @@ def cut(rng: random.Random, events: Iterable[Occurrence], most: int = 6) -> list
     Args:
         rng: The source of randomness.
         events: The history.
-        most: Limits the number of pieces.
+        most: The maximum number of random cuts.
 
     Returns:
         Pairs of a frontier and the events up to it that are in no earlier piece.
