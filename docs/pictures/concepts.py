@@ -120,7 +120,7 @@ def frontier() -> Picture:
     p.rect(40, 62, at - 40, 176, colour="purple", fill="purple", round_=0, stroke=0)
     p.line([(at, 40), (at, 262)], colour="purple", stroke=2.4)
     p.text(at, 28, "frontier", anchor="middle", colour="purple", bold=True, size=15)
-    p.text(52, 82, "All events up to here have arrived.", size=13)
+    p.text(52, 82, "All events up to the frontier have arrived.", size=13)
     p.text(52, 101, "Results are final and have been written.", size=13)
     p.text(at + 14, 82, "Events may still arrive, in any order.", size=13)
     p.text(at + 14, 101, "Occurs holds them until the frontier passes them.", size=13)

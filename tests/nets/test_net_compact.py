@@ -100,7 +100,7 @@ def test_the_drawing_has_no_inscriptions_and_the_guards_of_events():
     net = net_of("every a=A(v > 5) -> b=B(v > a.v)")
     root = ElementTree.fromstring(draw(net, compact=True))
     kinds = Counter(t.get("class") for t in root.iter(f"{SVG}text"))
-    assert (kinds["says"], kinds["note"], kinds["guard"]) == (0, 0, 2)
+    assert (kinds["label"], kinds["note"], kinds["guard"]) == (0, 0, 2)
     assert {"[a_v > 5]", "[b_v > a_v]"} <= {t.text for t in root.iter(f"{SVG}text")}
     full = ElementTree.fromstring(draw(net))
     assert float(root.get("height")) < float(full.get("height")) / 2
