@@ -122,3 +122,20 @@ def test_the_script_draws_moves_and_tells(ships, kind, tmp_path):
     assert told["far"] == "1 in view"
     assert told["without trips"] == "8 in view"
     assert told["ticks"] >= 4
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="the script of the page runs in node")
+def test_the_script_draws_signals(ships, tmp_path):
+    height = pa.table({"time": [5, 25, 45], "Height": [1.5, None, 3.0], "Vessel": [1, 1, 1]})
+    line = Timeline.of(ships, TICKS, key="Vessel", inputs={"Sea": height, "Buoy": height}, signals=["Height"])
+    text = page(line.page())
+    [sea] = [lane for g in read(text)["groups"] for lane in g["lanes"] if lane["signal"] and lane["type"] == 0]
+    assert sea["values"] == [1.5, None, 3.0]
+    (tmp_path / "page.json").write_text(json.dumps(Read(text).scripts))
+    command = ["node", str(DRIVER), str(tmp_path / "page.json")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    # eleven rows as without signals, and two known values of each
+    assert told["shown"] == "15 in view"
+    assert {"Sea.Height", "Buoy.Height", "1.5", "3"} <= set(told["texts"])
