@@ -95,11 +95,19 @@ def functions() -> str:
         topics.setdefault(known.topic, []).append(known)
     out = []
     for topic, of in sorted(topics.items()):
-        out += [f"## {topic.capitalize()}\n", "| function | meaning | example | languages |", "| --- | --- | --- | --- |"]
+        out += [
+            f"## {topic.capitalize()}\n",
+            "| function | meaning | example | languages |",
+            "| --- | --- | --- | --- |",
+        ]
         for known in sorted(of, key=lambda k: k.name):
-            languages = ", ".join(f"{lang} (`{own}`)" if own != known.name else lang for lang, own in _languages(known.name))
+            languages = ", ".join(
+                f"{lang} (`{own}`)" if own != known.name else lang for lang, own in _languages(known.name)
+            )
             call, value = describe.example(known)
-            first = f'<span id="{known.name}">`{_cell(describe.signature(known))}`</span><br>{_cell(describe.types(known))}'
+            first = (
+                f'<span id="{known.name}">`{_cell(describe.signature(known))}`</span><br>{_cell(describe.types(known))}'
+            )
             out.append(f"| {first} | {_cell(known.doc)} | `{_cell(call)}` = `{_cell(value)}` | {languages} |")
         out.append("")
     return "\n".join(out)
@@ -136,7 +144,9 @@ def options() -> str:
     for key, (option, commands) in sorted(found.items()):
         spelled = " / ".join(f"`{o}`" for o in (*option.opts, *option.secondary_opts))
         info = option.get_help_record(context)
-        rows.append(f'| <span id="{key.lstrip("-")}">{spelled}</span> | {_cell(info[1] if info else "")} | {", ".join(commands)} |')
+        rows.append(
+            f'| <span id="{key.lstrip("-")}">{spelled}</span> | {_cell(info[1] if info else "")} | {", ".join(commands)} |'
+        )
     return "\n".join(rows) + "\n"
 
 

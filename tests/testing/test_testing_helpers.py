@@ -42,7 +42,7 @@ def test_times_in_text(text: str, unit: str, ticks: int) -> None:
 
 @pytest.mark.parametrize("text", ["A", "A@", "A@1(", "A@1(V)", "A@1(V=)", "A@1.5", "A@1q", "1@A"])
 def test_events_that_cannot_be_read(text: str) -> None:
-    with pytest.raises(ValueError, match="not an? "):
+    with pytest.raises(ValueError, match=r"not an? "):
         parse_events(text)
 
 

@@ -110,7 +110,10 @@ def _lines(level: Sequence[Unit]) -> list[str]:
     parts = [part for unit in level if isinstance(unit, Operator) for part in unit.parts]
     lines = [(part.outs[0].place, f"{part.outs[0].type}: {part.words}") for part in parts]
     nets = [unit for unit in level if isinstance(unit, NetDefinition)]
-    lines += [(unit.place, f"{unit.output}: {_NETS[unit.sort]}, from {', '.join(sorted(unit.reads))}; vectorised") for unit in nets]
+    lines += [
+        (unit.place, f"{unit.output}: {_NETS[unit.sort]}, from {', '.join(sorted(unit.reads))}; vectorised")
+        for unit in nets
+    ]
     rules = [unit for unit in level if isinstance(unit, Component | Pattern)]
     return [line for _, line in sorted(lines)] + [_rules(unit) for unit in rules]
 
