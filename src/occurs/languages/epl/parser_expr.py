@@ -82,7 +82,7 @@ class EplExpressions(SqlBuilder):
     def x_call(self, tree: Node) -> Expr:
         name = tree.children[0]
         if plain(name).lower() in AGGREGATES:
-            hint = "an expression reads single events: use abs, coalesce, min(a, b) or max(a, b)"
+            hint = "an expression reads single events; aggregate in a TESLA rule or in eSQL"
             raise self.refuse("unsupported", f"the aggregate `{name}` is not supported", name, hint)
         return super().x_call(tree)
 

@@ -13,7 +13,7 @@ Special = tuple[str, str | None, str | None, tuple[int, int]]
 
 _WINDOWS = "limit the duration of a pattern with `where timer:within(5 min)`"
 _JOINS = "relate events of several types with a pattern: `every a=A -> b=B(k = a.k)`"
-_ONE = "a statement only detects a pattern: count or group its detections in a further step"
+_ONE = "a statement only detects a pattern; count or group its detections in a TESLA rule or in eSQL"
 _CLAUSES = {
     "group": ("`group by`", _ONE),
     "having": ("`having`", _ONE),
@@ -58,7 +58,11 @@ def unsupported(piece: str, start: int, end: int, expected: set[str]) -> Special
     if word in ("copyfrom", "starttimestamp", "endtimestamp") and "_INHERITS" in expected:
         return _not_part(f"`{word}`", None, here)
     if text == "*" and (found := re.search(r"(?i)([\w$]+)\s*\($", before)):
-        return _not_part(f"the aggregate `{found[1]}`", "an expression reads single events", here)
+        return _not_part(
+            f"the aggregate `{found[1]}`",
+            "an expression reads single events; aggregate in a TESLA rule or in eSQL",
+            here,
+        )
     if text == "*" and re.search(r"(?i)\bselect\b.*,$", before, re.DOTALL):
         return "syntax", None, "`*` must be the only item, as in `select *`; otherwise list the items: `a.*, b.x`", here
     if text == "," and re.search(r"(?i)\bselect\s*\*$", before):
