@@ -34,7 +34,10 @@ def _unbounded(query: ResolvedQuery, source: Text) -> None:
     first = waiting[0].filter
     names = joined([f"`{_called(a)}`" for a in waiting])
     message = f"unbounded state: partial matches starting at {names} never expire"
-    hint = "limit the time of the next step, `.. -> (b=B where timer:within(5 min))`, or the number: `-[n]>`"
+    hint = (
+        "add a time limit to the next step, `.. -> (b=B where "
+        "timer:within(5 min))`, or limit the partial matches: `-[n]>`"
+    )
     source.warn("unbounded-state", message, (first.tag or first.type).span or first.span, hint)
 
 
