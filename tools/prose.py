@@ -39,6 +39,8 @@ class Pattern(NamedTuple):
     write: str
     hits: list[str]
     misses: list[str]
+    #: is it also a fault in the title of a section?
+    headings: bool
 
 
 class Piece(NamedTuple):
@@ -46,6 +48,7 @@ class Piece(NamedTuple):
 
     text: str
     lines: list[int]
+    heading: bool = False
 
     def line(self, at: int) -> int:
         return self.lines[min(self.text.count("\n", 0, at), len(self.lines) - 1)]
@@ -69,7 +72,14 @@ def patterns(path: Path = ROOT / "tools" / "prose.toml") -> list[Pattern]:
     """The phrases to avoid."""
     rows = tomllib.loads(path.read_text())["pattern"]
     return [
-        Pattern(re.compile(row["match"], re.IGNORECASE), row["why"], row["write"], row["hits"], row.get("misses", []))
+        Pattern(
+            re.compile(row["match"], re.IGNORECASE),
+            row["why"],
+            row["write"],
+            row["hits"],
+            row["misses"],
+            row.get("headings", True),
+        )
         for row in rows
     ]
 
@@ -97,7 +107,7 @@ def markdown(text: str) -> Iterator[Piece]:
             block.append(BLOCK.sub("", line).strip() if not line.lstrip().startswith("|") else line.strip())
             numbers.append(number)
             if line.startswith("#"):
-                yield from cells(block, numbers)
+                yield Piece(without_code(block[0]), numbers, heading=True)
                 block, numbers = [], []
     yield from cells(block, numbers)
 
@@ -131,7 +141,7 @@ def python(text: str, public: set[str]) -> Iterator[Piece]:
     named = dict(docstrings(tree))
     for node, name in named.items():
         if is_public(name, public):
-            yield from allowed(node, docstring_text(str(node.value)), source)
+            yield from allowed(node, docstring_text(node.value), source)
     yield from messages(tree, set(named), source)
 
 
@@ -161,10 +171,14 @@ def allowed(node: ast.AST, text: str, source: list[str]) -> Iterator[Piece]:
 
 def docstrings(node: ast.AST, name: str = "") -> Iterator[tuple[ast.Constant, str]]:
     """Each docstring in ``node`` with the name of its place: ``""`` for the module, ``Class.method``, ``COMMAND``."""
-    body = getattr(node, "body", None)
-    has = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-    if has and body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
-        yield body[0].value, COMMAND if is_command(node) else name
+    match node:
+        case (
+            ast.Module(body=[ast.Expr(ast.Constant(str()) as text), *_])
+            | ast.ClassDef(body=[ast.Expr(ast.Constant(str()) as text), *_])
+            | ast.FunctionDef(body=[ast.Expr(ast.Constant(str()) as text), *_])
+            | ast.AsyncFunctionDef(body=[ast.Expr(ast.Constant(str()) as text), *_])
+        ):
+            yield text, COMMAND if is_command(node) else name
     for child in ast.iter_child_nodes(node):
         inner = getattr(child, "name", None) if hasattr(child, "body") else None
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -238,7 +252,7 @@ def lint(path: Path, rules: list[Pattern], public: dict[Path, set[str]]) -> Iter
     for piece in pieces(path, public):
         for line, sentence in sentences(piece):
             found: list[tuple[re.Match[str], Pattern]] = []
-            for rule in rules:
+            for rule in rules if not piece.heading else [rule for rule in rules if rule.headings]:
                 match = rule.match.search(sentence)
                 if match and not any(match.start() < other.end() and other.start() < match.end() for other, _ in found):
                     found.append((match, rule))
@@ -246,9 +260,8 @@ def lint(path: Path, rules: list[Pattern], public: dict[Path, set[str]]) -> Iter
 
 
 def default_paths() -> list[Path]:
-    """The pages of the project, without the specifications, and its source."""
-    pages = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
-    return [*(page for page in pages if ROOT / "docs" / "spec" not in page.parents), ROOT / "src" / "occurs"]
+    """The pages of the project and its source."""
+    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md")), ROOT / "src" / "occurs"]
 
 
 def files(paths: list[Path]) -> list[Path]:
