@@ -62,7 +62,7 @@ def test_what_can_be_taken_without_loss_is():
     ("function", "said"),
     [
         (lambda a: 1 / a, "item 1 of Lift 'f': 0.0 makes `f` fail: ZeroDivisionError"),
-        (lambda a: "x" if a == 0 else a, "item 1 of Lift 'f': 'x' as result of `f` is not of type number"),
+        (lambda a: "x" if a == 0 else a, "item 1 of Lift 'f': 'x' as the result of `f` is not of type"),
     ],
 )
 def test_a_function_of_python_that_fails(function, said):

@@ -31,7 +31,7 @@ def by_rows(run: Callable[..., Any], name: str, gives: Sequence[Kind]) -> Callab
         try:
             kept = tuple(_result(v, k) for v, k in zip(results, gives))
         except Untaken as unfit:
-            raise Fault("bad-value", f"as result of `{name}` {unfit}", found) from unfit
+            raise Fault("bad-value", f"as the result of `{name}` {unfit}", found) from unfit
         return kept[0] if len(gives) == 1 else kept
 
     return apply

@@ -147,13 +147,13 @@ class _Rates:
             case tree.Cumulate(function="bag union"):
                 self.warn(node, "unbounded state: the bag grows with every item", _IN_A_WINDOW)
             case tree.Formula() if _pending(p):
-                self.warn(node, "the number of undecided verdicts depends on the items")
+                self.warn(node, "unbounded state: undecided verdicts are kept, and their number depends on the items")
             case tree.Last():
                 self.warn(node, "the last item is only known when the history ends, which never happens on a stream")
             case tree.Pack():
                 self.warn(
                     node,
-                    "the list grows until the guard is true",
+                    "unbounded state: the list grows until the guard is true",
                     "use a guard that becomes true after a limited number of items",
                 )
 

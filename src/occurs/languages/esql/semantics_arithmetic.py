@@ -104,7 +104,7 @@ def _before(a: Any, b: Any) -> bool:
     """``a < b``: of two numbers, or two texts (by code point)."""
     for value, other in ((a, b), (b, a)):
         if not number(value) and not isinstance(value, str):
-            raise Fault("bad-value", "cannot be compared by size", value)
+            raise Fault("bad-value", "cannot be ordered", value)
         if isinstance(value, str) != isinstance(other, str):
             raise Fault("bad-value", "cannot be compared with a value of another type", value)
     return bool(a < b)

@@ -87,7 +87,7 @@ class RuleChecks:
             return True
         aliases = [e.role for e in self.rule.roles if e.type.text == name]
         if aliases:
-            hint = "here it is called " + " or ".join(f"`{a}`" for a in aliases)
+            hint = "in this rule it is called " + " or ".join(f"`{a}`" for a in aliases)
         strange = [e.type.text for e in self.rule.roles if self.catalogue.get(e.type.text) is None]
         if hint is None and self.catalogue.get(name) is not None and (near := nearest(name, strange)):
             hint = f"`{near[0]}` is not declared: did you mean `{name}` there?"

@@ -181,7 +181,7 @@ class RuleTypes:
             self.source.report("type-mismatch", message, span, None)
         else:
             message = f"`{name}` of `{self.rule.type}` is {_named(kind)} here, but {_named(target)} in another rule"
-            self.source.report("schema-conflict", message, span, "only int widens, to float")
+            self.source.report("schema-conflict", message, span, "only int is converted, to float")
 
     def durations(self) -> None:
         """Report durations that do not go with the kind of time, warn of those that are not whole."""

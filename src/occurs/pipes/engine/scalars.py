@@ -105,7 +105,7 @@ def _ordered(f: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     def apply(a: Any, b: Any) -> bool:
         for one, other in ((a, b), (b, a)):
             if not number(one) and not isinstance(one, str):
-                raise Fault("bad-value", "cannot be compared by size", one)
+                raise Fault("bad-value", "cannot be ordered", one)
             if isinstance(one, str) is not isinstance(other, str):
                 raise Fault("bad-value", "cannot be compared with a value of another type", one)
         return f(a, b)
