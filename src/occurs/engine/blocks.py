@@ -28,7 +28,9 @@ class Detected:
 
     @classmethod
     def of(cls, block: Block, labelled: bool) -> Detected:
-        return cls(block, labels_of(block) if labelled else None)
+        if not labelled:
+            return cls(block)
+        return cls(block, labels_of(block) if block.labels is None else block.labels)
 
     def __len__(self) -> int:
         return len(self.block)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from occurs.engine.blocks import Detected, Part, labels_of
+from occurs.engine.blocks import Detected, Part
 from occurs.engine.chain import Chain
 from occurs.engine.ledger import Ledger
 from occurs.engine.nets import Nets
@@ -21,16 +21,10 @@ from occurs.errors import CheckpointProblem
 from occurs.model.labels import Labels, derived_labels
 from occurs.model.types import Schema
 from occurs.operators.candidates import FIRST_TICK
-from occurs.operators.checked import checked
-from occurs.operators.contract import Call, Operator, Outcome, Port
-from occurs.operators.frame import Frame
+from occurs.operators.contract import Call, Operator, Outcome
 from occurs.operators.keycodes import KeyCodes
 from occurs.operators.merging import INSTANT
-from occurs.operators.pattern import Matches, Pattern
 from occurs.operators.rows import Rows
-from occurs.operators.run import Run
-from occurs.operators.selected import block_of
-from occurs.operators.sequential import Component, Waves
 from occurs.operators.timer import TimerSource
 from occurs.plan.definition import NetDefinition
 from occurs.plan.segments import Segment, segments
@@ -58,15 +52,10 @@ class Engine:
         self.complete: dict[str, int] = {}
         self.codes = KeyCodes()
         self._nets = Nets(stage)
-        self._outs = {id(p): outs for p, outs in zip(stage.patterns, stage.rules, strict=True)}
         #: types handed on whose rows need a place within their instant
         self._placed = frozenset() if segment is None else segment.placed
         self._with_place = stage.placed | self._placed
         self._read_types = stage.row_types
-        fed_back = {t for c in stage.sequential for t in c.types}
-        #: what feeds itself has lost its places; what it derives, and what is taken, is in the tables before its level
-        self._unplaced = fed_back - self._takes
-        self._in_tables = fed_back | self._takes
         #: the first definition, in evaluation order, of every type
         self._first = {d.output: d.place for d in sorted(stage.definitions, key=lambda d: d.place, reverse=True)}
         #: types that may come in, and those that come from nowhere but the definitions
@@ -168,34 +157,31 @@ class Engine:
         lasting: dict[str, Rows] = {}
         begun: dict[str, Rows] = {}
         nets = self._nets.call(self.state, frontier, closing)
-        frames: dict[int | None, Frame] = {None: Frame(tables, self.codes, stage.domains, stage.kind)}
+        consumed: dict[tuple[int, str], np.ndarray] = {}
+        cut: dict[int, Since] = {}
         for level, completes in zip(stage.levels, stage.completes):
             made: list[Detected] = []
             for unit in level:
-                if isinstance(unit, Operator):
-                    given = {p.type: self._shown(p, tables, found, outside) for p in unit.ports}
-                    outcome = self._operate(unit, given, frontier, start, closing)
-                    made += [Detected.of(block, self.labelled) for block in outcome.blocks]
-                    counts |= {what: max(n, counts.get(what, 0)) for what, n in outcome.counts.items()}
-                    continue
                 if isinstance(unit, NetDefinition):
                     lasting[unit.output], open = nets.run(unit, tables, self.labelled)
                     if open is not None:
                         begun[unit.output] = open
                     continue
-                if unit.born not in frames:
-                    assert unit.born is not None
-                    frames[unit.born] = replace(frames[None], tables=Since(tables, unit.born))
-                frame = frames[unit.born]
-                if isinstance(unit, Component):
-                    for t in unit.types:
-                        tables[t] = self._with_past(t, self._derived_rows(t, found, outside.get(t)))
-                    made += self._component(unit, frame, tables)
-                else:
-                    made += self._pattern(unit, frame)
+                given: Mapping[str, Rows] = tables
+                if unit.feeds_back:
+                    so_far = {t: self._derived_rows(t, found, outside.get(t)) for t in unit.feeds_back}
+                    given = {**tables, **{t: self._behind_past(t, rows, None) for t, rows in so_far.items()}}
+                if unit.born is not None:
+                    # cut once for all that were added at the same time
+                    shared = cut.setdefault(unit.born, Since(tables, unit.born))
+                    given = Since(given, unit.born) if unit.feeds_back else shared
+                outcome = self._operate(unit, given, frontier, start, closing)
+                made += [Detected.of(block, self.labelled) for block in outcome.blocks]
+                counts |= {what: max(n, counts.get(what, 0)) for what, n in outcome.counts.items()}
+                consumed |= outcome.consumed
             found.add(made)
             for t in completes:
-                if t in self._read_types and t not in self._in_tables:
+                if t in self._read_types and t not in self._takes:
                     rows = lasting[t] if t in lasting else self._derived_rows(t, found, outside.get(t))
                     if t in stage.placed and rows.at is None:
                         rows = self._of_the_instant(t, rows)
@@ -206,6 +192,10 @@ class Engine:
             self.handed[t] = lasting[t] if t in lasting else self._new_rows(t, tables, found, outside)
             if t in self._placed and self.handed[t].at is None:
                 self.handed[t] = self._of_the_instant(t, self.handed[t])
+        for (rule, t), gone in consumed.items():
+            serial = tables[t].serial
+            assert serial is not None
+            self.state.consumed[(rule, t)] = serial[len(serial) - len(gone) :][gone]
         self._keep(tables, frontier)
         self.state.frontier = frontier
         result = gather(stage, found.all, outside, {t: with_begun(r, begun.get(t)) for t, r in lasting.items()})
@@ -240,27 +230,20 @@ class Engine:
             return tables[type].slice(tables[type].new)
         return self._derived_rows(type, found, outside.get(type))
 
-    def _shown(self, port: Port, tables: Mapping[str, Rows], found: Made, outside: Mapping[str, Rows]) -> Rows:
-        """The rows of a port: the past that it keeps, and the new ones."""
-        if port.type in self._unplaced:
-            return self._derived_rows(port.type, found, outside.get(port.type))
-        # without a past as they are: what one reader has made of them serves the next
-        rows = tables[port.type]
-        if port.keep or not rows.new:
-            return rows
-        return rows.slice(rows.new)
-
     def _operate(
-        self, operator: Operator, given: Mapping[str, Rows], frontier: int, start: int | None, closing: bool
+        self, operator: Operator, tables: Mapping[str, Rows], frontier: int, start: int | None, closing: bool
     ) -> Outcome:
         """A call of an operator."""
         since, born = self.state.frontier, operator.born
         if born is not None:
-            given = Since(given, born)
             start = born if start is None else max(start, born)
             since = born if since is None else max(since, born)
-        call = Call(given, since, frontier, start, self.stage.kind, closing, self.labelled)
-        return operator.advance(self.state.of(operator), call)
+        state, stage = self.state, self.stage
+        given = {port.type: tables[port.type] for port in operator.ports}
+        call = Call(
+            given, since, frontier, start, stage.kind, closing, self.labelled, self.codes, stage.domains, state.consumed
+        )
+        return operator.advance(state.of(operator), call)
 
     def _with_places(self, new: Mapping[str, Rows]) -> dict[str, Rows]:
         """The rows that come in, with their places within an instant where those are asked for."""
@@ -292,8 +275,12 @@ class Engine:
     def _with_past(self, type: str, rows: Rows) -> Rows:
         """The past and the new rows of a type, with serial numbers."""
         next_serial = self.state.serials.get(type, 0)
-        serial = np.arange(next_serial, next_serial + len(rows))
         self.state.serials[type] = next_serial + len(rows)
+        return self._behind_past(type, rows, next_serial)
+
+    def _behind_past(self, type: str, rows: Rows, first: int | None) -> Rows:
+        """The past and the new rows of a type, these with serial numbers from ``first`` on (None: -1)."""
+        serial = np.full(len(rows), -1) if first is None else np.arange(first, first + len(rows))
         # once per type and call: `replace` takes several times as long
         rows = Rows(rows.type, rows.time, rows.columns, rows.new, serial, rows.labels, rows.derived, rows.at)
         past = self.state.pasts.get(type)
@@ -301,48 +288,6 @@ class Engine:
             rows.new = 0
             return rows
         return concat_rows([past, rows], len(past))
-
-    # -- units -------------------------------------------------------------------------------------------------------
-    def _pattern(self, pattern: Pattern, frame: Frame) -> list[Detected]:
-        run = Run(pattern, frame)
-        done = run.all()
-        if not done:
-            return []
-        matches = Matches.concat(done)
-        columns = run.outputs(matches)
-        checks = checked(run, matches) if pattern.reasons else ()
-        block = block_of(pattern, self._outs[id(pattern)], run.tables, matches, columns, checks)
-        return [Detected.of(block, self.labelled)]
-
-    def _component(self, component: Component, frame: Frame, tables: dict[str, Rows]) -> list[Detected]:
-        waves = Waves(component, frame, self.state.consumed, self.label)
-        results = waves.run()
-        moved: dict[str, np.ndarray] = {}
-        for t in component.types:
-            rows, moved[t] = waves.merged(t)
-            assert rows.serial is not None
-            # rows behind the past are numbered anew, in their final order
-            base = self.state.serials[t] - (len(tables[t]) - tables[t].new)
-            fresh = len(rows) - rows.new
-            rows.serial = np.concatenate([rows.serial[: rows.new], np.arange(base, base + fresh)])
-            self.state.serials[t] = base + fresh
-            tables[t] = rows
-        for (place, t), free in waves.free.items():
-            gone = np.flatnonzero(~free)
-            serial = (tables if t in moved else frame.tables)[t].serial
-            assert serial is not None
-            self.state.consumed[(place, t)] = serial[moved[t][gone] if t in moved else gone]
-        out = []
-        for r in results:
-            block = block_of(r.pattern, self._outs[id(r.pattern)], r.tables, r.matches, r.columns, r.checks)
-            out.append(Detected(block, r.labels))
-        return out
-
-    def label(self, pattern: Pattern, tables: Sequence[Rows], matches: Matches) -> Labels | None:
-        """Labels of derived events: of the definition and the labels of the parts, terminator first."""
-        if not self.labelled:
-            return None
-        return labels_of(block_of(pattern, self._outs[id(pattern)], tables, matches, {}))
 
     def _derived_rows(self, type: str, found: Made, outside: Rows | None) -> Rows:
         """All rows of a defined type in this call: input rows first, then rule by rule; stable by time, and by their

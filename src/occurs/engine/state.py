@@ -19,8 +19,9 @@ import pyarrow as pa
 from occurs.errors import CheckpointProblem, OccursError
 from occurs.model.labels import Labels
 from occurs.model.types import Type
-from occurs.operators import contract
+from occurs.operators import states
 from occurs.operators.columns import Column
+from occurs.operators.contract import Operator
 from occurs.operators.lasting.signals import Held
 from occurs.operators.lasting.values import Values
 from occurs.operators.rows import Rows
@@ -50,7 +51,7 @@ class State:
     saved: dict[str, Mapping[str, pa.Table]] = field(default_factory=dict)
     waiting: dict[str, Rows] = field(default_factory=dict)
     later: list[State] = field(default_factory=list)
-    kept: dict[str, contract.State] = field(default_factory=dict)
+    kept: dict[str, states.State] = field(default_factory=dict)
     loaded: dict[str, Mapping[str, pa.Table]] = field(default_factory=dict)
 
     def copy(self) -> State:
@@ -79,7 +80,7 @@ class State:
         for identity in [o for o in self.kept if o not in operators]:
             self.loaded |= self.kept.pop(identity).tables()
 
-    def of(self, operator: contract.Operator) -> contract.State:
+    def of(self, operator: Operator) -> states.State:
         """What an operator keeps: of the call before, restored, or fresh."""
         kept = self.kept.get(operator.identity)
         if kept is None:

@@ -1,18 +1,13 @@
 """The contract between an operator, the plan that builds it and the engine that runs it (operators.md, section 1).
 
-A definition compiles to an :class:`Operator`.  The plan reads what the operator declares: its ports (the types that it
-reads), its outputs, and what besides rows can make it produce output.  The engine calls :meth:`Operator.advance` once
-per call with the new rows of every port.  The operator changes its state and returns blocks of derived rows.  The
-engine computes labels and ``because`` from the blocks, brings the rows of all operators into order, keeps the past of
-every type, and saves states.  No operator repeats that work.
+A definition compiles to an :class:`Operator`.  The plan reads what the operator declares.  The engine calls
+:meth:`Operator.advance` once per call with the new rows of every type that the operator reads.  The operator changes
+its state and returns blocks of derived rows.  The engine does the rest for all operators: it computes labels and
+``because``, brings rows into order, keeps the past of every type, and saves states.
 
 This whole operator counts the rows of a type and emits the count after every row:
 
->>> import numpy as np, pyarrow as pa
->>> from occurs.model.time import TimeKind
->>> from occurs.model.types import Schema, Type
->>> from occurs.operators.columns import Column
->>> from occurs.operators.rows import Rows
+>>> from occurs.model.types import Type
 >>> class Counter(Operator):
 ...     def advance(self, state, call):
 ...         (name,) = self.members
@@ -24,16 +19,15 @@ This whole operator counts the rows of a type and emits the count after every ro
 ...         return Outcome([Block(self.outs, rows.time, {"n": Column(Type.INT, count, None)}, identity=identity)])
 >>> out = Out("Counted", Schema((("n", Type.INT),)), "example/Counted", place=0)
 >>> counter = Counter("example/Counted", (Port("Tick"),), (out,))
->>> state, kind = counter.fresh(), TimeKind(False, None)
->>> for first, last in ((1, 3), (4, 5)):
-...     rows = Rows("Tick", np.arange(first, last + 1), {})
-...     done = counter.advance(state, Call({"Tick": rows}, since=first - 1, frontier=last, start=1, kind=kind))
-...     print(done.blocks[0].columns["n"].values)
+>>> state = counter.fresh()
+>>> for times in ([1, 2, 3], [4, 5]):
+...     rows = Rows("Tick", np.array(times), {})
+...     call = Call({"Tick": rows}, since=times[0] - 1, frontier=times[-1], start=1, kind=TimeKind(False, None))
+...     print(counter.advance(state, call).blocks[0].columns["n"].values)
 [1 2 3]
 [4 5]
 
-The laws that every operator keeps: however a history is cut into calls between instants, the output is the same; a
-state that is saved and restored between two calls changes nothing; a copy of a state never follows the original.
+Every operator obeys the laws of operators.md, section 5.
 """
 
 from __future__ import annotations
@@ -52,12 +46,14 @@ from occurs.model.labels import Labels
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.columns import Column
+from occurs.operators.keycodes import KeyCodes
 from occurs.operators.rows import Rows
+from occurs.operators.states import State, Tables
 
 
 class Order(IntEnum):
-    """The order of rows that an operator depends on: none among rows of one time and sequence number; the total order
-    within the type; the order within an instant over all types (``Rows.at``)."""
+    """The order of rows that an operator depends on: none among rows of one time and sequence number, the total order
+    within the type, or the order within an instant over all types (``Rows.at``)."""
 
     ANY = 0
     TYPE = 1
@@ -119,18 +115,13 @@ class Identity:
 
     def slice(self, start: int, stop: int) -> Identity:
         """The same for the rows from ``start`` to before ``stop``."""
-        rows = slice(start, stop)
-        offsets, inner = self.offsets, rows
+        rows = inner = slice(start, stop)
+        offsets, (time, due) = self.offsets, (None if a is None else a[rows] for a in (self.time, self.due))
         if offsets is not None:
             inner = slice(int(offsets[start]), int(offsets[stop]))
             offsets = offsets[start : stop + 1] - offsets[start]
-        return Identity(
-            [Labels(p.hi[inner], p.lo[inner]) for p in self.parts],
-            offsets,
-            None if self.time is None else self.time[rows],
-            None if self.due is None else self.due[rows],
-            {name: values.slice(start, stop - start) for name, values in self.values.items()},
-        )
+        parts = [Labels(p.hi[inner], p.lo[inner]) for p in self.parts]
+        return Identity(parts, offsets, time, due, {n: v.slice(start, stop - start) for n, v in self.values.items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +152,8 @@ class Block:
     The rows of one output are in the order of time, place and rank.  ``at``: the place of each row within its instant;
     None: the rows are derived when their instant is complete.  ``columns``: attributes by name; a missing one is null.
     ``identity``: called only if labels are wanted.  ``reasons``: the constituents of some rows of one output, by their
-    row numbers in the block; called only for rows whose ``because`` is wanted; None: the rows have none.
+    row numbers in the block; called only for rows whose ``because`` is wanted; None: the rows have none.  ``labels``:
+    given by an operator that feeds itself, which needs them earlier.
     """
 
     outs: Sequence[Out]
@@ -171,6 +163,7 @@ class Block:
     at: np.ndarray | None = None
     identity: Callable[[], Identity] | None = None
     reasons: Callable[[np.ndarray], Reasons] | None = None
+    labels: Labels | None = None
 
     def __len__(self) -> int:
         return len(self.time)
@@ -178,19 +171,29 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What one call produced.  ``counts``: what the operator counted of its input, by name."""
+    """What one call produced.
+
+    ``counts``: what the operator counted of its input, by name.  ``consumed``: per place of a definition and type which
+    rows the definition has consumed: booleans for all rows that it was shown and, of a type that feeds back, for those
+    that it derived, in the total order.
+    """
 
     blocks: Sequence[Block] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
+    consumed: Mapping[tuple[int, str], np.ndarray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Call:
     """One call: the instants after ``since`` up to ``frontier``, each of them whole.
 
-    ``rows``: per port the past that the port keeps, and the new rows, in the order that it asks for.  ``since``: the
-    frontier of the call before (None: there was none).  ``start``: where the clock starts; None until the first row
-    has arrived.  ``closing``: the history ends at ``frontier``.  ``labelled``: rows carry labels.
+    ``rows``: per port the new rows, and before them at least the past that the port keeps, in the order that it asks
+    for.  ``since``: the frontier of the call before (None: there was none).  ``start``: where the clock starts; None
+    until the first row has arrived.  ``closing``: the history ends at ``frontier``.  ``labelled``: rows carry labels.
+
+    ``codes``: one number per value, for all operators; ``domains``: attributes (type, name) that are equated with one
+    another have codes of one domain.  ``consumed``: per place of a definition and type the serial numbers of the rows
+    that it has consumed in earlier calls.
     """
 
     rows: Mapping[str, Rows]
@@ -200,66 +203,14 @@ class Call:
     kind: TimeKind
     closing: bool = False
     labelled: bool = False
+    codes: KeyCodes = field(default_factory=KeyCodes)
+    domains: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    consumed: Mapping[tuple[int, str], np.ndarray] = field(default_factory=dict)
 
     def new(self, type: str) -> Rows:
         """The new rows of a type.  All operators that read no past get the same object, with its cache."""
         rows = self.rows[type]
         return rows.slice(rows.new) if rows.new else rows
-
-
-class State(ABC):
-    """What an operator keeps between calls."""
-
-    @property
-    @abstractmethod
-    def size(self) -> int:
-        """How many rows, values and partial matches it holds."""
-
-    @abstractmethod
-    def copy(self) -> State:
-        """The same state: a call that goes on from one of the two leaves the other as it is."""
-
-    @abstractmethod
-    def tables(self) -> Mapping[str, Mapping[str, pa.Table]]:
-        """What is saved: per definition tables by name.  A table that has not changed since the last time is the same
-        object again, and is not written again."""
-
-
-@dataclass
-class Tables(State):
-    """A state that is kept in the form in which it is saved; ``of``: per definition tables by name."""
-
-    of: dict[str, Mapping[str, pa.Table]] = field(default_factory=dict)
-
-    @property
-    def size(self) -> int:
-        return sum(len(table) for tables in self.of.values() for table in tables.values())
-
-    def copy(self) -> Tables:
-        return Tables(dict(self.of))
-
-    def tables(self) -> Mapping[str, Mapping[str, pa.Table]]:
-        return self.of
-
-
-@dataclass
-class Own(State):
-    """The state of one ``definition`` in a form of its own: ``kept`` has ``size``, ``copy()``, and ``saved()``, which
-    returns its tables by name."""
-
-    definition: str
-    kept: Any
-
-    @property
-    def size(self) -> int:
-        size: int = self.kept.size
-        return size
-
-    def copy(self) -> Own:
-        return Own(self.definition, self.kept.copy())
-
-    def tables(self) -> Mapping[str, Mapping[str, pa.Table]]:
-        return {self.definition: self.kept.saved()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,6 +238,16 @@ class Operator(ABC):
     def parts(self) -> Sequence[Operator]:
         """The operators that were fused into this one, one per definition."""
         return (self,)
+
+    @property
+    def line(self) -> str:
+        """What ``explain`` prints of it."""
+        return f"{self.outs[0].type}: {self.words}"
+
+    @property
+    def feeds_back(self) -> frozenset[str]:
+        """Types that it derives and reads itself: it is shown the rows that do not come from itself."""
+        return frozenset()
 
     @cached_property
     def members(self) -> tuple[str, ...]:

@@ -7,37 +7,72 @@ as the busiest key has instants.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from occurs.model.labels import Labels
+from occurs.model.labels import Labels, derived_labels
 from occurs.operators.checked import Checked, checked
 from occurs.operators.coder import Unsupported
 from occurs.operators.columns import Column
+from occurs.operators.contract import Call, Operator, Outcome
 from occurs.operators.frame import Frame
+from occurs.operators.fusing import joint_identity, joint_ports
 from occurs.operators.machinerun import MachineRun
 from occurs.operators.pattern import Matches, Pattern
 from occurs.operators.rows import Rows
 from occurs.operators.run import Run
+from occurs.operators.states import State
+from occurs.operators.templates import Template, block_of
 
 
-@dataclass(frozen=True)
-class Component:
-    """Patterns (one rule each, in evaluation order) that must be evaluated instant by instant.
+@dataclass(frozen=True, eq=False)
+class Sequential(Operator):
+    """Rules over the past that feed one another or consume rows, and so are evaluated instant by instant.
 
-    ``types``: those that feed back.  ``by``: per type the attributes that split it into independent keys.
+    ``patterns``: one rule each, in evaluation order.  ``types``: those that feed back.  ``by``: per type the attributes
+    that split it into independent keys.
     """
 
     patterns: tuple[Pattern, ...]
     types: frozenset[str] = frozenset()
     by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, rules: Sequence[Template], types: frozenset[str], by: Mapping[str, tuple[str, ...]]) -> Sequential:
+        """Of rules in evaluation order.  They see rows after the tick at which the last of them was added."""
+        born = max((r.born for r in rules if r.born is not None), default=None)
+        outs, patterns = tuple(r.outs[0] for r in rules), tuple(r.pattern for r in rules)
+        return cls(joint_identity(rules), joint_ports(rules), outs, patterns, types, by, born=born)
+
     @property
-    def born(self) -> int | None:
-        """The component sees rows after this tick only (None: all)."""
-        return max((p.born for p in self.patterns if p.born is not None), default=None)
+    def feeds_back(self) -> frozenset[str]:
+        return self.types
+
+    @property
+    def line(self) -> str:
+        names = ", ".join(dict.fromkeys(out.type for out in self.outs))
+        why = "reads its own detections" if self.types else "consumes events"
+        split = ""
+        if self.by:
+            split = ", separately per " + " / ".join(dict.fromkeys(", ".join(a) for a in self.by.values()))
+        return f"{names}: {why}, so it runs one instant at a time{split}"
+
+    def advance(self, state: State, call: Call) -> Outcome:
+        frame = Frame(call.rows, call.codes, call.domains, call.kind)
+        waves = Waves(self, frame, call.consumed, call.labelled)
+        blocks = []
+        of = {id(p): out for p, out in zip(self.patterns, self.outs, strict=True)}
+        for r in waves.run():
+            block = block_of(r.pattern, [of[id(r.pattern)]], r.tables, r.matches, r.columns, r.checks)
+            blocks.append(replace(block, labels=r.labels))
+        consumed = {}
+        for (place, type), free in waves.free.items():
+            gone = np.zeros(len(free), np.bool_)
+            gone[waves.rank(type) if type in self.types else np.arange(len(free))] = ~free
+            consumed[(place, type)] = gone
+        return Outcome(blocks, consumed=consumed)
 
 
 @dataclass
@@ -56,10 +91,6 @@ class Result:
         return self.tables[0].time[self.matches.rows[0]]
 
 
-#: (pattern, tables of its roles, matches) -> labels of the derived events, or None if nobody wants them
-Labeller = Callable[[Pattern, Sequence[Rows], Matches], Labels | None]
-
-
 class Waves:
     """One evaluation of a component over a frame.
 
@@ -68,12 +99,12 @@ class Waves:
     """
 
     def __init__(
-        self, component: Component, frame: Frame, consumed: dict[tuple[int, str], np.ndarray], label: Labeller
+        self, component: Sequential, frame: Frame, consumed: Mapping[tuple[int, str], np.ndarray], labelled: bool
     ) -> None:
         self.component = component
         self.tables: dict[str, Rows] = dict(frame.tables)
         self.frame = replace(frame, tables=self.tables)
-        self.label = label
+        self.labelled = labelled
         self.outside: dict[str, Rows] = {}
         for t in component.types:
             table = self.tables[t]
@@ -182,7 +213,7 @@ class Waves:
                 continue
             matches = Matches.concat(done)
             columns = run.outputs(matches)
-            labels = self.label(p, run.tables, matches)
+            labels = _labels(p, run.tables, matches) if self.labelled else None
             before = sum(len(m) for m, _, _ in self.found[place])
             self.found[place].append((matches, columns, labels))
             for role in p.consuming:
@@ -269,12 +300,14 @@ class Waves:
         rank[order] = np.arange(len(table))
         return rank
 
-    def merged(self, type: str) -> tuple[Rows, np.ndarray]:
-        """The rows of a fed-back type in the total order, and the position there of every row of ``tables``."""
-        rank = self.rank(type)
-        order = np.empty(len(rank), np.int64)
-        order[rank] = np.arange(len(rank))
-        return self.tables[type].take(order, self.tables[type].new), rank
+
+def _labels(pattern: Pattern, tables: Sequence[Rows], matches: Matches) -> Labels:
+    """The labels of derived events, which may be constituents of others in the same call."""
+    parts = []
+    for table, rows in zip(tables, matches.rows):
+        assert table.labels is not None
+        parts.append(table.labels.take(rows))
+    return derived_labels(pattern.rules[0].definition, parts)
 
 
 def _waves(code: np.ndarray, time: np.ndarray) -> np.ndarray:

@@ -18,8 +18,9 @@ from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Type
 from occurs.operators.attributes import attributes_of
 from occurs.operators.columns import Column
-from occurs.operators.contract import Block, Call, Identity, Operator, Outcome, Own, Reasons, State
+from occurs.operators.contract import Block, Call, Identity, Operator, Outcome, Reasons
 from occurs.operators.merging import END, Stream, merged
+from occurs.operators.states import Own, State
 from occurs.pipes.engine import run as pipes
 from occurs.pipes.engine.columns import Col, Rec
 from occurs.pipes.engine.making import concat, from_arrow

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 from occurs.errors import Problem
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
-from occurs.operators.contract import Operator, Out
+from occurs.operators.contract import Operator, Out, Port
 from occurs.operators.pattern import Pattern
+from occurs.operators.templates import Template
 from occurs.operators.timer import TimerSource
 from occurs.plan.graph import Node
 from occurs.plan.keys import Choice, choices
@@ -185,6 +186,11 @@ class PatternDefinition(Definition):
     @property
     def row_by_row(self) -> bool:
         return set(self.reads.values()) <= {0} and not self.timer and not self.looks_back
+
+    def operator(self, schemas: Mapping[str, Schema], kind: TimeKind) -> Template:
+        ports = tuple(Port(t, back) for t, back in self.reads.items())
+        out = Out(self.output, schemas[self.output], self.identity, self.place)
+        return Template(self.identity, ports, (out,), self.pattern, born=self.born)
 
     def after(self, born: int) -> PatternDefinition:
         return replace(self, pattern=replace(self.pattern, born=born))

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from occurs.model.time import UNIT_MICROSECONDS, TimeKind
 from occurs.model.types import Type
 from occurs.operators.contract import Operator
-from occurs.operators.pattern import Absent, Pattern, Select
-from occurs.operators.sequential import Component
 from occurs.plan.definition import NetDefinition
 from occurs.plan.lanes import Lane, lanes
 from occurs.plan.pipes import PipesDefinition
@@ -106,42 +104,14 @@ def _type(stage: Stage, name: str) -> str:
 
 
 def _lines(level: Sequence[Unit]) -> list[str]:
-    """A line per definition of a level in evaluation order, but one for rules that are alike, at its end."""
+    """A line for every part of a level that is evaluated by itself, in evaluation order."""
     parts = [part for unit in level if isinstance(unit, Operator) for part in unit.parts]
-    lines = [(part.outs[0].place, f"{part.outs[0].type}: {part.words}") for part in parts]
+    lines = [(part.outs[0].place, part.line) for part in parts]
     nets = [unit for unit in level if isinstance(unit, NetDefinition)]
-    lines += [
-        (unit.place, f"{unit.output}: {_NETS[unit.sort]}, from {', '.join(sorted(unit.reads))}; vectorised")
-        for unit in nets
-    ]
-    rules = [unit for unit in level if isinstance(unit, Component | Pattern)]
-    return [line for _, line in sorted(lines)] + [_rules(unit) for unit in rules]
-
-
-def _rules(unit: Component | Pattern) -> str:
-    if isinstance(unit, Component):
-        names = ", ".join(dict.fromkeys(p.rules[0].output for p in unit.patterns))
-        why = "reads its own detections" if unit.types else "consumes events"
-        split = ""
-        if unit.by:
-            split = ", separately per " + " / ".join(dict.fromkeys(", ".join(a) for a in unit.by.values()))
-        return f"{names}: {why}, so it runs one instant at a time{split}"
-    outputs = list(dict.fromkeys(r.output for r in unit.rules))
-    shown = ", ".join(outputs[:4]) + (f" and {len(outputs) - 4} more" if len(outputs) > 4 else "")
-    rules = f" ({len(unit.rules)} rules that differ only in constants)" if len(unit.rules) > 1 else ""
-    return f"{shown}{rules}: {_steps(unit)}; vectorised"
-
-
-def _steps(pattern: Pattern) -> str:
-    parts = [f"for each {pattern.terminator.type}"]
-    for s in pattern.steps:
-        if isinstance(s, Select):
-            policy = s.policy if s.k == 1 else f"{s.k}-{s.policy}"
-            how = "looked up by " + ", ".join(k.own for k in s.keys) if s.keys else "all in the window"
-            parts.append(f"{policy} {s.source.type} ({how})")
-        elif isinstance(s, Absent):
-            parts.append(f"no {s.source.type}")
-    return ", ".join(parts)
+    for net in nets:
+        reads = ", ".join(sorted(net.reads))
+        lines.append((net.place, f"{net.output}: {_NETS[net.sort]}, from {reads}; vectorised"))
+    return [line for _, line in sorted(lines)]
 
 
 def _spread(group: Group) -> str:

@@ -12,18 +12,18 @@ from occurs.model.types import Schema
 from occurs.operators.aggregate import Windowed
 from occurs.operators.contract import Moves, Operator, Order, Out
 from occurs.operators.pattern import Absent, Pattern, Select
-from occurs.operators.sequential import Component
+from occurs.operators.sequential import Sequential
+from occurs.operators.templates import Template
 from occurs.operators.timer import TimerSource
 from occurs.operators.windows import KeyPart
 from occurs.plan.definition import Definition, NetDefinition, PatternDefinition
 from occurs.plan.graph import Order as Graph
 from occurs.plan.graph import order
 from occurs.plan.keys import common_key
-from occurs.plan.templates import fuse
 from occurs.plan.triggers import TriggerDefinition
 
 #: what is evaluated at once
-Unit = Pattern | Component | NetDefinition | Operator
+Unit = NetDefinition | Operator
 
 
 @dataclass(frozen=True)
@@ -128,32 +128,16 @@ class Stage:
         return tuple(u for u in self.units if isinstance(u, Operator))
 
     @cached_property
-    def patterns(self) -> tuple[Pattern, ...]:
-        """Templates, and the rules of components."""
-        found: list[Pattern] = []
-        for unit in self.units:
-            found += unit.patterns if isinstance(unit, Component) else [unit] if isinstance(unit, Pattern) else []
-        return tuple(found)
-
-    @cached_property
-    def rules(self) -> tuple[tuple[Out, ...], ...]:
-        """The outputs of every pattern: one per rule."""
-        schemas = self.schemas
-        return tuple(
-            tuple(Out(r.output, schemas[r.output], r.definition, r.place) for r in p.rules) for p in self.patterns
-        )
-
-    @cached_property
     def outs(self) -> tuple[Out, ...]:
-        """The outputs of patterns and operators."""
-        return tuple(out for outs in (*self.rules, *(o.outs for o in self.operators)) for out in outs)
+        """The outputs of all operators."""
+        return tuple(out for o in self.operators for out in o.outs)
 
     @cached_property
     def domains(self) -> Mapping[tuple[str, str], str]:
         """For every attribute that is equated with others the name of their common domain of values."""
         return domains(
             [d.pattern for d in self.definitions if isinstance(d, PatternDefinition)],
-            [p for u in self.sequential if u.by for p in u.patterns],
+            [p for o in self.sequential if o.by for p in o.patterns],
         )
 
     @cached_property
@@ -235,8 +219,9 @@ class Stage:
         return {t: numbers[0] for t, numbers in self.makers.items() if len(numbers) == 1 and t not in self.filters}
 
     @cached_property
-    def sequential(self) -> tuple[Component, ...]:
-        return tuple(u for u in self.units if isinstance(u, Component))
+    def sequential(self) -> tuple[Sequential, ...]:
+        """The rules that are evaluated instant by instant."""
+        return tuple(o for o in self.operators if isinstance(o, Sequential))
 
 
 def make_stage(
@@ -310,7 +295,6 @@ def _units(
     last: dict[str, int] = {}
     number = -1
     for at, level in enumerate(graph.levels):
-        free: list[Pattern] = []
         out: list[Unit] = []
         alike: dict[type[Operator], list[Operator]] = {}
         for unit in level:
@@ -319,21 +303,18 @@ def _units(
                 continue
             members = sorted((*unit, *guests.get(number, ())), key=place)
             out += [d for i in members if isinstance(d := definitions[i], NetDefinition)]
-            for i in members:
-                operator = definitions[i].operator(schemas, kind)
-                if operator is not None:
-                    alike.setdefault(type(operator), []).append(operator)
-            rules = [d for i in members if isinstance(d := definitions[i], PatternDefinition)]
-            patterns = [d.pattern for d in rules]
+            made = [o for i in members if (o := definitions[i].operator(schemas, kind)) is not None]
+            rules = [o for o in made if isinstance(o, Template)]
             types = frozenset(t for i in unit for t in graph.strict[i])
-            if types or any(p.consuming for p in patterns):
-                out.append(Component(tuple(patterns), types, common_key(rules)))
-            else:
-                free += patterns
+            if types or any(o.pattern.consuming for o in rules):
+                key = common_key([d for i in members if isinstance(d := definitions[i], PatternDefinition)])
+                out.append(Sequential.of(rules, types, key))
+                made = [o for o in made if not isinstance(o, Template)]
+            for operator in made:
+                alike.setdefault(type(operator), []).append(operator)
             for i in members:
                 last[definitions[i].output] = at
-        fused = [o for family, found in alike.items() for o in family.fuse(found)]
-        levels.append((*fused, *out, *fuse(free)))
+        levels.append((*out, *(o for family, found in alike.items() for o in family.fuse(found))))
     completes: list[set[str]] = [set() for _ in levels]
     for t, at in last.items():
         completes[at].add(t)

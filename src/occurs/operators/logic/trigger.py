@@ -8,14 +8,15 @@ The compiler chooses: :func:`occurs.languages.logic.compile.operator_of`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from occurs.operators.columns import Column
-from occurs.operators.contract import Block, Call, Identity, Operator, Outcome, Own, Reasons, State
+from occurs.operators.contract import Block, Call, Identity, Operator, Outcome, Reasons
+from occurs.operators.states import Own, State
 
 #: of what a firing is made: (role, type or value, time, attributes as the text of a JSON object) each
 Reason = tuple[str, str, int, str]
@@ -82,7 +83,7 @@ class Trigger(Operator):
         return Own(self.identity, self.evaluator.restored(saved[self.identity]))
 
     def advance(self, state: Own, call: Call) -> Outcome:
-        found = self.evaluator.advance(state.kept, call)
+        found = self.evaluator.advance(state.kept, replace(call, rows={t: call.new(t) for t in call.rows}))
         blocks = [
             Block(
                 self.outs[:1],

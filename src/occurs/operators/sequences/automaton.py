@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -14,10 +13,12 @@ import pyarrow.compute as pc
 
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
-from occurs.operators.contract import Block, Call, Identity, Operator, Order, Out, Outcome, Port, Reasons, Tables
+from occurs.operators.contract import Block, Call, Identity, Operator, Out, Outcome, Reasons
+from occurs.operators.fusing import joint_identity, joint_ports
 from occurs.operators.merging import merged
 from occurs.operators.sequences import tree
 from occurs.operators.sequences.chains_shape import Shape
+from occurs.operators.states import Tables
 
 if TYPE_CHECKING:
     from occurs.operators.sequences.bindings import Bindings
@@ -151,12 +152,8 @@ class ChainRules(Operator):
     @classmethod
     def of(cls, rules: Sequence[Automaton]) -> ChainRules:
         """Of rules that were added at the same time and do not read one another."""
-        identity = blake2b("\0".join(r.identity for r in rules).encode(), digest_size=16).hexdigest()
-        types = dict.fromkeys(p.type for r in rules for p in r.ports)
-        ports = tuple(Port(t, order=Order.PLACE) for t in types)
-        moves = frozenset(m for r in rules for m in r.moves)
-        outs = tuple(r.outs[0] for r in rules)
-        return cls(identity, ports, outs, tuple(rules), born=rules[0].born, moves=moves)
+        moves, outs = frozenset(m for r in rules for m in r.moves), tuple(r.outs[0] for r in rules)
+        return cls(joint_identity(rules), joint_ports(rules), outs, tuple(rules), born=rules[0].born, moves=moves)
 
     @property
     def parts(self) -> Sequence[Operator]:
