@@ -93,7 +93,7 @@ def test_its_problems_are_reported() -> None:
 def test_the_plan_says_how_it_runs() -> None:
     text = str(occurs.parse(SUMMITS, language="summits").explain({"Reading": readings(0)}))
     assert "Highest: the summits of each key" in text
-    assert "split by key (Reading by peak)" in text
+    assert "Highest: the state is split into buckets by key" in text
 
 
 def test_it_is_pushed() -> None:
