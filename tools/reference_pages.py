@@ -1,7 +1,7 @@
 """What the site's pages take from the program: a hook of MkDocs.
 
-A page has a line ``<!-- generated: NAME ARGUMENT -->`` where the text of the function below with this name goes, so what
-the reference says of grammars, functions and options is what the program has.
+The text of the function NAME replaces a line ``<!-- generated: NAME ARGUMENT -->`` of a page.  So the reference of
+grammars, functions and options is always that of the program.
 """
 
 from __future__ import annotations
@@ -145,7 +145,8 @@ def options() -> str:
         spelled = " / ".join(f"`{o}`" for o in (*option.opts, *option.secondary_opts))
         info = option.get_help_record(context)
         rows.append(
-            f'| <span id="{key.lstrip("-")}">{spelled}</span> | {_cell(info[1] if info else "")} | {", ".join(commands)} |'
+            f'| <span id="{key.lstrip("-")}">{spelled}</span> | {_cell(info[1] if info else "")} '
+            f"| {', '.join(commands)} |"
         )
     return "\n".join(rows) + "\n"
 
