@@ -72,7 +72,7 @@ def test_files_to_files_and_closing(occurs, here, spark):
     before = {p.name: p.read_bytes() for p in (here / "out").iterdir()}
     done = occurs(*FOLLOW, "--events", "in", "--out", "out", "--ended")
     assert (done.status, done.out) == (0, "")
-    assert "this stream has been read to its end" in done.err
+    assert "this stream was already read to its end" in done.err
     assert {p.name: p.read_bytes() for p in (here / "out").iterdir()} == before
 
 

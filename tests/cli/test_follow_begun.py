@@ -78,7 +78,7 @@ def test_killed_at_every_step_of_its_start_it_starts_again(
 def test_what_another_checkpoint_has_claimed_stays_refused(tmp_path: Path) -> None:
     start(tmp_path)
     other = Checkpoint(str(tmp_path / "other"))
-    with pytest.raises(UsageProblem, match="written with another checkpoint"):
+    with pytest.raises(UsageProblem, match="output of another checkpoint"):
         Files(str(tmp_path / "out"), "jsonl", other.id, "--out")
     other.close()
 

@@ -358,7 +358,7 @@ def test_why_spark_cannot_read_its_state(tmp_path):
     (state / ".1.zip.crc").write_bytes(b"crc\0" + (512).to_bytes(4, "big") + crc32(b"abcdef").to_bytes(4, "big"))
     assert told("java.lang.NullPointerException").startswith(f"{tmp_path}/spark/state is damaged: java.lang.Null")
     (state / "1.zip").write_bytes(b"abcdeg")
-    assert told("java.lang.NullPointerException").startswith(f"{state}/1.zip is damaged: it does not have the checksum")
+    assert told("java.lang.NullPointerException").startswith(f"{state}/1.zip is damaged: its checksum is wrong")
 
 
 @pytest.mark.parametrize(

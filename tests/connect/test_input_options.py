@@ -283,7 +283,7 @@ def test_standard_input(monkeypatch):
     given(b"type,time\nA,soon\n")
     with pytest.raises(InputProblem, match="<stdin>: error"):
         read("-", format="csv")
-    with pytest.raises(UsageProblem, match="no suffix"):
+    with pytest.raises(UsageProblem, match="the format of standard input is unknown"):
         read("-")
-    with pytest.raises(UsageProblem, match="can be read only once"):
+    with pytest.raises(UsageProblem, match="can only be read once"):
         read("A=-", "B=-", format="csv")

@@ -150,5 +150,5 @@ def test_spark_reads_files(spark, tmp_path):
     assert sorted(r["time"] for r in frame.collect()) == [1, 2, 3]
     frames = read_frames(spark, places([f"A={tmp_path / 'a.parquet'}", f"B={tmp_path / 'b.csv'}"]))
     assert [(n, f.count()) for n, f in frames.items()] == [("A", 1), ("B", 2)]
-    with pytest.raises(InputProblem, match="some events come with a type column"):
+    with pytest.raises(InputProblem, match="some --events have a type column"):
         read_frames(spark, places([str(tmp_path / "a.parquet"), f"B={tmp_path / 'b.csv'}"]))

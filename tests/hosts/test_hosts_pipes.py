@@ -139,7 +139,7 @@ def test_the_end_comes_when_time_has_gone_on() -> None:
     assert live.advance(5) == []
     assert live.close() == [{"type": "Last", "time": 5, "value": 7}]
     assert live.close() == []
-    with pytest.raises(occurs.UsageProblem, match="after the history was closed"):
+    with pytest.raises(occurs.UsageProblem, match="the history was closed"):
         live.on_event("X0", 9, {"v": 8})
 
 

@@ -306,7 +306,7 @@ def test_bad_rows_of_what_lasts(quick: Any) -> None:
     [
         ({"moored": KINDS.append_column("time", pa.array([1, 2, 3]))},
          "`moored` has intervals, but there is no column `end`"),
-        ({"fishing": KINDS.append_column("time", pa.array([1, 2, 3]))}, "`fishing` is defined in the rules"),
+        ({"fishing": KINDS.append_column("time", pa.array([1, 2, 3]))}, "the rules define `fishing`"),
         ({"a": pa.table({"time": [1], "l": ["x"]})}, "column `k` of `a` is declared but missing"),
         ({"a": pa.table({"time": [1], "k": ["x"], "end": ["x"]})}, "unreadable end"),
     ],
@@ -324,7 +324,7 @@ def test_input_that_is_refused(quick: Any, change: dict[str, pa.Table], told: st
 def test_a_defined_type_in_a_table_of_all_types(quick: Any) -> None:
     program = occurs.parse("input event a. event e : a. event f : e.", "phenesthe")
     table = pa.table({"type": ["a", "e"], "time": [1, 2]})
-    with pytest.raises(InputProblem, match="`e` is defined in the rules"):
+    with pytest.raises(InputProblem, match="the rules define `e`"):
         program.detect(quick.createDataFrame(table))
 
 

@@ -57,7 +57,7 @@ def here(tmp_path, monkeypatch):
 def test_installed_watched_stopped_and_gone_on(here):
     done = here.watch("--install")
     assert (done.exit_code, done.stdout) == (0, "")
-    assert "the changes of traffic are logged for `watch`" in done.stderr
+    assert "changes of traffic are now logged for `watch`" in done.stderr
     here.put("a", 20)
     here.put("b", 30)
     done = here.watch("--once")
@@ -75,11 +75,11 @@ def test_installed_watched_stopped_and_gone_on(here):
     (line,) = (here.folder / "found.jsonl").read_text().splitlines()
     assert len(json.loads(line)["label"]) == 32
     done = here.watch("--uninstall", rules=None)
-    assert "no trace is left" in done.stderr
+    assert "the change log was removed" in done.stderr
     names = [n for (n,) in here.connection.execute("select name from sqlite_master where name like '%occurs%'")]
     assert names == []
     assert {p.name for p in here.folder.iterdir()} == {"high.ftl", "x.db", "found.jsonl"}
-    assert "there was no log" in here.watch("--uninstall", rules=None).stderr
+    assert "no change log is installed" in here.watch("--uninstall", rules=None).stderr
 
 
 def test_it_installs_by_itself_what_is_not_there(here):
@@ -186,7 +186,7 @@ def test_what_waits_beyond_a_number_is_one_state_and_said(here):
     done = here.watch("--once", "--coalesce-above", "3", "--keep-log")
     assert [json.loads(r)["load"] for r in done.stdout.splitlines()] == [40]
     assert "6 transactions were merged into one state" in done.stderr
-    assert "coalesced 6 transactions to 1 state" in done.stderr
+    assert "merged 6 transactions into 1 state" in done.stderr
     assert here.connection.execute("select count(*) from occurs_commits").fetchone() == (6,)
 
 
@@ -198,7 +198,7 @@ def test_a_value_that_does_not_fit_stops_it_with_the_position_saved(here):
     for _ in range(2):
         done = here.watch("--once")
         assert done.exit_code == 2
-        assert "traffic.load: 'many' is no int" in done.stderr
+        assert "traffic.load: 'many' is not a valid int" in done.stderr
         assert "a is high" in done.stderr or done.stdout == ""
     assert here.connection.execute("select position from occurs_watchers").fetchone() == (2,)
 
@@ -236,7 +236,7 @@ def test_options_that_do_not_go(here, arguments, status, words):
 
 
 def test_rules_are_needed_to_watch(here):
-    assert "which rules?" in here.watch("--once", rules=None).stderr
+    assert "missing argument RULES" in here.watch("--once", rules=None).stderr
 
 
 def test_other_languages_go_on_from_what_triggers_find(here):

@@ -97,8 +97,8 @@ def test_what_is_outside_of_the_folder_is_not_opened(rules: Path, path: str) -> 
     (root / "secret").write_text("secret")
     problem = refused(rules, f"\nDEFINE Out AS FILE '{path.format(root=root)}'.")
     assert (problem.kind, problem.definition, problem.line) == ("missing-file", "Out", 2)
-    assert "may be outside of" in problem.message
-    assert "inside of it" in (problem.hint or "")
+    assert "may be outside" in problem.message
+    assert "inside it" in (problem.hint or "")
 
 
 def test_links_are_followed_inside_only(rules: Path) -> None:
