@@ -212,7 +212,7 @@ def test_facts_from_outside_widen_and_may_have_more_columns() -> None:
     found = program.detect(rows, facts=facts)
     assert (found["e"]["N"].to_pylist(), found["h"]["N"].to_pylist()) == ([3.0, 1.5], ["x"])
     assert program.verify(rows, facts=facts).equal
-    with pytest.raises(DefinitionProblem, match="`n` of `f` is string elsewhere, and int here"):
+    with pytest.raises(DefinitionProblem, match="`n` of `f` is string elsewhere, but int here"):
         program.detect(rows, facts={"f": pa.table({"k": [2], "n": ["x"]}), "g": facts["g"]})
 
 

@@ -67,7 +67,7 @@ def test_installed_watched_stopped_and_gone_on(here):
     assert rows[0]["time"].endswith("Z")
     assert "label" not in rows[0]
     assert "a is high\nb is high\n" in done.stderr
-    assert "found in 3 states (3 transactions): High 2" in done.stderr
+    assert "3 states read (3 transactions), 2 detections (High: 2)" in done.stderr
     assert here.watch("--once").stdout == ""
     here.put("a", 40)
     done = here.watch("--once", "--out", "found.jsonl", "--label", database="sqlite:///x.db")

@@ -337,7 +337,7 @@ WRONG = [
     ("trigger a: eventually within (p)", "bad-bound", "1:30", "missing", "`eventually within 10 min (..)`"),
     ("trigger a: lasttime[<=3] p", "bad-bound", "1:20", "does not take a bound", "[t <- time] lasttime (time >="),
     ("trigger a: next[<=3] p", "bad-bound", "1:16", "does not take a bound", "[t <- time] next (time <= t + 3"),
-    ("trigger a: p until[9, 5] q", "bad-bound", "1:19", "ends before it starts", "smaller"),
+    ("trigger a: p until[9, 5] q", "bad-bound", "1:19", "ends before it begins", "smaller"),
     ("trigger a: p until[<=0] q", "bad-bound", "1:22", "must be positive", "write"),
     ("trigger a: p until[<=-5 min] q", "bad-bound", "1:22", "cannot be negative", "[5 min, 10 min]"),
     ("trigger a: p until[-1, 5] q", "bad-bound", "1:20", "cannot be negative", ""),
