@@ -103,7 +103,7 @@ def test_what_version_0_1_wrote_is_refused() -> None:
     for meta in metas:
         with pytest.raises(CheckpointProblem, match=r"Occurs 0\.1 wrote the saved state") as caught:
             meta_from_ipc(meta)
-        assert caught.value.problems[0].hint == "start fresh, or replay from history"
+        assert caught.value.problems[0].hint == "use an empty state, or replay from history"
 
 
 def write_pieces() -> None:
