@@ -21,6 +21,9 @@ import grammars  # noqa: E402
 PLACE = re.compile(r"^<!-- generated: (\w+) ?(.*?) -->$", re.MULTILINE)
 
 
+#: code, and brackets that begin an interval of numbers: two of them in a row would be a link
+CODE = re.compile(r"(^ *```.*?^ *```$|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
+RANGE = re.compile(r"\[(?=[\d∞])")
 #: in the row of a table a time stays on one line
 ROW = re.compile(r"^ *\|.*$", re.MULTILINE)
 TIME = re.compile(r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?")
@@ -30,6 +33,10 @@ COLOURS = {"tesla": "sql", "epl": "sql", "ftl": "sql", "ptl": "sql", "esql": "sq
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Called by MkDocs for every page."""
+    top = re.fullmatch(r'--8<-- "(\w+\.md)"\s*', markdown)
+    if top:  # a page of the repository's top folder: its links lead from there
+        markdown = (ROOT / top[1]).read_text().replace("](docs/", "](../")
+    markdown = "".join(part if CODE.match(part) else RANGE.sub("&#91;", part) for part in CODE.split(markdown))
     coloured = re.sub(r"(?<=^```)[a-z]+", lambda f: COLOURS.get(f[0], f[0]), expanded(markdown), flags=re.MULTILINE)
     return ROW.sub(lambda row: TIME.sub(r"<nobr>\g<0></nobr>", row[0]), coloured)
 
@@ -66,10 +73,10 @@ def esql_forms() -> str:
             return f"*{element.name}*" + (" {, ..}" if element.many else "")
         if isinstance(element, forms.Choice):
             words = " | ".join(element.words)
-            return f"[{words}]" if element.optional else f"({words})"
+            return f"&#91;{words}&#93;" if element.optional else f"({words})"
         if isinstance(element, forms.Noise):
-            return f"[{' | '.join(element.words)}]"
-        return f"[{' '.join(map(written, element.elements))}]"
+            return f"&#91;{' | '.join(element.words)}&#93;"
+        return f"&#91;{' '.join(map(written, element.elements))}&#93;"
 
     rows = [f"| {_cell(' '.join(map(written, p.elements)))} |" for p in forms.PATTERNS]
     return "\n".join(["| form |", "| --- |", *rows]) + "\n"
