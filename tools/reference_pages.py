@@ -158,10 +158,18 @@ def options() -> str:
     return "\n".join(rows) + "\n"
 
 
+def net_rules() -> str:
+    """The rules of nets: the kind of error of each, and what it demands."""
+    from occurs.nets.validate import RULES
+
+    rows = [f"| `{name}` | {_cell(text[:1].upper() + text[1:])}. |" for name, text in RULES.items()]
+    return "\n".join(["| kind | what a net must satisfy |", "| --- | --- |", *rows]) + "\n"
+
+
 def table_of(place: str) -> str:
     """The table that a function of the program or of the tools makes: ``module:function``."""
     module, function = place.split(":")
     return getattr(import_module(module), function)()
 
 
-GENERATED = {f.__name__: f for f in (grammar, esql_forms, esql_grammar, functions, aggregates, options, table_of)}
+GENERATED = {f.__name__: f for f in (grammar, esql_forms, esql_grammar, functions, aggregates, options, net_rules, table_of)}
