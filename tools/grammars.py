@@ -51,6 +51,72 @@ _SPELLED = {
 KINDS |= {"KTH": "a number and `-first` or `-last`, as in `2-first`", "SQL": "a query in SQL",
           "COEFFICIENT": "a number that multiplies what follows it, as in `2x`"}  # fmt: skip
 
+#: guide of a language, and what users know as constructs: (construct, rules of the grammar, section of the guide)
+GUIDES: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
+    "tesla": ("tesla", [
+        ("Rule", "rule", "the-simplest-program"),
+        ("Event with its conditions", "event constraints", "events-and-conditions"),
+        ("Expression", "bool comparison atom call when otherwise", "expressions"),
+        ("Name of an event", "alias", "names-of-events"),
+        ("Selection with `each`, `first`, `last`", "item", "selections"),
+        ("Window with `within`", "within", "chains-of-windows"),
+        ("`having`", "having", "a-condition-on-the-chosen-event"),
+        ("Interval of a negation", "interval between", "absence"),
+        ("Aggregate", "aggregate", "aggregates"),
+        ("`consuming`", "consuming", "consuming"),
+        ("Declaration of a type", "schema declared declaration", "declarations"),
+        ("Subscription", "subscription", "subscriptions"),
+    ]),
+    "epl": ("epl", [
+        ("Statement", "query", "statements"),
+        ("Event type", "schema columns column inherits", "event-types-and-schemas"),
+        ("Output type and columns", "into select item", "the-output-type-and-its-columns"),
+        ("Filter", "filter conditions tag", "conditions-in-a-filter"),
+        ("Pattern", "pattern", "patterns"),
+        ("Sequence with `->`", "arrow", "sequence"),
+        ("`every`", "qualp", "every"),
+        ("`and`, `or`", "andp orp", "both-and-either"),
+        ("`timer:within`", "guardp", "within-a-time"),
+        ("Repetition and `until`", "untilp range", "repetition"),
+        ("`every-distinct`", "keys", "distinct-keys"),
+        ("Timers", "atomp cron", "timers"),
+        ("`@consume`", "consume", "using-an-event-once"),
+    ]),
+    "logic": ("triggers", [
+        ("Trigger", "trigger", "the-simplest-program"),
+        ("Table, state, event", "table event state view", "tables-states-and-events"),
+        ("Formula", "formula disjunction conjunction", "formulas"),
+        ("Operators such as `eventually`", "prefix binary", "forward-operators"),
+        ("Bound", "bound", "bounds"),
+        ("Function or SQL in a formula", "atom arguments", "functions-and-sql"),
+        ("How often a trigger fires", "strategy observing", "firing-again"),
+        ("Action", "action notify emit execute", "outputs-and-actions"),
+        ("`for each`", "foreach", "one-instance-per-key"),
+    ]),
+    "phenesthe": ("phenesthe", [
+        ("Definition", "definition head", "files-and-definitions"),
+        ("Input", "input declared columns", "inputs"),
+        ("Value of an interval", "measure", "values-computed-over-an-interval"),
+        ("Conditions and comparisons", "comparison", "conditions"),
+        ("`and`, `or`, `not`", "and or not", "and-or-not"),
+        ("`start`, `end`", "inst", "start-and-end-of-a-state"),
+        ("`~>`", "range", "from-one-event-to-another"),
+        ("Union, intersection, difference", "inter", "union-intersection-and-difference"),
+        ("Runs of events", "iter", "runs-of-events"),
+        ("Relation of two intervals", "relation", "relations-between-intervals"),
+        ("`where`", "where", "conditions"),
+        ("Fact", "fact", "facts"),
+    ]),
+    "esql": ("pipes", [
+        ("Program and statement", "program statement", "files-and-statements"),
+        ("Pipe and function", "pipe expr", "pipes-and-functions"),
+        ("Phrase", "pattern param", "phrases"),
+        ("Processor", "prefix operand", "processors"),
+        ("Temporal logic", "until unary", "temporal-logic"),
+        ("Machine", "machine state", "machines"),
+    ]),
+}  # fmt: skip
+
 
 @cache
 def _reader() -> lark.Lark:
@@ -134,19 +200,30 @@ def _literal(text: str) -> Any:
 
 
 def ebnf(rules: dict[str, Any], prefix: str) -> str:
-    """All rules as HTML, every name of a rule a link to it; ``prefix`` begins the names of the places."""
+    """All rules as HTML, every name of a rule a link to it, and its definition a link to the guide; ``prefix`` begins
+    the names of the places."""
     width = max(map(len, rules))
+    guide, constructs = GUIDES.get(prefix, ("", []))
+    guided = {name: f"../../guides/{guide}/#{place}" for _, names, place in constructs for name in names.split()}
     lines = []
     for name, part in rules.items():
         parts = part[1] if part[0] == "or" and len(_flat(part)) > 90 else (part,)
         for k, one in enumerate(parts):
-            head = (
-                f'<span id="{prefix}-{name}">{name}</span>{" " * (width - len(name))} ='
-                if not k
-                else " " * width + " |"
-            )
+            shown = f'<a href="{guided[name]}">{name}</a>' if name in guided else name
+            head = f'<span id="{prefix}-{name}">{shown}</span>{" " * (width - len(name))} =' if not k else " " * width + " |"
             lines.append(f"{head} {_ebnf(one, rules, prefix)}")
     return '<pre class="ebnf">' + "\n".join(lines) + "</pre>\n"
+
+
+def constructs(language: str) -> str:
+    """A table of the constructs of a language: the rules of the grammar, and the section of the guide."""
+    guide, found = GUIDES[language]
+    rows = []
+    for what, names, place in found:
+        link = "`{0}`" if language == "esql" else f"[`{{0}}`](#{language}-{{0}})"
+        rules = ", ".join(link.format(name) for name in names.split())
+        rows.append(f"| [{what}](../guides/{guide}.md#{place}) | {rules} |")
+    return "\n".join(["| construct, in the guide | rules of the grammar |", "| --- | --- |", *rows]) + "\n"
 
 
 def _flat(part: Any) -> str:

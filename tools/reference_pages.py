@@ -62,6 +62,11 @@ def grammar(language: str) -> str:
     )
 
 
+def constructs(language: str) -> str:
+    """The constructs of a language, each with its section of the guide and its rules of the grammar."""
+    return grammars.constructs(language)
+
+
 def esql_forms() -> str:
     """The prefix forms of eSQL, one a row."""
     from occurs.languages.esql import forms
@@ -172,4 +177,4 @@ def table_of(place: str) -> str:
     return getattr(import_module(module), function)()
 
 
-GENERATED = {f.__name__: f for f in (grammar, esql_forms, esql_grammar, functions, aggregates, options, net_rules, table_of)}
+GENERATED = {f.__name__: f for f in (grammar, constructs, esql_forms, esql_grammar, functions, aggregates, options, net_rules, table_of)}
