@@ -210,7 +210,11 @@ def ebnf(rules: dict[str, Any], prefix: str) -> str:
         parts = part[1] if part[0] == "or" and len(_flat(part)) > 90 else (part,)
         for k, one in enumerate(parts):
             shown = f'<a href="{guided[name]}">{name}</a>' if name in guided else name
-            head = f'<span id="{prefix}-{name}">{shown}</span>{" " * (width - len(name))} =' if not k else " " * width + " |"
+            head = (
+                f'<span id="{prefix}-{name}">{shown}</span>{" " * (width - len(name))} ='
+                if not k
+                else " " * width + " |"
+            )
             lines.append(f"{head} {_ebnf(one, rules, prefix)}")
     return '<pre class="ebnf">' + "\n".join(lines) + "</pre>\n"
 

@@ -177,4 +177,7 @@ def table_of(place: str) -> str:
     return getattr(import_module(module), function)()
 
 
-GENERATED = {f.__name__: f for f in (grammar, constructs, esql_forms, esql_grammar, functions, aggregates, options, net_rules, table_of)}
+GENERATED = {
+    f.__name__: f
+    for f in (grammar, constructs, esql_forms, esql_grammar, functions, aggregates, options, net_rules, table_of)
+}
