@@ -27,6 +27,8 @@ RANGE = re.compile(r"\[(?=[\d∞])")
 #: in the row of a table a time stays on one line
 ROW = re.compile(r"^ *\|.*$", re.MULTILINE)
 TIME = re.compile(r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?")
+#: a role of Sphinx before a name
+ROLE = re.compile(r":(?:func|class|meth|mod|data|attr|exc):(?=<code>)")
 #: rule languages, and the language that Pygments knows whose colours fit
 COLOURS = {"tesla": "sql", "epl": "sql", "ftl": "sql", "ptl": "sql", "esql": "sql", "phenesthe": "prolog"}
 
@@ -39,6 +41,11 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
     markdown = "".join(part if CODE.match(part) else RANGE.sub("&#91;", part) for part in CODE.split(markdown))
     coloured = re.sub(r"(?<=^```)[a-z]+", lambda f: COLOURS.get(f[0], f[0]), expanded(markdown), flags=re.MULTILINE)
     return ROW.sub(lambda row: TIME.sub(r"<nobr>\g<0></nobr>", row[0]), coloured)
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Called by MkDocs for every page: docstrings name things with roles of Sphinx, which pages show as code alone."""
+    return ROLE.sub("", html)
 
 
 def expanded(markdown: str) -> str:

@@ -1,0 +1,42 @@
+"""What the hook of MkDocs makes of pages, and what the page of pipes names."""
+
+from __future__ import annotations
+
+import re
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("railroad")
+ROOT = Path(__file__).parent.parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+
+import reference_pages  # noqa: E402
+
+from occurs import pipes  # noqa: E402
+
+
+def test_roles_of_sphinx_become_code():
+    html = "<p>As <code>:func:</code> :func:<code>load</code>, see :class:<code>Live</code>.</p>"
+    shown = "<p>As <code>:func:</code> <code>load</code>, see <code>Live</code>.</p>"
+    assert reference_pages.on_page_content(html) == shown
+
+
+def test_the_page_of_pipes_has_every_public_name():
+    text = (ROOT / "docs/reference/pipes-api.md").read_text()
+    shown = {name.rsplit(".", 1)[1] for name in re.findall(r"^::: (occurs\.pipes\.\S+)$", text, re.MULTILINE)}
+    source = (ROOT / "src/occurs/pipes/__init__.py").read_text()
+    public = set(re.findall(r" as (\w+)$", source, re.MULTILINE))
+    assert public <= shown | set(re.findall(r"`(\w+)`", text))
+    assert shown <= set(dir(pipes)) | {"Push", "Pull"}
+
+
+def test_no_name_of_the_page_of_pipes_is_a_module_by_accident():
+    text = (ROOT / "docs/reference/pipes-api.md").read_text()
+    for name in re.findall(r"^::: (occurs\.pipes\.\w+)$", text, re.MULTILINE):
+        word = name.rsplit(".", 1)[1]
+        if word not in ("signal", "stats", "plot", "ltl"):
+            with pytest.raises(ModuleNotFoundError):
+                import_module(name)
