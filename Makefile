@@ -21,9 +21,10 @@ test-plain: $(READY)  ## what kernels compute, with none of them compiled
 kernels: $(READY)  ## compile now what is else compiled at first use
 	@$(BIN)/python -m occurs.cli warm
 
-lint: $(READY)  ## style and types
-	$(BIN)/python -m ruff check --no-cache src tests benchmarks examples
+lint: $(READY)  ## style, types and prose
+	$(BIN)/python -m ruff check --no-cache src tests benchmarks examples tools docs
 	$(BIN)/python -m mypy
+	$(BIN)/python tools/prose.py
 
 docs: $(READY)  ## the documentation as a site in build/site; a broken link or a missing page fails
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --clean --strict

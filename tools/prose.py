@@ -1,6 +1,7 @@
 """The prose linter: it finds phrases that are not plain English in pages, messages and public docstrings.
 
     python tools/prose.py [PATHS..]
+    python tools/prose.py --sample 20 --seed 7     prints so many paragraphs, drawn at random, for a reader
 
 Without PATHS it reads the pages of the project and ``src/occurs``.  A path may be a Markdown file, a Python file or a
 folder of such files.  The phrases, with the reason and the replacement of each, are in ``prose.toml`` beside this file.
@@ -16,6 +17,7 @@ The exit status is 1 if a phrase was found.
 from __future__ import annotations
 
 import ast
+import random
 import re
 import sys
 import tomllib
@@ -273,8 +275,22 @@ def files(paths: list[Path]) -> list[Path]:
     return out
 
 
+def sample(number: int, seed: int) -> None:
+    """Print paragraphs of pages, messages and help of eight words or more, drawn at random."""
+    public = exported()
+    found = []
+    for path in files(default_paths()):
+        found += [(path, piece) for piece in pieces(path, public) if len(piece.text.split()) >= 8]
+    for path, piece in random.Random(seed).sample(found, number):
+        print(f"{path.relative_to(ROOT)}:{piece.line(0)}: {' '.join(piece.text.split())}\n")
+
+
 def main(arguments: list[str]) -> int:
     """Print the findings; return the exit status."""
+    if arguments[:1] == ["--sample"]:
+        number, seed = int(arguments[1]), int(arguments[3]) if arguments[2:3] == ["--seed"] else 0
+        sample(number, seed)
+        return 0
     paths = files([Path(each) for each in arguments] or default_paths())
     missing = [path for path in paths if not path.exists()]
     if missing:

@@ -93,6 +93,9 @@ def user_path(text: str | Path, option: str | None = None) -> Path:
     Raises InputProblem (``missing-file``) if no file can have that name (a loop of links, a NUL, a name that is too
     long, the home of nobody); UsageProblem if the value of an ``option`` is such a name.
     """
+    if option is not None and "://" in str(text) and not os.path.exists(text):
+        hint = "copy it to a local file; on a cluster, use a folder that is mounted on the driver and on all workers"
+        raise UsageProblem.of("unsupported", f"{option} {text} is an address, not a path on this machine", hint=hint)
     try:
         path = Path(text).expanduser()
         path.stat()
@@ -137,8 +140,10 @@ def _place(text: str, format: str | None) -> list[Place]:
     if "://" in text:
         address = text.split("=", 1)[-1]
         scheme = address.split("://")[0]
-        hint = f"download it first, or use `curl {address} | occurs run .. --events - --format csv`"
-        if scheme == "kafka":
+        hint = "copy it to a local file first, or read it with Spark and pass the DataFrame to Program.detect"
+        if scheme in ("http", "https", "ftp"):
+            hint = f"download it first, or use `curl {address} | occurs run .. --events - --format csv`"
+        elif scheme == "kafka":
             hint = f"to read topics, use `occurs follow RULES --events {address} --checkpoint DIR`"
         message = f"events from `{scheme}://` cannot be read as a history: `{text}`"
         raise UsageProblem.of("unsupported", message, hint=hint)
