@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from importlib import import_module
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,11 @@ def expanded(markdown: str) -> str:
 
 def _cell(text: str) -> str:
     return text.replace("``", "`").replace("|", "\\|")
+
+
+def _plain(text: str) -> str:
+    """Text of a command, in which nothing is Markdown."""
+    return escape(" ".join(text.split())).replace("|", "&#124;").replace("[", "&#91;").replace("*", "&#42;")
 
 
 def grammar(language: str) -> str:
@@ -164,7 +169,7 @@ def options() -> str:
         spelled = " / ".join(f"`{o}`" for o in (*option.opts, *option.secondary_opts))
         info = option.get_help_record(context)
         rows.append(
-            f'| <span id="{key.lstrip("-")}">{spelled}</span> | {_cell(info[1] if info else "")} '
+            f'| <span id="{key.lstrip("-")}">{spelled}</span> | {_plain(info[1] if info else "")} '
             f"| {', '.join(commands)} |"
         )
     return "\n".join(rows) + "\n"
@@ -178,13 +183,28 @@ def net_rules() -> str:
     return "\n".join(["| kind | what a net must satisfy |", "| --- | --- |", *rows]) + "\n"
 
 
-def table_of(place: str) -> str:
-    """The table that a function of the program or of the tools makes: ``module:function``."""
-    module, function = place.split(":")
-    return getattr(import_module(module), function)()
+def commands() -> str:
+    """Every command: how it is called, what it does, its options."""
+    import click
+
+    from occurs.cli import main
+
+    context = main.make_context("occurs", [], resilient_parsing=True)
+    out = []
+    for name in main.list_commands(context):
+        command = main.get_command(context, name)
+        assert command
+        inner = click.Context(command, info_name=f"occurs {name}")
+        usage = " ".join([f"occurs {name}", *command.collect_usage_pieces(inner)])
+        text = [" ".join(part.split()) for part in (command.help or "").replace("\b", "").split("\n\n")]
+        shown = [p.get_help_record(inner) for p in command.get_params(inner) if isinstance(p, click.Option)]
+        rows = [f"| <code>{_plain(r[0])}</code> | {_plain(r[1])} |" for r in shown if r]
+        table = "\n".join(["| option | meaning |", "| --- | --- |", *rows])
+        out += [f"## occurs {name}", f"```text\n{usage}\n```", *text, table]
+    return "\n\n".join(out) + "\n"
 
 
 GENERATED = {
     f.__name__: f
-    for f in (grammar, constructs, esql_forms, esql_grammar, functions, aggregates, options, net_rules, table_of)
+    for f in (grammar, constructs, esql_forms, esql_grammar, functions, aggregates, options, net_rules, commands)
 }

@@ -141,7 +141,8 @@ class _Rates:
         match p:
             case tree.Slice() if p.until is None:
                 self.warn(node, "unbounded state: the slice of every key is kept indefinitely",
-                          "end a slice with UNTIL and a condition on the output of its processor")  # fmt: skip
+                          "ignore this if there are few keys; otherwise end a slice with UNTIL and a condition on the "
+                          "output of its processor")  # fmt: skip
             case tree.Collect() | tree.CollectMap():
                 self.warn(node, "unbounded state: the collection grows with every item", _IN_A_WINDOW)
             case tree.Cumulate(function="bag union"):

@@ -63,6 +63,8 @@ class Sorts:
                 if found != C
                 else "combine the condition with a formula: `p(X) ∧ X > 3`"
             )
+            if d.sort == "state" and found == "dynamic":
+                hint += ", or `a intersection b` for the time that two states have in common"
             self._wrong(message, d.body, hint)
         if d.where is not None:
             found = self.sort(d.where)

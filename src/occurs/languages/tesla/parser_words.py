@@ -144,6 +144,8 @@ def _special(piece: str, start: int, end: int, found: str, expected: set[str]) -
         advice = "list only the names of the events: `consuming B, C`"
     elif "_RPAR" in expected and re.search(r"(?i)\(\s*(within|between)$", before):
         advice = "close the parentheses of the event first: `B() within ...`"
+    elif expected == {"_WITHIN", "_BETWEEN"} and re.fullmatch(r"[<>=!≠≤≥]+", text):
+        advice = f"write the interval before the comparison: `within 5 min from A {text} ..`"
     elif expected == {"_WITHIN", "_BETWEEN"}:
         advice = "write the interval, `within 5 min from A` or `between A and B`: it ends at A; "
         advice += "to detect that nothing happened after an event, use a Timer: `from Timer(M%5 == 0) and each A() ...`"
