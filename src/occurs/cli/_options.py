@@ -31,11 +31,13 @@ def severity(command: Decorated) -> Decorated:
     return command
 
 
-def windows(command: Decorated) -> Decorated:
-    """The window mode of Phenesthe."""
-    step = click.option("--step", metavar="DURATION", help="Time between two queries of --window, such as 1h.")
-    text = "Report at every query only the last DURATION, such as 2h, or ticks (Phenesthe only)."
-    return click.option("--window", metavar="DURATION", help=text)(step(command))
+def windows(hidden: bool = False) -> Callable[[Decorated], Decorated]:
+    """The window mode of Phenesthe; ``hidden``: the command only explains that it does not have it."""
+    text = "Window mode (Phenesthe): each query sees only the last DURATION, such as 2h, or a number of ticks."
+    window = click.option("--window", metavar="DURATION", help=text, hidden=hidden)
+    text = "Time between two queries of --window, such as 1h."
+    step = click.option("--step", metavar="DURATION", help=text, hidden=hidden)
+    return lambda command: window(step(command))
 
 
 def timeouts(command: Decorated) -> Decorated:
@@ -49,7 +51,7 @@ def formula(command: Decorated) -> Decorated:
 
 
 def never(command: Decorated) -> Decorated:
-    text = "Write triggers (FTL/PTL) that can no longer fire to PATH instead of stderr."
+    text = "Write FTL triggers that can no longer fire to PATH instead of stderr."
     return click.option("--never", metavar="PATH", help=text)(command)
 
 

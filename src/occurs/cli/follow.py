@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 @click.option("--actions", is_flag=True, help="Print the notifications of triggers on stderr (FTL, PTL).")
 @_options.instances
 @_options.formula
-@_options.windows
+@_options.windows(hidden=True)
 @click.option(
     "--buckets", type=int, default=4, show_default=True, help="Number of parts of the state; fixed per checkpoint."
 )
@@ -127,7 +127,7 @@ def command(
     targets = {"--out": None if out == "-" else out, "--late": late, "--bad": bad, "--timeouts": timeouts}
     targets["--never"] = never
     if never is not None and not program.tells_never:
-        text = f"--never {never}: no trigger in these rules can report this"
+        text = f"--never {never}: none of these triggers can become unable to fire"
         raise UsageProblem.of("bad-option", text, hint="only FTL triggers that look ahead can become unable to fire")
     directories = {o: None if t and _is_topic(t) else t for o, t in targets.items()}
     check_targets(directories, given.events, overwrite=True)  # it goes on in its own directories, and takes no others

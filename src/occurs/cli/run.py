@@ -41,7 +41,7 @@ from occurs.languages.logic import LANGUAGES
 @_options.overwrite
 @_options.instances
 @_options.formula
-@_options.windows
+@_options.windows()
 @click.option("--only", metavar="TYPE,..", help="Report only these types, separated by commas.")
 def command(
     given: _options.Input,
@@ -95,7 +95,7 @@ def command(
         with _input.doing("reading"):
             events = _input.read(program, given)
     if never is not None and not program.tells_never:
-        text = f"--never {never}: no trigger in these rules can report this"
+        text = f"--never {never}: none of these triggers can become unable to fire"
         raise UsageProblem.of("bad-option", text, hint="only FTL triggers that look ahead can become unable to fire")
     with detecting(host == "spark"):
         found = program.detect(events, because=because, with_label=label, only=chosen, **keywords)

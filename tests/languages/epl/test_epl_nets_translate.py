@@ -185,8 +185,8 @@ def test_rows_are_numbered_and_others_left_out() -> None:
         (("A", 5, {"v": None}), "row 2, A at 5: `v` is null, which a token cannot hold"),
         (("A", 5, {}), "row 2, A at 5: `v` is null, which a token cannot hold"),
         (("B", 5, {"w": float("nan")}), "row 2, B at 5: `w` is null, which a token cannot hold"),
-        (("A", 5, {"v": "x"}), "row 2, A at 5: `v`: 'x' is no INT (int)"),
-        (("A", 5, {"v": 1.5}), "row 2, A at 5: `v`: 1.5 is no INT (int)"),
+        (("A", 5, {"v": "x"}), "row 2, A at 5: `v`: 'x' is not a value of INT (int)"),
+        (("A", 5, {"v": 1.5}), "row 2, A at 5: `v`: 1.5 is not a value of INT (int)"),
         (("A", 0, {"v": 1}), "row 2 (A) at 0 follows a row at 1"),
     ],
 )

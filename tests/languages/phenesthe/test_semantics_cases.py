@@ -93,7 +93,7 @@ def test_the_notation_of_rows() -> None:
         Written("c", (None, True), {}, 0),
     ]
     for wrong in ("a", "a@", "a@[1", "a(1", "a(n=1, 2)@3", "@3"):
-        with pytest.raises(ValueError, match=r"no (row|time|value)"):
+        with pytest.raises(ValueError, match=r"no (row|time|value)|not a (row|time|value)"):
             parse_rows(wrong)
 
 

@@ -16,15 +16,19 @@ def warn(query: ResolvedQuery, source: Text) -> None:
     """Report what is likely wrong or costly in a query without errors."""
     _unbounded(query, source)
     _multiplying(query.query.pattern, source, None)
-    for every in _nodes(query.pattern):
+    for every in nodes(query.pattern):
         if isinstance(every, syntax.Every):
             _overlapping(every, query, source)
+        if isinstance(every, syntax.EveryDistinct) and every.expiry is None:
+            hint = "give the keys a time, as in `every-distinct(a.k, 1 hour)`, or ignore this if there are few keys"
+            source.warn("unbounded-state", "unbounded state: `every-distinct` keeps every key", every.span, hint)
 
 
-def _nodes(node: syntax.Pattern) -> Iterator[syntax.Pattern]:
+def nodes(node: syntax.Pattern) -> Iterator[syntax.Pattern]:
+    """A pattern and all its parts, from the top."""
     yield node
     for child in node.children:
-        yield from _nodes(child)
+        yield from nodes(child)
 
 
 def _unbounded(query: ResolvedQuery, source: Text) -> None:
@@ -67,7 +71,7 @@ def _overlapping(every: syntax.Every, query: ResolvedQuery, source: Text) -> Non
     first = query.atoms[_tag(inner.operands[0])]
     keyed = None
     for step in inner.operands[1:]:
-        for node in _nodes(step):
+        for node in nodes(step):
             if isinstance(node, syntax.Filter) and any(tag == first.tag for _, tag, _ in query.atoms[_tag(node)].equal):
                 keyed = keyed or query.atoms[_tag(node)]
     if keyed is None:

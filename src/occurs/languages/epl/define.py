@@ -12,6 +12,7 @@ import pyarrow as pa
 from occurs.errors import Problem
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks import Analysis, ResolvedQuery, analyse, retention
+from occurs.languages.epl.checks_notices import nodes
 from occurs.languages.epl.compile import compile_query
 from occurs.languages.epl.compile_keys import choices, looks_at_one
 from occurs.languages.epl.parser import parse
@@ -212,6 +213,11 @@ def _kept(q: ResolvedQuery, kind: TimeKind) -> tuple[str, ...]:
         elif wait.bound.amount:
             length = duration(int(kind.convert(wait.bound) or 0), kind)
             out.append(f"{wait.tag}: at most {length}, then the partial match is complete or dropped")
+    for node in nodes(q.pattern):
+        if isinstance(node, syntax.EveryDistinct):
+            expiry = node.expiry
+            length = "[unbounded]" if expiry is None else f"for {duration(int(kind.convert(expiry) or 0), kind)}"
+            out.append(f"every-distinct: one row per key {length}")
     return tuple(out)
 
 
