@@ -126,7 +126,7 @@ def alike(shown: str, is_: str) -> bool:
     """Whether a page shows this text; see the head of the module for `...` and seconds."""
 
     def lines(text: str) -> list[str]:
-        text = re.sub(r"\b\d+(\.\d+)?( m?s\b)", r"N\2", text)
+        text = re.sub(r"\b\d+(\.\d+)?( ?m?s\b)", r"N\2", text)
         return [line.rstrip() for line in text.strip("\n").split("\n")]
 
     pattern = "".join(r"(?:[^\n]*\n)*" if line.strip() == "..." else re.escape(line) + r"\n" for line in lines(shown))
