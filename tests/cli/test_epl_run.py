@@ -108,7 +108,7 @@ def test_programs_without_guards(occurs, fire):
     done = occurs("run", "plain.epl", "--events", "a.csv", "--host", "local", "--timeouts", "out.jsonl")
     assert (done.status, done.out) == (2, "")
     assert "timeouts: no definition of this program can time out" in done.err
-    assert "`timer:within` in EPL" in done.err
+    assert "EPL patterns with `timer:within`" in done.err
     assert not (fire / "out.jsonl").exists()
 
 

@@ -30,7 +30,7 @@ WRONG = {
     "notes into the input": (("--events", "in", "--metrics", "in/m.jsonl"), 2, "would be read as events"),
     "nowhere to write": (("--events", "in", "--out", "no/where"), 2, "there is no directory no"),
     "output on a file": (("--events", "in", "--out", "fire.tesla"), 2, "error["),
-    "a file in the way": (("--events", "in", "--bad", "plain"), 1, "it is no directory"),
+    "a file in the way": (("--events", "in", "--bad", "plain"), 1, "not a directory"),
     "late on stdout": (("--events", "in", "--late", "-"), 2, "stdout is for detections"),
     "metrics nowhere": (("--events", "in", "--metrics", "no/m.jsonl"), 1, "--metrics no/m.jsonl: No such file"),
     "an unknown type": (("--events", "in", "--only", "Fir"), 2, "did you mean `Fire`?"),
@@ -99,7 +99,7 @@ def test_directories_that_are_something_else(occurs, here):
     assert "files in it would be overwritten" in done.err
     done = occurs("follow", "fire.tesla", "--checkpoint", "fire.tesla", "--events", "in")
     assert done.status == 2
-    assert "it is a file" in done.err
+    assert "is a file, not a directory" in done.err
 
 
 def test_one_follower_at_a_time(occurs, here):

@@ -44,7 +44,7 @@ def test_a_named_index_is_a_column_and_nan_is_null():
 
 
 def test_what_is_no_table():
-    with pytest.raises(UsageProblem, match=r"not builtins\.int"):
+    with pytest.raises(UsageProblem, match=r"unsupported table: builtins\.int"):
         kind_of(3)
     with pytest.raises(InputProblem, match=r"column `v` has values of different kinds \(int, str\)"):
         to_arrow(pd.DataFrame({"v": [1, "x"]}))

@@ -146,7 +146,7 @@ def test_what_is_pushed_is_checked(value: Any) -> None:
     with pytest.raises(occurs.InputProblem) as problem:
         live.on_event("X0", 0, {"v": value})
     assert problem.value.kind == "bad-value"
-    with pytest.raises(occurs.UsageProblem, match="is no type"):
+    with pytest.raises(occurs.UsageProblem, match="is not a type"):
         occurs.parse("DEFINE Out AS X0.v.", "esql").live({"X0": {"v": "list<thing>"}})
 
 

@@ -129,7 +129,7 @@ def test_an_object_where_others_have_values_fits_nowhere(tmp_path, declared):
     assert source.misfits["user.id"] == {1: '{"old": 2}'}
     assert source.misfits["user"] == {0: '{"id": 1}', 1: '{"id": {"old": 2}}'}
     program = occurs.parse("event A(user.id: int) define X(V) from A() where V = A.user.id")
-    with pytest.raises(InputProblem, match=r"`user\.id` of `A` is int, and \{'old': 2\}"):
+    with pytest.raises(InputProblem, match=r"`user\.id` of `A` must be int, not \{'old': 2\}"):
         list(program.stream([{"type": "A", "time": 1, "user": {"id": {"old": 2}}}], time_unit="s"))
 
 

@@ -178,5 +178,5 @@ def test_all_types_say_whether_they_are_final_and_a_state_keeps_its_label() -> N
 
 
 def test_a_history_has_nothing_to_tell_beforehand() -> None:
-    with pytest.raises(occurs.UsageProblem, match="stream only"):
+    with pytest.raises(occurs.UsageProblem, match="only available on a stream"):
         occurs.Program(RULES).detect(ROWS, time_unit="s", provisional=True)

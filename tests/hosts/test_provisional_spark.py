@@ -49,8 +49,8 @@ def test_what_a_stream_or_a_history_has_not(live: Any, tmp_path: Path) -> None:
     folder = Folder(tmp_path / "in")
     folder.put(pa.table(ROWS))
     program, stream = occurs.parse(PROGRAM, "phenesthe"), folder.stream(live, pa.table(ROWS).schema)
-    with pytest.raises(occurs.UsageProblem, match="do not run on a stream") as raised:
+    with pytest.raises(occurs.UsageProblem, match="not supported on a stream") as raised:
         program.detect(stream, time_unit="s", window=10, step=10)
     assert raised.value.kind == "unsupported"
-    with pytest.raises(occurs.UsageProblem, match="stream only"):
+    with pytest.raises(occurs.UsageProblem, match="only available on a stream"):
         program.detect(live.createDataFrame(pa.table(ROWS)), time_unit="s", provisional=True)

@@ -163,7 +163,7 @@ def test_a_rule_is_added_with_its_history(old: str, new: str) -> None:
     ("before", "after", "words"),
     [
         ("last", "any2", "stages"),
-        ("last", "rekeyed", "split"),
+        ("last", "rekeyed", "partitioned by"),
     ],
 )
 def test_what_cannot_be_kept_is_refused(before: str, after: str, words: str) -> None:

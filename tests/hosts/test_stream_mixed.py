@@ -145,7 +145,7 @@ def test_what_would_run_at_another_time_is_refused() -> None:
     """What `both` reads of `gone` it reads where `twice` is known: there its past is not known."""
     tables, lasting = random_tables(5), LASTING.split("event both")[0]
     rules = "\n".join(RULES.splitlines()[:2])
-    with pytest.raises(CheckpointProblem, match="at another time"):
+    with pytest.raises(CheckpointProblem, match="with another delay"):
         changed((rules, lasting), (rules, LASTING), tables)
 
 

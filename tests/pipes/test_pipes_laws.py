@@ -244,7 +244,7 @@ def test_overflow_names_the_item(first):
     if first:
         run.advance(Batch(np.arange(first), {"x": (np.arange(first), column_of([0] * first))}))
     values = column_of([1, 2**62, 2**62])
-    with pytest.raises(InputProblem, match=rf"item {first + 2} of Cumulate: {2**62} makes the result exceed 64 bits") as found:
+    with pytest.raises(InputProblem, match=rf"item {first + 2} of Cumulate: {2**62} makes the result") as found:
         run.advance(Batch(np.arange(first, first + 3), {"x": (np.arange(3), values)}))
     assert (found.value.kind, found.value.first.row, found.value.first.value) == ("overflow", first + 2, 2**62)
 

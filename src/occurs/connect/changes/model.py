@@ -90,7 +90,7 @@ class Commit:
 
 
 #: what to do about damage in what a watcher has saved
-ANEW = "restore the tables from a backup of the database, or start again with --uninstall and --install"
+ANEW = "restore the tables from a backup of the database, or start again with --uninstall, then --install"
 
 
 @dataclass(frozen=True)

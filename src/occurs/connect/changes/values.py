@@ -30,7 +30,7 @@ def fitted(table: Watched, row: Mapping[str, Any] | None) -> Row | None:
     for name, type_ in table.columns:
         if name not in row:
             text = f"`{table.name}` no longer has a column `{name}`"
-            hint = "change the rules, then run --uninstall and --install"
+            hint = "change the rules, then run --uninstall, then --install"
             raise InputProblem.of("missing-column", text, hint=hint, value=name)
         try:
             out[name] = fit(row[name], type_)
