@@ -126,7 +126,7 @@ class Problem:
 class OccursError(Exception):
     """The base class of all errors that Occurs raises.
 
-    ``kind``, ``message``, ``hint``, ``file``, ``line``, ``column`` and ``end_column`` are those of the first error.
+    ``kind``, ``message``, ``hint``, ``file``, ``line``, ``column`` and ``end_column`` describe the first error.
 
     Attributes:
         problems: All problems that were found together, ordered by file, line and column.
@@ -194,7 +194,7 @@ class DefinitionProblem(OccursError, ValueError):
 
 
 class ConnectionProblem(DefinitionProblem):
-    """A connection between ports of pipes whose types do not fit.
+    """Two connected ports of pipes have incompatible types.
 
     Attributes:
         box: The name of the box.

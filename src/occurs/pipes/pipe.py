@@ -45,7 +45,7 @@ class Pipe(Infix):
 
     @property
     def item_type(self) -> Kind:
-        """The type of its items; ``any`` while it is unknown."""
+        """The type of the items of this pipe; ``any`` while it is unknown."""
         return self._box.kinds[self._port]
 
     @property
