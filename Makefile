@@ -6,19 +6,19 @@ READY := $(VENV)/.ready
 
 .PHONY: demo demo-ships test test-plain kernels lint docs pictures dist hooks bench clean
 
-demo: $(READY)  ## the rules over real flights, on Spark
+demo: $(READY)  ## run the rules over real flights, on Spark
 	$(BIN)/python examples/flights/run.py
 
-demo-ships: $(READY)  ## what lasts: ships off a coast, with a timeline of some
+demo-ships: $(READY)  ## states and intervals: ships off a coast, with a timeline of some
 	$(BIN)/python examples/maritime/run.py
 
-test: $(READY)  ## all tests; the slow ones too if CI=true
+test: $(READY)  ## run all tests; the slow ones too if CI=true
 	$(BIN)/python -m pytest -n 3 --dist loadgroup
 
-test-plain: $(READY)  ## what kernels compute, with none of them compiled
+test-plain: $(READY)  ## run the tests of kernels as plain Python
 	OCCURS_KERNELS=plain $(BIN)/python -m pytest -n 3 -m "not spark" tests/operators tests/languages tests/pipes tests/model tests/expr
 
-kernels: $(READY)  ## compile now what is else compiled at first use
+kernels: $(READY)  ## compile all kernels in advance
 	@$(BIN)/python -m occurs.cli warm
 
 lint: $(READY)  ## style, types and prose
@@ -34,7 +34,7 @@ dist: $(READY)  ## sdist and wheel in dist/, checked in a fresh environment
 	$(BIN)/python -m build --outdir dist .
 	$(BIN)/python tools/check_dist.py
 
-hooks: $(READY)  ## look at every change before it is committed: style, types, prose, large files
+hooks: $(READY)  ## check every change before it is committed: style, types, prose, large files
 	$(BIN)/python -m pre_commit install
 
 bench: $(READY)  ## a table of ratios: against Spark doing nothing, against bare NumPy, growth

@@ -1,6 +1,6 @@
 """What happened at New York's airports in 2013: ``flights.tesla`` over 690,000 events, on Spark in this machine.
 
-``python examples/flights/run.py`` makes the events (once), starts Spark and prints what each rule found.
+``python examples/flights/run.py`` makes the events (once), starts Spark and prints the detections of each rule.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def main() -> None:
     found = program.detect({name: spark.read.parquet(str(path)) for name, path in paths.items()})
     console.print(f"Rules read and checked, Spark's plan made: {since(started)}")
     console.print(
-        "[dim]Rules that share a key are found together, so the first one asked for pays for the others.[/dim]\n"
+        "[dim]Rules that share a key are evaluated together, so the first one takes the time of the others.[/dim]\n"
     )
     for name, question in QUESTIONS.items():
         asked = time.perf_counter()
@@ -54,7 +54,7 @@ def main() -> None:
 
 def show(name: str, question: str, rows: pa.Table, seconds: str) -> None:
     """How many there are, and the first few in time order."""
-    console.print(f"[bold]{name}[/bold]: {question}\n  [green]{rows.num_rows:,} found[/green] in {seconds}")
+    console.print(f"[bold]{name}[/bold]: {question}\n  [green]{rows.num_rows:,} detections[/green] in {seconds}")
     first = rows.sort_by("time").slice(0, ROWS).drop_columns(["type"])
     table = Table(*first.column_names, box=None, padding=(0, 2), header_style="dim")
     for row in first.to_pylist():

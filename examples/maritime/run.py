@@ -1,7 +1,7 @@
 """What do the ships do?  States and what is made of them in Phenesthe, questions about both in TESLA, in one program.
 
 ``python examples/maritime/run.py`` makes the events (once), finds everything in this process, prints what each
-definition found and draws the day of some ships: ``out/maritime/ships.html`` (and ``.png``, if matplotlib is there).
+definition detected and draws the day of some ships: ``out/maritime/ships.html`` (and ``.png``, if matplotlib is there).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def main() -> None:
 
 def show(name: str, question: str, rows: pa.Table) -> None:
     """How many there are, and the first few in time order."""
-    console.print(f"[bold]{name}[/bold]: {question}\n  [green]{rows.num_rows:,} found[/green]")
+    console.print(f"[bold]{name}[/bold]: {question}\n  [green]{rows.num_rows:,} detections[/green]")
     first = rows.sort_by("time").slice(0, ROWS).drop_columns(["type"])
     table = Table(*first.column_names, box=None, padding=(0, 2), header_style="dim")
     for row in first.to_pylist():
