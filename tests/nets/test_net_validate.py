@@ -116,7 +116,7 @@ BROKEN: list[tuple[str, str, Callable[[Net], Net]]] = [
     ("numbers", "2 initial tokens with the number 3: `F`", place("F", initial=((3, 1), (2, 1), (3, 2)))),
     (
         "every-in-every",
-        "it restarts `Init` after `Exit`, to which an `every` never adds a token: `x`",
+        "the transition restarts `Init` after `Exit`, but no `every` adds a token there: `x`",
         more(Place("Exit", INT, role=Role.EXIT), Transition("x"), *RESTART),
     ),
 ]

@@ -140,7 +140,7 @@ def test_very_many_values_are_drawn_by_their_extremes(monkeypatch):
     lane = chart.groups[0].lanes[0]
     assert len(lane.start) <= 102
     assert lane.values.max() == 9.0
-    assert chart.notices == (f"10,000 values of Wave.v are drawn as {len(lane.start)}: the extremes of each step",)
+    assert chart.notices == (f"10,000 values of Wave.v are drawn as {len(lane.start)}: minimum and maximum per step",)
 
 
 def test_one_type_has_a_lane_per_key_without_headings():

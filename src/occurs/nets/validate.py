@@ -33,7 +33,7 @@ RULES = {
     "priority": "a priority must be a number from 0",
     "black-init": "a black transition must take one token from its primary Init place, which must be one of its inputs",
     "black-f": "a black transition must take one token from its primary F place, which must be one of its inputs",
-    "black-primary": "if inputs of a black transition are Init (F) places, the primary place must be one of them",
+    "black-primary": "if a black transition has Init (F) places as inputs, its primary place must be one of them",
     "black-f-output": "the primary F place of a black transition must also be one of its outputs",
     "black-f-kept": "a black transition must put back the tokens that it takes from F",
     "black-number": "Init and F tokens must start with an int, and the inscription with its variable",

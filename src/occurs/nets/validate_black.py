@@ -112,5 +112,6 @@ def _nested(net: Net) -> _Found:
         exits = [a for a in net.inputs[t.name] if net.places[a.place].role is Role.EXIT]
         for a in exits if t.black is None and restarts else ():
             if net.holder(a.place) not in filled:
-                message = f"it restarts `{restarts[0]}` after `{a.place}`, to which an `every` never adds a token"
+                message = f"the transition restarts `{restarts[0]}` after `{a.place}`, "
+                message += "but no `every` adds a token there"
                 yield "every-in-every", t.name, message

@@ -307,7 +307,8 @@ def _signal(p: _Rows, name: str, kind: TimeKind, ends: tuple[int, int], notices:
     start = p.start
     if len(start) > MOST_POINTS:
         at = _thinned(start, values, ends)
-        notices.append(f"{len(start):,} values of {p.type}.{name} are drawn as {len(at):,}: the extremes of each step")
+        counts = f"{len(start):,} values of {p.type}.{name} are drawn as {len(at):,}"
+        notices.append(f"{counts}: minimum and maximum per step")
         start, values = start[at], values[at]
     shown = time_text(start, kind)
     numbers = ["null" if np.isnan(v) else f"{v:.6g}" for v in values.tolist()]

@@ -132,7 +132,7 @@ class NodeChecks:
             self.all_of(node, operands, VALUE)
             self.types(node, operands)
         elif role == LOGICAL and len({self.model.role(o) for o in operands} & {PATTERN, CONDITION}) > 1:
-            self.report("sort", "its operands must be all patterns or all conditions", node)
+            self.report("sort", "its operands must be either all patterns or all conditions", node)
         elif role == LOGICAL and operands:
             self.all_of(node, operands, CONDITION if self.model.role(node) == CONDITION else PATTERN)
         elif role == ACTION:
