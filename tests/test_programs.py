@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
 import occurs
+from cutting import answer
 from occurs.engine.engine import Engine
 from occurs.engine.ledger import Ledger
 from occurs.errors import CheckpointProblem, DefinitionProblem, InputProblem, OccursError, UsageProblem
@@ -271,27 +271,6 @@ def random_tables(rng: random.Random) -> dict[str, pa.Table]:
         return pa.table({"time": [rng.randint(0, 25) for _ in range(12)], "V": [rng.randint(0, 2) for _ in range(12)]})
 
     return {t: one() for t in "abcd"}
-
-
-def answer(rules: Program, tables: dict[str, Any], cuts: list[int], restart: bool) -> dict[str, list[str]]:
-    """What is found if the history is cut behind ``cuts``; ``restart``: every call goes on from saved state."""
-    history = rules.history(tables, InputOptions(time_unit="s"))
-    stage = rules.plan(history.schemas, history.kind)
-    rows = history_rows(stage, history, True)
-    assert history.clock is not None
-    start, until = history.clock
-    engine = Engine(stage, labelled=True)
-    out: dict[str, list[str]] = {t: [] for t in stage.reported}
-    before = start - 1
-    for frontier in sorted({*cuts, until}):
-        part = {t: r.take(np.flatnonzero((r.time > before) & (r.time <= frontier))) for t, r in rows.items()}
-        found = engine.advance(part, frontier, start, closing=frontier == until)
-        for t in stage.reported:
-            out[t] += map(repr, found.table(t, label=True).to_pylist())
-        before = frontier
-        if restart:
-            engine = Engine.restore(stage, engine.save(), labelled=True)
-    return {t: sorted(rows) for t, rows in out.items()}
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
 import occurs
 import occurs.languages
+from cutting import answer
 from occurs.engine.engine import Engine
 from occurs.errors import SyntaxProblem
 from occurs.hosts.local import history_rows
@@ -111,36 +111,16 @@ def test_it_is_pushed() -> None:
 MIXED = {"summits": SUMMITS + "summit Above of High.height per peak\n", "epl": EPL, "tesla": TESLA}
 
 
-def answer(rules: Program, table: pa.Table, cuts: list[int], restart: bool) -> dict[str, list[str]]:
-    """What is found if the history is cut behind ``cuts``; ``restart``: every call goes on from saved state."""
-    history = rules.history({"Reading": table}, InputOptions(time_unit="s"))
-    stage = rules.plan(history.schemas, history.kind)
-    rows = history_rows(stage, history, True)
-    assert history.clock is not None
-    start, until = history.clock
-    engine = Engine(stage, labelled=True)
-    out: dict[str, list[str]] = {t: [] for t in stage.reported}
-    before = start - 1
-    for frontier in sorted({*cuts, until}):
-        part = {t: r.take(np.flatnonzero((r.time > before) & (r.time <= frontier))) for t, r in rows.items()}
-        done = engine.advance(part, frontier, start, closing=frontier == until)
-        for t in stage.reported:
-            out[t] += map(repr, done.table(t, label=True, because=True).to_pylist())
-        before = frontier
-        if restart:
-            engine = Engine.restore(stage, engine.save(), labelled=True)
-    return {t: sorted(rows) for t, rows in out.items()}
-
-
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("names", [("summits",), ("summits", "epl", "tesla")])
 def test_cuts_and_restarts_change_nothing(seed: int, names: tuple[str, ...]) -> None:
     rules = Program([(MIXED[n] if len(names) > 1 else SUMMITS, None, n) for n in names])
     table, rng = readings(seed), random.Random(seed)
-    whole = answer(rules, table, [], False)
+    whole = answer(rules, {"Reading": table}, [], False, because=True)
     assert all(whole.values())
     for share in (0.3, 1):
-        assert answer(rules, table, [t for t in range(40) if rng.random() < share], restart=True) == whole
+        cuts = [t for t in range(40) if rng.random() < share]
+        assert answer(rules, {"Reading": table}, cuts, restart=True, because=True) == whole
 
 
 def test_a_copy_of_its_state_never_follows() -> None:
