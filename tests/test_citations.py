@@ -118,6 +118,14 @@ def problems(text: str) -> Iterator[str]:
                 yield f"section {numbers[-1]} of {document} has nothing named {match['named']}: {match[0]}"
 
 
+def comments() -> Iterator[tuple[Path, int, str]]:
+    """Comments and docstrings of the code and of the grammars, each with its file and line."""
+    for path in files():
+        if path.suffix in (".py", ".lark"):
+            for line, text in prose(path):
+                yield path, line, text
+
+
 def test_every_citation_leads_to_a_section():
     wrong = [
         f"{path.relative_to(ROOT)}: {problem}" for path in files() for problem in problems(flowing(path.read_text()))
@@ -129,9 +137,7 @@ def test_every_document_that_is_named_exists():
     known = {path.name for path in DOCS.rglob("*.md")} | {path.name for path in ROOT.glob("*.md")}
     wrong = [
         f"{path.relative_to(ROOT)}:{line}: {name}"
-        for path in files()
-        if path.suffix in (".py", ".lark")
-        for line, text in prose(path)
+        for path, line, text in comments()
         for name in DOCUMENT.findall(text)
         if name not in known and not (path.parent / name).exists()
     ]
@@ -141,9 +147,7 @@ def test_every_document_that_is_named_exists():
 def test_every_section_that_is_named_is_one_of_a_document():
     wrong = [
         f"{path.relative_to(ROOT)}:{line}: {text[max(0, match.start() - 40) : match.end()]}"
-        for path in files()
-        if path.suffix in (".py", ".lark")
-        for line, text in prose(path)
+        for path, line, text in comments()
         for match in LOOSE.finditer(text)
         if not any(one.end() == match.end() for one in ATTRIBUTED.finditer(text))
     ]
