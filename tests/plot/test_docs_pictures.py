@@ -7,17 +7,17 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from tempfile import gettempdir
 from xml.etree import ElementTree
 
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "docs" / "pictures"
 NAMES = (
     "timeline", "architecture", "life-of-an-event", "net", "net-full", "explain", "concept-event", "concept-interval",
     "concept-frontier", "concept-label", "concept-retention", "concept-partition-key",
 )  # fmt: skip
-
-pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="the documentation is not here")
 
 
 @cache
@@ -39,8 +39,9 @@ def test_each_picture_is_there_in_both_themes(name, theme):
     root = ElementTree.fromstring(text)
     assert root.get("width") == "800"
     assert root.find("{http://www.w3.org/2000/svg}title").text
-    # it needs nothing from anywhere, and names no place of a machine
-    assert not re.search(r"href|url\((?!#)|@import|/home/|/tmp/|/root/", text)
+    # it needs nothing from anywhere, and names no place of this machine
+    assert not re.search(r"href|url\((?!#)|@import", text)
+    assert not any(str(place) in text for place in (ROOT, gettempdir()))
     other = (FOLDER / f"{name}-{'dark' if theme == 'light' else 'light'}.svg").read_text(encoding="utf-8")
     assert text != other
 
