@@ -33,10 +33,11 @@ Every operator obeys the laws of operators.md, section 5.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Enum, IntEnum
 from functools import cached_property
+from hashlib import blake2b
 from typing import Any, Self
 
 import numpy as np
@@ -271,3 +272,17 @@ class Operator(ABC):
     def fuse(cls, run: Sequence[Self]) -> Sequence[Operator]:
         """Operators of this class that do not read one another, as few operators that run faster together."""
         return run
+
+
+def joint_identity(members: Iterable[Operator]) -> str:
+    """The identity of the operator that runs in place of ``members``."""
+    return blake2b("\0".join(one.identity for one in members).encode(), digest_size=16).hexdigest()
+
+
+def joint_ports(members: Iterable[Operator]) -> tuple[Port, ...]:
+    """The ports of the operator that runs in place of ``members``: of each type the one that keeps most."""
+    ports: dict[str, Port] = {}
+    for port in (p for one in members for p in one.ports):
+        if port.type not in ports or port.keep > ports[port.type].keep:
+            ports[port.type] = port
+    return tuple(ports.values())

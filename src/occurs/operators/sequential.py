@@ -16,9 +16,8 @@ from occurs.model.labels import Labels, derived_labels
 from occurs.operators.checked import Checked, checked
 from occurs.operators.coder import Unsupported
 from occurs.operators.columns import Column
-from occurs.operators.contract import Call, Operator, Outcome
+from occurs.operators.contract import Call, Operator, Outcome, joint_identity, joint_ports
 from occurs.operators.frame import Frame
-from occurs.operators.fusing import joint_identity, joint_ports
 from occurs.operators.machinerun import MachineRun
 from occurs.operators.pattern import Matches, Pattern
 from occurs.operators.rows import Rows

@@ -16,9 +16,18 @@ from occurs.model.types import Type, arrow_type
 from occurs.operators.attributes import attributes_of
 from occurs.operators.checked import Checked, checked
 from occurs.operators.columns import Column
-from occurs.operators.contract import Block, Call, Identity, Operator, Out, Outcome, Reasons
+from occurs.operators.contract import (
+    Block,
+    Call,
+    Identity,
+    Operator,
+    Out,
+    Outcome,
+    Reasons,
+    joint_identity,
+    joint_ports,
+)
 from occurs.operators.frame import Frame
-from occurs.operators.fusing import joint_identity, joint_ports
 from occurs.operators.pattern import Absent, Keep, Matches, Pattern, Select, Step
 from occurs.operators.rows import Rows
 from occurs.operators.run import Run

@@ -13,8 +13,17 @@ import pyarrow.compute as pc
 
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
-from occurs.operators.contract import Block, Call, Identity, Operator, Out, Outcome, Reasons
-from occurs.operators.fusing import joint_identity, joint_ports
+from occurs.operators.contract import (
+    Block,
+    Call,
+    Identity,
+    Operator,
+    Out,
+    Outcome,
+    Reasons,
+    joint_identity,
+    joint_ports,
+)
 from occurs.operators.merging import merged
 from occurs.operators.sequences import tree
 from occurs.operators.sequences.chains_shape import Shape
