@@ -40,9 +40,10 @@ def windows(hidden: bool = False) -> Callable[[Decorated], Decorated]:
     return lambda command: window(step(command))
 
 
-def timeouts(command: Decorated) -> Decorated:
-    text = "Write partial matches that `timer:within` ended to PATH, with the events they had matched (EPL)."
-    return click.option("--timeouts", metavar="PATH", help=text)(command)
+def timeouts(target: str = "PATH") -> Callable[[Decorated], Decorated]:
+    """Partial matches that ran out of time; ``target``: where they may go."""
+    text = f"Write partial matches that `timer:within` ended to {target}, with the events they had matched (EPL)."
+    return click.option("--timeouts", metavar=target, help=text)
 
 
 def formula(command: Decorated) -> Decorated:
@@ -50,9 +51,10 @@ def formula(command: Decorated) -> Decorated:
     return click.option("--max-formula", type=click.IntRange(0), metavar="N", help=text)(command)
 
 
-def never(command: Decorated) -> Decorated:
-    text = "Write FTL triggers that can no longer fire to PATH instead of stderr."
-    return click.option("--never", metavar="PATH", help=text)(command)
+def never(target: str = "PATH") -> Callable[[Decorated], Decorated]:
+    """Triggers that can no longer fire; ``target``: where they may go."""
+    text = f"Write FTL triggers that can no longer fire to {target} instead of stderr."
+    return click.option("--never", metavar=target, help=text)
 
 
 def overwrite(command: Decorated) -> Decorated:
@@ -93,7 +95,7 @@ def inputs(*, required: bool, live: bool = False) -> Callable[[Decorated], Decor
         click.option("--type", metavar="TYPE", help="Event type of --events that are given without TYPE=."),
         click.option(
             "--format", type=click.Choice(["csv", "jsonl", "json", "parquet"]),
-            help="Format of --events; overrides the suffix; required for standard input.",
+            help="Format of --events; overrides the suffix.",
         ),
         click.option("--delimiter", default=",", show_default=True, metavar="C", help="Column delimiter of CSV files."),
         click.option("--encoding", default="utf-8", show_default=True, metavar="NAME", help="Encoding of text."),

@@ -65,8 +65,8 @@ if TYPE_CHECKING:
 @click.option(
     "--bad", metavar="DIR", help="Write the skipped rows, each with reason and place (implies --bad-rows skip)."
 )
-@_options.timeouts
-@_options.never
+@_options.timeouts("DIR|kafka://..")
+@_options.never("DIR|kafka://..")
 @click.option("--because", is_flag=True, help="Add the label and the constituents of every detection.")
 @click.option("--label", is_flag=True, help="Add the label of every detection.")
 @click.option("--provisional", is_flag=True, help="Also report open intervals (final = false) before they end.")

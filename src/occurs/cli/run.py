@@ -36,8 +36,8 @@ from occurs.languages.logic import LANGUAGES
     "--bad", metavar="PATH", help="Write the skipped rows, each with reason and place (implies --bad-rows skip)."
 )
 @click.option("--late", metavar="PATH", help="Write late rows to PATH (always empty for a finished history).")
-@_options.never
-@_options.timeouts
+@_options.never()
+@_options.timeouts()
 @_options.overwrite
 @_options.instances
 @_options.formula
