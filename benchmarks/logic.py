@@ -69,7 +69,7 @@ class Prepared:
         sizes = []
         # rows remember what triggers have made of them
         rows = {t: r.slice(0) for t, r in self.rows.items()}
-        for d in self.stage.triggers:
+        for d in self.stage.definitions:
             kept, since = d.evaluator.fresh(), None
             for frontier, part in calls(rows, self.clock[1], piece or 2**62):
                 d.evaluator.advance(kept, Call(part, since, frontier, self.clock[0], self.stage.kind))
@@ -79,7 +79,7 @@ class Prepared:
 
     @property
     def vectorised(self) -> bool:
-        return all(isinstance(d.evaluator, Columns) for d in self.stage.triggers)
+        return all(isinstance(d.evaluator, Columns) for d in self.stage.definitions)
 
 
 def overload(n: int, repetitions: int) -> Report:

@@ -58,7 +58,7 @@ class Store:
         return self.pieces[name]
 
     def put(self, name: str, data: bytes) -> None:
-        kept = any(kind in name for kind in ("/net/", "/state/"))
+        kept = any(kind in name for kind in ("/state/",))
         again = kept or name == "program" or name.endswith("/consumed")
         assert again or name not in self.pieces, f"{name} is written twice"
         self.pieces[name] = data
@@ -245,7 +245,7 @@ class InStream:
             frontier = got.figures["frontier"]
             assert frontier is not None or not found
             # each detection comes as soon as its instant is complete, and no sooner
-            for e in found if not self.stage.nets else ():
+            for e in found if not self.stage.families else ():
                 assert before is None or e.time > before, (before, e)
                 assert e.time <= cast(int, frontier), (e, frontier)
             before = frontier

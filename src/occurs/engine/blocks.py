@@ -47,30 +47,25 @@ class Detected:
             out.setdefault(one.type, []).append(number)
         return out
 
-    def rows_of(self, number: int) -> slice:
-        """Where the rows of an output stand."""
-        cuts = self.block.cuts
-        return slice(0, len(self)) if cuts is None else slice(int(cuts[number]), int(cuts[number + 1]))
-
     def part(self, number: int) -> Part | None:
         """The rows of one output; None if there are none."""
-        rows, b = self.rows_of(number), self.block
-        if rows.start == rows.stop:
+        b = self.block
+        at = b.rows_of(number)
+        if at.start == at.stop:
             return None
-        one = Part(b.outs[number], b.time, b.columns, b.at, self.labels, np.arange(rows.start, rows.stop), b.reasons)
-        if b.cuts is None:
-            return one
-        return replace(
-            one,
-            time=b.time[rows],
-            columns={n: c.slice(rows.start, rows.stop) for n, c in b.columns.items()},
-            at=None if b.at is None else b.at[rows],
-            labels=None if self.labels is None else Labels(self.labels.hi[rows], self.labels.lo[rows]),
-        )
+        time, columns = b.only(number)
+        labels = self.labels
+        return Part(
+            b.outs[number], time, columns, None if b.at is None else b.at[at],
+            labels if labels is None or b.cuts is None else Labels(labels.hi[at], labels.lo[at]),
+            np.arange(at.start, at.stop), b.reasons, None if b.final is None else b.final[at],
+        )  # fmt: skip
 
     def sheet(self, schema: Schema, kind: TimeKind, label: bool) -> pa.Table | None:
         """All rows as one table, to be sliced output by output; None if Arrow could not address it, or if the table has
         been made with another schema."""
+        if type(self.block) is not Block:  # it makes its columns itself, output by output
+            return None
         if label not in self.sheets:
             types = self._types()
             table = None
@@ -94,7 +89,8 @@ class Detected:
 @dataclass
 class Part:
     """Rows of one output, in the order of time, place within the instant (``at``; None: when it was complete) and
-    rank.  ``numbers``: of the rows in their block; ``reasons``: of the block."""
+    rank.  ``numbers``: of the rows in their block; ``reasons``: of the block.  ``final``: false for provisional rows;
+    None: all are final."""
 
     out: Out
     time: np.ndarray
@@ -103,6 +99,7 @@ class Part:
     labels: Labels | None
     numbers: np.ndarray
     reasons: Callable[[np.ndarray], Reasons] | None
+    final: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.time)
@@ -116,12 +113,15 @@ class Part:
             at=None if self.at is None else self.at[rows],
             labels=None if self.labels is None else self.labels.take(rows),
             numbers=self.numbers[rows],
+            final=None if self.final is None else self.final[rows],
         )
 
     def rows(self) -> Rows:
-        """The derived events as rows of their type."""
+        """The derived events as rows of their type, provisional ones included."""
         derived = None if self.at is None else np.full(len(self), self.out.place, np.int32)
         columns = {name: self._column(name) for name in self.out.schema.names}
+        if self.out.schema.lasting:
+            columns["end"] = self.columns["end"]
         return Rows(self.out.type, self.time, columns, labels=self.labels, derived=derived, at=self.at)
 
     def _column(self, name: str) -> Column:

@@ -1,20 +1,20 @@
-"""What all calls of a run found, put together."""
+"""What all calls of a run detected, put together."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from occurs.engine.outputs import in_order, table_of_arrays
 from occurs.engine.results import Parts, TypeRows
+from occurs.operators.contract import Block
 from occurs.plan.stage import Stage
 
-if TYPE_CHECKING:
-    from occurs.operators.lasting.reported import Gathered
+#: of fewer calls tables are put together
+FEW = 3
 
 
 @dataclass(frozen=True)
@@ -25,38 +25,27 @@ class Calls:
     done: Sequence[TypeRows]
 
     def count(self, type: str) -> int:
-        """How many rows of a type were found."""
+        """How many rows of a type were detected."""
         return sum(d.count(type) for d in self.done)
 
     def table(self, type: str, *, label: bool = False, because: bool = False) -> pa.Table:
         """All reported rows of a type in key order, with the columns of :meth:`TypeRows.table`."""
-        gathered, others = self._gathered
-        if gathered is None or label or because or type not in gathered.layout.at:
-            gathered, others = None, self.done
-        parts = [d.table(type, label=label, because=because) for d in others]
-        if gathered is not None:
-            whole = table_of_arrays(type, gathered.arrays(type), self.stage.schemas[type], self.stage.kind)
-            if not any(map(len, parts)):
-                return whole
-            parts.append(whole)
+        schema = self.stage.schemas[type]
+        if not (label or because) and type in self._gathered:
+            return table_of_arrays(type, self._gathered[type](), schema, self.stage.kind)
+        parts = [d.table(type, label=label, because=because) for d in self.done]
         parts = [p for p in parts if len(p)] or parts[:1]
         if not parts:
-            nothing = TypeRows(self.stage, Parts(self.stage, [], (type,)), {})
-            return nothing.table(type, label=label, because=because)
-        if len(self.done) > 1 and type in self.stage.nets:  # what lasts is known when it has ended
-            table = pa.concat_tables(parts)
-            return table.take(in_order(table, self.stage.schemas[type]))
-        return parts[0] if len(parts) == 1 else pa.concat_tables(parts)
+            parts = [TypeRows(self.stage, Parts(self.stage, [], ()), {}).table(type, label=label, because=because)]
+        table = parts[0] if len(parts) == 1 else pa.concat_tables(parts)
+        late = len(self.done) > 1 and type in self.stage.late
+        return table.take(in_order(table, schema)) if late else table
 
     @cached_property
-    def _gathered(self) -> tuple[Gathered | None, Sequence[TypeRows]]:
-        """The rows of calls in which all definitions ran together (and of others like them), and all other calls."""
-        if len(self.done) < 3 or not self.stage.nets:
-            return None, self.done
-        # kernels take a third of a second to load: programs in which nothing lasts do without
-        from occurs.operators.lasting.reported import Gathered
-
-        found = Gathered.of([d.rows for d in self.done])
-        if found is None:
-            return None, self.done
-        return found[0], [d for d, taken in zip(self.done, found[1], strict=True) if not taken]
+    def _gathered(self) -> Mapping[str, Callable[[], Mapping[str, pa.Array]]]:
+        """Types whose rows of all calls their blocks put together, and how."""
+        calls = [[found.block for found in d.parts.found] for d in self.done]
+        kinds = {type(block) for call in calls for block in call} - {Block}
+        if len(self.done) < FEW or self.stage.subscribed:
+            return {}
+        return {t: rows for kind in kinds for t, rows in kind.gathered(calls).items()}

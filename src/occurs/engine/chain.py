@@ -12,7 +12,7 @@ import pyarrow as pa
 from occurs.engine.results import Parts, TypeRows
 from occurs.engine.state import State
 from occurs.engine.tables import concat_rows
-from occurs.operators.lasting.signals import NEVER
+from occurs.model.time import NEVER
 from occurs.operators.rows import Rows
 from occurs.plan.segments import Segment
 from occurs.plan.stage import Stage
@@ -76,7 +76,7 @@ class Chain:
             complete |= engine.complete
             of |= dict.fromkeys(segment.reports, result)
             counts |= {what: max(n, counts.get(what, 0)) for what, n in result.counts.items()}
-        return Several(self.stage, Parts(self.stage, [], ()), {}, of=of, counts=counts)
+        return Several(self.stage, Parts(self.stage, [], ()), {}, counts, of)
 
 
 def _wait(state: State, type: str, rows: Rows) -> None:

@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 
 from occurs.engine.state import State, past_table, rows_of_table
-from occurs.operators.lasting.signals import Held
 from occurs.operators.rows import Rows
 
 #: more pieces of one past than these are put together
@@ -41,13 +40,11 @@ class Piece:
 @dataclass
 class Ledger:
     """Which pieces hold a state.  ``number``: of the next piece; ``consumed``: is there a piece of that name?
-    ``nets``: per definition the tables of its net that have a piece, as they were written; ``states``: the same of the
-    definitions that operators run."""
+    ``states``: per definition the tables that have a piece, as they were written."""
 
     pasts: dict[str, list[Piece]] = field(default_factory=dict)
     number: int = 0
     consumed: bool = False
-    nets: dict[str, dict[str, Held | None]] = field(default_factory=dict)
     later: list[Ledger] = field(default_factory=list)
     states: dict[str, dict[str, pa.Table | None]] = field(default_factory=dict)
 
@@ -55,7 +52,6 @@ class Ledger:
     def names(self) -> list[str]:
         """Of all pieces."""
         out = [p.name for found in self.pasts.values() for p in found] + (["consumed"] if self.consumed else [])
-        out += [net_piece(d, name) for d, found in self.nets.items() for name in found]
         out += [state_piece(d, name) for d, found in self.states.items() for name in found]
         return out + [f"{n}/{name}" for n, own in enumerate(self.later) for name in own.names]
 
@@ -79,7 +75,6 @@ class Ledger:
         elif self.consumed:
             drop("consumed")
         self.consumed = bool(names)
-        self._nets(state, put, drop)
         self._states(state.tables(), put, drop)
         pieces = {t: [[p.name, p.first, p.last, p.rows] for p in found] for t, found in self.pasts.items()}
         return {
@@ -89,7 +84,6 @@ class Ledger:
             "consumed": self.consumed,
             "serials": state.serials,
             "frontier": state.frontier,
-            **({"nets": {d: sorted(found) for d, found in self.nets.items()}} if self.nets else {}),
             **({"states": {d: sorted(found) for d, found in self.states.items()}} if self.states else {}),
             **({"later": self._later(state, definitions, put, drop)} if state.later else {}),
         }
@@ -108,28 +102,6 @@ class Ledger:
 
             out.append(ledger.write(own, definitions, put_own, drop_own))
         return out
-
-    def _nets(self, state: State, put: Put, drop: Drop) -> None:
-        """Write the tables of nets that have changed; empty ones have no piece."""
-        for definition in set(self.nets) - set(state.nets) - set(state.saved):
-            for name in self.nets.pop(definition):
-                drop(net_piece(definition, name))
-        for definition, tables in state.saved.items():
-            for name in tables.keys() - self.nets.setdefault(definition, {}).keys():
-                put(net_piece(definition, name), tables[name])
-                self.nets[definition][name] = None
-        for definition, kept in state.nets.items():
-            written = self.nets.setdefault(definition, {})
-            for number, held in ((n, h) for n, found in kept.tables.items() for h in found.items()):
-                name, table = f"{number}.{held[0]}", held[1]
-                if not len(table):
-                    if name in written:
-                        del written[name]
-                        drop(net_piece(definition, name))
-                elif written.get(name) is not table:
-                    (saved,) = kept.net.saved({number: {held[0]: table}}, kept.values).values()
-                    put(net_piece(definition, name), saved)
-                    written[name] = table
 
     def _states(self, now: Mapping[str, Mapping[str, pa.Table]], put: Put, drop: Drop) -> None:
         """Write the tables of operators that have changed."""
@@ -193,20 +165,14 @@ class Ledger:
                 for t in dict.fromkeys(types[names == name].tolist()):
                     if name in places:
                         consumed[(places[name], t)] = serials[(names == name) & (types == t)]
-        ledger.nets = {d: dict.fromkeys(found) for d, found in entry.get("nets", {}).items()}
-        known, nets = set(definitions.values()), ledger.nets.items()
-        saved: dict[str, Mapping[str, pa.Table]] = {
-            d: {n: get(net_piece(d, n)) for n in found} for d, found in nets if d in known
-        }
+        known = set(definitions.values())
         loaded: dict[str, Mapping[str, pa.Table]] = {}
         for d, names_of in entry.get("states", {}).items():
             ledger.states[d] = dict.fromkeys(names_of)
             if d in known:
                 tables = {n: get(state_piece(d, n)) for n in names_of}
                 loaded[d], ledger.states[d] = tables, dict(tables)
-        state = State(
-            rows, consumed, dict(entry["serials"]), entry["frontier"], saved=saved, waiting=waiting, loaded=loaded
-        )
+        state = State(rows, consumed, dict(entry["serials"]), entry["frontier"], waiting, loaded=loaded)
         for number, own in enumerate(entry.get("later", ())):
 
             def get_own(name: str, prefix: str = f"{number}/") -> pa.Table:
@@ -222,14 +188,8 @@ def pieces(entry: Mapping[str, Any]) -> list[str]:
     """The names of all pieces that an entry speaks of."""
     out = [piece[0] for found in entry["pasts"].values() for piece in found]
     out += ["consumed"] if entry["consumed"] else []
-    out += [net_piece(d, name) for d, found in entry.get("nets", {}).items() for name in found]
     out += [state_piece(d, name) for d, found in entry.get("states", {}).items() for name in found]
     return out + [f"{n}/{name}" for n, own in enumerate(entry.get("later", ())) for name in pieces(own)]
-
-
-def net_piece(definition: str, table: str) -> str:
-    """The name of the piece with a table of a net."""
-    return f"net/{blake2b(definition.encode(), digest_size=12).hexdigest()}/{table}"
 
 
 def state_piece(definition: str, table: str) -> str:

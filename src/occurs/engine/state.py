@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,12 +22,7 @@ from occurs.model.types import Type
 from occurs.operators import states
 from occurs.operators.columns import Column
 from occurs.operators.contract import Operator
-from occurs.operators.lasting.signals import Held
-from occurs.operators.lasting.values import Values
 from occurs.operators.rows import Rows
-
-if TYPE_CHECKING:
-    from occurs.operators.lasting.network import Net
 
 VERSION = 2
 #: before the checksum of a piece.  Pieces that were written before there were checksums begin as Arrow streams do.
@@ -38,17 +33,14 @@ _CHECKED, _ARROW = b"OCCR", b"\xff\xff\xff\xff"
 class State:
     """``pasts``: per type the rows that may still be looked at.  ``consumed``: per rule place and type serial numbers
     of rows in ``pasts`` that the rule has consumed.  ``serials``: the next serial number per type.  ``frontier``: all
-    instants up to here are done.  ``nets``: what nets keep, by the identity of the definition; ``saved``: the same of
-    those that have not run since it was read, as tables.  ``waiting``: rows that are later than the frontier;
-    ``later``: the states of the segments of a stage that has several.  ``kept``: the states of operators, by the
-    identity of the operator; ``loaded``: of those that have not run since the state was read, tables by definition."""
+    instants up to here are done.  ``waiting``: rows that are later than the frontier; ``later``: the states of the
+    segments of a stage that has several.  ``kept``: the states of operators, by the identity of the operator;
+    ``loaded``: of those that have not run since the state was read, tables by definition."""
 
     pasts: dict[str, Rows]
     consumed: dict[tuple[int, str], np.ndarray]
     serials: dict[str, int]
     frontier: int | None = None
-    nets: dict[str, Kept] = field(default_factory=dict)
-    saved: dict[str, Mapping[str, pa.Table]] = field(default_factory=dict)
     waiting: dict[str, Rows] = field(default_factory=dict)
     later: list[State] = field(default_factory=list)
     kept: dict[str, states.State] = field(default_factory=dict)
@@ -57,73 +49,40 @@ class State:
     def copy(self) -> State:
         """The same state, which a call may go on from while this one stays as it is (rows and tables never change)."""
         return State(
-            dict(self.pasts), dict(self.consumed), dict(self.serials), self.frontier,
-            {d: k.fixed() for d, k in self.nets.items()}, dict(self.saved), dict(self.waiting),
+            dict(self.pasts), dict(self.consumed), dict(self.serials), self.frontier, dict(self.waiting),
             [s.copy() for s in self.later], {o: kept.copy() for o, kept in self.kept.items()}, dict(self.loaded),
         )  # fmt: skip
 
     def rows(self) -> int:
         """How many rows the state holds."""
-        nets = sum(k.net.rows(k.tables) for k in self.nets.values())
-        written = [*self.saved.values(), *self.loaded.values()]
-        saved = sum(len(t) for tables in written for t in tables.values())
-        nets += sum(kept.size for kept in self.kept.values())
-        waiting = sum(len(r) for r in self.waiting.values())
-        return sum(len(r) for r in self.pasts.values()) + nets + saved + waiting + sum(s.rows() for s in self.later)
+        kept = sum(len(t) for tables in self.loaded.values() for t in tables.values())
+        kept += sum(state.size for state in self.kept.values())
+        rows = sum(len(r) for r in (*self.pasts.values(), *self.waiting.values()))
+        return rows + kept + sum(s.rows() for s in self.later)
 
     def tables(self) -> dict[str, Mapping[str, pa.Table]]:
         """What operators keep, as tables by definition."""
         return self.loaded | {d: tables for kept in self.kept.values() for d, tables in kept.tables().items()}
 
-    def unload(self, operators: Container[str]) -> None:
-        """Takes apart the states of other operators than these: their definitions run in another operator now."""
-        for identity in [o for o in self.kept if o not in operators]:
+    def adopt(self, operators: Sequence[Operator]) -> None:
+        """Restore the states of ``operators``; the definitions of other operators run in one of these now."""
+        names = {operator.identity for operator in operators}
+        for identity in [o for o in self.kept if o not in names]:
             self.loaded |= self.kept.pop(identity).tables()
+        if self.loaded:
+            for operator in operators:
+                saved = {d: self.loaded[d] for d in operator.members if d in self.loaded}
+                if saved and operator.identity not in self.kept:
+                    self.kept[operator.identity] = operator.restored(saved)
+            members = {d for operator in operators for d in operator.members}
+            self.loaded = {d: tables for d, tables in self.loaded.items() if d not in members}
 
     def of(self, operator: Operator) -> states.State:
-        """What an operator keeps: of the call before, restored, or fresh."""
+        """What an operator keeps."""
         kept = self.kept.get(operator.identity)
         if kept is None:
-            saved = {d: self.loaded.pop(d) for d in operator.members if d in self.loaded}
-            kept = self.kept[operator.identity] = operator.restored(saved) if saved else operator.fresh()
+            kept = self.kept[operator.identity] = operator.fresh()
         return kept
-
-
-class Shared(Protocol):
-    """The tables of a net inside of a state that several nets share: called, it returns them as they are now."""
-
-    def __call__(self) -> dict[int, dict[str, Held]]: ...
-
-    @property
-    def cells(self) -> int: ...
-
-
-@dataclass(frozen=True)
-class Kept:
-    """What a net keeps: tables by the number of the node and their name (``held``: these, or where they are to be
-    had); ``values``: what their codes stand for."""
-
-    net: Net
-    values: Values
-    held: dict[int, dict[str, Held]] | Shared
-
-    @property
-    def tables(self) -> dict[int, dict[str, Held]]:
-        """As they are now."""
-        return self.held if isinstance(self.held, dict) else self.held()
-
-    @property
-    def cells(self) -> int:
-        """The number of codes in the tables."""
-        return self.net.cells(self.held) if isinstance(self.held, dict) else self.held.cells
-
-    def carried(self, values: Values) -> Kept:
-        """The same with the codes of ``values``."""
-        return Kept(self.net, values, self.net.carried(self.tables, self.values, values))
-
-    def fixed(self) -> Kept:
-        """The same, whatever later calls change."""
-        return self if isinstance(self.held, dict) else Kept(self.net, self.values, self.held())
 
 
 def meta_to_ipc(meta: Mapping[str, Any]) -> bytes:

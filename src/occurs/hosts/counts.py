@@ -6,25 +6,21 @@ import numpy as np
 import pyarrow as pa
 
 from occurs.model.history import History
-from occurs.operators.lasting.signals import OPEN
+from occurs.model.time import OPEN
 from occurs.plan.stage import Stage
 
 
 def counts(stage: Stage, history: History) -> dict[str, int]:
     """``null: TYPE.ATTRIBUTE``: rows without a value of an attribute that a formula looks at, which bind nothing.
     ``coalesced: TYPE``: rows of a state that overlap or touch an earlier one with the same values."""
-    from occurs.operators.lasting.scan import Scan  # with kernels that take a third of a second to load
-
     out = {}
-    states: set[str] = set()
-    for d in stage.nets.values():
-        for type, names in d.columns.items():
+    for d in stage.definitions:
+        for type, names in d.nulls.items():
             table = history.tables.get(type, pa.table({}))
             for name in sorted(names & set(table.column_names)):
                 if table.column(name).null_count:
                     out[f"null: {type}.{name}"] = table.column(name).null_count
-        scans = ((t, d.net.nodes[number]) for number, t in d.net.sources.items())
-        states |= {t for t, node in scans if isinstance(node, Scan) and node.sort == "state"}
+    states = {t for d in stage.definitions for t in d.coalesced}
     for type in sorted(states & history.tables.keys()):
         coalesced = _overlapping(history.tables[type])
         if coalesced:

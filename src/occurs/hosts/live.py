@@ -95,7 +95,7 @@ class Live:
         if attributes is not None and not isinstance(attributes, Mapping):
             text = f"attributes must be a mapping from names to values, not {short(attributes)}"
             raise InputProblem.of("bad-value", text, value=attributes)
-        if type in self.stage.nets:
+        if type in self.stage.families:
             text = f"the rules define `{type}`, so events of this type cannot be pushed"
             raise InputProblem.of("conflicting-values", text, hint="rename the definition or the input type")
         given = flattened(attributes or {}, self.stage.schemas.get(type, Schema()).names)
@@ -152,7 +152,7 @@ class Live:
         for t in (t for t in self.stage.reported if t not in self.stage.notices):
             out += done.table(t, label=self.labelled, because=self.labelled).to_pylist()
         # what lasts comes when it is final, by type (phenesthe.md, section 5)
-        alone = all(t in self.stage.nets for t in self.stage.reported)
+        alone = all(t in self.stage.families for t in self.stage.reported)
         return sorted(out, key=lambda r: r["type"] if alone else r["time"])
 
     def close(self) -> list[Detection]:

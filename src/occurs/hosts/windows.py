@@ -17,15 +17,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from occurs.engine.blocks import Part
 from occurs.engine.engine import Engine
-from occurs.engine.outputs import in_order, no_reasons, table_of, time_array
+from occurs.engine.outputs import in_order, table_of, time_array
 from occurs.engine.results import Parts, TypeRows
 from occurs.engine.tables import concat_rows
 from occurs.errors import LimitProblem, OccursError, UsageProblem
 from occurs.model.ticks import duration
-from occurs.model.time import TimeKind
+from occurs.model.time import OPEN, TimeKind
 from occurs.model.types import Schema
-from occurs.operators.lasting.signals import OPEN
 from occurs.operators.rows import Rows
 
 #: as many queries are made of a history
@@ -126,7 +126,7 @@ def answers(
 class Given:
     """Rows of one type with the number of the query at which they were known first."""
 
-    parts: list[Rows] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
     query: list[int] = field(default_factory=list)
 
     def numbers(self) -> np.ndarray:
@@ -152,18 +152,18 @@ class WindowRows(TypeRows):
 
     def put(self, given: dict[str, Given], number: int, found: TypeRows) -> None:
         """Add what a call has found at a query."""
-        for type, rows in found.rows.items():
-            if len(rows):
+        for type, parts in found.parts.items():
+            for part in parts:
                 one = given.setdefault(type, Given())
-                one.parts.append(rows)
+                one.parts.append(part)
                 one.query.append(number)
-                self.size += len(rows)
+                self.size += len(part)
 
     def count(self, type: str) -> int:
         rows, first, final = self._all(type)
         return 0 if rows is None else int(self._times(type, rows, first, final).sum())
 
-    def _table(self, type: str, label: bool, because: bool) -> pa.Table:
+    def table(self, type: str, *, label: bool = False, because: bool = False, final: bool = False) -> pa.Table:
         """The answers in the order of the queries, each in key order, with the column ``query``."""
         schema = self.stage.schemas[type]
         rows, first, final = self._all(type)
@@ -211,13 +211,13 @@ class WindowRows(TypeRows):
             return None, np.zeros(0, np.int64), np.zeros(0, np.bool_)
         numbers = [g.numbers() for g in given]
         final = np.repeat([g is self.final.get(type) for g in given], [len(n) for n in numbers])
-        return concat_rows([p for g in given for p in g.parts], 0), np.concatenate(numbers), final
+        return concat_rows([p.rows() for g in given for p in g.parts], 0), np.concatenate(numbers), final
 
     def _reasons(self, type: str, kind: TimeKind) -> pa.Array:
         """Of what the rows of a type are made."""
         given = [g for g in (self.final.get(type), self.held.get(type)) if g is not None]
         parts = [p for g in given for p in g.parts]
-        return pa.concat_arrays([no_reasons(len(p), kind) if p.reasons is None else p.reasons for p in parts])
+        return pa.concat_arrays([p.because(kind) for p in parts])
 
     def _times(self, type: str, rows: Rows, first: np.ndarray, final: np.ndarray) -> np.ndarray:
         """In how many answers each row stands."""

@@ -88,6 +88,11 @@ class TimeKind:
 
 TIMESTAMP = TimeKind()
 
+#: the end of an open interval, and a frontier behind which nothing can change: later than every tick
+OPEN = 2**63 - 1
+#: a frontier before the first call: before every tick
+NEVER = -(2**63)
+
 
 def floor_ticks(ticks: Fraction) -> int:
     """For closed bounds: ages of whole ticks at most ``ticks``."""

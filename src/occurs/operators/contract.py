@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum, IntEnum
 from functools import cached_property
 from hashlib import blake2b
@@ -48,7 +48,7 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.columns import Column
 from occurs.operators.keycodes import KeyCodes
-from occurs.operators.rows import Rows
+from occurs.operators.rows import Part, Rows
 from occurs.operators.states import State, Tables
 
 
@@ -62,9 +62,11 @@ class Order(IntEnum):
 
 
 class Moves(Enum):
-    """What makes an operator produce rows besides new rows."""
+    """What makes an operator produce rows besides new rows: an instant of the clock without rows, a later frontier
+    (which makes earlier rows final), or the end of the history."""
 
     CLOCK = "clock"
+    FRONTIER = "frontier"
     END = "end"
 
 
@@ -145,16 +147,20 @@ class Reasons:
     known: np.ndarray | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Block:
     """Derived rows of one output, or of several one behind the other: those of ``outs[i]`` are from ``cuts[i]`` to
     before ``cuts[i + 1]`` (``cuts`` is None if there is one output).
 
     The rows of one output are in the order of time, place and rank.  ``at``: the place of each row within its instant;
-    None: the rows are derived when their instant is complete.  ``columns``: attributes by name; a missing one is null.
-    ``identity``: called only if labels are wanted.  ``reasons``: the constituents of some rows of one output, by their
-    row numbers in the block; called only for rows whose ``because`` is wanted; None: the rows have none.  ``labels``:
-    given by an operator that feeds itself, which needs them earlier.
+    None: the rows are derived when their instant is complete.  ``columns``: attributes by name (a missing one is null),
+    and ``end`` of intervals.  ``final``: booleans, false for provisional rows, which are reported, but which no
+    definition reads (None: all are final).  ``identity``: called only if labels are wanted.  ``reasons``: the
+    constituents of some rows of one output, by their row numbers in the block; called only for rows whose ``because``
+    is wanted; None: the rows have none.  ``labels``: given by an operator that feeds itself, which needs them earlier.
+
+    An operator that returns few rows of many outputs very often may return a subclass, which makes columns when they
+    are asked for.
     """
 
     outs: Sequence[Out]
@@ -165,26 +171,47 @@ class Block:
     identity: Callable[[], Identity] | None = None
     reasons: Callable[[np.ndarray], Reasons] | None = None
     labels: Labels | None = None
+    final: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.time)
+
+    def rows_of(self, number: int) -> slice:
+        """Where the rows of an output stand in the block."""
+        cuts = self.cuts
+        return slice(0, len(self)) if cuts is None else slice(int(cuts[number]), int(cuts[number + 1]))
+
+    def only(self, number: int) -> tuple[np.ndarray, Mapping[str, Column]]:
+        """The times and the columns of the rows of one output."""
+        if self.cuts is None:
+            return self.time, self.columns
+        rows = self.rows_of(number)
+        return self.time[rows], {n: c.slice(rows.start, rows.stop) for n, c in self.columns.items()}
+
+    @classmethod
+    def gathered(cls, calls: Sequence[Sequence[Block]]) -> Mapping[str, Callable[[], Mapping[str, pa.Array]]]:
+        """By type the rows of all ``calls`` in one order of time, as functions that return their columns (``time`` and
+        ``end`` as ticks); only of types for which that is faster than to put tables together."""
+        return {}
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
     """What one call produced.
 
-    ``counts``: what the operator counted of its input, by name.  ``consumed``: per place of a definition and type which
+    ``complete``: per output type up to when its rows are complete, where that is before the frontier.  ``counts``: what
+    the operator counted of its input, by name.  ``consumed``: per place of a definition and type which
     rows the definition has consumed: booleans for all rows that it was shown and, of a type that feeds back, for those
     that it derived, in the total order.
     """
 
     blocks: Sequence[Block] = ()
+    complete: Mapping[str, int] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
     consumed: Mapping[tuple[int, str], np.ndarray] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Call:
     """One call: the instants after ``since`` up to ``frontier``, each of them whole.
 
@@ -212,6 +239,14 @@ class Call:
         """The new rows of a type.  All operators that read no past get the same object, with its cache."""
         rows = self.rows[type]
         return rows.slice(rows.new) if rows.new else rows
+
+    def span(self, type: str) -> tuple[Rows | None, int, int]:
+        """The rows among which the new rows of a type stand, from where to before where; None if there are none.  It
+        cuts no columns."""
+        if isinstance(self.rows, Part):
+            return self.rows.span(type)
+        rows = self.rows.get(type)
+        return (None, 0, 0) if rows is None else (rows, rows.new, len(rows.time))
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,10 +285,25 @@ class Operator(ABC):
         """Types that it derives and reads itself: it is shown the rows that do not come from itself."""
         return frozenset()
 
+    @property
+    def equated(self) -> Sequence[tuple[tuple[str, str], tuple[str, str]]]:
+        """Pairs of attributes (type, name) whose values it compares by their codes (``Call.domains``)."""
+        return ()
+
+    @property
+    def stepwise(self) -> bool:
+        """Does a detection change what it sees at later instants?  Of definitions that do :meth:`in_steps` makes one
+        operator."""
+        return False
+
     @cached_property
     def members(self) -> tuple[str, ...]:
         """The identities of the definitions that it runs: their states are saved and restored one by one."""
         return tuple(part.identity for part in self.parts)
+
+    def unreported(self) -> Self:
+        """The same without outputs: others of its family read what it derives."""
+        return replace(self, outs=())
 
     def fresh(self) -> State:
         """The state before the first call."""
@@ -270,8 +320,15 @@ class Operator(ABC):
 
     @classmethod
     def fuse(cls, run: Sequence[Self]) -> Sequence[Operator]:
-        """Operators of this class that do not read one another, as few operators that run faster together."""
+        """Operators of this class as few operators that run faster together.  They are in evaluation order, and do not
+        read one another, except those of one family (:attr:`occurs.plan.definition.Definition.family`)."""
         return run
+
+    @classmethod
+    def in_steps(cls, run: Sequence[Self], types: frozenset[str], key: Mapping[str, tuple[str, ...]]) -> Operator:
+        """One operator in place of those that read ``types``, which they derive, or that are ``stepwise``.  ``key``:
+        per type the attributes by which they can be split."""
+        raise NotImplementedError(f"{cls.__name__} cannot read what it derives")
 
 
 def joint_identity(members: Iterable[Operator]) -> str:

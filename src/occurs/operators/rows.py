@@ -21,8 +21,7 @@ class Rows:
     that outlives a call names a row.  ``labels`` only if wanted.  ``derived``: int32 place of the definition, -1 for
     input.  ``at``: int64 (n), the place of the row within its instant over all types (see
     :func:`occurs.engine.order.placed`); None where nobody asks.  ``cache`` holds what operators of one call share
-    (codes, indexes, masks), and as ``arrays`` time and all columns in Arrow.  ``reasons``: an Arrow array, of what each
-    row is made; None where nobody asks, and of rows that are taken from others.
+    (codes, indexes, masks).
     """
 
     type: str
@@ -34,7 +33,6 @@ class Rows:
     derived: np.ndarray | None = None
     at: np.ndarray | None = None
     cache: dict[Any, Any] = field(default_factory=dict)
-    reasons: Any = None
 
     def __len__(self) -> int:
         return len(self.time)
@@ -124,6 +122,10 @@ class Part(Mapping[str, Rows]):
             found = self._made[type] = self.of[type].view(*self.spans[type])
         return found
 
+    def span(self, type: str) -> tuple[Rows | None, int, int]:
+        """The rows among which those of ``type`` are, from where to before where."""
+        return self.of.get(type), *self.spans.get(type, (0, 0))
+
     def __contains__(self, type: object) -> bool:
         return type in self.spans
 
@@ -132,3 +134,29 @@ class Part(Mapping[str, Rows]):
 
     def __len__(self) -> int:
         return len(self.spans)
+
+
+class Since(Mapping[str, Rows]):
+    """The rows of ``tables`` with times after ``born``, as a definition sees them that was added while a stream was
+    running; past and new rows stay apart."""
+
+    def __init__(self, tables: Mapping[str, Rows], born: int):
+        self._tables = tables
+        self._born = born
+        self._cut: dict[str, tuple[Rows, Rows]] = {}
+
+    def __getitem__(self, type: str) -> Rows:
+        rows = self._tables[type]
+        known = self._cut.get(type)
+        if known is not None and known[0] is rows:
+            return known[1]
+        first = int(np.searchsorted(rows.time, self._born, side="right"))
+        part = rows if first == 0 else rows.slice(first, None, max(0, rows.new - first))
+        self._cut[type] = (rows, part)
+        return part
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tables)
+
+    def __len__(self) -> int:
+        return len(self._tables)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from occurs.expr.tree import Ref
 from occurs.model.labels import Labels, derived_labels
 from occurs.operators.checked import Checked, checked
 from occurs.operators.coder import Unsupported
@@ -23,7 +24,7 @@ from occurs.operators.pattern import Matches, Pattern
 from occurs.operators.rows import Rows
 from occurs.operators.run import Run
 from occurs.operators.states import State
-from occurs.operators.templates import Template, block_of
+from occurs.operators.templates import Template, block_of, equated
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +49,21 @@ class Sequential(Operator):
     @property
     def feeds_back(self) -> frozenset[str]:
         return self.types
+
+    @property
+    def stepwise(self) -> bool:
+        return True
+
+    @property
+    def equated(self) -> Sequence[tuple[tuple[str, str], tuple[str, str]]]:
+        out = [pair for p in self.patterns for pair in equated(p)]
+        if self.by:  # events are told apart by key: an attribute that a rule passes on is of the domain of its origin
+            for p in self.patterns:
+                types = [s.type for s in p.role_sources]
+                for name, e, _ in p.outputs:
+                    if isinstance(e, Ref) and e.scope is not None and e.name != "time":
+                        out.append(((p.rules[0].output, name), (types[int(e.scope)], e.name)))
+        return out
 
     @property
     def line(self) -> str:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from occurs.expr.tree import COMPARISONS, Binary, Expr, Literal, Slot
 from occurs.model.types import Type, arrow_type
+from occurs.operators.aggregate import Windowed
 from occurs.operators.attributes import attributes_of
 from occurs.operators.checked import Checked, checked
 from occurs.operators.columns import Column
@@ -155,6 +156,29 @@ class Template(Operator):
             outs = tuple(one.outs[0] for one in members)
             out.append(cls(joint_identity(members), joint_ports(members), outs, pattern, born=members[0].born))
         return out
+
+
+    @property
+    def equated(self) -> Sequence[tuple[tuple[str, str], tuple[str, str]]]:
+        return equated(self.pattern)
+
+    @property
+    def stepwise(self) -> bool:
+        return bool(self.pattern.consuming)
+
+    @classmethod
+    def in_steps(cls, run: Sequence[Self], types: frozenset[str], key: Mapping[str, tuple[str, ...]]) -> Operator:
+        from occurs.operators.sequential import Sequential  # which is built of templates
+
+        return Sequential.of(run, types, key)
+
+
+def equated(pattern: Pattern) -> list[tuple[tuple[str, str], tuple[str, str]]]:
+    """The attributes (type, name) that a pattern equates with one another."""
+    types = [s.type for s in pattern.role_sources]
+    looks: list[Select | Absent | Windowed] = [s for s in pattern.steps if isinstance(s, Select | Absent)]
+    looks += [n for e in pattern.expressions for n in e.walk() if isinstance(n, Windowed)]
+    return [((s.source.type, key.own), (types[key.role], key.attribute)) for s in looks for key in s.keys]
 
 
 def _steps(pattern: Pattern) -> str:

@@ -12,7 +12,10 @@ from occurs.expr.evaluate import select
 from occurs.expr.render import render
 from occurs.expr.tree import Binary, Expr, Literal, Ref, conjuncts
 from occurs.model.time import TimeKind
+from occurs.model.types import Schema
 from occurs.model.zones import instants, local_times
+from occurs.operators.contract import Block, Call, Identity, Moves, Operator, Out, Outcome
+from occurs.operators.states import State
 
 FIELDS = ("Y", "MO", "DM", "D", "H", "M", "S", "MS")
 #: the unit at whose start a field changes, coarse to fine
@@ -104,6 +107,25 @@ class TimerSource:
         step = max(1, _BLOCK // _PARTS.get(level + 1, 31))
         for at in range(0, len(units), step):
             self._expand(_split(units[at : at + step], level), level + 1, low, high, kind, out)
+
+
+@dataclass(frozen=True, eq=False)
+class Timer(Operator):
+    """The firings of a timer as events of a type; a firing is known by its time."""
+
+    source: TimerSource
+
+    @classmethod
+    def of(cls, source: TimerSource) -> Timer:
+        out = Out(source.name, Schema(), "Timer", -1)
+        return cls(source.name, (), (out,), source, moves=frozenset({Moves.CLOCK}))
+
+    def advance(self, state: State, call: Call) -> Outcome:
+        if call.start is None:
+            return Outcome()
+        first = call.start if call.since is None else max(call.since + 1, call.start)
+        times = self.source.instants(first, call.frontier, call.kind)
+        return Outcome([Block(self.outs, times, {}, identity=lambda: Identity(time=times))])
 
 
 def _zone(node: Expr) -> str | None:

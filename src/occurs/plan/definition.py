@@ -20,6 +20,7 @@ from occurs.plan.keys import Choice, choices
 
 if TYPE_CHECKING:
     from occurs.operators.lasting.answers import Answer
+    from occurs.operators.lasting.connected import Connected
     from occurs.operators.lasting.network import Net
 
 
@@ -106,18 +107,64 @@ class Definition(ABC):
         return 0
 
     @property
+    def lasting(self) -> bool:
+        """Does it derive intervals, whose rows are final when they have ended?"""
+        return False
+
+    @property
+    def family(self) -> str:
+        """Definitions of one family that read one another run in one operator, as they pass on more than rows; empty if
+        it reads all others as rows."""
+        return ""
+
+    @property
     def warnings(self) -> Sequence[Problem]:
         """What its execution costs."""
         return ()
+
+    @property
+    def nulls(self) -> Mapping[str, frozenset[str]]:
+        """Attributes of the types it reads: rows without a value of these are counted, as they match nothing."""
+        return {}
+
+    @property
+    def coalesced(self) -> frozenset[str]:
+        """Types of which it joins rows that overlap or touch and have the same values; they are counted."""
+        return frozenset()
+
+    @property
+    def future(self) -> bool:
+        """Does it look ahead, so that there may be notices of instances that can fire no more?"""
+        return False
+
+    @property
+    def tells(self) -> bool:
+        """May there be such notices as it is now?"""
+        return False
+
+    @property
+    def begins(self) -> tuple[tuple[str, tuple[str, ...]], ...] | None:
+        """The types whose rows make instances of it, with the columns that must not be null; None: it is not known."""
+        return ()
+
+    @property
+    def stateful(self) -> bool:
+        """Does it count what cannot be told from single rows, such as deletes of rows that a table does not have?"""
+        return False
+
+    @property
+    def sequenced(self) -> frozenset[str]:
+        """Types whose rows have to bring their sequence numbers."""
+        return frozenset()
 
     def form(self, schemas: Mapping[str, Schema]) -> Any:
         """What its saved tables mean, as a value for :func:`occurs.model.canonical.canonical`: tables saved under one
         form must not be read under another.  ``schemas``: of the types that it reads.  None: it keeps rows only."""
         return None
 
-    def operator(self, schemas: Mapping[str, Schema], kind: TimeKind) -> Operator | None:
-        """What runs it over data of these schemas and this kind of time; None: the engine runs it in its own way."""
-        return None
+    @abstractmethod
+    def operator(self, schemas: Mapping[str, Schema], kind: TimeKind) -> Operator:
+        """What runs it over data of these schemas and this kind of time."""
 
     @abstractmethod
     def after(self, born: int) -> Definition:
@@ -147,7 +194,7 @@ class PatternDefinition(Definition):
 
     pattern: Pattern
     looks_back: frozenset[str]
-    begins: TimerSource | None = None
+    clock: TimerSource | None = None
 
     @property
     def output(self) -> str:
@@ -171,7 +218,7 @@ class PatternDefinition(Definition):
 
     @property
     def timer(self) -> TimerSource | None:
-        return self.begins
+        return self.clock
 
     @property
     def born(self) -> int | None:
@@ -256,6 +303,9 @@ class Named(Definition):
         return {t: [(n, at.value) for n, at in schemas.get(t, Schema())] for t in sorted(self.reads)}
 
 
+_SORTS = {"event": "instants", "state": "disjoint intervals", "dynamic": "intervals that may overlap"}
+
+
 @dataclass(frozen=True)
 class NetDefinition(Named):
     """A definition over instants and intervals: ``net`` gives its formula, ``answer`` the rows of it that are final.
@@ -270,8 +320,22 @@ class NetDefinition(Named):
 
     @property
     def lasting(self) -> bool:
-        """Do its rows have an end?"""
         return self.sort != "event"
+
+    @property
+    def family(self) -> str:
+        return "interval"
+
+    def operator(self, schemas: Mapping[str, Schema], kind: TimeKind) -> Connected:
+        from occurs.operators.lasting.connected import Connected, Formula  # with all kernels of the family
+
+        reads = ", ".join(sorted(self.reads))
+        words = f"{_SORTS[self.sort]}, from {reads}; vectorised"
+        one = Formula(
+            self.identity, self.name, self.sort, tuple(self.reads), self.net, self.answer, self.out(schemas), self.born,
+            words,
+        )  # fmt: skip
+        return Connected.of(self.identity, [one])
 
     @property
     def endless(self) -> str:
@@ -284,6 +348,17 @@ class NetDefinition(Named):
     @property
     def delay(self) -> int | None:
         return self.delays
+
+    @property
+    def nulls(self) -> Mapping[str, frozenset[str]]:
+        return self.columns
+
+    @property
+    def coalesced(self) -> frozenset[str]:
+        from occurs.operators.lasting.scan import Scan
+
+        scans = ((type, self.net.nodes[number]) for number, type in self.net.sources.items())
+        return frozenset(type for type, node in scans if isinstance(node, Scan) and node.sort == "state")
 
     def form(self, schemas: Mapping[str, Schema]) -> Any:
         nodes = [(type(node).__name__, node.variables) for node in self.net.nodes]

@@ -12,17 +12,11 @@ from occurs.plan.lanes import Lane, lanes
 from occurs.plan.pipes import PipesDefinition
 from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.spread import Group, connected, groups
-from occurs.plan.stage import Stage, Unit
+from occurs.plan.stage import Stage
 from occurs.plan.triggers import TriggerDefinition
 
 #: buckets of a stream, if nobody says how many
 BUCKETS = 8
-
-_NETS = {
-    "event": "instants",
-    "state": "disjoint intervals",
-    "dynamic": "intervals that may overlap",
-}
 
 
 class Explanation(str):
@@ -103,15 +97,10 @@ def _type(stage: Stage, name: str) -> str:
     return f"  {name}({columns}){', intervals' if schema.lasting else ''}"
 
 
-def _lines(level: Sequence[Unit]) -> list[str]:
+def _lines(level: Sequence[Operator]) -> list[str]:
     """A line for every part of a level that is evaluated by itself, in evaluation order."""
-    parts = [part for unit in level if isinstance(unit, Operator) for part in unit.parts]
-    lines = [(part.outs[0].place, part.line) for part in parts]
-    nets = [unit for unit in level if isinstance(unit, NetDefinition)]
-    for net in nets:
-        reads = ", ".join(sorted(net.reads))
-        lines.append((net.place, f"{net.output}: {_NETS[net.sort]}, from {reads}; vectorised"))
-    return [line for _, line in sorted(lines)]
+    parts = [part for operator in level for part in operator.parts]
+    return [line for _, line in sorted((part.outs[0].place, part.line) for part in parts)]
 
 
 def _spread(group: Group) -> str:

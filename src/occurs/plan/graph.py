@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -46,33 +46,29 @@ def order(nodes: Sequence[Node]) -> Order:
     )
     places = _places(nodes, makers, strict)
     # levels of components: everything that defines a type read is on a lower level
-    depth: dict[int, int] = {}
-    for i in sorted(range(len(nodes)), key=lambda i: places[i]):
-        c = component[i]
-        if c not in depth:
-            depth[c] = _depth(c, members, feeds, component, depth)
+    behind: list[set[int]] = [set() for _ in members]
+    for i, c in enumerate(component):
+        behind[c] |= {component[j] for j in feeds[i]} - {c}
     by_level: dict[int, list[tuple[int, ...]]] = defaultdict(list)
-    for c, m in members.items():
-        by_level[depth[c]].append(tuple(sorted(m, key=lambda i: places[i])))
+    for c, depth in enumerate(depths(behind)):
+        by_level[depth].append(tuple(sorted(members[c], key=lambda i: places[i])))
     levels = tuple(tuple(sorted(by_level[d], key=lambda u: places[u[0]])) for d in sorted(by_level))
     return Order(places, strict, levels)
 
 
-def _depth(
-    c: int, members: dict[int, list[int]], feeds: list[list[int]], component: list[int], depth: dict[int, int]
-) -> int:
-    """One more than the deepest component that feeds ``c``; an explicit stack, as chains can be long."""
-    stack = [c]
-    while stack:
-        top = stack[-1]
-        before = {component[j] for i in members[top] for j in feeds[i]} - {top}
-        missing = [b for b in before if b not in depth]
-        if missing:
+def depths(behind: Sequence[Collection[int]]) -> list[int]:
+    """Per node one more than the deepest of those that it is ``behind`` (0: it is behind none); there is no circle.  An
+    explicit stack, as chains can be long."""
+    out = [-1] * len(behind)
+    for node in range(len(behind)):
+        stack = [node]
+        while stack:
+            top = stack[-1]
+            missing = [b for b in behind[top] if out[b] < 0]
             stack += missing
-        else:
-            depth[top] = 1 + max((depth[b] for b in before), default=-1)
-            stack.pop()
-    return depth[c]
+            if not missing:
+                out[stack.pop()] = 1 + max((out[b] for b in behind[top]), default=-1)
+    return out
 
 
 def _places(nodes: Sequence[Node], makers: dict[str, list[int]], strict: Sequence[frozenset[str]]) -> tuple[int, ...]:

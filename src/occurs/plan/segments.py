@@ -6,10 +6,10 @@ into *segments*, each with a frontier of its own.  Where nothing is delayed ther
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from occurs.plan.definition import Definition, NetDefinition
+from occurs.plan.definition import Definition
 from occurs.plan.stage import Stage, make_stage
 
 
@@ -17,8 +17,8 @@ from occurs.plan.stage import Stage, make_stage
 class Segment:
     """Definitions that run at one frontier.
 
-    ``stage``: they, and before them those of earlier segments that their nets read as they are derived.  ``reports``:
-    the types that it reports.  ``takes``: types whose rows come from earlier segments; ``hands``: those whose rows go
+    ``stage``: they, and hidden those of earlier segments of which they read more than rows.  ``reports``: the types
+    that it reports.  ``takes``: types whose rows come from earlier segments; ``hands``: those whose rows go
     to later ones.  ``placed``: types whose rows need a place within their instant in any of the segments.
     """
 
@@ -39,19 +39,20 @@ def segments(stage: Stage) -> tuple[Segment, ...]:
     members: list[list[Definition]] = [[] for _ in range(most + 1)]
     for d in stage.definitions:
         members[number[d.identity]].append(d)
-    parts = [_with_read(stage, part) for part in members]
-    reads = [{t for d in part for t in _rows_read(d, stage.nets)} for part in parts]
+    hidden = [_read_inside(stage, part) for part in members]
+    whole = [[*part, *more] for part, more in zip(members, hidden, strict=True)]
+    reads = [{t for d in part for t in stage.reads_rows(d)} for part in whole]
     takes = [frozenset(t for t in found if made.get(t, k) < k) for k, found in enumerate(reads)]
     taken = {t for found in takes for t in found}
     reported = set(stage.reported)
     out = []
-    for k, part in enumerate(parts):
-        own = {d.output for d in members[k]}
+    for k, part in enumerate(members):
+        own = {d.output for d in part}
         outside = {t for t in stage.subscriptions if t not in made} if k == 0 else set()
         subscribed = [s for t in sorted(own | outside) for s in stage.subscriptions.get(t, ())]
         reports = frozenset((own | outside) & reported)
         hands = frozenset(own & taken)
-        one = make_stage(part, stage.schemas, stage.kind, subscribed, stage.key)
+        one = make_stage(part, stage.schemas, stage.kind, subscribed, stage.key, hidden[k])
         out.append(Segment(one, reports, takes[k], hands, stage.placed))
     return tuple(out)
 
@@ -74,7 +75,7 @@ def _numbers(stage: Stage) -> dict[str, int]:
         for d in ordered:  # so that mostly once round is enough
             for t in d.reads:
                 for m in makers.get(t, ()):
-                    behind = m.delay != 0 and not isinstance(d, NetDefinition)
+                    behind = m.delay != 0 and not (d.family and d.family == m.family)
                     changed |= _raise(number, d, number[m.identity] + behind)
         for found in together:
             most = max(number[d.identity] for d in found)
@@ -90,21 +91,15 @@ def _raise(number: dict[str, int], definition: Definition, least: int) -> bool:
     return True
 
 
-def _rows_read(definition: Definition, nets: Mapping[str, NetDefinition]) -> list[str]:
-    """The types that a definition reads as rows."""
-    return [t for t in definition.reads if t not in nets or not isinstance(definition, NetDefinition)]
-
-
-def _with_read(stage: Stage, part: Sequence[Definition]) -> list[Definition]:
-    """``part``, with the nets that its nets read, and those that these read."""
-    wanted = {d.identity for d in part}
-    waiting = [d for d in part if isinstance(d, NetDefinition)]
+def _read_inside(stage: Stage, part: Sequence[Definition]) -> list[Definition]:
+    """The definitions, other than those of ``part``, that these and one another read as more than rows."""
+    known = {d.identity for d in part}
+    waiting, out = list(part), []
     while waiting:
         d = waiting.pop()
-        for read in (stage.nets[t] for t in d.reads if t in stage.nets):
-            if read.identity not in wanted:
-                wanted.add(read.identity)
+        for t in set(d.reads).difference(stage.reads_rows(d)):
+            if (read := stage.families[t]).identity not in known:
+                known.add(read.identity)
                 waiting.append(read)
-    if len(wanted) == len(part):
-        return list(part)
-    return [d for d in stage.definitions if d.identity in wanted]
+                out.append(read)
+    return out

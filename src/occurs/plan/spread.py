@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from occurs.plan.definition import Definition, NetDefinition
+from occurs.plan.definition import Definition
 from occurs.plan.graph import components
 from occurs.plan.stage import Stage, make_stage, stage_key
 
@@ -244,7 +244,7 @@ def _bound(maker: Definition, reader: Definition, late: Collection[str]) -> bool
     """Must ``reader`` run where ``maker`` does?  Rows do not say what still holds, nor up to when they are complete."""
     if maker.output in late:
         return True
-    return isinstance(maker, NetDefinition) and (maker.lasting or isinstance(reader, NetDefinition))
+    return maker.lasting or bool(maker.family and maker.family == reader.family)
 
 
 def _columns_of(key: dict[str, tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
@@ -259,8 +259,9 @@ def _group(stage: Stage) -> Group:
     why = next((d.endless for d in stage.definitions if d.endless), "")
     if why:
         late = _late(stage.definitions)
-        nets = [t for t, m in stage.nets.items() if any(t in d.reads and _bound(m, d, late) for d in stage.definitions)]
-        tied = f", and {', '.join(nets)} can only be read in the stage that computes it" if nets else ""
+        readers = stage.definitions
+        here = [t for t, m in stage.families.items() if any(t in d.reads and _bound(m, d, late) for d in readers)]
+        tied = f", and {', '.join(here)} can only be read in the stage that computes it" if here else ""
         return Group(stage, "single", why=why + tied)
     return Group(stage, "slices", overlap=reach(stage))
 

@@ -6,24 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from occurs.expr.tree import Expr, Ref
+from occurs.expr.tree import Expr
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
-from occurs.operators.aggregate import Windowed
 from occurs.operators.contract import Moves, Operator, Order, Out
-from occurs.operators.pattern import Absent, Pattern, Select
-from occurs.operators.sequential import Sequential
-from occurs.operators.templates import Template
-from occurs.operators.timer import TimerSource
-from occurs.operators.windows import KeyPart
-from occurs.plan.definition import Definition, NetDefinition, PatternDefinition
+from occurs.operators.timer import Timer, TimerSource
+from occurs.plan.definition import Definition
 from occurs.plan.graph import Order as Graph
-from occurs.plan.graph import order
+from occurs.plan.graph import depths, order
 from occurs.plan.keys import common_key
-from occurs.plan.triggers import TriggerDefinition
-
-#: what is evaluated at once
-Unit = NetDefinition | Operator
 
 
 @dataclass(frozen=True)
@@ -36,7 +27,8 @@ class Subscribed:
 
 @dataclass(frozen=True)
 class Stage:
-    """``retention``: per type the ticks of the past that are kept."""
+    """``retention``: per type the ticks of the past that are kept.  ``hidden``: definitions that run for others of
+    their family only, and are not reported."""
 
     definitions: tuple[Definition, ...]
     order: Graph
@@ -47,6 +39,7 @@ class Stage:
     kind: TimeKind
     subscribed: tuple[Subscribed, ...] = ()
     key: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    hidden: tuple[Definition, ...] = ()
 
     @cached_property
     def defined(self) -> tuple[str, ...]:
@@ -105,27 +98,26 @@ class Stage:
         return frozenset(t for d in self.definitions for t in d.reads)
 
     @cached_property
-    def _laid(self) -> tuple[tuple[tuple[Unit, ...], ...], tuple[frozenset[str], ...]]:
-        return _units(self.definitions, self.order, self.schemas, self.kind)
+    def _laid(self) -> _Layout:
+        both = (*self.definitions, *self.hidden)
+        return _Layout(both, len(self.hidden), self.order, self.schemas, self.kind)
 
     @property
-    def levels(self) -> tuple[tuple[Unit, ...], ...]:
-        """What is evaluated together, level after level."""
-        return self._laid[0]
-
-    @property
-    def completes(self) -> tuple[frozenset[str], ...]:
-        """Per level the types that are complete after it."""
-        return self._laid[1]
+    def levels(self) -> Sequence[Sequence[Operator]]:
+        """The operators of the definitions, level after level: those of one level do not depend on each other."""
+        return self._laid.levels
 
     @cached_property
-    def units(self) -> tuple[Unit, ...]:
-        """What is evaluated, in order."""
-        return tuple(u for level in self.levels for u in level)
+    def steps(self) -> tuple[tuple[Sequence[Operator], frozenset[str]], ...]:
+        """The operators of one level after the other, timers first, each level with the types that it completes."""
+        timers = [Timer.of(source) for source in self.timers]
+        first = [(timers, frozenset(source.name for source in self.timers))] if timers else []
+        return (*first, *zip(self.levels, self._laid.completes, strict=True))
 
     @cached_property
     def operators(self) -> tuple[Operator, ...]:
-        return tuple(u for u in self.units if isinstance(u, Operator))
+        """All operators, in evaluation order."""
+        return tuple(o for level, _ in self.steps for o in level)
 
     @cached_property
     def outs(self) -> tuple[Out, ...]:
@@ -135,15 +127,7 @@ class Stage:
     @cached_property
     def domains(self) -> Mapping[tuple[str, str], str]:
         """For every attribute that is equated with others the name of their common domain of values."""
-        return domains(
-            [d.pattern for d in self.definitions if isinstance(d, PatternDefinition)],
-            [p for o in self.sequential if o.by for p in o.patterns],
-        )
-
-    @cached_property
-    def triggers(self) -> tuple[TriggerDefinition, ...]:
-        """The temporal triggers."""
-        return tuple(d for d in self.definitions if isinstance(d, TriggerDefinition))
+        return domains([pair for o in self.operators for pair in o.equated])
 
     @cached_property
     def placed(self) -> frozenset[str]:
@@ -161,9 +145,7 @@ class Stage:
     def unordered(self) -> frozenset[str]:
         """Types of the input whose rows of one time and sequence may arrive in any order: no reader depends on it."""
         ordered = {p.type for o in self.operators for p in o.ports if p.order is not Order.ANY}
-        running = {name for o in self.operators for name in o.members}
-        others = {t for d in self.definitions if d.identity not in running for t in d.reads}
-        return self.inputs - ordered - others - self.placed - {*self.defined, *self.subscriptions}
+        return self.inputs - ordered - self.placed - {*self.defined, *self.subscriptions}
 
     @cached_property
     def tables(self) -> frozenset[str]:
@@ -175,35 +157,43 @@ class Stage:
         """Types whose rows bring sequence numbers."""
         return self.placed | self.sequenced
 
+    def _moved(self, *by: Moves) -> bool:
+        return any(o.moves.intersection(by) for o in self.operators)
+
     @cached_property
     def timed(self) -> bool:
-        """Are there timers, so that something may happen where there are no rows at all?"""
-        return bool(self.timers) or self._moved(Moves.CLOCK)
-
-    def _moved(self, by: Moves) -> bool:
-        return any(by in o.moves for o in self.operators)
-
-    @property
-    def moved_by_clock(self) -> bool:
-        """Can something happen when time goes on and no row comes?"""
-        return self.timed or bool(self.nets)
-
-    @property
-    def decided_by_end(self) -> bool:
-        """Are there rows that only the end of the history decides?"""
-        return bool(self.nets) or self._moved(Moves.END)
+        """Can something happen at an instant where there are no rows at all?"""
+        return self._moved(Moves.CLOCK)
 
     @cached_property
-    def nets(self) -> Mapping[str, NetDefinition]:
-        """The types that nets define."""
-        return {d.output: d for d in self.definitions if isinstance(d, NetDefinition)}
+    def moved_by_clock(self) -> bool:
+        """Can something happen when time goes on and no row comes?"""
+        return self._moved(Moves.CLOCK, Moves.FRONTIER)
+
+    @cached_property
+    def decided_by_end(self) -> bool:
+        """Are there rows that only the end of the history decides?"""
+        return self._moved(Moves.END)
+
+    @cached_property
+    def families(self) -> Mapping[str, Definition]:
+        """Types whose readers of the same family read more than rows, with the definitions that derive them."""
+        return {d.output: d for d in (*self.definitions, *self.hidden) if d.family}
+
+    def reads_rows(self, definition: Definition) -> list[str]:
+        """The types that a definition reads as rows."""
+        own, families = definition.family, self.families
+        return [t for t in definition.reads if not own or t not in families or families[t].family != own]
 
     @cached_property
     def row_types(self) -> frozenset[str]:
-        """Types that definitions read as rows: what a net defines another one reads as it is derived."""
-        return frozenset(
-            t for d in self.definitions for t in d.reads if t not in self.nets or not isinstance(d, NetDefinition)
-        )
+        """Types that definitions read as rows."""
+        return frozenset(t for d in (*self.definitions, *self.hidden) for t in self.reads_rows(d))
+
+    @cached_property
+    def late(self) -> frozenset[str]:
+        """Types whose rows may be known after later ones."""
+        return frozenset(d.output for d in self.definitions if d.lasting or d.delay != 0)
 
     @cached_property
     def makers(self) -> Mapping[str, tuple[int, ...]]:
@@ -218,11 +208,6 @@ class Stage:
         """The numbers of the outputs whose type no other output defines and no subscription filters."""
         return {t: numbers[0] for t, numbers in self.makers.items() if len(numbers) == 1 and t not in self.filters}
 
-    @cached_property
-    def sequential(self) -> tuple[Sequential, ...]:
-        """The rules that are evaluated instant by instant."""
-        return tuple(o for o in self.operators if isinstance(o, Sequential))
-
 
 def make_stage(
     definitions: Sequence[Definition],
@@ -230,13 +215,14 @@ def make_stage(
     kind: TimeKind,
     subscribed: Sequence[Subscribed] = (),
     key: Mapping[str, tuple[str, ...]] | None = None,
+    hidden: Sequence[Definition] = (),
 ) -> Stage:
     """A stage of ``definitions``, which carry their places."""
-    graph = order([d.node for d in definitions])
+    graph = order([d.node for d in (*definitions, *hidden)])
     retention: dict[str, int] = {}
     inputs: set[str] = set()
     timers: dict[str, TimerSource] = {}
-    for d in definitions:
+    for d in (*definitions, *hidden):
         for t, back in d.reads.items():
             retention[t] = max(retention.get(t, 0), back)
         if d.timer is not None:
@@ -253,6 +239,7 @@ def make_stage(
         kind,
         tuple(subscribed),
         dict(key or {}),
+        tuple(hidden),
     )
 
 
@@ -260,72 +247,127 @@ def with_births(stage: Stage, births: Mapping[str, int]) -> Stage:
     """The stage with definitions (by identity) that see rows after a tick only."""
     if not births:
         return stage
-    definitions = []
-    for d in stage.definitions:
-        born = births.get(d.identity)
-        definitions.append(d if born is None else d.after(born))
-    return make_stage(definitions, stage.schemas, stage.kind, stage.subscribed, stage.key)
+
+    def born(d: Definition) -> Definition:
+        return d.after(births[d.identity]) if d.identity in births else d
+
+    definitions, hidden = map(born, stage.definitions), map(born, stage.hidden)
+    return make_stage([*definitions], stage.schemas, stage.kind, stage.subscribed, stage.key, [*hidden])
 
 
-def _units(
-    definitions: Sequence[Definition], graph: Graph, schemas: Mapping[str, Schema], kind: TimeKind
-) -> tuple[tuple[tuple[Unit, ...], ...], tuple[frozenset[str], ...]]:
+@dataclass(frozen=True)
+class _Unit:
+    """Definitions (their numbers) that are evaluated together.  ``types``: those that feed back; ``again``: definitions
+    of other units of the same family that they read, and that run here once more, unreported."""
+
+    members: tuple[int, ...]
+    types: frozenset[str] = frozenset()
+    again: frozenset[int] = frozenset()
+
+
+class _Layout:
     """What is evaluated together, level by level, and the types that each level completes."""
 
-    def place(i: int) -> int:
-        return definitions[i].place
+    def __init__(
+        self, definitions: Sequence[Definition], hidden: int, graph: Graph, schemas: Mapping[str, Schema],
+        kind: TimeKind,
+    ) -> None:  # fmt: skip
+        """The last ``hidden`` definitions are not reported."""
+        self.definitions, self.graph, self.schemas, self.kind = definitions, graph, schemas, kind
+        self.reported = len(definitions) - hidden
+        self.makers: dict[str, list[int]] = {}
+        for i, d in enumerate(definitions):
+            self.makers.setdefault(d.output, []).append(i)
+        units = [*self._alone(), *self._families()]
+        unit_of = {i: n for n, unit in enumerate(units) for i in unit.members}
+        reads = [{unit_of[j] for i in (*unit.members, *unit.again) for j in self._made(i)} for unit in units]
+        depth = depths([read - {n} for n, read in enumerate(reads)])
+        by_level: list[list[_Unit]] = [[] for _ in range(max(depth, default=-1) + 1)]
+        done: dict[str, int] = {}
+        for unit, level in zip(units, depth, strict=True):
+            by_level[level].append(unit)
+            for i in unit.members:
+                done[definitions[i].output] = max(level, done.get(definitions[i].output, 0))
+        self.levels = [self._operators(sorted(found, key=lambda u: self._place(u.members[0]))) for found in by_level]
+        completes: list[set[str]] = [set() for _ in by_level]
+        for t, level in done.items():
+            completes[level].add(t)
+        self.completes = [frozenset(found) for found in completes]
 
-    makers: dict[str, list[int]] = {}
-    for i, d in enumerate(definitions):
-        if isinstance(d, PatternDefinition):
-            makers.setdefault(d.output, []).append(i)
-    absorbed: dict[int, int] = {}
-    units = [unit for level in graph.levels for unit in level]
-    for number, unit in enumerate(units):
-        own = set(unit)
-        least = min(place(i) for i in unit)
-        # a rule that defines a fed-back type but comes later in the order runs inside, so that rows of one instant lie
-        # in the order of their rules
-        for t in {t for i in unit for t in graph.strict[i]}:
-            absorbed |= {i: number for i in makers.get(t, ()) if i not in own and place(i) > least}
-    guests: dict[int, list[int]] = {}
-    for i, host in absorbed.items():
-        guests.setdefault(host, []).append(i)
-    levels = []
-    last: dict[str, int] = {}
-    number = -1
-    for at, level in enumerate(graph.levels):
-        out: list[Unit] = []
+    def _place(self, i: int) -> int:
+        return self.definitions[i].place
+
+    def _made(self, i: int) -> list[int]:
+        """The definitions whose detections one reads."""
+        return [j for t in self.definitions[i].reads for j in self.makers.get(t, ())]
+
+    def _alone(self) -> list[_Unit]:
+        """Definitions by themselves, and those that feed one another."""
+        found = [unit for level in self.graph.levels for unit in level if not self.definitions[unit[0]].family]
+        absorbed: dict[int, int] = {}
+        types = [frozenset(t for i in unit for t in self.graph.strict[i]) for unit in found]
+        for number, unit in enumerate(found):
+            least, kind = min(map(self._place, unit)), type(self.definitions[unit[0]])
+            # a rule that defines a fed-back type but comes later in the order runs inside, so that rows of one instant
+            # lie in the order of their rules
+            more = (i for t in types[number] for i in self.makers.get(t, ()) if i not in unit)
+            absorbed |= {i: number for i in more if self._place(i) > least and type(self.definitions[i]) is kind}
+        guests: dict[int, list[int]] = {}
+        for i, host in absorbed.items():
+            guests.setdefault(host, []).append(i)
+        return [
+            _Unit(tuple(sorted((*unit, *guests.get(number, ())), key=self._place)), types[number])
+            for number, unit in enumerate(found)
+            if len(unit) > 1 or unit[0] not in absorbed
+        ]
+
+    def _families(self) -> list[_Unit]:
+        """Definitions of one family, as few units as possible: what a unit reads from outside is complete before it."""
+        family = [d.family for d in self.definitions]
+        if not any(family):
+            return []
+        phase = [0] * len(family)
+        for unit in (unit for level in self.graph.levels for unit in level):
+            own = family[unit[0]]
+            before = {j for i in unit for j in self._made(i)} - set(unit)
+            # one more behind another family, or rows: a unit must not read what is made of its own detections
+            most = max((phase[j] + (family[j] not in ("", own)) for j in before), default=0)
+            for i in unit:
+                phase[i] = most
+        members: dict[tuple[str, int], list[int]] = {}
+        for i in sorted(range(len(family)), key=self._place):
+            if family[i]:
+                members.setdefault((family[i], phase[i]), []).append(i)
+        return [_Unit(tuple(found), again=self._again(found)) for found in members.values()]
+
+    def _again(self, members: Sequence[int]) -> frozenset[int]:
+        """The definitions of the same family that ``members`` read, and those that these read."""
+        family, known, waiting = self.definitions[members[0]].family, set(members), list(members)
+        while waiting:
+            more = {j for j in self._made(waiting.pop()) if self.definitions[j].family == family} - known
+            known |= more
+            waiting += more
+        return frozenset(known.difference(members))
+
+    def _operators(self, units: Sequence[_Unit]) -> tuple[Operator, ...]:
+        """The operators of a level."""
+        out: list[Operator] = []
         alike: dict[type[Operator], list[Operator]] = {}
-        for unit in level:
-            number += 1
-            if len(unit) == 1 and unit[0] in absorbed:
-                continue
-            members = sorted((*unit, *guests.get(number, ())), key=place)
-            out += [d for i in members if isinstance(d := definitions[i], NetDefinition)]
-            made = [o for i in members if (o := definitions[i].operator(schemas, kind)) is not None]
-            rules = [o for o in made if isinstance(o, Template)]
-            types = frozenset(t for i in unit for t in graph.strict[i])
-            if types or any(o.pattern.consuming for o in rules):
-                key = common_key([d for i in members if isinstance(d := definitions[i], PatternDefinition)])
-                out.append(Sequential.of(rules, types, key))
-                made = [o for o in made if not isinstance(o, Template)]
-            for operator in made:
-                alike.setdefault(type(operator), []).append(operator)
-            for i in members:
-                last[definitions[i].output] = at
-        levels.append((*out, *(o for family, found in alike.items() for o in family.fuse(found))))
-    completes: list[set[str]] = [set() for _ in levels]
-    for t, at in last.items():
-        completes[at].add(t)
-    return tuple(levels), tuple(map(frozenset, completes))
+        for unit in units:
+            made = {i: self.definitions[i].operator(self.schemas, self.kind) for i in (*unit.members, *unit.again)}
+            for i in (*unit.again, *(i for i in unit.members if i >= self.reported)):
+                made[i] = made[i].unreported()
+            found = [made[i] for i in sorted(made, key=self._place)]
+            if unit.types or any(o.stepwise for o in found):
+                key = common_key([self.definitions[i] for i in unit.members])
+                out.append(type(found[0]).in_steps(found, unit.types, key))
+            else:
+                alike.setdefault(type(found[0]), []).extend(found)
+        return (*out, *(o for family, found in alike.items() for o in family.fuse(found)))
 
 
-def domains(patterns: Sequence[Pattern], split: Sequence[Pattern] = ()) -> dict[tuple[str, str], str]:
-    """For every attribute that is equated with others the name of their common domain of values.
-
-    ``split``: rules whose events are told apart by key; there what a rule hands on is in one domain with its origin.
-    """
+def domains(equated: Sequence[tuple[tuple[str, str], tuple[str, str]]]) -> dict[tuple[str, str], str]:
+    """For every attribute that is equated with others the name of their common domain of values."""
     parent: dict[tuple[str, str], tuple[str, str]] = {}
 
     def find(a: tuple[str, str]) -> tuple[str, str]:
@@ -335,33 +377,12 @@ def domains(patterns: Sequence[Pattern], split: Sequence[Pattern] = ()) -> dict[
             a = parent[a]
         return a
 
-    for p in patterns:
-        types = [s.type for s in p.role_sources]
-        for own, parts in _equated(p):
-            for part in parts:
-                a, b = find((own, part.own)), find((types[part.role], part.attribute))
-                parent[max(a, b)] = min(a, b)
-    for p in split:
-        types = [s.type for s in p.role_sources]
-        for name, e, _ in p.outputs:
-            if isinstance(e, Ref) and e.scope is not None and e.name != "time":
-                a, b = find((p.rules[0].output, name)), find((types[int(e.scope)], e.name))
-                parent[max(a, b)] = min(a, b)
+    for one, other in equated:
+        a, b = find(one), find(other)
+        parent[max(a, b)] = min(a, b)
     return {a: "{}.{}".format(*find(a)) for a in list(parent)}
 
 
 def stage_key(definitions: Sequence[Definition]) -> dict[str, tuple[str, ...]]:
     """The attributes by which all definitions together can be split; empty if there are none."""
     return common_key(definitions)
-
-
-def _equated(p: Pattern) -> list[tuple[str, tuple[KeyPart, ...]]]:
-    found: list[tuple[str, tuple[KeyPart, ...]]] = []
-    for s in p.steps:
-        if isinstance(s, Select | Absent):
-            found.append((s.source.type, s.keys))
-    for e in p.expressions:
-        for n in e.walk():
-            if isinstance(n, Windowed):
-                found.append((n.source.type, n.keys))
-    return found

@@ -216,5 +216,5 @@ def test_states_without_rows_are_made_piece_by_piece(monkeypatch: pytest.MonkeyP
     wanted = [(e.time, e.attributes["y"]) for e in reference(case)]
     assert [(e.time, e.attributes["y"]) for e in found] == wanted
     assert len(wanted) > 10
-    (definition,) = subject.stage.triggers
+    (definition,) = subject.stage.definitions
     assert isinstance(definition.evaluator, columns_operator.Columns)

@@ -15,6 +15,7 @@ from occurs.engine.engine import Engine
 from occurs.engine.results import TypeRows
 from occurs.hosts.local import history_rows
 from occurs.model.history import InputOptions
+from occurs.operators.lasting.connected import Connected
 from occurs.operators.rows import Rows
 from occurs.plan.stage import Stage
 from occurs.testing.verify import expected
@@ -108,19 +109,21 @@ def events(rng: random.Random) -> dict[str, pa.Table]:
 
 
 class Calls:
-    """An engine that may forget what it runs together."""
+    """An engine over a stage."""
 
-    def __init__(self, stage: Stage, joined: bool) -> None:
-        self.stage, self.joined = stage, joined
-        self.engine = self.made(Engine(stage))
-
-    def made(self, engine: Engine) -> Engine:
-        if not self.joined:
-            vars(engine._nets)["_joined"] = {}
-        return engine
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
+        self.engine = Engine(stage)
 
     def restart(self) -> None:
-        self.engine = self.made(Engine.restore(self.stage, self.engine.save()))
+        self.engine = Engine.restore(self.stage, self.engine.save())
+
+
+def one_by_one(stage: Stage) -> Stage:
+    """A stage whose operators forget what they run together."""
+    for operator in stage.operators:
+        vars(operator)["_joined"] = {}
+    return stage
 
 
 def shown(found: TypeRows, stage: Stage) -> dict[str, list[dict[str, object]]]:
@@ -137,13 +140,14 @@ def check(seed: int) -> bool:
     program, tables = occurs.parse(text, language="phenesthe"), events(rng)
     history = program.history(tables, InputOptions())
     stage = program.plan(history.schemas, history.kind)
-    if not Engine(stage)._nets._joined:
+    if not any(operator._joined for operator in stage.operators if isinstance(operator, Connected)):
         return False
+    apart = one_by_one(program.plan(history.schemas, history.kind))
     rows = history_rows(stage, history, labelled=False)
     assert history.clock is not None
     start, until = history.clock
     cuts = sorted({*rng.sample(range(start, until + 1), min(until - start, rng.choice((1, 4, 20)))), until})
-    one, other, since, every = Calls(stage, True), Calls(stage, False), start - 1, 0
+    one, other, since, every = Calls(stage), Calls(apart), start - 1, 0
     for frontier in cuts:
         part = between(rows, since, frontier)
         closing = frontier == until

@@ -70,7 +70,7 @@ def detect(
     program.judge(notices)
     look = partial(counts, stage, source, tallied)
     sides = {t: owners[t] for t in stage.sides}
-    never = partial(_never, program, source, partitions, ended) if any(d.future for d in stage.triggers) else None
+    never = partial(_never, program, source, partitions, ended) if any(d.future for d in stage.definitions) else None
     return SparkDetections(
         {t: owners[t] for t in wanted}, source.counts, look, notices, source.bad, kept, sides, stage.sides, never
     )
@@ -104,7 +104,7 @@ def _never(program: Program, source: SparkSource, partitions: int, ended: bool) 
     stage = program.noticing().plan(source.schemas, source.kind)
     owners, _, results = _run(stage, set(stage.notices), source, partitions, False, False, ended)
     for result in results:
-        if not any(d.tells for d in result.group.stage.triggers):
+        if not any(d.tells for d in result.group.stage.definitions):
             result.frame = result.frame.where(F.lit(False))
     return by_trigger(side_by_side([(t, owners[t]) for t in stage.notices]))
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from occurs.hosts.spark.read import SparkSource
 from occurs.hosts.spark.result import Result
-from occurs.operators.lasting.scan import Scan
+from occurs.plan.definition import Definition
 from occurs.plan.stage import Stage
-from occurs.plan.triggers import TriggerDefinition
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -30,10 +29,11 @@ def _accepted(stage: Stage, source: SparkSource, results: Sequence[Result]) -> d
     state by state.  Only where there may be such are these judged once more."""
     from pyspark.sql import functions as F
 
-    without = _without_key(stage.triggers, source)
-    out = {"rows without a key": max((without.get(d.identity, 0) for d in stage.triggers if not d.stateful), default=0)}
+    without = _without_key(stage.definitions, source)
+    lost = [without.get(d.identity, 0) for d in stage.definitions if not d.stateful]
+    out = {"rows without a key": max(lost, default=0)}
     for result in results:
-        if result.tally is None or not any(_judged(d, source, without) for d in result.group.stage.triggers):
+        if result.tally is None or not any(_judged(d, source, without) for d in result.group.stage.definitions):
             continue
         # what several that have all rows count of one table is counted once
         for _, what, n in result.tally().groupBy("who", "what").agg(F.sum("n")).collect():
@@ -41,14 +41,14 @@ def _accepted(stage: Stage, source: SparkSource, results: Sequence[Result]) -> d
     return {what: n for what, n in sorted(out.items()) if n}
 
 
-def _judged(d: TriggerDefinition, source: SparkSource, without: dict[str, int]) -> bool:
+def _judged(d: Definition, source: SparkSource, without: dict[str, int]) -> bool:
     """May a trigger count what no look at single rows tells?"""
     if not d.stateful:
         return False
     return d.begins is None or without.get(d.identity, 0) > 0 or any((t, "op") in source.physical for t in d.sequenced)
 
 
-def _without_key(triggers: Iterable[TriggerDefinition], source: SparkSource) -> dict[str, int]:
+def _without_key(triggers: Iterable[Definition], source: SparkSource) -> dict[str, int]:
     """Per trigger the rows that would make an instance, if they had a key."""
     from pyspark.sql import functions as F
 
@@ -75,7 +75,7 @@ def _nulls(stage: Stage, source: SparkSource) -> dict[str, int]:
     """Rows without a value of an attribute that a formula looks at."""
     from pyspark.sql import functions as F
 
-    looked = {(t, n) for d in stage.nets.values() for t, names in d.columns.items() for n in names}
+    looked = {(t, n) for d in stage.definitions for t, names in d.nulls.items() for n in names}
     found: dict[str, Column] = {}
     for t, n in sorted(looked):
         if t in source.schemas and n in source.schemas[t]:
@@ -93,8 +93,7 @@ def _coalesced(stage: Stage, source: SparkSource) -> dict[str, int]:
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
-    scans = ((t, d.net.nodes[number]) for d in stage.nets.values() for number, t in d.net.sources.items())
-    states = sorted({t for t, s in scans if isinstance(s, Scan) and s.sort == "state" and t in source.schemas})
+    states = sorted({t for d in stage.definitions for t in d.coalesced if t in source.schemas})
     if not states:
         return {}
     columns = sorted({c for (t, _), c in source.physical.items() if t in states})

@@ -15,9 +15,7 @@ from occurs.hosts.spark.task import Share, Tally, make_engine_task
 from occurs.hosts.spark.wide import MOST_NUMBERED, Inlet, Wide, type_numbers
 from occurs.hosts.windows import Asked
 from occurs.model.types import Schema, Type
-from occurs.operators.lasting.ticks import Ticks
 from occurs.plan.spread import Group
-from occurs.plan.stage import Stage
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -66,7 +64,7 @@ def run_group(
             frame, shares = _sliced(frame, group, clock, partitions)
         elif group.mode == "rules":
             frame, shares = _shared(frame, group, shares[0], partitions)
-        marks = [(n, s.clock[0]) for n, s in enumerate(shares) if s.stage.timed or _ticks(s.stage)]
+        marks = [(n, s.clock[0]) for n, s in enumerate(shares) if s.stage.timed]
         if marks:
             frame = _with_marks(frame, marks)
         frame = _numbered(frame, inlets)
@@ -290,11 +288,6 @@ def _shared(
     if not cases:
         return frame.withColumn("__share", F.lit(0)), shares
     return frame.withColumn("__share", F.explode(_case(cases))), shares
-
-
-def _ticks(stage: Stage) -> bool:
-    """Are there definitions that are true at ticks without any row?"""
-    return any(isinstance(node, Ticks) for d in stage.nets.values() for node in d.net.nodes)
 
 
 def _with_marks(frame: DataFrame, marks: list[tuple[int, int]]) -> DataFrame:

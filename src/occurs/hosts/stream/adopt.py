@@ -73,7 +73,7 @@ def _lane(path: Path) -> dict[str, Any]:
         behind: dict[str, list[int]] = {}
         for parts in found:
             for number, part in enumerate(parts):
-                for d in part.stage.definitions:
+                for d in (*part.stage.definitions, *part.stage.hidden):
                     behind.setdefault(d.identity, []).append(number)
         out["segments"] = dict(sorted(behind.items()))
     return out
@@ -85,7 +85,7 @@ def _forms(stage: Stage) -> dict[str, list[Any]]:
     for d in stage.definitions:
         form = form_of(d, stage)
         if form:
-            follows = sorted(stage.nets[t].identity for t in d.reads if t in stage.nets and d.output in stage.nets)
+            follows = sorted(stage.families[t].identity for t in set(d.reads).difference(stage.reads_rows(d)))
             out[d.identity] = [form, follows]
     return dict(sorted(out.items()))
 
@@ -267,33 +267,29 @@ def take_over(engine: Engine, state: State, path: Path, new: Collection[str]) ->
     """
     found = segments(engine.stage)
     before = state.later or [state]
-    if len(found) == 1:
-        engine.state = before[0]
-        _take_over(engine.stage, engine.state, path, new)
-        return
     # a segment that is new begins with nothing
-    begins = [State({}, {}, {}) for _ in found[len(before) :]]
-    engine.state = State({}, {}, {}, state.frontier, later=[*before[: len(found)], *begins])
-    for segment, own in zip(found, engine.state.later):
+    states = [*before[: len(found)], *(State({}, {}, {}) for _ in found[len(before) :])]
+    for segment, own in zip(found, states, strict=True):
         _take_over(segment.stage, own, path, new)
+    engine.state = states[0] if len(found) == 1 else State({}, {}, {}, state.frontier, later=states)
 
 
 def _take_over(stage: Stage, state: State, path: Path, new: Collection[str]) -> None:
     for identity in new:
-        state.saved.pop(identity, None)
         state.loaded.pop(identity, None)
     for t, rows in state.waiting.items():
         if t in stage.inputs:
             state.waiting[t] = fitted(rows, stage.schemas[t], wanted_columns(path, t))
     state.waiting = {t: rows for t, rows in state.waiting.items() if t in stage.inputs}
-    for component in stage.sequential:
-        born = {p.born for p in component.patterns}
-        names = [p.rules[0].definition for p in component.patterns]
+    births = {d.identity: d.born for d in stage.definitions}
+    for component in (o for o in stage.operators if o.stepwise):
+        names = [out.definition for out in component.outs]
+        born = {births[name] for name in names}
         if len(born) > 1:
             text = f"{quoted(names)} read each other's detections or consume events, and some of them are new"
             raise CheckpointProblem([_problem(text)])
         readers = {t for d in stage.definitions if d.born is None for t in d.reads}
-        for t in component.types if born != {None} else ():
+        for t in component.feeds_back if born != {None} else ():
             if t in readers and t in state.pasts and len(state.pasts[t]):
                 text = (
                     f"`{t}` is read by unchanged definitions, but definitions that both read and define it have changed"

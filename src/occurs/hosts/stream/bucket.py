@@ -43,7 +43,7 @@ from occurs.hosts.stream.records import (
 from occurs.hosts.stream.replay import joined, replayed
 from occurs.hosts.stream.waiting import Waiting
 from occurs.model.canonical import fingerprint
-from occurs.operators.lasting.signals import OPEN
+from occurs.model.time import OPEN
 from occurs.plan.stage import with_births
 
 #: buckets that a process remembers; beyond, the one that was not asked for longest is read anew when it is

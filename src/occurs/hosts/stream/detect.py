@@ -87,7 +87,7 @@ def found_in(
     notices = [*program.warnings(source.schemas, source.kind), *costs, *source.notices]
     notices += _prepare(source.frame, partitions)
     never: Callable[[], StreamDetections] | None = None
-    if not program.never and any(d.future for d in stage.triggers):
+    if not program.never and any(d.future for d in stage.definitions):
         never = partial(found_in, program.noticing(), read, partitions=partitions, skip=skip)
     return StreamDetections(
         source, partial(read_all, True), stage, reported, notices, partitions, with_label, because, skip,

@@ -49,10 +49,6 @@ def joined(old: State, engine: Engine, new: set[str]) -> State:
         hint = "without --replay-from they read only later events; a new checkpoint accepts a history"
         raise CheckpointProblem.of("unsupported", text, hint=hint)
     out = State({}, {}, dict(old.serials), old.frontier)
-    # what nets keep is known by the values of their own engine
-    out.nets = {d: kept for d, kept in found.nets.items() if d in new}
-    out.saved = {d: kept.net.saved(kept.tables, kept.values) for d, kept in old.nets.items() if d not in new}
-    out.saved |= {d: tables for d, tables in old.saved.items() if d not in new}
     out.loaded = {d: tables for d, tables in found.tables().items() if d in new}
     out.loaded |= {d: tables for d, tables in old.tables().items() if d not in new}
     names = engine.definitions

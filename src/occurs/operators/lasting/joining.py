@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from occurs.kernel import Arrays
+from occurs.operators.contract import Block, Call, Out
 from occurs.operators.kernels import joining as kernel
 from occurs.operators.lasting.network import State
 from occurs.operators.lasting.picking import Picked
@@ -27,12 +28,13 @@ from occurs.operators.lasting.reporting import Reports
 from occurs.operators.lasting.scan import Scan
 from occurs.operators.lasting.segments import places
 from occurs.operators.lasting.sets import Common
-from occurs.operators.lasting.signals import Call, Held
+from occurs.operators.lasting.signals import Call as Inner
+from occurs.operators.lasting.signals import Held
 from occurs.operators.lasting.sources import Sources
 from occurs.operators.rows import Rows
 
 if TYPE_CHECKING:
-    from occurs.plan.definition import NetDefinition
+    from occurs.operators.lasting.connected import Formula
 
 #: (definition, variable): what is the same in all definitions that read it
 _Variable = tuple[int, str]
@@ -52,11 +54,11 @@ class Table:
     columns: tuple[str, ...]
 
 
-def programs(definitions: Sequence[NetDefinition], given: frozenset[str]) -> list[Joined]:
+def programs(definitions: Sequence[Formula], given: frozenset[str]) -> list[Joined]:
     """The programs of those definitions that can be joined; ``given``: types of which rows come in and that nothing
     derives.  Definitions are in an order in which each comes behind those it reads; what has nothing to do with one
     another is in programs of their own."""
-    left = {d.output: d for d in definitions}
+    left = {d.type: d for d in definitions}
     able = {t for t, d in left.items() if _able(d)}
     while True:  # what others read cannot be in a program without them, and the other way round
         reads = {t: {s for s in left[t].net.sources.values() if s not in given} for t in able}
@@ -75,17 +77,19 @@ def programs(definitions: Sequence[NetDefinition], given: frozenset[str]) -> lis
     for t in able:
         for s in reads[t]:
             group[root(s)] = root(t)
-    parts: dict[str, list[NetDefinition]] = {}
+    parts: dict[str, list[Formula]] = {}
     for d in definitions:
-        if d.output in able:
-            parts.setdefault(root(d.output), []).append(d)
+        if d.type in able:
+            parts.setdefault(root(d.type), []).append(d)
     return [Joined.of(part) for part in parts.values()]
 
 
-def _able(definition: NetDefinition) -> bool:
+def _able(definition: Formula) -> bool:
     """Whether a net has such operators alone, and nothing is asked of it but final rows."""
     net = definition.net
-    if definition.born is not None or net.begun is not None or net.remembers or net.report != net.output:
+    if definition.born is not None or definition.out is None:
+        return False
+    if net.begun is not None or net.remembers or net.report != net.output:
         return False
     if net.measures is not None:
         return False
@@ -101,7 +105,7 @@ def _able(definition: NetDefinition) -> bool:
     return True
 
 
-def _read(definition: NetDefinition, others: Mapping[str, NetDefinition]) -> bool:
+def _read(definition: Formula, others: Mapping[str, Formula]) -> bool:
     """Whether what lags of what it reads has the variables by which it knows them in the same order."""
     net = definition.net
     for number, name in net.sources.items():
@@ -115,7 +119,7 @@ def _read(definition: NetDefinition, others: Mapping[str, NetDefinition]) -> boo
 class Joined:
     """Definitions joined in a program."""
 
-    definitions: tuple[NetDefinition, ...]
+    definitions: tuple[Formula, ...]
     tables: tuple[Table, ...]
     scans: tuple[tuple[str, Scan], ...]
     program: np.ndarray
@@ -126,7 +130,7 @@ class Joined:
     reports: Reports
 
     @staticmethod
-    def of(definitions: Sequence[NetDefinition]) -> Joined:
+    def of(definitions: Sequence[Formula]) -> Joined:
         """``definitions``: each behind those it reads."""
         made = _Building(definitions)
         return Joined(
@@ -151,6 +155,11 @@ class Joined:
         return tuple(d.identity for d in self.definitions)
 
     @cached_property
+    def outs(self) -> tuple[Out, ...]:
+        """Of the definitions."""
+        return tuple(d.out for d in self.definitions if d.out is not None)
+
+    @cached_property
     def widths(self) -> np.ndarray:
         """int64: how many codes a row of each table has."""
         return np.array([table.width for table in self.tables], np.int64)
@@ -164,22 +173,26 @@ class Joined:
         state = held[0].state if held and isinstance(held[0], Share) else None
         return state if state is not None and state.joined is self and held == state.shares else None
 
-    def advance(self, state: JoinedState, tables: Mapping[str, Rows], call: Call) -> Mapping[str, Rows]:
-        """One call that is not the last one: per definition the rows that became final; the state is changed in place.
-        ``tables``: the rows of every type, the new ones behind the others."""
-        if not self._sources.take(tables, call):
-            return self.reports.nothing()
-        whole = self.reports.able and call.values.all_ints()
-        found, offsets, data, sizes = self._run(state, call, whole)
+    def advance(self, state: JoinedState, call: Call, own: Inner) -> list[Block]:
+        """One call that is not the last one: the rows that became final; the state is changed in place."""
+        if not self._sources.take(call, own):
+            return []
+        whole = self.reports.able and own.values.all_ints()
+        found, offsets, data, sizes = self._run(state, own, whole)
         if not len(sizes):  # values are new, and there was no room for them
-            self._sources.learn(found, call)
-            found, offsets, data, sizes = self._run(state, call, whole)
-        if whole:
-            return Reported(self.reports.layout, sizes, found, offsets, data)
-        return self.reports.of_blocks(found, sizes, call)
+            self._sources.learn(found, own)
+            found, offsets, data, sizes = self._run(state, own, whole)
+        if not whole:
+            rows = self.reports.of_blocks(found, sizes, own)
+            return [d.block(rows[d.type], own) for d in self.definitions if len(rows[d.type])]
+        block = Reported(self.reports.layout, self.outs, sizes, found, offsets, data)
+        if not call.labelled:
+            return [block]
+        parts = zip(self.definitions, map(block.only, range(len(self.outs))), strict=True)
+        return [d.block(Rows(d.type, time, columns), own) for d, (time, columns) in parts if len(time)]
 
     def _run(
-        self, state: JoinedState, call: Call, whole: bool
+        self, state: JoinedState, call: Inner, whole: bool
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """The kernel."""
         reports, sources = self.reports, self._sources
@@ -193,7 +206,7 @@ class Joined:
 class _Building:
     """Puts the nodes of definitions one behind the other."""
 
-    def __init__(self, definitions: Sequence[NetDefinition]) -> None:
+    def __init__(self, definitions: Sequence[Formula]) -> None:
         self.rows: list[list[int]] = []
         self.places: list[np.ndarray] = []
         self.tables: list[Table] = []
@@ -204,13 +217,13 @@ class _Building:
         self._held: list[list[_Variable]] = []
         self._same: dict[_Variable, _Variable] = {}
         self._known: dict[tuple[type, int], int] = {}
-        at = {d.output: number for number, d in enumerate(definitions)}
+        at = {d.type: number for number, d in enumerate(definitions)}
         for number, d in enumerate(definitions):
             self._definition(number, d, at, definitions)
         self._keys(definitions)
 
     def _definition(
-        self, number: int, d: NetDefinition, at: Mapping[str, int], others: Sequence[NetDefinition]
+        self, number: int, d: Formula, at: Mapping[str, int], others: Sequence[Formula]
     ) -> None:
         nodes: list[int] = []
         for local, node in enumerate(d.net.nodes):
@@ -276,7 +289,7 @@ class _Building:
         self.tables.append(Table(definition, node, name, len(variables), columns))
         self._held.append(variables)
 
-    def _keys(self, definitions: Sequence[NetDefinition]) -> None:
+    def _keys(self, definitions: Sequence[Formula]) -> None:
         """A key: what all nodes have, under one name in each definition."""
         common: set[_Variable] | None = None
         for variables in (*self._variables, *self._held):

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from occurs.model.types import Type
 from occurs.operators.columns import Column
+from occurs.operators.contract import Block, Out
 from occurs.operators.lasting.signals import OPEN
 from occurs.operators.ordering import ordered
 from occurs.operators.rows import Rows
@@ -42,51 +43,43 @@ class Layout:
         return np.array([numbers, texts], np.int64)
 
 
-class Reported(Mapping[str, Rows]):
-    """The rows of one call, in their order.
+class Reported(Block):
+    """The rows of one call, output by output, each in its order.
 
-    ``counts``: int64 (definitions), how many rows each has.  ``numbers``: int64, ``texts``: Arrow's, all columns as the
-    ``layout`` says.
+    ``counts``: int64 (definitions), how many rows each has.  ``numbers``: int64, ``texts``: offsets and bytes; all
+    columns as the ``layout`` has them.
     """
 
-    __slots__ = ("_rows", "counts", "layout", "numbers", "texts")
-
     def __init__(
-        self, layout: Layout, counts: np.ndarray, numbers: np.ndarray, offsets: np.ndarray, data: np.ndarray
-    ) -> None:
+        self, layout: Layout, outs: Sequence[Out], counts: np.ndarray, numbers: np.ndarray, offsets: np.ndarray,
+        data: np.ndarray,
+    ) -> None:  # fmt: skip
         """``offsets``, ``data``: the texts.  Raises ArrowInvalid for 2 GB of them, of which there are no offsets."""
         if not len(offsets):
             raise pa.ArrowInvalid("a column has 2 GB of text or more")
-        self.layout, self.counts, self.numbers, self.texts = layout, counts, numbers, (offsets, data)
-        self._rows: dict[str, Rows] | None = None
+        self.layout, self.outs, self.counts, self.numbers, self.texts = layout, outs, counts, numbers, (offsets, data)
+        self.at = self.identity = self.reasons = self.labels = self.final = None
+        self._made: list[tuple[np.ndarray, Mapping[str, Column]]] | None = None
 
-    def count(self, type: str) -> int:
-        """How many rows of a definition there are."""
-        return int(self.counts[self.layout.at[type]])
-
-    def __getitem__(self, type: str) -> Rows:
-        if self._rows is None:
-            self._rows = dict(self._made())
-        return self._rows[type]
-
-    def __contains__(self, type: object) -> bool:
-        return type in self.layout.at
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.layout.at)
+    @property
+    def cuts(self) -> np.ndarray:  # type: ignore[override]
+        """Where the rows of every output begin."""
+        return np.concatenate(([0], np.cumsum(self.counts)))
 
     def __len__(self) -> int:
-        return len(self.layout.at)
+        return int(self.counts.sum())
 
-    def _made(self) -> Iterator[tuple[str, Rows]]:
-        """The rows of every definition."""
+    def only(self, number: int) -> tuple[np.ndarray, Mapping[str, Column]]:
+        if self._made is None:
+            self._made = list(self._parts())
+        return self._made[number]
+
+    def _parts(self) -> Iterator[tuple[np.ndarray, Mapping[str, Column]]]:
+        """The times and columns of every output."""
         whole, texts = pa.array(self.numbers), _strings(*self.texts)
         at = text = 0
         for answer, n in zip(self.layout.answers, self.counts.tolist()):
-            if not n:
-                yield answer.name, answer.nothing()
-                continue
-            time, arrays = self.numbers[at : at + n], {"time": whole.slice(at, n)}
+            time, arrays = self.numbers[at : at + n], {}
             at += n
             if answer.lasting:
                 arrays["end"] = whole.slice(at, n)
@@ -98,13 +91,31 @@ class Reported(Mapping[str, Rows]):
                 else:
                     arrays[attribute.name] = whole.slice(at, n)
                     at += n
-            yield answer.name, Rows(answer.name, time, _Columns(answer, arrays), cache={"arrays": arrays})
+            yield time, _Columns(answer, arrays)
+
+    @classmethod
+    def gathered(cls, calls: Sequence[Sequence[Block]]) -> Mapping[str, Callable[[], Mapping[str, pa.Array]]]:
+        """The rows of calls in which the definitions of one layout ran together, or one by one; of none if one array
+        cannot hold the texts."""
+        made = [b for call in calls for b in call if isinstance(b, Reported)]
+        layout = made[0].layout
+        if any(b.layout is not layout for b in made):
+            return {}
+        others: list[Mapping[str, Rows | Block]] = []
+        for call in calls:
+            alone = {b.outs[0].type: b for b in call if b.cuts is None and b.outs[0].type in layout.at}
+            if alone:
+                others.append({a.name: alone.get(a.name) or a.nothing() for a in layout.answers})
+        if sum(len(b.texts[1]) for b in made) + sum(_bytes(layout, o) for o in others) >= 1 << 31:
+            return {}
+        whole = Gathered(made, others)
+        return {type: partial(whole.arrays, type) for type in layout.at}
 
 
 class Gathered:
     """The rows of many calls."""
 
-    def __init__(self, calls: Sequence[Reported], others: Sequence[Mapping[str, Rows]]) -> None:
+    def __init__(self, calls: Sequence[Reported], others: Sequence[Mapping[str, Rows | Block]]) -> None:
         """``calls``: of the same definitions, at least one; ``others``: calls that have the same types of rows."""
         self.layout = calls[0].layout
         self._others = others
@@ -122,19 +133,6 @@ class Gathered:
                     texts += [o[answer.name].columns[attribute.name].arrow for o in others]
                     count += sum(len(o[answer.name]) for o in others)
         self._texts = pa.concat_arrays(texts)
-
-    @staticmethod
-    def of(calls: Sequence[Mapping[str, Rows]]) -> tuple[Gathered, list[bool]] | None:
-        """The rows by type of calls in which definitions ran together, and of others that have those types, too; and
-        which calls these are.  None if there are none, or more texts than one array can have."""
-        made = [c for c in calls if isinstance(c, Reported)]
-        if not made or any(c.layout is not made[0].layout for c in made):
-            return None
-        layout = made[0].layout
-        others = [c for c in calls if not isinstance(c, Reported) and layout.at.keys() <= c.keys()]
-        if sum(len(c.texts[1]) for c in made) + sum(_bytes(layout, c) for c in others) >= 1 << 31:
-            return None
-        return Gathered(made, others), [isinstance(c, Reported) or layout.at.keys() <= c.keys() for c in calls]
 
     def arrays(self, type: str) -> dict[str, pa.Array]:
         """Time and columns of a definition, in the order of (time, end, values); what has no end is later."""
@@ -191,13 +189,13 @@ class Gathered:
         return by
 
 
-def _ends(rows: Rows) -> np.ndarray:
+def _ends(rows: Rows | Block) -> np.ndarray:
     """When rows end, ``OPEN`` if they do not."""
     column = rows.columns["end"]
     return column.values if column.valid is None else np.where(column.valid, column.values, OPEN)
 
 
-def _bytes(layout: Layout, call: Mapping[str, Rows]) -> int:
+def _bytes(layout: Layout, call: Mapping[str, Rows | Block]) -> int:
     """So many bytes, or fewer, texts have in a call."""
     heads = [(answer.name, a.name) for answer in layout.answers for a in answer.head if a.type is Type.STRING]
     return sum(int(call[type].columns[name].arrow.nbytes) for type, name in heads)

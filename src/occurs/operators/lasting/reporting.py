@@ -43,10 +43,6 @@ class Reports:
         made = np.array(heads, np.int64).reshape(-1, 3) if able else _NO_HEADS
         return Reports(tuple(answers), able, made, lasting, Layout(tuple(answers)))
 
-    def nothing(self) -> dict[str, Rows]:
-        """No rows."""
-        return {answer.name: answer.nothing() for answer in self.answers}
-
     def of_blocks(self, found: np.ndarray, counts: np.ndarray, call: Call) -> Mapping[str, Rows]:
         """Per definition the rows of its block, which are in no order."""
         at, out = 0, {}

@@ -10,18 +10,14 @@ Ends are int64 ticks; ``OPEN`` is the end of what still holds, later than every 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 
+from occurs.model.time import NEVER, OPEN
 from occurs.operators.lasting.values import Values
-
-#: the end of an interval that has not ended, and the frontier of what cannot change any more
-OPEN = int(np.iinfo(np.int64).max)
-#: before everything: the frontier before the first call
-NEVER = int(np.iinfo(np.int64).min)
 
 #: the code in a block of lags that stands for all values of a variable
 ANY = NEVER
@@ -200,6 +196,25 @@ class Phenomena:
 
 
 Signal = Points | Spans | Phenomena
+
+
+def since(signal: Signal, born: int | None) -> Signal:
+    """The part of a signal that happens, or begins, after the tick ``born``; how far it is complete does not change."""
+    if born is None:
+        return signal
+
+    def later(rows: Intervals) -> Intervals:
+        after = rows.start > born
+        return rows if after.all() else rows.take(after)
+
+    if isinstance(signal, Points):
+        after = signal.time > born
+        if after.all():
+            return signal
+        return replace(signal, codes=tuple([c[after] for c in signal.codes]), time=signal.time[after])
+    if isinstance(signal, Spans):
+        return replace(signal, closed=later(signal.closed), began=later(signal.began), open=later(signal.open))
+    return replace(signal, closed=later(signal.closed), open=later(signal.open))
 
 
 @dataclass

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from occurs.model.types import Type
 from occurs.operators.columns import Column
+from occurs.operators.contract import Call
 from occurs.operators.kernels.reading import NUMBERS, PLAIN, TEXTS
 from occurs.operators.lasting.scan import Scan
-from occurs.operators.lasting.signals import Call
-from occurs.operators.rows import Part, Rows
+from occurs.operators.lasting.signals import Call as Inner
+from occurs.operators.rows import Rows
 
 #: the rows of an atom of which nothing comes
 _NOTHING = (0, 0)
@@ -36,18 +37,12 @@ class Sources:
         self._of: list[object] = [None] * len(scans)
         self._columns: list[Sequence[Column | None]] = [()] * len(scans)
 
-    def take(self, tables: Mapping[str, Rows], call: Call) -> bool:
-        """The rows of a call, by type, the new ones behind the others.  Whether there are any."""
+    def take(self, call: Call, own: Inner) -> bool:
+        """The new rows of a call.  Whether there are any."""
         spans: list[int] = []
         some = False
-        part = tables if type(tables) is Part else None
         for number, (name, scan) in enumerate(self._scans):
-            if part is None:
-                whole = tables.get(name)
-                span = _NOTHING if whole is None else (whole.new, len(whole.time))
-            else:
-                whole, span = part.of.get(name), part.spans.get(name, _NOTHING)
-            first, stop = span
+            whole, first, stop = call.span(name)
             if whole is None or first == stop:
                 spans += _NOTHING
                 continue
@@ -55,7 +50,7 @@ class Sources:
                 spans += (first, stop - first)
                 some = True
                 continue
-            codes, time = scan.instants(tables[name], call)
+            codes, time = scan.instants(call.rows[name], own)
             arrays = [np.ascontiguousarray(c, np.int64) for c in (*codes, time)]
             self.flat[self._places[number]] = [n for c in arrays for n in (PLAIN, c.ctypes.data, 0)]
             self._of[number], self._columns[number] = arrays, [None] * len(arrays)
@@ -74,7 +69,7 @@ class Sources:
             self._of[number], self._columns[number] = rows, found[1]
         return bool(found[0])
 
-    def learn(self, unknown: np.ndarray, call: Call) -> None:
+    def learn(self, unknown: np.ndarray, call: Inner) -> None:
         """Gives codes to values that have none, see :func:`occurs.operators.kernels.reading.read_all`."""
         kind, source, value = unknown.reshape(-1, 3).T
         numbers = value[kind == NUMBERS]

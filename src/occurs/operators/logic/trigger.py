@@ -96,7 +96,7 @@ class Trigger(Operator):
         if len(self.outs) > 1:
             known = lambda: Identity(time=found.over, values=_values(found.of))  # noqa: E731
             blocks.append(Block(self.outs[1:], found.over, found.of, identity=known))
-        return Outcome(blocks, found.counts)
+        return Outcome(blocks, counts=found.counts)
 
 
 def _values(columns: Mapping[str, Column]) -> dict[str, pa.Array]:
