@@ -538,14 +538,15 @@ class Program(Intake):
         return self.live(**options).stream(events, ended=ended)
 
     def explain(self, events: Any = None, **options: Any) -> Explanation:
-        """Return the execution plan as text: inputs, evaluation order, state retention, partition keys.
+        """Return the execution plan: inputs, evaluation order, state retention, partition keys.
 
         Args:
             events: Events as for :meth:`detect`, whose columns the plan then shows.  They are not processed.
             options: The options of :meth:`detect` that describe the input or change the plan, such as ``time_unit``.
 
         Returns:
-            The plan, a string that prints itself at a prompt and in a notebook.
+            The plan, a string that prints itself at a prompt and in a notebook.  Its attribute ``data`` is the same
+            plan as plain data (dicts, lists, text and numbers), which can be written as JSON.
 
         Raises:
             DefinitionProblem: If the rules do not fit the columns of the events.
@@ -554,9 +555,12 @@ class Program(Intake):
 
         Examples:
             >>> import occurs
-            >>> print(occurs.parse("define Hot(v) from Temp(Value > 45) where v = Temp.Value").explain())
+            >>> plan = occurs.parse("define Hot(v) from Temp(Value > 45) where v = Temp.Value").explain()
+            >>> print(plan)
             Inputs (1 type):
             ...
+            >>> [(group["types"], group["mode"]) for group in plan.data["spark"]]
+            [(['Hot'], 'free')]
         """
         from occurs.plan.explain import explain
 

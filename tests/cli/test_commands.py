@@ -73,6 +73,11 @@ def test_explain_tells_the_plan_on_stdout(occurs):
     assert occurs("explain", "fire.tesla", "--events", "events.csv").status == 0
 
 
+def test_explain_prints_the_plan_as_json(occurs):
+    plan = json.loads(occurs("explain", "fire.tesla", "--json").out)
+    assert [group["types"] for group in plan["spark"]] == [["Fire"]]
+
+
 def test_verify_compares_with_the_reference(occurs):
     done = occurs("verify", "fire.tesla", "--events", "events.csv")
     assert done.status == 0

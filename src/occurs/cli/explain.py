@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import click
 
 from occurs.cli import _input, _options
@@ -10,15 +12,16 @@ from occurs.cli import _input, _options
 @click.command("explain")
 @_options.rules
 @_options.inputs(required=False)
-def command(given: _options.Input, rules: tuple[str, ...], language: str | None) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON, for programs.")
+def command(given: _options.Input, rules: tuple[str, ...], language: str | None, as_json: bool) -> None:
     """Show the execution plan: evaluation order, stages, partition keys, state retention.
 
     With --events, the plan also shows the columns that the data has.
     """
     program = _input.load(rules, language)
-    if not given.events:
-        click.echo(program.explain(**_input.arguments(given)))
-        return
-    with _input.doing("reading"):
-        events = _input.read(program, given)
-    click.echo(program.explain(events, **_input.arguments(given)))
+    events = None
+    if given.events:
+        with _input.doing("reading"):
+            events = _input.read(program, given)
+    plan = program.explain(events, **_input.arguments(given))
+    click.echo(json.dumps(plan.data, indent=2, ensure_ascii=False) if as_json else plan)

@@ -166,13 +166,13 @@ class WindowRows(TypeRows):
     def table(self, type: str, *, label: bool = False, because: bool = False, final: bool = False) -> pa.Table:
         """The answers in the order of the queries, each in key order, with the column ``query``."""
         schema = self.stage.schemas[type]
-        rows, first, final = self._all(type)
+        rows, first, settled = self._all(type)
         if rows is None:
             table = TypeRows(self.stage, Parts(self.stage, [], ()), {}).table(type, label=label, because=because)
             return self._with_queries(table, np.zeros(0, np.int64), schema)
         table = self._rows(type, rows, label, because)
         by = in_order(table, schema)
-        times = self._times(type, rows, first, final)[by]
+        times = self._times(type, rows, first, settled)[by]
         at = np.repeat(np.arange(len(by)), times)
         number = np.repeat(first[by], times) + np.arange(len(at)) - np.repeat(np.cumsum(times) - times, times)
         order = np.argsort(number, kind="stable")

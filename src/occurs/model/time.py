@@ -102,3 +102,17 @@ def floor_ticks(ticks: Fraction) -> int:
 def ceil_ticks(ticks: Fraction) -> int:
     """For open bounds: ages of whole ticks less than ``ticks`` are those less than its ceiling."""
     return math.ceil(ticks)
+
+
+def duration(ticks: int, kind: TimeKind) -> str:
+    """Ticks as text, in the largest units that divide them: ``1 h 30 min``."""
+    if kind.tick is None:
+        return f"{ticks} ticks"
+    left = ticks * kind.tick
+    parts = []
+    for name in ("d", "h", "min", "s", "ms", "us"):
+        size = UNIT_MICROSECONDS[name]
+        if left >= size:
+            parts.append(f"{left // size} {name}")
+            left %= size
+    return " ".join(parts) or "0 s"

@@ -41,8 +41,7 @@ _STYLE = """<style>
 
 def program(given: Program) -> str:
     """The definitions of a program with what they read, its inputs, how Spark can split it, and its warnings."""
-    from occurs.plan.explain import way
-    from occurs.plan.spread import groups
+    from occurs.plan.explain import explain, partitioning
 
     try:
         stage = given._plan_without_data()
@@ -51,7 +50,7 @@ def program(given: Program) -> str:
         return _view(body)
     attributes = {t: _attributes(schema) for t, schema in stage.schemas.items()}
     inputs = [(t, attributes.get(t, "")) for t in sorted(given.external)]
-    ways = [way(group).strip() for group in groups(stage.definitions, stage)]
+    ways = [partitioning(group, stage.kind) for group in explain(stage).data["spark"]]
     body = [
         _definitions(given, attributes),
         _heading("Inputs"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
-from occurs.errors import Problem
+from occurs.errors import Problem, Span
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.contract import Operator, Out, Port
@@ -157,6 +157,38 @@ class Definition(ABC):
         """Types whose rows have to bring their sequence numbers."""
         return frozenset()
 
+    @property
+    def where(self) -> tuple[str | None, Span | None]:
+        """The file and the place of its text, where these are known."""
+        return None, None
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """What it keeps beside the rows that it reads, in words."""
+        return ()
+
+    @property
+    def size(self) -> str:
+        """How much it keeps beside the rows that it reads: ``constant``, ``bindings`` (for each combination of values),
+        ``window`` (bounded by the windows of its text) or ``grows``."""
+        return "constant"
+
+    @property
+    def lines(self) -> frozenset[str]:
+        """The files whose lines it reads: they can only be read as a history."""
+        return frozenset()
+
+    @property
+    def hint(self) -> tuple[int, str]:
+        """How to write it so that it has a partition key.  The number ranks the hint: of definitions that run in one
+        partition the hint with the smallest number is shown."""
+        return 4, "equate one attribute across all events of a rule: `A(Key = $k) and last B(Key = $k) ...`"
+
+    @property
+    def offer(self) -> str:
+        """Another form of it that can be partitioned, in words; empty if there is none."""
+        return ""
+
     def form(self, schemas: Mapping[str, Schema]) -> Any:
         """What its saved tables mean, as a value for :func:`occurs.model.canonical.canonical`: tables saved under one
         form must not be read under another.  ``schemas``: of the types that it reads.  None: it keeps rows only."""
@@ -225,6 +257,10 @@ class PatternDefinition(Definition):
         return self.pattern.born
 
     @property
+    def where(self) -> tuple[str | None, Span | None]:
+        return self.pattern.rules[0].file, self.pattern.rules[0].span
+
+    @property
     def endless(self) -> str:
         if self.pattern.consuming or self.pattern.rules[0].recursive:
             return "a consuming or recursive rule depends on all earlier detections"
@@ -252,7 +288,7 @@ class Named(Definition):
 
     ``name``: the type it defines; ``at``: its place; ``definition``: its identity; ``splits``: the ways to split it;
     ``kept``: what it keeps, in words; ``costs``: what is to be said of it; ``since``: it sees rows after this tick
-    only.
+    only; ``file`` and ``span``: where it stands.
     """
 
     name: str
@@ -262,10 +298,20 @@ class Named(Definition):
     kept: tuple[str, ...] = field(default=(), kw_only=True)
     costs: tuple[Problem, ...] = field(default=(), kw_only=True)
     since: int | None = field(default=None, kw_only=True)
+    file: str | None = field(default=None, kw_only=True)
+    span: Span | None = field(default=None, kw_only=True, compare=False)
 
     @property
     def output(self) -> str:
         return self.name
+
+    @property
+    def where(self) -> tuple[str | None, Span | None]:
+        return self.file, self.span
+
+    @property
+    def size(self) -> str:
+        return "bindings" if self.kept else "constant"
 
     @property
     def place(self) -> int:
@@ -336,6 +382,10 @@ class NetDefinition(Named):
             words,
         )  # fmt: skip
         return Connected.of(self.identity, [one])
+
+    @property
+    def hint(self) -> tuple[int, str]:
+        return 5, "use one variable in every atom and in the head: `state s(V) : a(V) ~> b(V).`"
 
     @property
     def endless(self) -> str:

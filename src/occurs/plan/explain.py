@@ -1,28 +1,31 @@
-"""The plan of a program in words: inputs, order, key, retention, state."""
+"""The plan of a program as text, printed from its data."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from typing import Any, Self
 
-from occurs.model.time import UNIT_MICROSECONDS, TimeKind
-from occurs.model.types import Type
-from occurs.operators.contract import Operator
-from occurs.plan.definition import NetDefinition
-from occurs.plan.lanes import Lane, lanes
-from occurs.plan.pipes import PipesDefinition
-from occurs.plan.sequences import SequenceDefinition
-from occurs.plan.spread import Group, connected, groups
+from occurs.model.time import TimeKind, duration
+from occurs.plan.describe import describe
 from occurs.plan.stage import Stage
-from occurs.plan.triggers import TriggerDefinition
-
-#: buckets of a stream, if nobody says how many
-BUCKETS = 8
 
 
 class Explanation(str):
-    """A plan in words: a text that shows itself with its lines at a prompt and in a notebook."""
+    """A plan as text, which shows itself with its lines at a prompt and in a notebook.
 
-    __slots__ = ()
+    Attributes:
+        data: The same plan as plain data (dicts, lists, text and numbers), which can be written as JSON.
+    """
+
+    data: Mapping[str, Any]
+
+    def __new__(cls, text: str, data: Mapping[str, Any]) -> Self:
+        made = super().__new__(cls, text)
+        made.data = data
+        return made
+
+    def __getnewargs__(self) -> tuple[str, Mapping[str, Any]]:  # type: ignore[override]
+        return str(self), self.data
 
     def __repr__(self) -> str:
         return str(self)
@@ -37,132 +40,87 @@ class Explanation(str):
 
 
 def explain(stage: Stage) -> Explanation:
-    """The plan as text: inputs, evaluation order, state retention, partitioning on Spark and on a stream."""
-    return Explanation(_explained(stage))
+    """The plan of a stage, with its data."""
+    data = describe(stage)
+    return Explanation(printed(data), data)
 
 
-def _explained(stage: Stage) -> str:
-    given = sorted(t for t in stage.inputs if t not in stage.defined)
-    read = {t for d in stage.definitions for t in d.reads}
-    derived = sorted(t for t in stage.defined if t in read)
-    lines = [f"Inputs ({_count(len(given), 'type')}):", *(_type(stage, t) for t in given)]
-    for timer in stage.timers:
-        lines.append(f"  {timer.name}: generated from the clock, between the first and the last event")
-    if derived:
-        lines += ["", f"Detections that other definitions read ({_count(len(derived), 'type')}):"]
-        lines += [_type(stage, t) for t in derived]
-    lines.append("")
-    lines.append("Evaluation order (definitions with the same number do not depend on each other):")
-    for number, level in enumerate(stage.levels, 1):
-        lines += [f"  {number}. {line}" for line in _lines(level)]
-    lines.append("")
-    lines.append("State retention (how much of the past is kept):")
-    kept = {t: back for t, back in sorted(stage.retention.items()) if back > 0}
-    for t, back in kept.items():
-        lines.append(f"  {t}: {duration(back, stage.kind)}, the longest window that reads it")
-    keeping = NetDefinition | SequenceDefinition | TriggerDefinition | PipesDefinition
-    lasting = [d for d in stage.definitions if isinstance(d, keeping) and d.kept]
-    lines += [f"  {d.output}: {words}" for d in lasting for words in d.kept]
-    if not kept and not lasting:
+def printed(plan: Mapping[str, Any]) -> str:
+    """The text of a plan that :func:`occurs.plan.describe.describe` returned."""
+    kind = TimeKind(**plan["time"])
+    lines = [f"Inputs ({_count(len(plan['inputs']), 'type')}):", *map(_type, plan["inputs"])]
+    lines += [f"  {name}: generated from the clock, between the first and the last event" for name in plan["timers"]]
+    if plan["derived"]:
+        lines += ["", f"Detections that other definitions read ({_count(len(plan['derived']), 'type')}):"]
+        lines += map(_type, plan["derived"])
+    lines += ["", "Evaluation order (definitions with the same number do not depend on each other):"]
+    lines += [f"  {operator['level']}. {operator['text']}" for operator in plan["operators"]]
+    lines += ["", "State retention (how much of the past is kept):"]
+    for name, back in plan["retention"].items():
+        lines.append(f"  {name}: {duration(back, kind)}, the longest window that reads it")
+    lines += [f"  {kept['type']}: {kept['text']}" for kept in plan["keeps"]]
+    if not plan["retention"] and not plan["keeps"]:
         lines.append("  nothing: every definition reads one event at a time")
-    triggers = [d for d in stage.definitions if isinstance(d, TriggerDefinition)]
-    sizes = {d.size for d in triggers} - {"constant"}
-    state = f"window of {duration(max(kept.values()), stage.kind)}" if kept else "constant"
-    if any(not isinstance(d, TriggerDefinition) for d in lasting):
-        state = "per binding, as listed above" + (f", and a {state}" if kept else "")
-    if sizes:
-        bounded = "bounded by the windows of the rules" if state == "constant" else state
-        state = "grows without bound" if "grows" in sizes else bounded
-    lines += [f"  state size: {state}", "", "On Spark:"]
-    parts = groups(stage.definitions, stage)
-    lines += [_spread(group) for group in parts]
-    lines += ["", "On a stream:"]
-    files = sorted({f for d in stage.definitions if isinstance(d, PipesDefinition) for f in d.lines})
-    if files:
-        return "\n".join([*lines, f"  not supported: {', '.join(files)} can only be read as a history"])
-    laid = lanes(parts, BUCKETS)
-    lines += [_lane(lane) for lane in laid]
-    depth = max((lane.depth for lane in laid), default=0) + 1
-    stages = "1 stateful stage, which runs" if depth == 1 else f"{depth} stateful stages, which all run"
-    lines.append(f"  {stages} in every micro-batch")
+    lines += [f"  state size: {plan['state']}", "", "On Spark:"]
+    for group in plan["spark"]:
+        earlier = f"; reads {', '.join(group['takes'])} from an earlier stage, shuffled again" if group["takes"] else ""
+        lines.append(f"  {partitioning(group, kind)}{earlier}")
+    lines += ["", "On a stream:", *_stream(plan["stream"])]
     return "\n".join(lines)
 
 
-def _type(stage: Stage, name: str) -> str:
+def partitioning(group: Mapping[str, Any], kind: TimeKind) -> str:
+    """How definitions that run together are partitioned on Spark, in words."""
+    names, mode = _names(group), group["mode"]
+    if mode == "keyed":
+        key = "; ".join(f"{t} by {', '.join(attributes)}" for t, attributes in group["key"].items())
+        return f"{names}: partitioned by key ({key}); each partition runs in time order and keeps its own state"
+    if mode == "slices":
+        overlap = duration(group["overlap"], kind)
+        return f"{names}: no partition key; split into slices of time that overlap by {overlap}"
+    if mode == "free":
+        return f"{names}: row by row, without a shuffle"
+    text = "a single partition, because no partition key could be inferred [global-stage]"
+    if mode == "rules":
+        text = "no partition key; the rules are distributed over the partitions, and each reads all events"
+    offer = f"; {group['offer']}" if group["offer"] else ""
+    return f"{names}: {text}. It cannot be split by time: {group['why']}{offer}"
+
+
+def _type(given: Mapping[str, Any]) -> str:
     """A type with its attributes."""
-    schema = stage.schemas.get(name)
-    if schema is None:
-        return f"  {name}: its attributes are not known yet"
-    columns = ", ".join(n if kind is Type.NULL else f"{n}: {kind}" for n, kind in schema)
-    return f"  {name}({columns}){', intervals' if schema.lasting else ''}"
+    if given["attributes"] is None:
+        return f"  {given['type']}: its attributes are not known yet"
+    columns = ", ".join(f"{a['name']}: {a['type']}" if a["type"] else a["name"] for a in given["attributes"])
+    return f"  {given['type']}({columns}){', intervals' if given['intervals'] else ''}"
 
 
-def _lines(level: Sequence[Operator]) -> list[str]:
-    """A line for every part of a level that is evaluated by itself, in evaluation order."""
-    parts = [part for operator in level for part in operator.parts]
-    return [line for _, line in sorted((part.outs[0].place, part.line) for part in parts)]
+def _stream(stream: Mapping[str, Any]) -> list[str]:
+    if stream["unsupported"]:
+        return [f"  not supported: {', '.join(stream['unsupported'])} can only be read as a history"]
+    stages = "1 stateful stage, which runs"
+    if stream["stages"] > 1:
+        stages = f"{stream['stages']} stateful stages, which all run"
+    return [*map(_lane, stream["lanes"]), f"  {stages} in every micro-batch"]
 
 
-def _spread(group: Group) -> str:
-    text = way(group)
-    if group.takes:
-        text += f"; reads {', '.join(sorted(group.takes))} from an earlier stage, shuffled again"
-    return text
-
-
-def _lane(lane: Lane) -> str:
-    group = lane.group
-    names = ", ".join(group.stage.reported[:4]) + (" .." if len(group.stage.reported) > 4 else "")
-    stage = f", stage {lane.depth + 1}" if lane.depth else ""
-    if lane.group.mode == "keyed":
+def _lane(lane: Mapping[str, Any]) -> str:
+    names = _names(lane)
+    stage = f", stage {lane['stage']}" if lane["stage"] > 1 else ""
+    if lane["mode"] == "keyed":
         return f"  {names}: the state is split into buckets by key{stage}"
-    if lane.group.mode == "free":
+    if lane["mode"] == "free":
         return f"  {names}: row by row, in all buckets{stage}"
-    apart = len(connected(group.stage.definitions, set(group.stage.defined)))
-    if apart == 1:
+    if lane["parts"] == 1:
         text = "all state is in a single bucket, because no partition key could be inferred"
         return f"  {names}: {text}{stage} [global-stage]"
-    return f"  {names}: no partition key; {apart} independent parts, each with its state in one bucket{stage}"
+    return f"  {names}: no partition key; {lane['parts']} independent parts, each with its state in one bucket{stage}"
 
 
-def way(group: Group) -> str:
-    """How definitions that run together are partitioned on Spark, in words."""
-    names = ", ".join(group.stage.reported[:4]) + (" .." if len(group.stage.reported) > 4 else "")
-    if group.mode == "keyed":
-        key = "; ".join(f"{t} by {', '.join(a)}" for t, a in sorted(group.stage.key.items()) if t in group.stage.inputs)
-        return f"  {names}: partitioned by key ({key}); each partition runs in time order and keeps its own state"
-    if group.mode == "slices":
-        overlap = duration(group.overlap, group.stage.kind)
-        return f"  {names}: no partition key; split into slices of time that overlap by {overlap}"
-    if group.mode == "rules":
-        text = "no partition key; the rules are distributed over the partitions, and each reads all events"
-        return f"  {names}: {text}. It cannot be split by time: {group.why}{_offer(group)}"
-    if group.mode == "free":
-        return f"  {names}: row by row, without a shuffle"
-    text = "a single partition, because no partition key could be inferred [global-stage]"
-    return f"  {names}: {text}. It cannot be split by time: {group.why}{_offer(group)}"
-
-
-def _offer(group: Group) -> str:
-    """How pipes can be split."""
-    if not any(isinstance(d, PipesDefinition) for d in group.stage.definitions):
-        return ""
-    return "; `SLICE EACH p WITH .. ON key` can be partitioned by its key"
+def _names(group: Mapping[str, Any]) -> str:
+    """The first types of a group."""
+    return ", ".join(group["types"][:4]) + (" .." if len(group["types"]) > 4 else "")
 
 
 def _count(n: int, what: str) -> str:
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
-
-
-def duration(ticks: int, kind: TimeKind) -> str:
-    """Ticks in the largest units that divide them."""
-    if kind.tick is None:
-        return f"{ticks} ticks"
-    left = ticks * kind.tick
-    parts = []
-    for name in ("d", "h", "min", "s", "ms", "us"):
-        size = UNIT_MICROSECONDS[name]
-        if left >= size:
-            parts.append(f"{left // size} {name}")
-            left %= size
-    return " ".join(parts) or "0 s"

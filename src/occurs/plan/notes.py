@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from occurs.errors import Problem, Span
-from occurs.plan.definition import Definition, NetDefinition, PatternDefinition
-from occurs.plan.pipes import PipesDefinition
-from occurs.plan.sequences import SequenceDefinition
+from occurs.errors import Problem
 from occurs.plan.spread import groups
 from occurs.plan.stage import Stage
-from occurs.plan.triggers import TriggerDefinition
 
 
 def notes(stage: Stage) -> list[Problem]:
@@ -28,7 +24,7 @@ def _late(stage: Stage) -> list[Problem]:
             continue
         late.add(d.output)
         text = f"`{d.output}` reads `{read}`, whose detections may become final arbitrarily late"
-        file, span = _where(d)
+        file, span = d.where
         hint = f"the detections of `{d.output}` are as late as those of `{read}`"
         out.append(Problem("unbounded-delay", text, severity="warning", file=file, span=span, hint=hint))
     return out
@@ -40,17 +36,10 @@ def placed(problems: list[Problem], stage: Stage) -> list[Problem]:
     for p in problems:
         reader = next((d for d in stage.definitions if p.kind == "unknown-type" and p.value in d.reads), None)
         if reader is not None and p.span is None:
-            file, span = _where(reader)
+            file, span = reader.where
             p = replace(p, file=file, span=span)
         out.append(p)
     return out
-
-
-def _where(d: Definition) -> tuple[str | None, Span | None]:
-    """Where a definition stands, if that is known."""
-    if isinstance(d, PatternDefinition):
-        return d.pattern.rules[0].file, d.pattern.rules[0].span
-    return (d.file, d.span) if isinstance(d, SequenceDefinition | TriggerDefinition | PipesDefinition) else (None, None)
 
 
 def _single(stage: Stage) -> list[Problem]:
@@ -60,14 +49,6 @@ def _single(stage: Stage) -> list[Problem]:
             names = ", ".join(f"`{t}`" for t in group.stage.defined)
             text = f"{names}: on Spark this runs in a single partition because no partition key could be inferred"
             text += f"; it cannot be split by time either: {group.why}"
-            hint = "equate one attribute across all events of a rule: `A(Key = $k) and last B(Key = $k) ...`"
-            if any(isinstance(d, SequenceDefinition) for d in group.stage.definitions):
-                hint = "equate an attribute of every event with one of the first event: `every a=A -> b=B(k=a.k)`"
-            elif any(isinstance(d, TriggerDefinition) for d in group.stage.definitions):
-                hint = "use one generic variable in all that the trigger reads: `for each y in (select ..): T(y) ..`"
-            elif any(isinstance(d, PipesDefinition) for d in group.stage.definitions):
-                hint = "slice the items by a key: `SLICE EACH p WITH (THE SUM OF *.v) ON key`"
-            elif all(isinstance(d, NetDefinition) for d in group.stage.definitions):
-                hint = "use one variable in every atom and in the head: `state s(V) : a(V) ~> b(V).`"
+            _, hint = min(d.hint for d in group.stage.definitions)
             out.append(Problem("global-stage", text, severity="warning", hint=hint))
     return out

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from occurs.errors import Span
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.contract import Moves, Order, Port
@@ -36,8 +35,14 @@ class PipesDefinition(Named):
     lines: frozenset[str] = frozenset()
     loops: tuple[str, ...] = ()
     reasons: bool = False
-    file: str | None = None
-    span: Span | None = field(default=None, compare=False)
+
+    @property
+    def hint(self) -> tuple[int, str]:
+        return 3, "slice the items by a key: `SLICE EACH p WITH (THE SUM OF *.v) ON key`"
+
+    @property
+    def offer(self) -> str:
+        return "`SLICE EACH p WITH .. ON key` can be partitioned by its key"
 
     @property
     def endless(self) -> str:

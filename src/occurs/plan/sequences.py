@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from occurs.errors import Span
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.contract import Moves, Order, Port
@@ -32,11 +31,13 @@ class SequenceDefinition(Named):
     pattern: tree.Sequence
     single: bool = False
     limit: int = MOST_INSTANCES
-    file: str | None = None
-    span: Span | None = None
     ended: str = ""
     schema: Schema = Schema()
     reasons: bool = False
+
+    @property
+    def hint(self) -> tuple[int, str]:
+        return 1, "equate an attribute of every event with one of the first event: `every a=A -> b=B(k=a.k)`"
 
     @property
     def endless(self) -> str:

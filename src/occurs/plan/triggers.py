@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from occurs.errors import Span
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.contract import Moves, Order, Out, Port
@@ -42,8 +41,6 @@ class TriggerDefinition(Named):
     tables: frozenset[str] = frozenset()
     timed: bool = False
     text: str = field(default="", compare=False, repr=False)
-    file: str | None = None
-    span: Span | None = None
     size: str = "constant"
     thorough: Evaluator | None = None
     stateful: bool = True
@@ -79,6 +76,10 @@ class TriggerDefinition(Named):
     def tells(self) -> bool:
         """May there be notices?  What is evaluated over whole columns can always fire once more."""
         return bool(self.never) and self.stateful
+
+    @property
+    def hint(self) -> tuple[int, str]:
+        return 2, "use one generic variable in all that the trigger reads: `for each y in (select ..): T(y) ..`"
 
     @property
     def endless(self) -> str:

@@ -21,11 +21,10 @@ from occurs.languages.epl.timeouts import with_guards
 from occurs.languages.language import Given, Known, Slot, Texts
 from occurs.model.history import History
 from occurs.model.occurrence import Occurrence
-from occurs.model.time import TimeKind
+from occurs.model.time import TimeKind, duration
 from occurs.model.types import Schema, Type
 from occurs.operators.sequences.tree import record_of
 from occurs.plan.definition import Definition
-from occurs.plan.explain import duration
 from occurs.plan.graph import Node
 from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Subscribed

@@ -16,8 +16,7 @@ from occurs.languages.logic.running.past import term_of_time
 from occurs.languages.logic.running.program import Reading
 from occurs.languages.logic.running.steps import Window
 from occurs.languages.logic.running.trigger import Trigger
-from occurs.model.time import TimeKind
-from occurs.plan.explain import duration
+from occurs.model.time import TimeKind, duration
 
 CONSTANT, WINDOW, GROWS = "constant", "window", "grows"
 
