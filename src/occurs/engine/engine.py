@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -48,11 +48,13 @@ class Engine:
         #: types whose rows need a place within their instant, here or where they are handed on to
         self._placed = stage.placed | (frozenset() if segment is None else segment.placed)
         self._steps = [(operators, completes & stage.row_types) for operators, completes in stage.steps]
+        #: types that operators read
+        self.read = dict.fromkeys(port.type for operator in stage.operators for port in operator.ports)
         self._derived = {*stage.defined, *(source.name for source in stage.timers)}
         self._past = sorted(t for t, back in stage.retention.items() if back and t in stage.row_types)
         self._asked = sorted((stage.inputs | self._derived).intersection(stage.subscriptions))
-        #: do operators read new rows as they come in, without a past, places or rows of other operators?
-        self._direct = not (self._past or self._placed or any(o.stepwise for o in stage.operators))
+        #: is there one operator, which reads new rows as they come in, without a past or places?
+        self._direct = len(stage.operators) == 1 and not (self._past or self._placed or stage.operators[0].stepwise)
         self._empties: dict[str, Rows] = {}
         self._chain = self._segments(stage, labelled) if segment is None else None
         self.state = state or State({}, {}, {})
@@ -134,7 +136,8 @@ class Engine:
         for type in self._hands:
             self.handed[type] = step.new_rows(type)
             self.complete[type] = min(frontier, step.until.get(type, frontier))
-        self._keep(step)
+        self.state.consumed |= step.consumed_serials()
+        self._keep(step.tables, frontier)
         self.state.frontier = frontier
         return step.result()
 
@@ -199,13 +202,12 @@ class Engine:
         at, derived = np.full(len(rows), INSTANT, np.int64), np.full(len(rows), part.out.place, np.int32)
         return replace(rows, at=at, derived=derived, cache={})
 
-    def _keep(self, step: Step) -> None:
+    def _keep(self, tables: Mapping[str, Rows], frontier: int) -> None:
         """Forget the rows that no later row can look at (closed windows: ages up to the retention)."""
         state = self.state
-        state.consumed |= step.consumed_serials()
         for t in self._past:
-            rows = step.tables[t]
-            oldest = max(step.frontier + 1 - self.stage.retention[t], FIRST_TICK)
+            rows = tables[t]
+            oldest = max(frontier + 1 - self.stage.retention[t], FIRST_TICK)
             state.pasts[t] = rows.slice(int(np.searchsorted(rows.time, oldest, side="left")))
         for (place, t), serials in list(state.consumed.items()):
             past = state.pasts.get(t)
@@ -218,10 +220,10 @@ class Engine:
 class Tables(shown.Part):
     """The rows of every type as operators see them, past and new; those of the input are made when they are read."""
 
-    __slots__ = ("_make", "_new")
+    __slots__ = ("_make", "_new", "_types")
 
-    def __init__(self, new: Mapping[str, Rows], make: Callable[[str], Rows]) -> None:
-        self._new, self._make = new, make
+    def __init__(self, types: Collection[str], new: Mapping[str, Rows], make: Callable[[str], Rows]) -> None:
+        self._types, self._new, self._make = types, new, make
         self._made: dict[str, Rows] = {}
 
     def __getitem__(self, type: str) -> Rows:
@@ -231,7 +233,13 @@ class Tables(shown.Part):
         return found
 
     def __contains__(self, type: object) -> bool:
-        return True
+        return type in self._types
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._types)
+
+    def __len__(self) -> int:
+        return len(self._types)
 
     def put(self, type: str, rows: Rows) -> None:
         """The rows of a type that is derived here."""
@@ -254,7 +262,7 @@ class Step:
         self, engine: Engine, new: Mapping[str, Rows], frontier: int, start: int | None, closing: bool
     ) -> None:
         self.engine, self.new, self.frontier, self.start, self.closing = engine, new, frontier, start, closing
-        self.tables = Tables(new, self._from_outside)
+        self.tables = Tables(engine.read, new, self._from_outside)
         self.found: list[Detected] = []
         self.until: dict[str, int] = {}
         self.counts: dict[str, int] = {}
