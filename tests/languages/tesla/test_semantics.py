@@ -17,9 +17,17 @@ from occurs.languages.tesla import functions, syntax
 from occurs.languages.tesla.checks import Analysis, analyse
 from occurs.languages.tesla.parser import parse
 from occurs.languages.tesla.semantics import derive, evaluate
-from occurs.languages.tesla.semantics_expr import OVERFLOW, Undecided, both, divide, kleene, remainder, strict
-from occurs.languages.tesla.semantics_rule import evaluation_order, strict_types
-from occurs.languages.tesla.semantics_types import ALIKE
+from occurs.languages.tesla.semantics.expressions import (
+    ALIKE,
+    OVERFLOW,
+    Undecided,
+    both,
+    divide,
+    kleene,
+    remainder,
+    strict,
+)
+from occurs.languages.tesla.semantics.rules import evaluation_order, strict_types
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import Duration
 from occurs.model.types import Schema, Type

@@ -9,6 +9,7 @@ from occurs.errors import DefinitionProblem, Problem
 from occurs.expr.tree import Binary, Expr, Param, Ref, conjuncts, rewrite
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks import ResolvedRule, bindings
+from occurs.languages.tesla.checks.catalogue import TIMER
 from occurs.languages.tesla.functions import LISTS
 from occurs.model.time import Duration, TimeKind, ceil_ticks, floor_ticks
 from occurs.model.types import Schema, Type
@@ -16,8 +17,6 @@ from occurs.operators.aggregate import Windowed
 from occurs.operators.pattern import Absent, Extra, Keep, Pattern, RuleInfo, Select, Step
 from occurs.operators.timer import TimerSource
 from occurs.operators.windows import Between, KeyPart, Source, Within
-
-TIMER = "Timer"
 
 #: ticks of the longest window
 LONGEST = 2**63 - 1
@@ -342,7 +341,7 @@ class _Compiler:
             pattern,
             self.timer,
             self.reads,
-            frozenset(t for t in self._looked_back(pattern)),
+            frozenset(self._looked_back(pattern)),
             frozenset(self.positional),
             {t: frozenset(c) for t, c in self.columns.items()},
         )
@@ -387,19 +386,3 @@ class _Compiler:
             for node in expr.walk():
                 if isinstance(node, Windowed):
                     yield node.source.type
-
-
-def looked_back(rule: syntax.Rule) -> frozenset[str]:
-    """The types that selections, negations and aggregates of a rule range over."""
-    types: set[str] = set()
-    found: list[Expr] = [*rule.terminator.constraints, *(a.expr for a in rule.where)]
-    for item in rule.items:
-        if isinstance(item, syntax.Selection | syntax.Negation):
-            types.add(item.event.type.text)
-            found += item.event.constraints
-            if isinstance(item, syntax.Selection) and item.having is not None:
-                found.append(item.having)
-        elif isinstance(item, syntax.Condition):
-            found.append(item.expr)
-    types |= {n.event.type.text for e in found for n in e.walk() if isinstance(n, syntax.Aggregate)}
-    return frozenset(types)

@@ -13,8 +13,10 @@ from occurs.expr.tree import Binary, Literal, Ref
 from occurs.languages.language import Given, Known, Slot, Texts
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks import Analysis, ResolvedRule, analyse
-from occurs.languages.tesla.checks_timer import ZONE
-from occurs.languages.tesla.compile import TIMER, compile_rule, looked_back
+from occurs.languages.tesla.checks.catalogue import TIMER
+from occurs.languages.tesla.checks.plain import ZONE
+from occurs.languages.tesla.checks.types import looked_back, types_read
+from occurs.languages.tesla.compile import compile_rule
 from occurs.languages.tesla.parser import parse
 from occurs.languages.tesla.semantics import derive, evaluate
 from occurs.model.history import History
@@ -85,9 +87,7 @@ class Tesla:
     @cached_property
     def reads(self) -> frozenset[str]:
         out = {s.type.text for s in self.analysis.subscriptions}
-        for r in self.analysis.rules:
-            out |= {r.rule.terminator.type.text} | looked_back(r.rule)
-        return frozenset(out - {TIMER})
+        return frozenset(out.union(*(types_read(r.rule) for r in self.analysis.rules)) - {TIMER})
 
     @property
     def facts(self) -> Mapping[str, Schema]:

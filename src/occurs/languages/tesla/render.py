@@ -10,7 +10,6 @@ from occurs.expr.tree import COMPARISONS as _COMPARISONS
 from occurs.expr.tree import Binary, Call, DurationLiteral, Expr, IsNull, Literal, Param, Ref, Unary
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.functions import is_function
-from occurs.model.time import Duration
 
 #: words that the grammar would take for keywords where a name may stand
 _KEYWORDS = frozenset(
@@ -51,7 +50,7 @@ def render(node: Node) -> str:
         alias = f" as {_name(node.alias)}" if node.alias else ""
         return f"{_name(node.type)}({', '.join(_constraint(c) for c in node.constraints)}){alias}"
     if isinstance(node, syntax.Within):
-        return f"within {_window(node.duration)} from {_name(node.role)}"
+        return f"within {duration_text(node.duration)} from {_name(node.role)}"
     if isinstance(node, syntax.Between):
         return f"between {_name(node.one)} and {_name(node.other)}"
     if isinstance(node, Expr):
@@ -123,10 +122,6 @@ def _leaf(node: Expr) -> str | None:
     if isinstance(node, Ref):
         return _text(node.name) if node.scope is None else f"{_text(node.scope)}.{_text(node.name)}"
     return None
-
-
-def _window(duration: Duration) -> str:
-    return duration_text(duration)
 
 
 def _attributes(attributes: tuple[syntax.Attribute, ...]) -> str:

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from lark.exceptions import UnexpectedInput
 
 from occurs.errors import Problem
+from occurs.languages.expressions import Refused
 from occurs.languages.grammars import lark_of
 from occurs.languages.tesla import syntax
-from occurs.languages.tesla.parser_build import Builder, Refused
-from occurs.languages.tesla.parser_words import explain
+from occurs.languages.tesla.parser.complaints import explain
+from occurs.languages.tesla.parser.tree import Builder
 from occurs.languages.text import Text
 
 

@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from occurs.expr import tree
 from occurs.languages.tesla import syntax
-from occurs.languages.tesla.semantics_expr import ticks
-from occurs.languages.tesla.semantics_timer import constraints_of, plain_conjuncts
+from occurs.languages.tesla.semantics.expressions import ticks
+from occurs.languages.tesla.semantics.timers import constraints_of, plain_conjuncts
 from occurs.model.time import TimeKind
 
 TIMER = "Timer"

@@ -9,8 +9,8 @@ from lark.exceptions import UnexpectedInput
 
 from occurs.errors import Place, Problem, did_you_mean
 from occurs.languages.complaints import LOOK_BACK, expected_terminals, found_at, not_closed, unclosed
-from occurs.languages.tesla.absence import BEGIN_LAST, rewritten
 from occurs.languages.tesla.functions import AGGREGATES
+from occurs.languages.tesla.parser.absence import BEGIN_LAST, rewritten
 from occurs.languages.text import Text
 from occurs.model.types import TYPE_NAMES
 

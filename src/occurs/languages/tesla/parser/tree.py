@@ -9,19 +9,18 @@ from typing import Any
 from lark import Token, Tree
 
 from occurs.errors import Span, did_you_mean
+from occurs.expr import tree as core
 from occurs.expr.tree import Expr, Unary
-from occurs.languages.expressions import Node, Refused, joined
+from occurs.languages.expressions import Node, Refused, SqlBuilder, end_of, joined, plain
 from occurs.languages.tesla import syntax
-from occurs.languages.tesla.parser_expr import RuleExpressions
+from occurs.languages.tesla.functions import is_function
 from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration
 from occurs.model.types import TYPE_NAMES, Type
-
-__all__ = ["Builder", "Refused"]
 
 SECOND_EVENT = "write `each`, `first` or `last` before it: `and each B() within 5 min from A`"
 
 
-class Builder(RuleExpressions):
+class Builder(SqlBuilder):
     """Builds one statement; ``self.offset`` is where it begins in the text."""
 
     def statement(self, tree: Node) -> syntax.Statement:
@@ -31,6 +30,9 @@ class Builder(RuleExpressions):
         if any(p.kind == "syntax" for p in self.source.problems[before:]):
             raise Refused
         return built
+
+    def name(self, token: Token) -> syntax.Name:
+        return syntax.Name(plain(token), self.span(token))
 
     def rule(self, tree: Node) -> syntax.Rule:
         name, kind, *rest = tree.children
@@ -129,8 +131,8 @@ class Builder(RuleExpressions):
         """A comparison; a lone name or call is an event whose policy was forgotten."""
         # an event with `between A and B` reads like a value between two
         head = tree.children[0] if tree.data == "between" else tree
-        empty = head.data == "call" and head.children[-1] is None
-        if head.data == "bare" or empty or (head.data == "call" and not self.is_function(head)):
+        call = head.data == "call" and (head.children[-1] is None or not is_function(plain(head.children[0]).lower()))
+        if head.data == "bare" or call:
             self._second_event(str(head.children[0]), self.span(head))
             return None
         return syntax.Condition(self.expr(tree), span)
@@ -176,6 +178,60 @@ class Builder(RuleExpressions):
             hint = did_you_mean(text, [*UNIT_MICROSECONDS, "minute", "hour", "day", "week", "second"], "units")
         self.source.report("unknown-unit", f"`{text}` is not a unit of time", self.token_span(word), hint)
 
+    # --- constraints and aggregates -----------------------------------------------------------------------------------
+
+    def constraints(self, tree: Node) -> tuple[Expr, ...]:
+        """What stands in an event's parentheses; `$x`, literals and `_` there are positional."""
+        out = []
+        for part in tree.children:
+            if part is None:
+                continue
+            built = self.expr(part)
+            if part.data == "bare" and built == core.Ref(None, "_"):
+                built = syntax.Positional(None, span=self.span(part))
+            elif _positional(built) and part.data != "group":
+                built = syntax.Positional(built, span=self.span(part))
+            out.append(built)
+        return tuple(out)
+
+    def x_aggregate(self, tree: Node) -> Expr:
+        word, distinct, kind, *rest = tree.children
+        interval = self.interval(rest.pop())
+        number = rest.pop()
+        attribute = rest.pop()
+        function = self._function(word, distinct)
+        percent = self._percent(function, word, number)
+        inside = self.constraints(rest[0]) if rest else ()
+        stop = (self.offset + end_of(rest[0])) if rest else self.offset + (kind.end_pos or 0)
+        event = syntax.Event(self.name(kind), inside, None, self.source.span(self.offset + (kind.start_pos or 0), stop))
+        return syntax.Aggregate(
+            function,
+            event,
+            joined(attribute.children) if attribute is not None else None,
+            interval,
+            percent,
+            span=self.span(tree),
+        )
+
+    def _function(self, word: Token, distinct: Token | None) -> str:
+        """The name of an aggregate."""
+        name = str(word).lower()
+        if distinct is None:
+            return name
+        if name != "count":
+            raise self.refuse("syntax", f"{name.upper()} does not take `distinct`", distinct, "only COUNT does")
+        return "count distinct"
+
+    def _percent(self, function: str, word: Token, number: Token | None) -> float | None:
+        """The number of a percentile; what is missing, or too much, is refused."""
+        hint = "write a percentile as `PERCENTILE(Temp().Value, 95)`, with a number from 0 to 100"
+        if (number is None) == (function == "percentile"):
+            found = "needs a number" if number is None else "does not take a number"
+            raise self.refuse("syntax", f"{function.upper()} {found}", word if number is None else number, hint)
+        if number is not None and not float(number) <= 100:
+            raise self.refuse("syntax", f"a percentile must be a number from 0 to 100, not {number}", number, hint)
+        return None if number is None else float(number)
+
     # --- the other statements ----------------------------------------------------------------------------------------
 
     def schema(self, tree: Node) -> syntax.EventSchema:
@@ -192,3 +248,9 @@ class Builder(RuleExpressions):
             number, _, name = naming.children
             names.append((self.whole(number, "a numeric type id", most=2**63 - 1), self.name(name)))
         return syntax.Assign(tuple(names), self.span(tree))
+
+
+def _positional(expr: Expr) -> bool:
+    if isinstance(expr, core.Annotated):
+        return _positional(expr.arg)
+    return isinstance(expr, core.Param | core.Literal | core.DurationLiteral)

@@ -8,8 +8,8 @@ from occurs.errors import Place, Span, did_you_mean, nearest
 from occurs.expr.tree import Expr, Param, Ref
 from occurs.languages.complaints import LASTING_HINT
 from occurs.languages.tesla import syntax
-from occurs.languages.tesla.checks_catalogue import TIMER, Catalogue
-from occurs.languages.tesla.checks_params import bindings
+from occurs.languages.tesla.checks.catalogue import TIMER, Catalogue
+from occurs.languages.tesla.checks.plain import bindings
 from occurs.languages.text import Text
 from occurs.model.types import RESERVED_INPUT
 

@@ -8,9 +8,8 @@ from occurs.errors import Span
 from occurs.expr.tree import DurationLiteral, Expr, Param, Ref
 from occurs.expr.typing import infer, span_of
 from occurs.languages.tesla import syntax
-from occurs.languages.tesla.checks_catalogue import TIMER, Catalogue, Known
-from occurs.languages.tesla.checks_params import bindings
-from occurs.languages.tesla.checks_timer import FIELDS
+from occurs.languages.tesla.checks.catalogue import TIMER, Catalogue, Known
+from occurs.languages.tesla.checks.plain import FIELDS, bindings
 from occurs.languages.tesla.functions import FUNCTIONS, LISTS
 from occurs.languages.text import Text
 from occurs.model.time import Duration, TimeKind
@@ -146,7 +145,7 @@ class RuleTypes:
     def check(self) -> None:
         """Report every type problem of the rule."""
         report: Report = self.source.report
-        for event, _ in events_of(self.rule):
+        for event in events_of(self.rule):
             for constraint in event.constraints:
                 self._condition(constraint, event.type.text, report)
         for condition in conditions_of(self.rule):
@@ -219,12 +218,12 @@ def _named(kind: Type) -> str:
     return "a list" if kind is Type.RECORD else str(kind)
 
 
-def events_of(rule: syntax.Rule) -> Iterator[tuple[syntax.Event, syntax.Item | None]]:
-    """The terminator, and the selected and negated events with their items."""
-    yield rule.terminator, None
+def events_of(rule: syntax.Rule) -> Iterator[syntax.Event]:
+    """The terminator, then the selected and negated events."""
+    yield rule.terminator
     for item in rule.items:
         if isinstance(item, syntax.Selection | syntax.Negation):
-            yield item.event, item
+            yield item.event
 
 
 def conditions_of(rule: syntax.Rule) -> Iterator[Expr]:
@@ -238,7 +237,7 @@ def conditions_of(rule: syntax.Rule) -> Iterator[Expr]:
 
 def expressions_of(rule: syntax.Rule) -> Iterator[Expr]:
     """Every constraint, condition and value."""
-    for event, _ in events_of(rule):
+    for event in events_of(rule):
         yield from event.constraints
     yield from conditions_of(rule)
     yield from (assignment.expr for assignment in rule.where)
@@ -257,9 +256,13 @@ def windows_of(rule: syntax.Rule) -> Iterator[syntax.Within]:
                 yield node.interval
 
 
-def types_read(rule: syntax.Rule) -> set[str]:
-    """The types whose attributes a rule can read, Timer left out."""
-    names = {event.type.text for event, _ in events_of(rule)}
-    for expr in expressions_of(rule):
-        names |= {n.event.type.text for n in expr.walk() if isinstance(n, syntax.Aggregate)}
-    return names - {TIMER}
+def looked_back(rule: syntax.Rule) -> frozenset[str]:
+    """The types that selections, negations and aggregates of a rule range over."""
+    ranged = {item.event.type.text for item in rule.items if isinstance(item, syntax.Selection | syntax.Negation)}
+    aggregated = {n.event.type.text for e in expressions_of(rule) for n in e.walk() if isinstance(n, syntax.Aggregate)}
+    return frozenset(ranged | aggregated)
+
+
+def types_read(rule: syntax.Rule) -> frozenset[str]:
+    """The types whose events a rule reads, Timer left out."""
+    return (looked_back(rule) | {rule.terminator.type.text}) - {TIMER}
