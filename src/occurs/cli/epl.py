@@ -48,14 +48,14 @@ def command(rules: str, out: str | None, overwrite: bool) -> None:
 def _made(text: str, file: str, model: bool) -> str:
     """What is asked for of the text of a file: its canonical text, or a model."""
     if file.lower().endswith(".json"):
-        from occurs.languages.epl.model_text import text_of
+        from occurs.languages.epl.model.to_text import text_of
 
         if model:
             raise UsageProblem.of("bad-option", f"{file} is already a model", hint="write its text with -o X.epl")
         return text_of(text, file)
     if model:
         from occurs.languages.epl.model import dump
-        from occurs.languages.epl.model_build import model_of
+        from occurs.languages.epl.model.from_text import model_of
 
         return dump(model_of(text, file))
     from occurs.languages.epl.parser import parse

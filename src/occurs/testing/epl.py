@@ -18,7 +18,7 @@ from occurs.languages.epl import syntax
 from occurs.languages.epl.checks import Analysis, analyse
 from occurs.languages.epl.parser import parse
 from occurs.languages.epl.semantics import evaluate, timeouts
-from occurs.languages.epl.semantics_machine import Timeout
+from occurs.languages.epl.semantics.machine import Timeout
 from occurs.model.occurrence import Occurrence
 from occurs.testing.cases import KINDS, Case, parse_events, parse_time, read_cases
 

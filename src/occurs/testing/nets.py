@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from occurs.languages.epl.nets import Translation
-from occurs.languages.epl.nets_core import Firing
+from occurs.languages.epl.nets.core import Firing
 from occurs.model.occurrence import Occurrence
 from occurs.nets.firing import Element, Run, run
 from occurs.nets.net import Net

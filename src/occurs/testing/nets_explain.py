@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from occurs.languages.epl.nets import Translation
-from occurs.languages.epl.nets_core import Firing
+from occurs.languages.epl.nets.core import Firing
 from occurs.model.occurrence import Occurrence
 from occurs.nets.net import Role
 from occurs.nets.transform import encoded

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from occurs.languages.epl.checks import ResolvedQuery, retention
-from occurs.languages.epl.semantics_instances import Binding, Instance
-from occurs.languages.epl.semantics_machine import Machine, World
-from occurs.languages.epl.semantics_nodes import And, Until
+from occurs.languages.epl.semantics.instances import And, Binding, Instance, Until
+from occurs.languages.epl.semantics.machine import Machine, World
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.testing.random_epl import random_core, random_epl

@@ -17,10 +17,10 @@ import occurs
 from occurs.errors import OccursError, Problem
 from occurs.languages.epl import syntax
 from occurs.languages.epl.model import Link, Model, Node, dump, read
-from occurs.languages.epl.model_build import model_of
-from occurs.languages.epl.model_checks import validate
-from occurs.languages.epl.model_kinds import KINDS
-from occurs.languages.epl.model_text import file_of, text_of
+from occurs.languages.epl.model.checks import validate
+from occurs.languages.epl.model.from_text import model_of
+from occurs.languages.epl.model.palette import KINDS
+from occurs.languages.epl.model.to_text import file_of, text_of
 from occurs.languages.epl.render import render
 from occurs.testing.compare import occurrences_of
 from occurs.testing.epl import EplCase

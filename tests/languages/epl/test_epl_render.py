@@ -12,7 +12,7 @@ from occurs.expr import tree as core
 from occurs.expr.tree import Binary, Expr, Literal, Ref, Unary
 from occurs.languages.epl import syntax as s
 from occurs.languages.epl.parser import parse
-from occurs.languages.epl.parser_expr import chained
+from occurs.languages.epl.parser.tree import chained
 from occurs.languages.epl.render import render
 from occurs.languages.expressions import LONG
 from occurs.model.time import Duration

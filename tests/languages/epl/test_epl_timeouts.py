@@ -14,7 +14,7 @@ import pytest
 
 import occurs
 from occurs.languages.epl.define import Epl
-from occurs.languages.epl.semantics_instances import Bound
+from occurs.languages.epl.semantics.instances import Bound
 from occurs.program import run_history
 from occurs.testing.epl import EplCase, ended, load_cases
 from occurs.testing.laws_epl import Subject

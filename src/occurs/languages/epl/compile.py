@@ -1,15 +1,23 @@
-"""From resolved queries to patterns as their operator sees them (epl-and-nets.md, section 4A)."""
+"""From resolved queries to patterns as their operator sees them, how each can be split by keys, and the partial matches
+that guards end (epl-and-nets.md, sections 4A and 5; common.md, section 4)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from occurs.expr.tree import Expr
+import pyarrow as pa
+
+from occurs.expr.tree import Expr, Ref
 from occurs.languages.epl import syntax
-from occurs.languages.epl.checks_analysis import Atom, Output, ResolvedQuery
-from occurs.languages.epl.checks_bounds import FIELDS, numbers
+from occurs.languages.epl.checks.analysis import Atom, Output, ResolvedQuery
+from occurs.languages.epl.checks.bounds import FIELDS, numbers
 from occurs.model.time import Duration, TimeKind
+from occurs.model.types import RESERVED_OUTPUT, Schema, Type
 from occurs.operators.sequences import tree
+from occurs.plan.keys import Choice
+from occurs.plan.sequences import SequenceDefinition, nodes
 
 
 def compile_query(query: ResolvedQuery, kind: TimeKind, zone: str) -> tree.Sequence:
@@ -98,3 +106,196 @@ class _Nodes:
 def _any(field: syntax.Cron) -> bool:
     """Is a field not restricted at all?"""
     return field.kind == "any" or any(_any(i) for i in field.items)
+
+
+# --- the attributes that a pattern can be split by --------------------------------------------------------------------
+
+
+#: a tag and an attribute of its events
+Place = tuple[str, str]
+
+
+def looks_at_one(root: tree.Node) -> bool:
+    """Is every event of a type judged by itself?"""
+    return isinstance(root, tree.Every) and isinstance(root.operand, tree.Atom) and not root.keys
+
+
+def choices(pattern: tree.Sequence) -> tuple[Choice, ...]:
+    """All ways to split a pattern by one attribute of each type.
+
+    There are such if each search starts with an event and goes on with events equated with it: ``every t=T -> R`` where
+    every filter of R, those below ``not`` too, is equated, may be by way of others, with one attribute of ``t``.
+    """
+    if looks_at_one(pattern.root):
+        atom = next(n for n in nodes(pattern.root) if isinstance(n, tree.Atom))
+        places = [(atom.tag, e.name) for _, e in pattern.outputs if isinstance(e, Ref) and e.name != "time"]
+        carried = _carried(pattern, {atom.tag})
+        found = [_choice(carried, {atom.tag: atom}, {p}) for p in dict.fromkeys(places)]
+        return tuple(c for c in found if c is not None)
+    first = _first(pattern.root)
+    if first is None:
+        return ()
+    start, distinct = first
+    atoms = {n.tag: n for n in nodes(pattern.root) if isinstance(n, tree.Atom)}
+    classes = _classes(atoms.values())
+    carried = _carried(pattern, set(_surely(pattern.root)))
+    out = []
+    for attribute in sorted(a for t, a in classes if t == start):
+        members = classes[start, attribute]
+        if any(m[0] == start and m < (start, attribute) for m in members):
+            continue  # the same class by another attribute of the first event
+        if distinct is not None and not members & distinct:
+            continue
+        found_choice = _choice(carried, atoms, members)
+        if found_choice is not None:
+            out.append(found_choice)
+    return tuple(out)
+
+
+def _first(root: tree.Node) -> tuple[str, set[Place] | None] | None:
+    """The tag of the event that each search starts with, and what ``every-distinct`` tells its events apart by."""
+    if not isinstance(root, tree.Followed) or any(limit is not None for limit in root.limits):
+        return None
+    first = root.operands[0]
+    if not isinstance(first, tree.Every) or not isinstance(first.operand, tree.Atom):
+        return None
+    tag = first.operand.tag
+    if not first.keys:
+        return tag, None
+    return tag, {(tag, k.name) for k in first.keys if isinstance(k, Ref) and k.scope in (tag, None)}
+
+
+def _classes(atoms: Iterable[tree.Atom]) -> dict[Place, set[Place]]:
+    """Per attribute of a tag all that it is equated with, itself too."""
+    out: dict[Place, set[Place]] = {}
+    for atom in atoms:
+        for attribute, tag, other in atom.equal:
+            one = out.setdefault((atom.tag, attribute), {(atom.tag, attribute)})
+            two = out.setdefault((tag, other), {(tag, other)})
+            if one is not two:
+                one |= two
+                for place in two:
+                    out[place] = one
+    return out
+
+
+def _surely(node: tree.Node) -> Iterator[str]:
+    """The tags that every match has."""
+    if isinstance(node, tree.Atom):
+        yield node.tag
+    elif not isinstance(node, tree.Or | tree.Not | tree.Until | tree.Repeat):
+        for child in node.children:
+            yield from _surely(child)
+
+
+def _carried(pattern: tree.Sequence, surely: set[str]) -> dict[Place, list[str]]:
+    """The columns of the derived event that have the value of an attribute, whatever the match; ``surely``: the tags
+    that every match has."""
+    out: dict[Place, list[str]] = {}
+    for name, e in pattern.outputs:
+        if isinstance(e, Ref) and e.index is None and e.scope is not None and e.scope in surely:
+            out.setdefault((e.scope, e.name), []).append(name)
+    return out
+
+
+def _choice(
+    carried: Mapping[Place, Iterable[str]], atoms: Mapping[str, tree.Atom], members: set[Place]
+) -> Choice | None:
+    """The way to split by a class of equated attributes; None if some filter has none of them.
+
+    ``carried``: the columns that have the value of an attribute.
+    """
+    by_type: dict[str, set[str]] = {}
+    for tag, atom in atoms.items():
+        own = {a for t, a in members if t == tag}
+        for type in atom.types:
+            by_type[type] = by_type[type] & own if type in by_type else set(own)
+    if not all(by_type.values()):
+        return None
+    passes = frozenset(name for m in members for name in carried.get(m, ()))
+    return Choice(tuple((t, tuple(sorted(a))) for t, a in sorted(by_type.items())), passes)
+
+
+# --- the partial matches that `timer:within` ends ---------------------------------------------------------------------
+
+
+#: before the name of a statement: no type that can be written has such a name
+SIDE = "timeouts of "
+
+
+def with_guards(
+    queries: Sequence[ResolvedQuery],
+    definitions: Sequence[SequenceDefinition],
+    schemas: Mapping[str, Schema],
+    first: int,
+) -> list[SequenceDefinition]:
+    """The definitions of the partial matches that `timer:within` ends: one for each query that has a guard.
+
+    ``definitions``: the compiled queries.  ``schemas``: of all types.  ``first``: the place of the first result.
+
+    They run by themselves: the matches, and what they cost, stay what they are, and a stream can start or stop to ask
+    for them at any start.  A row has the time at which the guard ended its pattern and, as in ``select *``, the event
+    of every tag by then, null if there was none.  ``where`` and ``@SuppressOverlappingMatches`` are about matches and
+    do not apply; ``@DiscardPartialsOnMatch`` does.
+
+    Every search that waits below the guard gives a row: a filter or timer the binding that it started with, a
+    repetition the events that it has collected, an ``and`` the results that wait for its other operands.  Left out are
+    the start of another row, a row without any event, and everything below a ``not`` or at the end of an ``until``.
+    """
+    out: list[SequenceDefinition] = []
+    names = Counter(q.title or q.name for q in queries)
+    seen: Counter[str] = Counter()
+    for q, d in zip(queries, definitions, strict=True):
+        name = q.title or q.name
+        seen[name] += 1
+        if any(isinstance(n, tree.Within) for n in nodes(d.pattern.root)):
+            called = f"{name} {seen[name]}" if names[name] > 1 else name
+            out.append(_ended(q, d, schemas, called, first + len(out)))
+    return out
+
+
+def _ended(
+    q: ResolvedQuery, d: SequenceDefinition, schemas: Mapping[str, Schema], called: str, place: int
+) -> SequenceDefinition:
+    events: dict[str, tree.Whole] = {}
+    columns = {tag: set(names) for tag, names in d.pattern.columns}
+    for tag, atom in q.atoms.items():
+        if not tag.startswith("#"):
+            known = schemas.get(atom.types[0], Schema())
+            shown = tuple((n, t) for n, t in known if t is not Type.RECORD)
+            events[f"{tag}_" if tag in RESERVED_OUTPUT else tag] = tree.Whole(tag, shown)
+            columns[tag] |= {n for n, _ in shown}
+    pattern = replace(
+        d.pattern,
+        name=f"{SIDE}{called}",
+        columns=tuple((tag, frozenset(names)) for tag, names in columns.items()),
+        where=None,
+        outputs=tuple(events.items()),
+        suppress=False,
+    )
+    needed: dict[str, frozenset[str]] = {}
+    for tag, names in pattern.columns:
+        for t in q.atoms[tag].types:
+            needed[t] = needed.get(t, frozenset()) | names
+    return replace(
+        d,
+        columns=needed,
+        name=pattern.name,
+        at=place,
+        definition=f"{d.identity}/timeouts",
+        pattern=pattern,
+        splits=choices(pattern),
+        kept=(),
+        costs=(),
+        ended=called,
+        schema=_schema(events, dict(pattern.tags)),
+    )
+
+
+def _schema(events: Mapping[str, tree.Whole], many: Mapping[str, bool]) -> Schema:
+    """A column per tag: its event, or a list of events."""
+    records = []
+    for name, whole in events.items():
+        record = tree.record_of(whole.attributes)
+        records.append((name, pa.list_(record) if many[whole.tag] else record))
+    return Schema(tuple((name, Type.RECORD) for name in events), records=tuple(records))

@@ -12,12 +12,9 @@ import pyarrow as pa
 from occurs.errors import Problem
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks import Analysis, ResolvedQuery, analyse, retention
-from occurs.languages.epl.checks_notices import nodes
-from occurs.languages.epl.compile import compile_query
-from occurs.languages.epl.compile_keys import choices, looks_at_one
+from occurs.languages.epl.compile import choices, compile_query, looks_at_one, with_guards
 from occurs.languages.epl.parser import parse
 from occurs.languages.epl.semantics import evaluate
-from occurs.languages.epl.timeouts import with_guards
 from occurs.languages.language import Given, Known, Slot, Texts
 from occurs.model.history import History
 from occurs.model.occurrence import Occurrence
@@ -212,7 +209,7 @@ def _kept(q: ResolvedQuery, kind: TimeKind) -> tuple[str, ...]:
         elif wait.bound.amount:
             length = duration(int(kind.convert(wait.bound) or 0), kind)
             out.append(f"{wait.tag}: at most {length}, then the partial match is complete or dropped")
-    for node in nodes(q.pattern):
+    for node in q.pattern.walk():
         if isinstance(node, syntax.EveryDistinct):
             expiry = node.expiry
             length = "[unbounded]" if expiry is None else f"for {duration(int(kind.convert(expiry) or 0), kind)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from occurs.errors import Span
@@ -65,6 +66,12 @@ class Pattern:
     @property
     def children(self) -> tuple[Pattern, ...]:
         return ()
+
+    def walk(self) -> Iterator[Pattern]:
+        """This pattern and all its parts, from the top."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
 
 
 @dataclass(frozen=True)

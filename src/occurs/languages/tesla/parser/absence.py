@@ -124,7 +124,7 @@ def _with_timer(rule: syntax.Rule, absent: syntax.Event, before: syntax.Name, le
 
 def _in_epl(rule: syntax.Rule, absent: syntax.Event, before: syntax.Name, length: Duration) -> str | None:
     """The statement of EPL that waits; None if EPL cannot say what is in the rule."""
-    from occurs.languages.epl.render_expr import duration_text, expr_text, name_text
+    from occurs.languages.epl.render.expressions import duration_text, expr_text, name_text
 
     tag = before.text[0].lower()
     bound: dict[str, Expr] = {}

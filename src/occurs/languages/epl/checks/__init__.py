@@ -1,0 +1,233 @@
+"""Everything that can be said of EPL statements before a row is read (epl-and-nets.md, section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from occurs.errors import Place, Problem, Span, did_you_mean
+from occurs.languages.epl import syntax
+from occurs.languages.epl.checks.analysis import Analysis, Atom, Output, ResolvedQuery, Struct, Wait, is_name, title
+from occurs.languages.epl.checks.bounds import Bounds
+from occurs.languages.epl.checks.catalogue import Catalogue
+from occurs.languages.epl.checks.names import Names
+from occurs.languages.epl.checks.notices import warn
+from occurs.languages.epl.checks.query import Patterns, Select
+from occurs.languages.epl.checks.retention import retention
+from occurs.languages.epl.render import render
+from occurs.languages.text import Text
+from occurs.model.time import TimeKind
+from occurs.model.types import Schema
+from occurs.plan.graph import cyclic
+
+__all__ = ["Analysis", "Atom", "Output", "ResolvedQuery", "Struct", "Wait", "analyse", "retention"]
+
+
+def analyse(
+    files: Sequence[syntax.File],
+    inputs: Mapping[str, Schema] | None = None,
+    foreign: Mapping[str, Schema] | None = None,
+    kind: TimeKind | None = None,
+    *,
+    foreign_reads: Mapping[str, Collection[str]] | None = None,
+) -> Analysis:
+    """Check parsed files as one program and resolve their queries.
+
+    ``inputs``: the types seen in the data (None: no data is known, types that nobody makes are accepted as they come).
+    ``foreign``: types that other languages define or declare, ``foreign_reads``: what each of them is made of.
+    ``kind``: what times count, None if not yet known: then nothing is said about units.  Problems have the kinds of
+    common.md, section 5, and the warnings ``unbounded-state multiplying non-overlapping external-input``.
+    """
+    sources = [Text(f.text, f.file) for f in files]
+    statements = [(s, t) for s, f in zip(sources, files, strict=True) for t in f.statements]
+    check_annotations(statements)
+    created = [(s, t) for s, t in statements if isinstance(t, syntax.CreateSchema)]
+    queries = stated(statements)
+    defined = {q.name: q.place for q in reversed(queries)}
+    catalogue = Catalogue(inputs, foreign or {}, frozenset().union(*(f.unread for f in files)))
+    catalogue.fill(created, defined)
+    check_cycles(queries, catalogue, foreign_reads or {})
+    resolved: dict[int, ResolvedQuery] = {}
+    for q in in_order(queries, catalogue):
+        before = len(q.source.problems)
+        made = resolved[q.number] = _resolve(q, catalogue, kind, defined)
+        catalogue.insert(q.source, made)
+        if not any(p.severity == "error" for p in q.source.problems[before:]):
+            warn(made, q.source)
+    warn_types(queries, catalogue)
+    schemas = catalogue.schemas()
+    done = tuple(replace(resolved[q.number], schema=schemas[q.name]) for q in queries)
+    problems = sorted(dict.fromkeys(p for s in sources for p in s.problems), key=Problem.sort_key)
+    declared = {n: schemas[n] for n in catalogue.declared}
+    subtypes = {n: catalogue.subtypes(n) for n in catalogue.declared}
+    return Analysis(done, schemas, declared, subtypes, problems)
+
+
+def _resolve(
+    stated: Stated, catalogue: Catalogue, kind: TimeKind | None, defined: Mapping[str, Place]
+) -> ResolvedQuery:
+    query, source = stated.query, stated.source
+    names = Names(source, catalogue, kind)
+    patterns = Patterns(names, Bounds(source, kind), defined)
+    pattern, bound = patterns.resolve(query.pattern)
+    select = Select(names, query, bound)
+    outputs, where = select.outputs(), select.where()
+    columns = {tag: frozenset(found) for tag, found in names.columns.items()}
+    plain = replace(query, annotations=tuple(a for a in query.annotations if not is_name(a)))
+    return ResolvedQuery(
+        query,
+        stated.name,
+        stated.number,
+        pattern,
+        patterns.atoms,
+        where,
+        outputs,
+        columns,
+        reads(query, catalogue),
+        Schema(),
+        source.file,
+        render(plain),
+    )
+
+
+# --- all statements together ------------------------------------------------------------------------------------------
+
+
+_ANNOTATIONS = ("Name", "Description", "Tag", "Priority", "public", "buseventtype")
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A query of the program: its number among all, from 1, and the type that it derives."""
+
+    source: Text
+    query: syntax.Query
+    number: int
+    name: str
+
+    @property
+    def place(self) -> Place:
+        """Where its type is named."""
+        return Place(f"`{self.name}` is defined here", self.source.file, self.span)
+
+    @property
+    def span(self) -> Span | None:
+        """The place of the name of its type; without one, of the whole query."""
+        if self.query.into is not None:
+            return self.query.into.span
+        named = next((a for a in reversed(self.query.annotations) if is_name(a)), None)
+        return self.query.span if named is None else named.span or named.name.span
+
+
+def stated(statements: Sequence[tuple[Text, syntax.Statement]]) -> list[Stated]:
+    """The queries, each with the type that it derives: that of `insert into`, else its @Name, else `stmt_<n>`."""
+    out: list[Stated] = []
+    for source, query in statements:
+        if isinstance(query, syntax.Query):
+            number = len(out) + 1
+            name = query.into.text if query.into is not None else title(query) or f"stmt_{number}"
+            out.append(Stated(source, query, number, name))
+    return out
+
+
+def check_annotations(statements: Sequence[tuple[Text, syntax.Statement]]) -> None:
+    """Report annotations that say nothing, and statements of the same name."""
+    first: dict[str, Place] = {}
+    known = {name.lower() for name in _ANNOTATIONS}
+    for source, statement in statements:
+        for a in statement.annotations:
+            at = a.span or a.name.span
+            if a.name.text.lower() not in known:
+                hint = did_you_mean(a.name.text, _ANNOTATIONS, "annotations")
+                source.warn("unknown-name", f"the annotation `@{a.name}` has no effect", at, hint)
+            elif a.name.text.lower() == "name" and not is_name(a):
+                source.report("type-mismatch", "a name must be a string", at, "write `@Name('Duration')`")
+            elif is_name(a) and isinstance(statement, syntax.Query):
+                name = str(a.value)
+                if name in first:
+                    message = f"two statements are called `{name}`"
+                    source.report("duplicate-definition", message, at, None, "error", (first[name],))
+                else:
+                    first[name] = Place("the first is here", source.file, at)
+
+
+def reads(query: syntax.Query, catalogue: Catalogue) -> tuple[str, ...]:
+    """The types that a query reads, with those that inherit from them."""
+    filters = [n for n in query.pattern.walk() if isinstance(n, syntax.Filter)]
+    found = [s for f in filters for s in catalogue.subtypes(f.type.text)]
+    return tuple(dict.fromkeys(found))
+
+
+def check_cycles(queries: Sequence[Stated], catalogue: Catalogue, foreign: Mapping[str, Collection[str]]) -> None:
+    """Report types that are made of themselves, once per cycle.  ``foreign``: what the types of other languages are
+    made of."""
+    edges: dict[str, dict[str, None]] = {name: dict.fromkeys(sorted(made)) for name, made in foreign.items()}
+    first: dict[str, Stated] = {}
+    for q in queries:
+        first.setdefault(q.name, q)
+        edges.setdefault(q.name, {}).update(dict.fromkeys(reads(q.query, catalogue)))
+    told: set[str] = set()
+    knotted = cyclic(edges)
+    for q in queries:
+        ring = [] if q.name in told or q.name not in knotted else _way_back(q.name, edges)
+        if not ring or told & set(ring):
+            continue
+        told |= set(ring)
+        places = tuple(
+            Place(f"`{t}` is defined here", o.source.file, o.span)
+            for t in ring[1:-1] for o in [first.get(t)] if o is not None
+        )  # fmt: skip
+        # as the events go: from what is read to what is made
+        message = f"the definitions form a cycle: {' -> '.join(f'`{t}`' for t in reversed(ring))}"
+        hint = "insert into another type: a statement cannot depend on its own output"
+        q.source.report("cycle", message, q.span, hint, "error", places)
+
+
+def _way_back(start: str, edges: Mapping[str, Iterable[str]]) -> list[str]:
+    """A shortest way from a type to itself, each made of the next; empty if there is none."""
+    came: dict[str, str] = {}
+    waiting = [start]
+    for name in waiting:
+        for step in edges.get(name, ()):
+            if step == start:
+                ring = [start, name]
+                while ring[-1] != start:
+                    ring.append(came[ring[-1]])
+                return ring[::-1]
+            if step in edges and step not in came:
+                came[step] = name
+                waiting.append(step)
+    return []
+
+
+def in_order(queries: Sequence[Stated], catalogue: Catalogue) -> list[Stated]:
+    """The queries, each behind all that make a type it reads; those of a cycle come last."""
+    makers: dict[str, set[int]] = {}
+    for i, q in enumerate(queries):
+        makers.setdefault(q.name, set()).add(i)
+    needs = [{m for t in reads(q.query, catalogue) for m in makers.get(t, ())} for q in queries]
+    readers: dict[int, list[int]] = {}
+    for i, needed in enumerate(needs):
+        for m in needed:
+            readers.setdefault(m, []).append(i)
+    ready = [i for i, needed in enumerate(needs) if not needed]
+    done = list(ready)
+    for i in done:
+        for r in readers.get(i, ()):
+            needs[r].discard(i)
+            if not needs[r]:
+                done.append(r)
+    left = set(range(len(queries))) - set(done)
+    return [queries[i] for i in [*done, *sorted(left)]]
+
+
+def warn_types(queries: Sequence[Stated], catalogue: Catalogue) -> None:
+    """Types that are made here and come with the data, too."""
+    seen: set[str] = set()
+    for q in queries:
+        if q.name in seen or catalogue.inputs is None or q.name not in catalogue.inputs:
+            continue
+        seen.add(q.name)
+        message = f"`{q.name}` is defined here and is also in the input: "
+        message += "statements read those rows, but they are not reported as detections"
+        q.source.warn("external-input", message, q.span)

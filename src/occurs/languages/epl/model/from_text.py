@@ -1,0 +1,406 @@
+"""From EPL to a graphical model, for what the palette can express; the rest is refused, with its place
+(epl-and-nets.md, section 10: text to model to text is the identity on the canonical form)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from occurs.errors import Span, raise_problems
+from occurs.expr.tree import Binary, Expr, Ref, Unary
+from occurs.expr.typing import span_of
+from occurs.languages.epl import syntax
+from occurs.languages.epl.model import Link, Model, Node
+from occurs.languages.epl.model.checks import validate
+from occurs.languages.epl.model.palette import ARITHMETIC, COMPARISONS, CONDITION, VALUE
+from occurs.languages.epl.model.values import duration_attributes, schedule_attributes, value_attributes, value_type
+from occurs.languages.epl.parser import parse
+from occurs.languages.epl.parser.tree import chained
+from occurs.languages.epl.render import cron_text
+from occurs.languages.text import Text
+from occurs.model.types import Type
+
+_COMPARISONS = {op: kind for kind, op in COMPARISONS.items()}
+_ARITHMETIC = {op: kind for kind, op in ARITHMETIC.items()}
+_TYPES = {Type.INT: "Long", Type.FLOAT: "Double", Type.STRING: "String", Type.BOOL: "Boolean",
+          Type.TIMESTAMP: "Timestamp"}  # fmt: skip
+_ROOT = {"name": str, "description": str, "priority": int}
+
+
+def model_of(text: str, file: str | None = None) -> Model:
+    """The model of a text with one statement, and the schemas of its types.
+
+    Raises SyntaxProblem, and DefinitionProblem (``unsupported``) with all that the palette cannot express.
+    """
+    tree, problems = parse(text, file)
+    raise_problems(problems)
+    builder = _Nodes(Text(text, file))
+    model = builder.file(tree)
+    raise_problems(builder.source.problems)
+    assert model is not None
+    model = laid_out(settled(model))
+    raise_problems(validate(model, file))
+    return model
+
+
+class _Nodes:
+    def __init__(self, source: Text):
+        self.source = source
+        self.nodes: dict[str, Node] = {}
+        self.links: list[Link] = []
+        #: per tag its event; per event and attribute the properties
+        self.events: dict[str, str] = {}
+        self.properties: dict[tuple[str, str], list[str]] = {}
+        self.filters: list[tuple[syntax.Filter, str]] = []
+        self.schemas: dict[str, syntax.CreateSchema] = {}
+
+    def refuse(self, what: str, span: Span | None, hint: str | None = None) -> None:
+        self.source.report("unsupported", f"the palette does not support {what}", span, hint)
+
+    # --- nodes and links ---------------------------------------------------------------------------------------------
+
+    def add(self, kind: str, attributes: Mapping[str, Any] | None = None, operands: Sequence[str] = ()) -> str:
+        """A new node; its operands are linked to it in their order."""
+        id = f"n{len(self.nodes) + 1}"
+        self.nodes[id] = Node(id, kind, dict(attributes or {}))
+        for order, operand in enumerate(operands, 1):
+            self.links.append(Link(operand, id, order))
+        return id
+
+    def put(self, child: str, container: str) -> None:
+        node = self.nodes[container]
+        self.nodes[container] = replace(node, children=(*node.children, child))
+
+    def find(self, tag: str, attribute: str, taken: Sequence[str] = ()) -> str:
+        """The property of an event; another one of the name where the first is an operand already."""
+        known = self.properties.setdefault((tag, attribute), [])
+        free = next((p for p in known if p not in taken), None)
+        if free is not None:
+            return free
+        schema = self.schemas.get(self.nodes[self.events[tag]].attributes["typeName"])
+        types = {a.name.text: a.type for a in schema.attributes} if schema is not None else {}
+        type = _TYPES.get(types.get(attribute, Type.NULL), UNKNOWN)
+        id = self.add("EventProperty", {"name": attribute, "type": type})
+        self.put(id, self.events[tag])
+        known.append(id)
+        return id
+
+    # --- statements --------------------------------------------------------------------------------------------------
+
+    def file(self, tree: syntax.File) -> Model | None:
+        queries = [s for s in tree.statements if isinstance(s, syntax.Query)]
+        for schema in (s for s in tree.statements if isinstance(s, syntax.CreateSchema)):
+            self.schemas[schema.name.text] = schema
+            if schema.inherits or schema.form or schema.annotations:
+                self.refuse("a schema with anything but attributes", schema.span)
+        for query in queries[1:]:
+            self.refuse("a second statement", query.span, "a model has one pattern: write one file for each")
+        if not queries:
+            self.source.report("never-completes", "this text has no pattern", None)
+            return None
+        return self.query(queries[0])
+
+    def query(self, query: syntax.Query) -> Model:
+        root, domain = self.annotations(query.annotations)
+        for what, there, hint in (
+            ("`from Type(..)` without a pattern", query.simple, "write `from pattern [every a=Type(..)]`"),
+            ("`where` after a pattern", query.where is not None, "move its conditions into the filters"),
+            ("@SuppressOverlappingMatches", query.suppress, None),
+            ("@DiscardPartialsOnMatch", query.discard, None),
+        ):
+            if there:
+                self.refuse(what, query.span, hint)
+        if "name" not in root:
+            self.refuse("a statement without @Name", query.span)
+        if query.into is None:
+            self.refuse("a statement without `insert into`", query.span)
+        pattern = self.pattern(query.pattern)
+        self.conditions()
+        if not self.events:
+            self.refuse("a pattern without an event", query.pattern.span)
+        name = query.into.text if query.into is not None else ""
+        complex_event = self.add("ComplexEvent", {"typeName": name})
+        self.select(query.items, complex_event)
+        if pattern is not None and self.nodes[pattern].kind != "Event":
+            events = sum(item.all_of is not None for item in query.items)
+            self.links.append(Link(pattern, complex_event, events + 1))
+        types = tuple(
+            (name, tuple((a.name.text, a.written) for a in schema.attributes)) for name, schema in self.schemas.items()
+        )
+        return Model(
+            str(root.get("name", "")),
+            tuple(self.nodes.values()),
+            tuple(self.links),
+            str(root.get("description", "")),
+            domain,
+            root.get("priority"),
+            types,
+        )
+
+    def annotations(self, found: Sequence[syntax.Annotation]) -> tuple[dict[str, Any], str]:
+        """The attributes of the pattern that annotations say, and its domain."""
+        out: dict[str, Any] = {}
+        domain = ""
+        for a in found:
+            word = a.name.text.lower()
+            tagged = dict(a.arguments)
+            if word in _ROOT and isinstance(a.value, _ROOT[word]) and word not in out:
+                out[word] = a.value
+            elif word == "tag" and tagged.get("name") == "domainName" and isinstance(tagged.get("value"), str):
+                domain = str(tagged["value"])
+            else:
+                hint = "write @Name, @Description, @Tag(name='domainName', value='..') and @Priority, each once"
+                self.refuse(f"@{a.name.text}", a.span, hint)
+        return out, domain
+
+    def select(self, items: Sequence[syntax.Item], complex_event: str) -> None:
+        columns = False
+        for order, item in enumerate(items, 1):
+            if item.all_of is not None and item.all_of.text in self.events and not columns:
+                self.links.append(Link(self.events[item.all_of.text], complex_event, order))
+            elif item.all_of is not None:
+                self.refuse(f"`{item.all_of.text}.*` here", item.span, "list the events first, then the properties")
+            elif item.expr is None:
+                self.refuse("`select *`", item.span, "list the properties of the complex event: `a1.*`, `a1.x as x`")
+            elif item.name is None:
+                self.refuse("a property without a name", item.span, "name it: `.. as x`")
+            else:
+                columns = True
+                value = self.value(item.expr, None)
+                if value is not None:
+                    self.put(self.add("ComplexEventProperty", {"name": item.name.text}, [value]), complex_event)
+
+    # --- patterns ----------------------------------------------------------------------------------------------------
+
+    def pattern(self, p: syntax.Pattern) -> str | None:
+        """The node of a pattern; None if it, or something below it, is refused."""
+        if isinstance(p, syntax.Filter):
+            return self.event(p)
+        if isinstance(p, syntax.Interval):
+            return self.timer("TimeInterval", p.duration, p.span)
+        if isinstance(p, syntax.At):
+            texts = tuple(map(cron_text, p.fields))
+            return self.add("TimeSchedule", schedule_attributes(p.fields, texts))
+        found = [self.pattern(c) for c in p.children]
+        below = [b for b in found if b is not None]
+        if len(below) < len(found):
+            return None
+        match p:
+            case syntax.Every():
+                return self.unlike(p, "Every", below)
+            case syntax.EveryDistinct():
+                return self.distinct(p, below[0])
+            case syntax.Not():
+                return self.add("Not", operands=below)
+            case syntax.And():
+                return self.add("And", operands=below)
+            case syntax.Or():
+                return self.add("Or", operands=below)
+            case syntax.Followed() if all(limit is None for limit in p.limits):
+                return self.add("FollowedBy", operands=below)
+            case syntax.Repeat():
+                return self.unlike(p, "Repeat", below, {"count": p.count})
+            case syntax.Until():
+                bounds = {n: v for n, v in (("low", p.low), ("high", p.high)) if v is not None}
+                first = self.add("Range", bounds, below[:1]) if bounds else below[0]
+                return self.unlike(p, "Until", [first, below[1]])
+            case syntax.Within(count=None):
+                guard = self.timer("WithinTimer", p.duration, p.span)
+                if guard is not None:
+                    self.put(below[0], guard)
+                return guard
+            case syntax.While():
+                condition = self.condition(p.condition, None)
+                return None if condition is None else self.unlike(p, "While", [below[0], condition])
+        what = "`timer:withinmax`" if isinstance(p, syntax.Within) else "`-[n]>`"
+        self.refuse(what, p.span)
+        return None
+
+    def unlike(
+        self, p: syntax.Pattern, kind: str, operands: Sequence[str], attributes: Mapping[str, Any] | None = None
+    ) -> str | None:
+        """An operator that cannot be linked to one of its kind."""
+        if any(self.nodes[o].kind == kind for o in operands):
+            self.refuse(f"{kind} directly in {kind}", p.span)
+            return None
+        return self.add(kind, attributes, operands)
+
+    def event(self, p: syntax.Filter) -> str | None:
+        if p.consume:
+            self.refuse("`@consume`", p.span)
+        tag = "" if p.tag is None else p.tag.text
+        number = sum(n.kind == "Event" for n in self.nodes.values()) + 1
+        own = {} if tag == f"a{number}" else {"tag": tag}
+        id = self.add("Event", {"typeName": p.type.text, **own})
+        if tag in self.events:
+            self.source.report("duplicate-name", f"two events have the tag `{tag}`", p.span)
+        self.events[tag or id] = id
+        self.filters.append((p, tag or id))
+        schema = self.schemas.get(p.type.text)
+        for attribute in schema.attributes if schema is not None else ():
+            self.find(tag or id, attribute.name.text)
+        return id
+
+    def timer(self, kind: str, duration: Any, span: Span | None) -> str | None:
+        attributes = duration_attributes(duration)
+        if attributes is None:
+            self.refuse("a duration of zero or with fractions of a millisecond", span)
+            return None
+        return self.add(kind, attributes)
+
+    def distinct(self, p: syntax.EveryDistinct, event: str) -> str | None:
+        if p.expiry is not None:
+            self.refuse("`every-distinct` with a duration", p.span)
+            return None
+        tag = next((t for t, e in self.events.items() if e == event), None)
+        keys: list[str] = []
+        for k in p.keys:
+            if tag is None or not isinstance(k, Ref) or k.scope != tag or k.index is not None or k.name == "time":
+                self.refuse("`every-distinct` on anything but properties of one event", span_of(k) or p.span)
+                return None
+            keys.append(self.find(tag, k.name, keys))
+        return self.add("EveryDistinct", operands=[event, *keys])
+
+    # --- expressions -------------------------------------------------------------------------------------------------
+
+    def conditions(self) -> None:
+        """The conditions of all filters, in the order of the pattern."""
+        for p, tag in self.filters:
+            for c in p.conditions:
+                first = next((r for r in c.walk() if isinstance(r, Ref)), None)
+                if first is None or first.scope not in (None, tag):
+                    hint = "a condition belongs to the event of its first property: swap its sides"
+                    self.refuse("a condition that begins with a property of another event", span_of(c), hint)
+                else:
+                    self.condition(c, tag)
+
+    def condition(self, e: Expr, own: str | None) -> str | None:
+        """The node of a condition; ``own``: the tag whose attributes need none."""
+        if isinstance(e, Unary) and e.op == "not":
+            inner = self.condition(e.arg, own)
+            return None if inner is None else self.add("Not", operands=[inner])
+        if isinstance(e, Binary) and e.op in ("and", "or"):
+            found = [self.condition(part, own) for part in chained(e.op, e)]
+            parts = [f for f in found if f is not None]
+            return self.add(e.op.capitalize(), operands=parts) if len(parts) == len(found) else None
+        if isinstance(e, Binary) and e.op in _COMPARISONS:
+            return self.binary(_COMPARISONS[e.op], e, own)
+        self.refuse("a condition that is not a comparison", span_of(e))
+        return None
+
+    def binary(self, kind: str, e: Binary, own: str | None) -> str | None:
+        left = self.value(e.left, own)
+        right = self.value(e.right, own, () if left is None else (left,))
+        return None if left is None or right is None else self.add(kind, operands=[left, right])
+
+    def value(self, e: Expr, own: str | None, taken: Sequence[str] = ()) -> str | None:
+        attributes = value_attributes(e)
+        if attributes is not None:
+            return self.add("Value", attributes)
+        if isinstance(e, Ref) and e.index is None and e.name != "time":
+            tag = e.scope if e.scope is not None else own
+            if tag in self.events:
+                return self.find(tag, e.name, taken)
+        if isinstance(e, Binary) and e.op in _ARITHMETIC:
+            return self.binary(_ARITHMETIC[e.op], e, own)
+        self.refuse("this expression", span_of(e), "write a value with properties, constants and + - * / %")
+        return None
+
+
+# --- types of properties, and places on the canvas --------------------------------------------------------------------
+
+
+#: the type of a property before anything is known of it
+UNKNOWN = ""
+#: how far nodes are apart, and how far one inside another is below the one before it
+ACROSS, DOWN, INSIDE = 180, 120, 30
+
+
+def settled(model: Model) -> Model:
+    """With a type for every property: what it is compared or computed with, a text if that does not say it."""
+    found: dict[tuple[str, str], str] = {}
+
+    def name(node: Node) -> tuple[str, str]:
+        return str(model.container[node.id].attributes["typeName"]), str(node.attributes["name"])
+
+    def type_of(node: Node) -> str:
+        if node.kind == "EventProperty":
+            return str(node.attributes["type"]) or found.get(name(node), UNKNOWN)
+        if node.kind == "Value":
+            return str(node.attributes["type"])
+        known = filter(None, map(type_of, model.operands[node.id]))
+        return "Double" if node.kind == "Division" else next(known, "Long")
+
+    users = [n for n in model.nodes if model.operands[n.id] and n.of.role in (CONDITION, VALUE)]
+    while True:
+        before = len(found)
+        for node in users:
+            operands = model.operands[node.id]
+            number = "Long" if node.of.role == VALUE else UNKNOWN
+            known = next(filter(None, map(type_of, operands)), number)
+            for operand in operands if known else ():
+                if operand.kind == "EventProperty" and not type_of(operand):
+                    found[name(operand)] = known
+        if len(found) == before:
+            break
+    nodes = [
+        replace(n, attributes={**n.attributes, "type": found.get(name(n), "String")})
+        if n.kind == "EventProperty" and value_type(n) is None
+        else n
+        for n in model.nodes
+    ]
+    return replace(model, nodes=tuple(nodes))
+
+
+def laid_out(model: Model) -> Model:
+    """Operands side by side above their operators; what is inside a container below one another."""
+    places: dict[str, tuple[int, int]] = {}
+    height = {n.id: _height(model, n) for n in model.nodes}
+    listed = INSIDE * max((len(n.children) for n in model.of_kind("Event")), default=0)
+    taken: set[tuple[int, int]] = set()
+    column = 0
+    for node in _leftwards(model):
+        if node.id in places:
+            continue
+        below = [places[o.id][0] for o in _parts(model, node) if o.id in places]
+        if not below:
+            below, column = [column * ACROSS], column + 1
+        at = sum(below) // len(below), height[node.id] * (DOWN + listed)
+        while at in taken:
+            at = at[0] + ACROSS // 2, at[1]
+        places[node.id] = at
+        taken.add(at)
+        for number, child in enumerate(node.children if node.kind != "WithinTimer" else (), 1):
+            places[child] = places[node.id][0], places[node.id][1] + number * INSIDE
+    nodes = [replace(n, x=places[n.id][0], y=places[n.id][1]) for n in model.nodes]
+    return replace(model, nodes=tuple(nodes))
+
+
+def _parts(model: Model, node: Node) -> list[Node]:
+    inside = [model.node[c] for c in node.children] if node.kind == "WithinTimer" else []
+    return [*model.operands[node.id], *inside]
+
+
+def _height(model: Model, node: Node) -> int:
+    """How many operators are above one another up to a node."""
+    return max((1 + _height(model, o) for o in _parts(model, node)), default=0)
+
+
+def _leftwards(model: Model) -> Iterator[Node]:
+    """Events first, then operands before their operators."""
+    done: set[str] = set()
+
+    def visit(node: Node) -> Iterator[Node]:
+        if node.id in done or (node.id in model.container and model.container[node.id].kind == "Event"):
+            return
+        done.add(node.id)
+        for part in _parts(model, node):
+            yield from visit(part)
+        if node.id not in model.container or model.container[node.id].kind == "WithinTimer":
+            yield node
+
+    for event in model.of_kind("Event"):
+        yield from visit(event)
+    for node in model.nodes:
+        yield from visit(node)

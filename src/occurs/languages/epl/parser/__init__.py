@@ -1,0 +1,136 @@
+"""The text of an `.epl` file to its tree (epl-and-nets.md, section 2).
+
+Comments are taken out first, then the text is cut into statements, behind every semicolon, and where a line begins a
+statement though the one before it has not ended.  Then every statement is parsed by itself, so that each wrong
+statement is reported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lark.exceptions import UnexpectedInput
+
+from occurs.errors import Problem
+from occurs.languages.epl import syntax
+from occurs.languages.epl.parser.complaints import explain
+from occurs.languages.epl.parser.tree import Builder
+from occurs.languages.expressions import Refused
+from occurs.languages.grammars import lark_of
+from occurs.languages.text import Text
+
+
+def parse(text: str, file: str | None = None) -> tuple[syntax.File, list[Problem]]:
+    """The tree of a text, and every problem of its syntax in text order.
+
+    Statements with a problem are left out of the tree.  Problems have the kinds ``syntax``, ``unknown-unit``,
+    ``bad-bound`` and, for what EPL has and this language has not, ``unsupported``.
+    """
+    lark, source = lark_of("occurs.languages.epl", "grammar.lark"), Text(text, file)
+    statements: list[syntax.Statement] = []
+    unread: set[str] = set()
+    clean = _without_comments(text, source)
+    for piece in _pieces(clean):
+        words = clean[piece.start : piece.end]
+        try:
+            tree = lark.parse(words)
+            if not piece.ended:
+                hint = "end every statement with a semicolon"
+                source.report("syntax", "the statement ends without `;`", source.span(piece.end, piece.end + 1), hint)
+            statements.append(Builder(source, piece.start).statement(tree))
+        except UnexpectedInput as error:
+            source.problems.append(explain(error, words, piece.start, source))
+            unread |= _made(words)
+        except Refused:  # its problem is among source.problems
+            unread |= _made(words)
+    tree_of_all = syntax.File(tuple(statements), file, text, frozenset(unread))
+    return tree_of_all, sorted(source.problems, key=Problem.sort_key)
+
+
+_MADE = re.compile(r"(?i)\b(?:schema|insert\s+into)\s+(`[^`\n]+`|[\w$]+)")
+_NAMED = re.compile(r"""(?i)@\s*name\s*\(\s*(?:'([^'\n]*)'|"([^"\n]*)")""")
+
+
+def _made(words: str) -> set[str]:
+    """The type that a statement that cannot be read was to create or to derive."""
+    found = _MADE.search(words) or _NAMED.search(words)
+    return {next(g for g in found.groups() if g is not None).strip("`")} if found else set()
+
+
+_COMMENT = re.compile(
+    r"""(?P<keep>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`[^`\n]+`)"""
+    r"""|(?P<comment>//[^\n]*|/\*.*?\*/|^[^\S\n]*(?:\#|--)[^\n]*|\ufeff)|(?P<open>/\*.*)""",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+def _without_comments(text: str, source: Text) -> str:
+    """The text with blanks instead of comments; lines and columns stay where they are."""
+
+    def blank(match: re.Match[str]) -> str:
+        if match.lastgroup == "keep":
+            return match.group()
+        if match.lastgroup == "open":
+            place = source.span(match.start(), match.start() + 2)
+            source.report("syntax", "this comment is not closed", place, "close it with `*/`")
+        return re.sub(r"[^\n]", " ", match.group())
+
+    return _COMMENT.sub(blank, text)
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """``text[start:end]`` is a statement without its semicolon; ``ended``: there is one, or it is the last."""
+
+    start: int
+    end: int
+    ended: bool
+
+
+#: what the search for the ends of statements must pass over whole, and the tokens it looks at
+_TOKEN = re.compile(
+    r"""(?P<skip>\s+)|(?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(?P<name>`[^`\n]+`)"""
+    r"""|(?P<word>(?:[^\W\d]|\$)[\w$]*)|(?P<other>.)""",
+    re.DOTALL,
+)
+#: what begins a statement, and what may stand behind it (nothing in particular, if nothing is said)
+_STARTS: dict[str, tuple[str, ...]] = {
+    "@": ("name", "description", "tag", "priority", "public", "buseventtype"),
+    "create": ("map", "objectarray", "schema"),
+    "insert": ("into",),
+    "select": (),
+}
+_Token = tuple[str | None, str, int, int]
+
+
+def _pieces(text: str) -> Iterator[_Piece]:
+    """The statements of a text, blanks around them left out; semicolons alone are none."""
+    tokens = [(m.lastgroup, m.group(), m.start(), m.end()) for m in _TOKEN.finditer(text) if m.lastgroup != "skip"]
+    begin: int | None = None
+    for i, (kind, word, _, _) in enumerate(tokens):
+        if word == ";" and kind == "other":
+            if begin is not None:
+                yield _Piece(tokens[begin][2], tokens[i - 1][3], True)
+            begin = None
+        elif begin is None:
+            begin = i
+        elif _begins(text, tokens, begin, i):
+            yield _Piece(tokens[begin][2], tokens[i - 1][3], False)
+            begin = i
+    if begin is not None:
+        yield _Piece(tokens[begin][2], tokens[-1][3], True)
+
+
+def _begins(text: str, tokens: list[_Token], begin: int, i: int) -> bool:
+    """Whether a statement begins at token ``i``, the first of its line, though the one before has no semicolon."""
+    kind, word, start, _ = tokens[i]
+    if (kind != "word" and word != "@") or text[text.rfind("\n", 0, start) + 1 : start].strip():
+        return False
+    behind = _STARTS.get(word.lower())
+    follows = tokens[i + 1][1].lower() if i + 1 < len(tokens) else ""
+    if behind is None or (behind and follows not in behind):
+        return False
+    has = {t[1].lower() for t in tokens[begin:i] if t[0] == "word"}
+    return bool(has & {"schema", "from" if word.lower() == "select" else "select"})

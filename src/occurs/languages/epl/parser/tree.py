@@ -1,0 +1,415 @@
+"""From lark's tree of one EPL statement to the tree of the language, with what the grammar alone cannot refuse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from lark import Token
+
+from occurs.errors import Span, did_you_mean
+from occurs.expr import tree as core
+from occurs.expr.tree import Expr
+from occurs.languages.epl import syntax
+from occurs.languages.epl.syntax import Pattern
+from occurs.languages.epl.words import AGGREGATES, OTHER_UNITS, UNFIXED, UNITS
+from occurs.languages.expressions import Node, Refused, SqlBuilder, joined, plain
+from occurs.model.time import Duration
+from occurs.model.types import Type
+
+#: the types of columns as a schema names them
+TYPES: dict[str, Type] = {
+    **dict.fromkeys(("int", "integer", "long", "short", "byte"), Type.INT),
+    **dict.fromkeys(("double", "float"), Type.FLOAT),
+    **dict.fromkeys(("string", "char"), Type.STRING),
+    **dict.fromkeys(("bool", "boolean"), Type.BOOL),
+    "timestamp": Type.TIMESTAMP,
+}
+ON_MATCHES = {"suppressoverlappingmatches": "suppress", "discardpartialsonmatch": "discard"}
+
+
+class Builder(SqlBuilder):
+    """Builds one statement; ``self.offset`` is where it begins in the text."""
+
+    def statement(self, tree: Node) -> syntax.Statement:
+        """The statement; raises Refused after reporting what cannot stand."""
+        before = len(self.source.problems)
+        *annotations, body = tree.children
+        marks = tuple(map(self.annotation, annotations))
+        built = self.schema(body) if body.data == "schema" else self.query(body)
+        if len(self.source.problems) > before:
+            raise Refused
+        return replace(built, annotations=marks, span=self.span(tree))
+
+    # --- annotations -------------------------------------------------------------------------------------------------
+
+    def annotation(self, tree: Node) -> syntax.Annotation:
+        name, *rest = tree.children
+        value = None
+        arguments: tuple[tuple[str, Any], ...] = ()
+        if tree.data == "valued":
+            value = self.constant(rest[0])
+        elif tree.data == "tagged":
+            arguments = tuple((self.name(a.children[0]).text, self.constant(a.children[2])) for a in rest)
+        return syntax.Annotation(self.name(name), value, arguments, span=self.span(tree))
+
+    def constant(self, tree: Node) -> str | int | float | bool | None:
+        negative = tree.data == "negative_constant"
+        built = self._number(tree, True) if negative else self.expr(tree)
+        value = built.value if isinstance(built, core.Literal) else None
+        return -value if negative and isinstance(value, int | float) else value
+
+    # --- schemas -----------------------------------------------------------------------------------------------------
+
+    def schema(self, tree: Node) -> syntax.CreateSchema:
+        form, name, columns, *inherits = tree.children
+        return syntax.CreateSchema(
+            self.name(name),
+            tuple(self.column(c) for c in columns.children if c is not None),
+            tuple(self.name(n) for n in inherits[0].children) if inherits else (),
+            "" if form is None else str(form).lower(),
+        )
+
+    def column(self, tree: Node) -> syntax.Attribute:
+        path, kind = tree.children
+        name = syntax.Name(joined(path.children), self.span(path))
+        return syntax.Attribute(name, self.type(kind) or Type.NULL, str(kind).lower())
+
+    def type(self, token: Token) -> Type | None:
+        found = TYPES.get(str(token).lower())
+        if found is None:
+            hint = did_you_mean(str(token).lower(), TYPES, "types")
+            self.source.report("syntax", f"`{token}` is not a type", self.span(token), hint)
+        return found
+
+    # --- queries -----------------------------------------------------------------------------------------------------
+
+    def query(self, tree: Node) -> syntax.Query:
+        parts = {str(part.data): part for part in tree.children}
+        items = tuple(map(self.item, parts["select"].children))
+        into = self.name(parts["into"].children[0]) if "into" in parts else None
+        simple, marks = "from_type" in parts, set[str]()
+        if simple:
+            pattern: syntax.Pattern = self.simple(parts["from_type"])
+        else:
+            *annotations, body = parts["from_pattern"].children
+            marks = {self.on_matches(a) for a in annotations}
+            pattern = self.pattern(body)
+        where = self.expr(parts["where"].children[0]) if "where" in parts else None
+        return syntax.Query(items, pattern, into, where, simple, "suppress" in marks, "discard" in marks)
+
+    def item(self, tree: Node) -> syntax.Item:
+        span = self.span(tree)
+        if tree.data == "everything":
+            return syntax.Item(span=span)
+        if tree.data == "all_of":
+            return syntax.Item(all_of=self.name(tree.children[0]), span=span)
+        name = self.name(tree.children[1]) if tree.data == "renamed" else None
+        return syntax.Item(self.expr(tree.children[0]), name, span=span)
+
+    def simple(self, tree: Node) -> syntax.Filter:
+        """`Type(conditions) as tag`."""
+        kind, *rest, tag = tree.children
+        conditions = self.conditions(rest[0]) if rest else ()
+        return syntax.Filter(self.name(kind), self.name(tag) if tag is not None else None, conditions,
+                             span=self.span(tree))  # fmt: skip
+
+    def on_matches(self, tree: Node) -> str:
+        name = tree.children[0]
+        found = ON_MATCHES.get(str(name).lower())
+        if found is None:
+            known = ("SuppressOverlappingMatches", "DiscardPartialsOnMatch")
+            hint = did_you_mean(str(name), known, "annotations of patterns")
+            raise self.refuse("syntax", f"`@{name}` is not an annotation of a pattern", tree, hint)
+        return found
+
+    # --- patterns: a grammar names the alternatives of one as the methods ``p_..`` -----------------------------------
+
+    def pattern(self, tree: Node) -> Pattern:
+        """A pattern; reports and raises Refused if it is nested too deeply, or cannot stand."""
+        while tree.data == "grouped":
+            tree = tree.children[0]
+        self.deeper(1, tree)
+        built: Pattern = getattr(self, f"p_{tree.data}")(tree)
+        self.depth -= 1
+        return built
+
+    def p_followed(self, tree: Node) -> Pattern:
+        operands = tuple(self.pattern(c) for c in tree.children[::2])
+        limits = tuple(self.whole(a.children[0], "a limit") if a.children else None for a in tree.children[1::2])
+        return syntax.Followed(operands, limits, span=self.span(tree))
+
+    def p_or_pattern(self, tree: Node) -> Pattern:
+        return syntax.Or(tuple(map(self.pattern, tree.children)), span=self.span(tree))
+
+    def p_and_pattern(self, tree: Node) -> Pattern:
+        return syntax.And(tuple(map(self.pattern, tree.children)), span=self.span(tree))
+
+    # --- repetition --------------------------------------------------------------------------------------------------
+
+    def _bounds(self, tree: Node) -> tuple[int | None, int | None]:
+        """Least and greatest number; of `[n]` both are n."""
+        found = [None if t is None else self.whole(t, "a number of repetitions") for t in tree.children]
+        if found == [None, None]:
+            raise self.refuse(
+                "bad-bound",
+                "this range has neither a lower nor an upper bound",
+                tree,
+                "write `[2:]`, `[:3]` or `[2:3]`",
+            )
+        return found[0], found[-1]
+
+    def _repeated(self, bounds: Node, operand: Pattern, tree: Node) -> Pattern:
+        """`[n] p`, without `until`."""
+        low, high = self._bounds(bounds)
+        if low is None or low != high:
+            hint = "write an exact number, as in `[2] a=A`, or an end: `[2:3] a=A until B`"
+            raise self.refuse("bad-bound", "a range of repetitions needs an `until` after it", bounds, hint)
+        return syntax.Repeat(operand, low, span=self.span(bounds).to(self.span(tree)))
+
+    def p_repeat(self, tree: Node) -> Pattern:
+        bounds, operand = tree.children
+        return self._repeated(bounds, self.pattern(operand), tree)
+
+    def p_until(self, tree: Node) -> Pattern:
+        *bounds, operand, end = tree.children
+        low, high = self._bounds(bounds[0]) if bounds else (None, None)
+        return syntax.Until(low, high, self.pattern(operand), self.pattern(end), span=self.span(tree))
+
+    def _operand(self, parts: Sequence[Node], tree: Node) -> Pattern:
+        """What stands behind `every` or `not`: perhaps a range, and a pattern."""
+        *bounds, operand = parts
+        built = self.pattern(operand)
+        return self._repeated(bounds[0], built, tree) if bounds else built
+
+    def p_every(self, tree: Node) -> Pattern:
+        return syntax.Every(self._operand(tree.children, tree), span=self.span(tree))
+
+    def p_absent(self, tree: Node) -> Pattern:
+        return syntax.Not(self._operand(tree.children, tree), span=self.span(tree))
+
+    def p_distinct(self, tree: Node) -> Pattern:
+        keys, *parts = tree.children
+        built = [self.expr(c) for c in keys.children]
+        expiry = self._expiry(built, keys.children)
+        for key, node in zip(built, keys.children):
+            if isinstance(key, core.DurationLiteral):
+                raise self.refuse("syntax", "the duration comes after the keys", node,
+                                  "write for example `every-distinct(a.id, 10 sec) a=A`")  # fmt: skip
+        if not built:
+            raise self.refuse("syntax", "`every-distinct` needs a key before its duration", keys,
+                              "write for example `every-distinct(a.id, 10 sec) a=A`")  # fmt: skip
+        operand = self._operand(parts, tree)
+        return syntax.EveryDistinct(operand, tuple(built), expiry, span=self.span(tree))
+
+    def _expiry(self, keys: list[Expr], nodes: Sequence[Node]) -> Duration | None:
+        """The duration behind the keys, taken from them; a bare number counts seconds."""
+        last = keys[-1]
+        if isinstance(last, core.DurationLiteral):
+            keys.pop()
+            return last.value
+        if isinstance(last, core.Literal) and last.type in (Type.INT, Type.FLOAT) and len(keys) > 1:
+            keys.pop()
+            negative = nodes[-1].data == "negative"
+            found = self.duration((nodes[-1].children[0] if negative else nodes[-1]).children)
+            return Duration(-found.amount) if negative else found
+        return None
+
+    # --- guards, observers, events -----------------------------------------------------------------------------------
+
+    def p_within(self, tree: Node) -> Pattern:
+        operand, length, *most = tree.children
+        count = None
+        if most:
+            sign, number = most[0].children
+            count = self.whole(number, "a number of matches")
+            count = -count if sign is not None else count
+        return syntax.Within(self.pattern(operand), self.length(length), count, span=self.span(tree))
+
+    def p_while_(self, tree: Node) -> Pattern:
+        operand, condition = tree.children
+        return syntax.While(self.pattern(operand), self.expr(condition), span=self.span(tree))
+
+    def p_interval(self, tree: Node) -> Pattern:
+        return syntax.Interval(self.length(tree.children[0]), span=self.span(tree))
+
+    def p_at(self, tree: Node) -> Pattern:
+        fields = tuple(map(self.cron, tree.children))
+        if len(fields) not in (5, 6):
+            hint = (
+                "the fields are minute, hour, day of month, month, day "
+                "of week and optionally second: `timer:at(0, 8, *, *, *)`"
+            )
+            raise self.refuse("syntax", f"`timer:at` takes 5 or 6 fields, not {len(fields)}", tree, hint)
+        return syntax.At(fields, span=self.span(tree))
+
+    def cron(self, tree: Node) -> syntax.Cron:
+        """A field of `timer:at`; lists may nest."""
+        self.deeper(1, tree)
+        kind, span, items = str(tree.data).removeprefix("cron_"), self.span(tree), tree.children
+        if kind == "list":
+            built = syntax.Cron("list", items=tuple(map(self.cron, items)), span=span)
+        else:
+            numbers = [self.whole(t, "a field of `timer:at`") for t in items if t.type == "NUMBER"]
+            low, high = (*numbers, 0, 0)[:2]
+            built = syntax.Cron(kind, low, high, span=span)
+        self.depth -= 1
+        return built
+
+    def p_filter(self, tree: Node) -> Pattern:
+        tag, kind, consume = None, None, 0
+        conditions: tuple[Expr, ...] = ()
+        for part in tree.children:
+            data: Any = getattr(part, "data", None)
+            if data == "tag":
+                tag = self.name(part.children[0])
+            elif data == "conditions":
+                conditions = self.conditions(part)
+            elif data == "consume":
+                level = part.children[0]
+                consume = 1 if level is None else self.whole(level, "the level of `@consume`")
+            else:
+                kind = self.name(part)
+        if kind is None:
+            raise Refused
+        return syntax.Filter(kind, tag, conditions, consume, span=self.span(tree))
+
+    def conditions(self, tree: Node) -> tuple[Expr, ...]:
+        return tuple(self.expr(c) for c in tree.children if c is not None)
+
+    # --- expressions -------------------------------------------------------------------------------------------------
+
+    unwraps = True
+    repeated: ClassVar = {syntax.Between: (4, 2, 2), syntax.InRange: (4, 2, 2)}
+
+    def name(self, token: Token) -> syntax.Name:
+        return syntax.Name(plain(token), span=self.span(token))
+
+    # --- numbers and durations ---------------------------------------------------------------------------------------
+
+    def _number(self, tree: Node, negative: bool) -> Expr:
+        text = str(tree.children[0])
+        digits = text.rstrip("lLfFdD")
+        suffix = text[len(digits) :].lower()
+        if suffix != "l" and not text.isdecimal():
+            value = float(digits)
+            if value == float("inf"):
+                raise self.refuse("syntax", "this number is too large", tree)
+            return core.Literal(value, Type.FLOAT, span=self.span(tree))
+        if not digits.isdecimal():
+            raise self.refuse("syntax", f"`{text}` is not a whole number", tree, "`L` follows a whole number: `12L`")
+        short = digits.lstrip("0") or "0"
+        # compared by length first: Python refuses to read thousands of digits
+        if len(short) > 19 or int(short) > 2**63 - (not negative):
+            hint = "add a decimal point to make it a float"
+            raise self.refuse("syntax", "this integer does not fit in 64 bits", tree, hint)
+        return core.Literal(int(short), Type.INT, span=self.span(tree))
+
+    def length(self, tree: Node) -> Duration:
+        """The node ``duration``: an optional minus sign, and parts."""
+        sign, *parts = tree.children
+        out = self.duration(parts)
+        return out if sign is None else Duration(-out.amount)
+
+    def duration(self, parts: Sequence[Any]) -> Duration:
+        """`1 min 30 sec`, or one bare number: seconds."""
+        if len(parts) == 1:
+            return Duration(self._exact(parts[0]) * 1_000_000)
+        total = Fraction(0)
+        for number, word in zip(parts[::2], parts[1::2]):
+            total += self._exact(number) * self._unit(word)
+        return Duration(total)
+
+    def _exact(self, token: Token) -> Fraction:
+        return self.exact(token, str(token).rstrip("lLfFdD"))
+
+    def _unit(self, word: Token) -> int:
+        text = str(word).lower()
+        if text in UNITS:
+            return UNITS[text]
+        kind, message, hint = unit_problem(str(word))
+        raise self.refuse(kind, message, word, hint)
+
+    # --- names -------------------------------------------------------------------------------------------------------
+
+    def x_indexed(self, tree: Node) -> Expr:
+        tag, index, *path = tree.children
+        return core.Ref(plain(tag), joined(path), self.whole(index, "an index"), span=self.span(tree))
+
+    def x_call(self, tree: Node) -> Expr:
+        name = tree.children[0]
+        if plain(name).lower() in AGGREGATES:
+            hint = "an expression reads single events; aggregate in a TESLA rule or in eSQL"
+            raise self.refuse("unsupported", f"the aggregate `{name}` is not supported", name, hint)
+        return super().x_call(tree)
+
+    def x_library_call(self, tree: Node) -> Expr:
+        """`Math.abs(x)`, as Esper writes it, is `abs(x)`."""
+        library, name, *args = tree.children
+        if (plain(library), plain(name)) != ("Math", "abs"):
+            hint = "the functions are abs, coalesce, min and max"
+            raise self.refuse("unsupported", f"`{library}.{name}(..)` is not supported", name, hint)
+        return core.Call("abs", tuple(self.expr(a) for a in args if a is not None), span=self.span(tree))
+
+    # --- operators ---------------------------------------------------------------------------------------------------
+
+    def operands(self, tree: Node) -> list[Expr]:
+        """Chains in parentheses are one with the chain around them: the shape depends on the length alone."""
+        op = str(tree.data).rstrip("_")
+        return [part for operand in super().operands(tree) for part in chained(op, operand)]
+
+    def x_concat(self, tree: Node) -> Expr:
+        return self.leftwards(tree, tree.children, ["||"] * (len(tree.children) - 1))
+
+    def joined(self, op: str, left: Expr, right: Expr, span: Span) -> Expr:
+        return syntax.Concat(left, right, span=span) if op == "||" else super().joined(op, left, right, span)
+
+    def x_between(self, tree: Node) -> Expr:
+        (arg, low, high), negated = self.negatable(tree)
+        return syntax.Between(arg, low, high, negated, span=self.span(tree))
+
+    def _range(self, tree: Node, left: bool, right: bool) -> Expr:
+        (arg, low, high), negated = self.negatable(tree)
+        return syntax.InRange(arg, low, high, (left, right), negated, span=self.span(tree))
+
+    def x_range_open(self, tree: Node) -> Expr:
+        return self._range(tree, False, False)
+
+    def x_range_left(self, tree: Node) -> Expr:
+        return self._range(tree, True, False)
+
+    def x_range_right(self, tree: Node) -> Expr:
+        return self._range(tree, False, True)
+
+    def x_range_closed(self, tree: Node) -> Expr:
+        return self._range(tree, True, True)
+
+    def x_case(self, tree: Node) -> Expr:
+        return syntax.Case(tuple(self.branches(tree)), span=self.span(tree))
+
+
+def chained(op: str, node: Expr) -> Iterator[Expr]:
+    """The operands of a chain of ``and`` or of ``or``, left to right."""
+    todo = [node]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, core.Binary) and part.op == op:
+            todo += [part.right, part.left]
+        else:
+            yield part
+
+
+def unit_problem(word: str) -> tuple[str, str, str]:
+    """Kind, message and hint for a word that is no unit of time."""
+    text = word.lower()
+    if text in UNFIXED:
+        hint = "months and years have no fixed length; write the number of days: `30 days`, `365 days`"
+        return "unsupported", f"the unit `{word}` is not supported", hint
+    if re.fullmatch(r"ticks?", text):
+        return "unknown-unit", f"`{word}` is not a unit of time", "a number without a unit is in seconds"
+    meant = OTHER_UNITS.get(text)
+    hint = f"did you mean `{meant}`?" if meant else did_you_mean(text, UNITS, "units")
+    return "unknown-unit", f"`{word}` is not a unit of time", hint

@@ -1,0 +1,148 @@
+"""EPL trees as canonical text, which Esper accepts: what is parsed from it is the same tree (epl-and-nets.md, 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from occurs.expr.tree import Expr
+from occurs.languages.epl import syntax
+from occurs.languages.epl.render.expressions import constant_text, duration_text, expr_text, name_text
+from occurs.languages.epl.syntax import Pattern
+from occurs.model.types import Type
+
+FOLLOWED, OR, AND, UNTIL, QUALIFIED, GUARDED, ATOM = range(7)
+_TYPES = {Type.INT: "long", Type.FLOAT: "double", Type.STRING: "string", Type.BOOL: "boolean",
+          Type.TIMESTAMP: "timestamp"}  # fmt: skip
+
+Node: TypeAlias = syntax.File | syntax.Statement | Pattern | Expr
+
+
+def render(node: Node) -> str:
+    """The canonical text of a file, a statement (one line, without its semicolon), a pattern or an expression.
+
+    In a file every clause of a statement has a line, and there is an empty line between two statements.
+    """
+    if isinstance(node, syntax.File):
+        return "\n".join("\n".join(_clauses(s)) + ";\n" for s in node.statements)
+    if isinstance(node, syntax.CreateSchema | syntax.Query):
+        return " ".join(_clauses(node))
+    if isinstance(node, Expr):
+        return expr_text(node)
+    return _pattern(node)[0]
+
+
+# --- statements -----------------------------------------------------------------------------------------------------
+
+
+def _clauses(node: syntax.Statement) -> list[str]:
+    out = [_annotation(a) for a in node.annotations]
+    if isinstance(node, syntax.CreateSchema):
+        columns = ", ".join(f"{_name(a.name)} {a.written or _TYPES[a.type]}" for a in node.attributes)
+        parents = f" inherits {', '.join(map(_name, node.inherits))}" if node.inherits else ""
+        form = f"{node.form} " if node.form else ""
+        return [*out, f"create {form}schema {_name(node.name)}({columns}){parents}"]
+    if node.into is not None:
+        out.append(f"insert into {_name(node.into)}")
+    out += [f"select {', '.join(map(_item, node.items))}", f"from {_source(node)}"]
+    if node.where is not None:
+        out.append(f"where {expr_text(node.where)}")
+    return out
+
+
+def _annotation(node: syntax.Annotation) -> str:
+    inside = constant_text(node.value) if node.value is not None else ", ".join(
+        f"{name_text(name)}={constant_text(value)}" for name, value in node.arguments)  # fmt: skip
+    return f"@{_name(node.name)}" + (f"({inside})" if inside else "")
+
+
+def _item(item: syntax.Item) -> str:
+    if item.all_of is not None:
+        return f"{_name(item.all_of)}.*"
+    if item.expr is None:
+        return "*"
+    return expr_text(item.expr) + (f" as {_name(item.name)}" if item.name is not None else "")
+
+
+def _source(node: syntax.Query) -> str:
+    if node.simple and isinstance(node.pattern, syntax.Filter):
+        tag = node.pattern.tag
+        return f"{_name(node.pattern.type)}{_conditions(node.pattern)}" + (f" as {_name(tag)}" if tag else "")
+    marks = "@SuppressOverlappingMatches " * node.suppress + "@DiscardPartialsOnMatch " * node.discard
+    return f"pattern {marks}[{render(node.pattern)}]"
+
+
+def _name(name: syntax.Name) -> str:
+    return name_text(name.text)
+
+
+# --- patterns -------------------------------------------------------------------------------------------------------
+
+
+def _pattern(node: Pattern) -> tuple[str, int]:
+    """The text of a pattern and how tightly it holds together."""
+    if isinstance(node, syntax.Followed):
+        parts = [_within(node.operands[0], OR)]
+        for limit, operand in zip(node.limits, node.operands[1:], strict=True):
+            parts += ["->" if limit is None else f"-[{limit}]>", _within(operand, OR)]
+        return " ".join(parts), FOLLOWED
+    if isinstance(node, syntax.Or):
+        return " or ".join(_within(p, AND) for p in node.operands), OR
+    if isinstance(node, syntax.And):
+        return " and ".join(_within(p, UNTIL) for p in node.operands), AND
+    if isinstance(node, syntax.Repeat | syntax.Until):
+        return _repeated(node)
+    if isinstance(node, syntax.Every):
+        return f"every {_operand(node.operand)}", QUALIFIED
+    if isinstance(node, syntax.Not):
+        return f"not {_operand(node.operand)}", QUALIFIED
+    if isinstance(node, syntax.EveryDistinct):
+        keys = [expr_text(k) for k in node.keys] + ([duration_text(node.expiry)] if node.expiry is not None else [])
+        return f"every-distinct({', '.join(keys)}) {_operand(node.operand)}", QUALIFIED
+    if isinstance(node, syntax.Within):
+        inside = duration_text(node.duration)
+        guard = f"within({inside})" if node.count is None else f"withinmax({inside}, {node.count})"
+        return f"{_within(node.operand, ATOM)} where timer:{guard}", GUARDED
+    if isinstance(node, syntax.While):
+        return f"{_within(node.operand, ATOM)} while ({expr_text(node.condition)})", GUARDED
+    if isinstance(node, syntax.Interval):
+        return f"timer:interval({duration_text(node.duration)})", ATOM
+    if isinstance(node, syntax.At):
+        return f"timer:at({', '.join(map(cron_text, node.fields))})", ATOM
+    if isinstance(node, syntax.Filter):
+        tag = f"{_name(node.tag)}=" if node.tag is not None else ""
+        level = "" if node.consume == 0 else "@consume" if node.consume == 1 else f"@consume({node.consume})"
+        return f"{tag}{_name(node.type)}{_conditions(node)}{level}", ATOM
+    raise TypeError(f"not a pattern: {node!r}")
+
+
+def _repeated(node: syntax.Repeat | syntax.Until) -> tuple[str, int]:
+    operand = _within(node.operand, QUALIFIED)
+    if isinstance(node, syntax.Repeat):
+        return f"[{node.count}] {operand}", UNTIL
+    low, high = ("" if n is None else str(n) for n in (node.low, node.high))
+    bounds = f"[{low}] " if low and low == high else f"[{low}:{high}] " if low or high else ""
+    return f"{bounds}{operand} until {_within(node.end, QUALIFIED)}", UNTIL
+
+
+def _operand(node: Pattern) -> str:
+    """What stands behind `every` or `not`: it may begin with a number of repetitions."""
+    if isinstance(node, syntax.Repeat):
+        return f"[{node.count}] {_within(node.operand, GUARDED)}"
+    return _within(node, GUARDED)
+
+
+def _within(node: Pattern, least: int) -> str:
+    text, level = _pattern(node)
+    return text if level >= least else f"({text})"
+
+
+def _conditions(node: syntax.Filter) -> str:
+    return f"({', '.join(map(expr_text, node.conditions))})" if node.conditions else ""
+
+
+def cron_text(field: syntax.Cron) -> str:
+    """A field of ``timer:at``."""
+    parts: dict[str, str | Sequence[str]] = {"any": "*", "at": f"{field.low}", "step": f"*/{field.low}",
+                                             "range": f"{field.low}:{field.high}"}  # fmt: skip
+    return f"[{', '.join(map(cron_text, field.items))}]" if field.kind == "list" else str(parts[field.kind])
