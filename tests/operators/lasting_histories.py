@@ -13,7 +13,7 @@ from itertools import product
 
 import numpy as np
 
-from occurs.languages.phenesthe.semantics_intervals import LENGTHS, filtered, related
+from occurs.languages.phenesthe.semantics.intervals import LENGTHS, filtered, related
 from occurs.operators.lasting.frontiers import Frontiers
 from occurs.operators.lasting.phenomena import LongPhenomena, PooledPhenomena
 from occurs.operators.lasting.relations import Related

@@ -23,7 +23,7 @@ from lasting_histories import (
     told,
 )
 
-from occurs.languages.phenesthe.semantics_intervals import RELATIONS, RESULTS, contiguous, related, span
+from occurs.languages.phenesthe.semantics.intervals import RELATIONS, RESULTS, contiguous, related, span
 from occurs.operators.lasting.phenomena import LongPhenomena
 from occurs.operators.lasting.signals import NEVER, OPEN, Call, Intervals, Phenomena
 from occurs.operators.lasting.values import Values

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from occurs.errors import OccursError
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.semantics import Row, clocked, derived, evaluate, evaluation_order, inputs
-from occurs.languages.phenesthe.semantics_formula import Formulas
+from occurs.languages.phenesthe.semantics.formulas import Formulas
 from occurs.testing.lasting import LastingCase
 from occurs.testing.newkeys import renewing
 from occurs.testing.phenesthe import Line, Loaded, shown

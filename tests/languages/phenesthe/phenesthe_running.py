@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from occurs.languages.phenesthe.checks_phenomenon import Phenomenon
+from occurs.languages.phenesthe.checks.catalogue import Phenomenon
 from occurs.languages.phenesthe.compile import Compiled
 from occurs.model.types import Type, from_arrow
 from occurs.operators.columns import Column

@@ -8,8 +8,8 @@ import pytest
 
 from occurs.errors import Problem
 from occurs.languages.phenesthe.checks import Analysis, analyse
+from occurs.languages.phenesthe.checks.scope import Project
 from occurs.languages.phenesthe.parser import parse
-from occurs.languages.phenesthe.scope import Project
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 

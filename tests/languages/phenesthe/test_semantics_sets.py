@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 
-from occurs.languages.phenesthe import semantics_intervals as intervals
-from occurs.languages.phenesthe.semantics_intervals import INFINITY, Interval
+from occurs.languages.phenesthe.semantics import intervals
+from occurs.languages.phenesthe.semantics.intervals import INFINITY, Interval
 
 ROUNDS = 300
 #: later than all that is drawn

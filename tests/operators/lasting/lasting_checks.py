@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from occurs.languages.phenesthe.semantics_intervals import coalesced
+from occurs.languages.phenesthe.semantics.intervals import coalesced
 from occurs.operators.lasting.signals import NEVER, OPEN, Call, Held, Intervals, Points, Spans
 from occurs.operators.lasting.values import Values
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lasting_checks import World, agrees, back, event, restricted
 
-from occurs.languages.phenesthe.semantics_intervals import iteration, maximal_range, minimal_range
+from occurs.languages.phenesthe.semantics.intervals import iteration, maximal_range, minimal_range
 from occurs.operators.lasting.ranges import Iteration, MaximalRange, MinimalRange
 
 SEEDS = range(50)

@@ -13,7 +13,7 @@ from lasting_checks import LENGTH, World, check, interval_rows, passed_on
 
 from occurs.errors import InputProblem
 from occurs.expr.tree import Binary, Expr, Literal, Ref
-from occurs.languages.phenesthe.semantics_intervals import coalesced, maximal_range
+from occurs.languages.phenesthe.semantics.intervals import coalesced, maximal_range
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.columns import Column

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lasting_checks import World, agrees, joint_bindings, restricted, state
 
-from occurs.languages.phenesthe.semantics_intervals import coalesced, complement, filtered, intersection
+from occurs.languages.phenesthe.semantics.intervals import coalesced, complement, filtered, intersection
 from occurs.operators.lasting.sets import Common, Cut, LongSpans, PooledSpans, United
 
 SEEDS = range(50)

@@ -13,7 +13,7 @@ from occurs.errors import Problem
 from occurs.languages.language import Given, Known, Slot, Texts
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks import Analysis, ResolvedDefinition, analyse
-from occurs.languages.phenesthe.checks_phenomenon import FACT, Phenomenon
+from occurs.languages.phenesthe.checks.catalogue import FACT, Phenomenon
 from occurs.languages.phenesthe.compile import compile_all
 from occurs.languages.phenesthe.parser import parse
 from occurs.languages.phenesthe.semantics import Row, evaluate

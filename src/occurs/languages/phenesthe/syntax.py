@@ -305,6 +305,21 @@ class Definition:
     source: str = field(default="", compare=False, repr=False)
 
     @property
+    def variables(self) -> tuple[tuple[Name, Variable], ...]:
+        """The attributes of the head that are variables."""
+        return tuple((a.name, a.value) for a in self.head if isinstance(a.value, Variable))
+
+    @property
+    def formulas(self) -> tuple[Relation, ...]:
+        """The body and, if there is one, the condition of ``where``."""
+        return (self.body,) if self.where is None else (self.body, self.where)
+
+    @property
+    def atoms(self) -> tuple[Atom, ...]:
+        """The atoms of all formulas, then those of the measures."""
+        return (*(n for f in self.formulas for n in f.walk() if isinstance(n, Atom)), *self.measured)
+
+    @property
     def measures(self) -> tuple[tuple[Name, Measure], ...]:
         """The attributes that are computed of each interval."""
         return tuple((a.name, a.value) for a in self.head if isinstance(a.value, Measure))

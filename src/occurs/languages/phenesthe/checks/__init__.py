@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
-from occurs.errors import Problem
+from occurs.errors import Place, Problem
 from occurs.languages.phenesthe import syntax
-from occurs.languages.phenesthe.checks_catalogue import Catalogue
-from occurs.languages.phenesthe.checks_measures import check_measures, check_reads
-from occurs.languages.phenesthe.checks_notices import check_head, notices
-from occurs.languages.phenesthe.checks_phenomenon import Phenomenon
-from occurs.languages.phenesthe.checks_program import check_cycles, in_order, reads
-from occurs.languages.phenesthe.checks_scope import Scopes, whole
-from occurs.languages.phenesthe.checks_sorts import Sorts
-from occurs.languages.phenesthe.checks_types import Types, check_durations
+from occurs.languages.phenesthe.checks.catalogue import Catalogue, Phenomenon
+from occurs.languages.phenesthe.checks.scope import Scopes, check_head, notices, whole
+from occurs.languages.phenesthe.checks.sorts import Sorts
+from occurs.languages.phenesthe.checks.types import Types, check_durations, check_measures, check_reads
 from occurs.languages.phenesthe.render import render
 from occurs.languages.text import Text
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
+from occurs.plan.graph import cyclic
 
 __all__ = ["Analysis", "Phenomenon", "ResolvedDefinition", "analyse"]
 
@@ -115,3 +113,79 @@ def _may_be_clocked(definition: syntax.Definition, used: set[str]) -> bool:
     """Whether an event definition may be co-finite where there are windows: no variables, and nothing uses it."""
     constant = all(isinstance(a.value, syntax.Constant) for a in definition.head)
     return definition.sort == "event" and constant and definition.name.text not in used
+
+
+# --- the whole program ------------------------------------------------------------------------------------------------
+
+
+Defined = tuple[Text, syntax.Definition]
+
+
+def reads(definition: syntax.Definition) -> tuple[str, ...]:
+    """The names of the phenomena and facts that a definition reads, in the order in which they stand."""
+    return tuple(dict.fromkeys(a.name.text for a in definition.atoms))
+
+
+def check_cycles(definitions: Sequence[Defined], foreign: Mapping[str, Collection[str]]) -> None:
+    """Report each definition that leads back to itself, once per cycle, at its first definition in the file.
+
+    ``foreign``: what each type of another language reads.
+    """
+    edges: dict[str, Sequence[str]] = {name: tuple(sorted(read)) for name, read in foreign.items()}
+    for _, definition in reversed(definitions):
+        edges[definition.name.text] = reads(definition)
+    first = {d.name.text: (s, d) for s, d in reversed(definitions)}
+    told: set[str] = set()
+    knotted = cyclic(edges)
+    for source, definition in definitions:
+        name = definition.name.text
+        if name in told or name not in knotted:
+            continue
+        ring = _way_back(name, edges)
+        if not ring or told & set(ring):
+            continue
+        told |= set(ring)
+        places = tuple(
+            Place(f"`{n}` is defined here", first[n][0].file, first[n][1].name.span) for n in ring[1:-1] if n in first
+        )
+        message = f"the definitions form a cycle: {' -> '.join(f'`{n}`' for n in ring)}"
+        hint = "a definition cannot depend on itself: start from inputs and define each step"
+        source.report("cycle", message, definition.name.span, hint, "error", places)
+
+
+def _way_back(start: str, edges: Mapping[str, Sequence[str]]) -> list[str]:
+    """A shortest way from a name to itself, each reads the next; empty if there is none."""
+    came: dict[str, str] = {}
+    waiting = [start]
+    for name in waiting:
+        for step in edges.get(name, ()):
+            if step == start:
+                ring = [start, name]
+                while ring[-1] != start:
+                    ring.append(came[ring[-1]])
+                return ring[::-1]
+            if step in edges and step not in came:
+                came[step] = name
+                waiting.append(step)
+    return []
+
+
+def in_order(definitions: Sequence[Defined]) -> list[Defined]:
+    """The definitions, each behind those it reads; else as they stand.  Those of a cycle come last."""
+    number = {d.name.text: i for i, (_, d) in reversed(list(enumerate(definitions)))}
+    needs = [{number[n] for n in reads(d) if n in number} for _, d in definitions]
+    readers: dict[int, list[int]] = {}
+    for i, needed in enumerate(needs):
+        for n in needed:
+            readers.setdefault(n, []).append(i)
+    done: list[int] = []
+    ready = [i for i, needed in enumerate(needs) if not needed]
+    while ready:
+        at = heappop(ready)
+        done.append(at)
+        for i in readers.get(at, ()):
+            needs[i].discard(at)
+            if not needs[i]:
+                heappush(ready, i)
+    ordered = set(done)
+    return [definitions[i] for i in [*done, *(i for i in range(len(definitions)) if i not in ordered)]]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from occurs.expr.tree import Binary, Expr, IsNull, Literal, Ref, rewrite
 from occurs.languages.phenesthe import syntax
-from occurs.languages.phenesthe.checks_phenomenon import Phenomenon
-from occurs.languages.phenesthe.compile_net import Building, Formula, Kept
+from occurs.languages.phenesthe.checks.catalogue import Phenomenon
+from occurs.languages.phenesthe.compile.building import Building, Formula, Kept
 from occurs.languages.phenesthe.render import render
 from occurs.model.time import TimeKind
 from occurs.operators.lasting.picking import Picked, Place

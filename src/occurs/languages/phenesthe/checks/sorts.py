@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from occurs.errors import Span, did_you_mean
+from occurs.errors import did_you_mean
 from occurs.languages.phenesthe import syntax
-from occurs.languages.phenesthe.checks_catalogue import Catalogue
-from occurs.languages.phenesthe.checks_phenomenon import FACT, Phenomenon, article, count
+from occurs.languages.phenesthe.checks.catalogue import FACT, Catalogue, Phenomenon, article, count
+from occurs.languages.phenesthe.checks.scope import place
 from occurs.languages.phenesthe.functions import FUNCTIONS
-from occurs.languages.phenesthe.scope import Project
 from occurs.languages.phenesthe.syntax import Relation
 from occurs.languages.text import Text
 
@@ -202,14 +201,6 @@ class Sorts:
                 hint = near if near.startswith("did") else listed
                 self.source.report("unknown-attribute", message, name.span, hint, "error", related)
             taken.add(name.text)
-
-
-def place(node: Relation) -> Span | None:
-    """The place of a formula."""
-    while isinstance(node, Project):
-        node = node.operand
-    found: Span | None = getattr(node, "span", None)
-    return found
 
 
 def _column(argument: syntax.Argument, number: int) -> str:

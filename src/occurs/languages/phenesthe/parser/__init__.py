@@ -17,8 +17,8 @@ from occurs.errors import Problem
 from occurs.languages.expressions import Refused
 from occurs.languages.grammars import lark_of
 from occurs.languages.phenesthe import syntax
-from occurs.languages.phenesthe.parser_build import Builder
-from occurs.languages.phenesthe.parser_words import explain
+from occurs.languages.phenesthe.parser.complaints import explain
+from occurs.languages.phenesthe.parser.tree import Builder
 from occurs.languages.text import Text
 
 

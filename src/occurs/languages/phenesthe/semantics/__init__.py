@@ -13,10 +13,10 @@ from typing import Any
 
 from occurs.errors import DefinitionProblem, InputProblem
 from occurs.languages.phenesthe import syntax
-from occurs.languages.phenesthe.semantics_formula import Formulas, Phenomenon
-from occurs.languages.phenesthe.semantics_intervals import INFINITY, maximal_range
-from occurs.languages.phenesthe.semantics_scope import CONDITION, EVENT, finite, scoped, unbound
-from occurs.languages.phenesthe.semantics_values import OVERFLOW, Binding, clean, joined
+from occurs.languages.phenesthe.semantics.formulas import Formulas, Phenomenon
+from occurs.languages.phenesthe.semantics.intervals import INFINITY, maximal_range
+from occurs.languages.phenesthe.semantics.scope import CONDITION, EVENT, finite, scoped, unbound
+from occurs.languages.phenesthe.semantics.values import OVERFLOW, Binding, clean, joined
 from occurs.languages.reference_aggregates import AGGREGATES
 from occurs.model.time import TimeKind
 
@@ -216,3 +216,51 @@ def changes(
         closes = {t for values, t in mine if values["holds"] is False}
         for interval in maximal_range(opens, closes):
             yield dict(zip(names, key, strict=True)), interval
+
+
+# --- window mode ------------------------------------------------------------------------------------------------------
+
+
+def windows(
+    program: syntax.File | Sequence[syntax.Statement],
+    history: Sequence[Row],
+    *,
+    kind: TimeKind,
+    window: int,
+    step: int,
+    facts: Facts | None = None,
+    start: int | None = None,
+) -> dict[int, dict[str, set[Result]]]:
+    """Per query what each definition prints: what reaches into the last ``window`` ticks of the answer of then.
+
+    No row comes late: at a query there is every row that began by then.
+    """
+    assert window >= step > 0
+    out = {}
+    for query in queries(history, step, start):
+        ticks = range(max(0, query - window + 1), query + 1)
+        found = evaluate(program, history, kind=kind, facts=facts, start=start, until=query, ticks=ticks)
+        out[query] = {
+            name: {r for r in rows if r[-1] is None or r[-1] > query - window} for name, rows in found.items()
+        }
+    return out
+
+
+def queries(history: Sequence[Row], step: int, start: int | None) -> Iterator[int]:
+    """``start`` + step, ``start`` + 2 step, ... up to the first that is not before the last time or end.
+
+    By default the first query is the first multiple of the step that is not before the first time.  Rows before
+    ``start`` are no part of the history.
+    """
+    if start is not None:
+        history = [r for r in history if r.time >= start]
+        query = last = start + step
+    elif history:
+        query = last = -(-min(r.time for r in history) // step) * step
+    else:
+        return
+    last = max((t for r in history for t in (r.time, r.end) if t is not None), default=last)
+    yield query
+    while query < last:
+        query += step
+        yield query

@@ -1,4 +1,4 @@
-"""Formulas, terms and constants of one statement: lark's tree to the tree of the language."""
+"""From lark's tree of one statement to the tree of the language, with what the grammar alone cannot refuse."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from occurs.languages.expressions import Node, Refused, TypedBuilder, joined, pl
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.functions import FUNCTIONS
 from occurs.languages.phenesthe.syntax import Relation
+from occurs.languages.text import Text
 from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration
-from occurs.model.types import Type
+from occurs.model.types import TYPE_NAMES, Type
 
+_SUFFIX = "_phenomenon"
 _COMPARISONS = {"==": "=", "=:=": "=", "<>": "!=", "≠": "!=", "=\\=": "!=", "\\==": "!=", "\\=": "!=",
                 "≤": "<=", "=<": "<=", "≥": ">="}  # fmt: skip
 #: lark's name of an operator with two operands to the node it makes
@@ -32,8 +34,126 @@ VALUES = "a value is a variable, a constant, or computed from these"
 UNIT_WORDS = ("us", "ms", "s", "sec", "second", "min", "minute", "h", "hour", "d", "day", "w", "week")
 
 
-class FormulaBuilder(TypedBuilder):
-    """Relations and all below them."""
+class Builder(TypedBuilder):
+    """Builds one statement; ``self.offset`` is where it begins in the text."""
+
+    def statements(self, tree: Node, text: str) -> Sequence[syntax.Statement]:
+        """What the statement says: one, or several declarations; raises Refused after reporting what cannot stand."""
+        before = len(self.source.problems)
+        built: Sequence[syntax.Statement]
+        if tree.data == "definition":
+            built = (self.definition(tree, text),)
+        elif tree.data == "fact":
+            name, *values = tree.children[1:]
+            built = (syntax.Fact(self.phenomenon(name), tuple(map(self.constant, values)), self.span(tree)),)
+        elif tree.data == "input":
+            sort, *declared = tree.children
+            built = [self.declaration(str(sort), d) for d in declared]
+        else:
+            built = (self.ported_input(tree),)
+        if len(self.source.problems) > before:
+            raise Refused
+        return built
+
+    def definition(self, tree: Node, text: str) -> syntax.Definition:
+        sort, head, sign, body, *where = _with_colon(tree)
+        name, *arguments = head.children
+        ported = sign is not None
+        relation = self.relation(body)
+        if ported:
+            check_chains(relation, self.source)
+        return syntax.Definition(
+            str(sort).removesuffix(_SUFFIX),
+            self.phenomenon(name),
+            tuple(self.head_argument(a) for a in arguments if a is not None),
+            relation,
+            self.relation(where[0].children[0]) if where else None,
+            ported,
+            self.span(tree),
+            text,
+        )
+
+    def head_argument(self, tree: Node) -> syntax.HeadArgument:
+        name, _, value = tree.children
+        if value.data in ("length", "counted", "aggregated"):
+            return syntax.HeadArgument(self.named(name), self.measure(value))
+        built = self.value(value)
+        if isinstance(built, syntax.Anything):
+            hint = "list variables, or attributes with values: `stopped(Vessel, kind = 'long')`"
+            self.source.report("syntax", "`_` in a head leaves the attribute without a value", self.span(value), hint)
+            raise Refused
+        if name is not None:
+            return syntax.HeadArgument(self.named(name), built)
+        if isinstance(built, syntax.Constant):
+            hint = "write `name = value`; a variable starts with an upper-case letter"
+            message = "a constant in a head needs the name of its attribute"
+            self.source.report("syntax", message, self.span(value), hint)
+            raise Refused
+        return syntax.HeadArgument(syntax.Name(built.name, built.span), built)
+
+    def measure(self, tree: Node) -> syntax.Measure:
+        """What is computed of each interval."""
+        if tree.data == "length":
+            unit = tree.children[0]
+            return syntax.Measure("length", unit=None if unit is None else self.length(unit), span=self.span(tree))
+        function, *name, events = tree.children
+        variable = None
+        if name:
+            variable = syntax.Variable(plain(name[0]), self.span(name[0]))
+            if not self._is_variable(name[0]):
+                hint = f"write `{function}(Amount, Pay(User, Amount))`"
+                raise self.refuse("syntax", f"`{name[0]}` is not a variable", name[0], hint)
+        atom = self.relation(events)
+        if not isinstance(atom, syntax.Atom):
+            hint = "define the events first: `event big(User) : Pay(User, Amount) ∧ Amount > 100.`"
+            raise self.refuse("syntax", f"`{function}` takes the events of a single name", events, hint)
+        return syntax.Measure(str(function), atom, variable, span=self.span(tree))
+
+    # --- declarations ------------------------------------------------------------------------------------------------
+
+    def declaration(self, sort: str, tree: Node) -> syntax.Declaration:
+        name, *parts = tree.children
+        attributes: list[syntax.Attribute] = []
+        rest = changes = False
+        for part in parts:
+            if part.data == "changes":
+                changes = True
+                if sort != "state":
+                    message = f"`as changes` is for states only, but `{plain(name)}` is declared as {_article(sort)}"
+                    self.source.report("syntax", message, self.span(tree), "declare it with `input state`")
+                continue
+            for column in part.children:
+                if isinstance(column, Token):
+                    rest = True
+                elif column is not None:
+                    attribute, kind = column.children
+                    attributes.append(syntax.Attribute(self.attribute(attribute), self.type(kind) if kind else None))
+        return syntax.Declaration(
+            sort.removesuffix(_SUFFIX), self.phenomenon(name), tuple(attributes), rest, changes, self.span(tree)
+        )
+
+    def type(self, token: Token) -> Type | None:
+        found = TYPE_NAMES.get(str(token))
+        if found is None:
+            hint = did_you_mean(str(token).lower(), ("string", "int", "float", "bool", "timestamp"), "types")
+            self.source.report("syntax", f"`{token}` is not a type", self.span(token), hint)
+        return found
+
+    def ported_input(self, tree: Node) -> syntax.Declaration:
+        """`input_phenomenon(n(_, _), event)`: attributes are named by the variables, or a1, a2..."""
+        name, places, sort = tree.children
+        word = str(sort).removesuffix(_SUFFIX)
+        if word not in (*syntax.SORTS, "fact"):
+            hint = did_you_mean(word, syntax.SORTS, "sorts")
+            self.source.report("syntax", f"`{sort}` is not a sort of phenomenon", self.span(sort), hint)
+            raise Refused
+        attributes = []
+        for i, place in enumerate((c for c in places.children if c is not None) if places is not None else (), 1):
+            text = f"a{i}" if str(place).startswith("_") else plain(place)
+            attributes.append(syntax.Attribute(syntax.Name(text, self.span(place))))
+        return syntax.Declaration(word, self.phenomenon(name), tuple(attributes), span=self.span(tree))
+
+    # --- names -------------------------------------------------------------------------------------------------------
 
     def named(self, token: Token) -> syntax.Name:
         return syntax.Name(plain(token), self.span(token))
@@ -223,3 +343,48 @@ class FormulaBuilder(TypedBuilder):
             self.source.report("unknown-unit", f"`{word}` is not a unit of time", self.span(word), hint)
             raise Refused
         return Duration(amount * UNIT_MICROSECONDS[unit])
+
+
+def _article(sort: str) -> str:
+    return f"an {sort}" if sort == "event" else f"a {sort}"
+
+
+def _with_colon(tree: Node) -> list[Node]:
+    """The children of a definition, with None where `:` stands and a token where `:=` does."""
+    children = list(tree.children)
+    if not isinstance(children[2], Token) or children[2].type != "WALRUS":
+        children.insert(2, None)
+    return children
+
+
+# --- chains of operators, in the statements of Phenesthe's own files (`:=`) -------------------------------------------
+
+
+_SETS = (syntax.Union, syntax.Intersection, syntax.Complement)
+_WORDS: dict[type[Relation], str] = {syntax.Union: "⊔", syntax.Intersection: "⊓", syntax.Complement: "\\"}
+
+
+def is_bare(outer: Relation, inner: Relation) -> bool:
+    """Whether ``inner``, an operand of ``outer`` with an operator between two operands, stands without parentheses."""
+    a, b = getattr(outer, "span", None), getattr(inner, "span", None)
+    if a is None or b is None:
+        return False
+    begins = (a.line, a.column) == (b.line, b.column)
+    return begins or (a.end_line, a.end_column) == (b.end_line, b.end_column)
+
+
+def operator_text(node: Relation) -> str:
+    """The operator of a set operator or a relation, as it is named to the user."""
+    return node.rel if isinstance(node, syntax.Related) else _WORDS[type(node)]
+
+
+def check_chains(body: Relation, source: Text) -> None:
+    """Report two set operators, or two relations, in a row: Phenesthe groups them otherwise than we do."""
+    for outer in body.walk():
+        for inner in outer.parts:
+            sets = isinstance(outer, _SETS) and isinstance(inner, _SETS)
+            relations = isinstance(outer, syntax.Related) and isinstance(inner, syntax.Related)
+            if (sets or relations) and is_bare(outer, inner):
+                message = f"`{operator_text(inner)}` and `{operator_text(outer)}` in a row need parentheses"
+                hint = "write the parentheses: Phenesthe groups such chains to the right, Occurs to the left"
+                source.report("ambiguous-chain", message, getattr(outer, "span", None), hint)

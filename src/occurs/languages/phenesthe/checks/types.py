@@ -1,12 +1,14 @@
-"""Types of values and lengths of time in one definition (phenesthe.md, section 3)."""
+"""Types of values, lengths of time, and computed attributes in one definition (phenesthe.md, section 3)."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from occurs.errors import Span
 from occurs.expr.tree import Expr, Ref
 from occurs.expr.typing import infer
 from occurs.languages.phenesthe import syntax
-from occurs.languages.phenesthe.checks_catalogue import Catalogue
+from occurs.languages.phenesthe.checks.catalogue import Catalogue, Phenomenon
 from occurs.languages.text import Text
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Type, widen
@@ -27,18 +29,16 @@ class Types:
     def check(self) -> None:
         """Report types that do not go together, and enter those of the head."""
         d = self.definition
-        parts = [d.body, *([d.where] if d.where is not None else [])]
-        for part in parts:
-            for node in part.walk():
+        for formula in d.formulas:
+            for node in formula.walk():
                 if isinstance(node, syntax.Atom):
                     self._atom(node)
-        for part in parts:
-            for node in part.walk():
+        for formula in d.formulas:
+            for node in formula.walk():
                 if isinstance(node, syntax.Comparison):
                     integer = None if self.kind is None else not self.kind.timestamp
                     infer(node.condition, self._lookup, self._report, integer_time=integer)
-        variables = {a.name.text: a.value.name for a in d.head if isinstance(a.value, syntax.Variable)}
-        types = {n: self.types[v] for n, v in variables.items() if v in self.types}
+        types = {n.text: self.types[v.name] for n, v in d.variables if v.name in self.types}
         for name, measure in d.measures:
             types[name.text] = self._measured(measure) or Type.NULL
         self.catalogue.retype(d.name.text, types)
@@ -50,7 +50,7 @@ class Types:
             return Type.INT if measure.unit is None else Type.FLOAT
         # a variable that is not in the head is the measure's own
         own = Types(self.definition, self.source, self.catalogue, self.kind)
-        head = {a.value.name for a in self.definition.head if isinstance(a.value, syntax.Variable)}
+        head = {v.name for _, v in self.definition.variables}
         own.types = {v: t for v, t in self.types.items() if v in head}
         own.from_where = dict(self.from_where)
         own._atom(measure.atom)
@@ -128,3 +128,42 @@ def check_duration(duration: Duration, span: Span | None, source: Text, kind: Ti
     elif ticks.denominator != 1:
         hint = f"one tick is 1 {kind.unit}: write a multiple of that"
         source.report("bad-duration", "the duration is not a whole number of ticks", span, hint)
+
+
+# --- measures ---------------------------------------------------------------------------------------------------------
+
+
+def check_measures(definition: syntax.Definition, source: Text, kind: TimeKind | None, windows: bool) -> None:
+    """Report measures of what is no interval, of a variable that the events do not have, and in window mode."""
+    for name, measure in definition.measures:
+        if definition.sort == "event":
+            message = f"`{name}` is computed from an interval, but `{definition.name}` is an event"
+            source.report("sort", message, measure.span, "compute it in the definition of the state")
+        if windows and kind is not None:
+            message = "attributes cannot be computed from intervals in window mode"
+            source.report("unsupported", message, measure.span, "remove the attribute, or run without --window")
+        if measure.unit is not None:
+            check_duration(measure.unit, measure.span, source, kind)
+        if measure.variable is not None and measure.atom is not None:
+            there = {a.value.name for a in measure.atom.arguments if isinstance(a.value, syntax.Variable)}
+            if measure.variable.name not in there:
+                message = f"`{measure.variable.name}` is not bound: `{measure.atom.name}` does not name it"
+                source.report("unbound-variable", message, measure.variable.span, "name it among its arguments")
+
+
+def check_reads(
+    definition: syntax.Definition, source: Text, phenomena: Mapping[str, Phenomenon], measured: Mapping[str, set[str]]
+) -> None:
+    """Report atoms that look at an attribute which another definition computes: it is only reported.
+
+    ``measured``: of definitions, the names of these attributes.
+    """
+    for atom in definition.atoms:
+        for name, value in phenomena[atom.name.text].arguments(atom):
+            if name in measured.get(atom.name.text, ()) and not isinstance(value, syntax.Anything):
+                message = (
+                    f"`{name}` of `{atom.name}` is computed from "
+                    "its intervals: it is reported, but cannot be read"
+                )
+                hint = "write `_` for it; compare a length with `filter(.., at_least(D))`"
+                source.report("unsupported", message, value.span, hint)

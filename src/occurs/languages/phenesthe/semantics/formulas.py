@@ -1,7 +1,7 @@
 """The meaning of one Phenesthe formula in the reference semantics (phenesthe.md sections 4.2 to 4.5).
 
 The meaning of a formula is, per binding of its variables, a set of instants or of intervals; a binding that is not
-there has the empty set.  Formulas are those of :func:`occurs.languages.phenesthe.semantics_scope.scoped`.
+there has the empty set.  Formulas are those of :func:`occurs.languages.phenesthe.semantics.scope.scoped`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from occurs.errors import DefinitionProblem
-from occurs.languages.phenesthe import semantics_intervals as intervals
 from occurs.languages.phenesthe import syntax
-from occurs.languages.phenesthe.semantics_intervals import INFINITY
-from occurs.languages.phenesthe.semantics_scope import (
+from occurs.languages.phenesthe.semantics import intervals
+from occurs.languages.phenesthe.semantics.intervals import INFINITY
+from occurs.languages.phenesthe.semantics.scope import (
     CONDITION,
     EVENT,
     Project,
@@ -25,7 +25,7 @@ from occurs.languages.phenesthe.semantics_scope import (
     unguarded,
     variables,
 )
-from occurs.languages.phenesthe.semantics_values import Binding, Conditions, joined, restricted, same
+from occurs.languages.phenesthe.semantics.values import Binding, Conditions, joined, restricted, same
 from occurs.model.time import Duration, TimeKind
 
 #: per binding its instants or intervals

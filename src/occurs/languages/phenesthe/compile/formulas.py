@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from occurs.errors import DefinitionProblem, Problem
 from occurs.expr.tree import Expr
 from occurs.languages.phenesthe import syntax
-from occurs.languages.phenesthe.checks_phenomenon import FACT, Phenomenon, SortsOf
-from occurs.languages.phenesthe.compile_atoms import Reading, taken
-from occurs.languages.phenesthe.compile_conditions import Conditions, computes, expression, has_facts, parts
-from occurs.languages.phenesthe.compile_net import Building, Formula, Kept
+from occurs.languages.phenesthe.checks.catalogue import FACT, Phenomenon, SortsOf
+from occurs.languages.phenesthe.checks.scope import Project, finite, inverse, sort, unscoped, variables
+from occurs.languages.phenesthe.compile.atoms import Reading, taken
+from occurs.languages.phenesthe.compile.building import Building, Formula, Kept
+from occurs.languages.phenesthe.compile.conditions import Conditions, computes, expression, has_facts, parts
 from occurs.languages.phenesthe.render import render
-from occurs.languages.phenesthe.scope import Project, finite, inverse, sort, unscoped, variables
 from occurs.languages.phenesthe.syntax import Relation
 from occurs.model.time import Duration, TimeKind
 from occurs.operators.lasting.eager import EagerIteration, EagerRange

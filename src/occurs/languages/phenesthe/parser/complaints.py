@@ -10,7 +10,7 @@ from lark.exceptions import UnexpectedInput
 from occurs.errors import Problem
 from occurs.languages.complaints import LOOK_BACK, expected_terminals, found_at
 from occurs.languages.phenesthe import syntax
-from occurs.languages.phenesthe.parser_formula import UNIT_WORDS
+from occurs.languages.phenesthe.parser.tree import UNIT_WORDS
 from occurs.languages.text import Text
 
 #: terminals in the order in which they are listed to the user
