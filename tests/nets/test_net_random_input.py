@@ -16,12 +16,12 @@ import pytest
 
 from occurs.errors import InputProblem, LimitProblem, OccursError, ResourceProblem, UsageProblem
 from occurs.languages.epl.nets import Translation, translate
+from occurs.languages.epl.nets.random_runs import Counted, analysis, student, wilson
 from occurs.languages.epl.parser import parse
 from occurs.model.types import Schema, Type
 from occurs.nets import random_input
 from occurs.nets.random_input import read, stream_of
 from occurs.nets.random_input_draw import draw_of
-from occurs.nets.random_input_runs import Counted, analysis, student, wilson
 
 TOML = """
 rows = 40

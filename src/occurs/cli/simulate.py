@@ -141,8 +141,8 @@ def _counted(
     sink_exits: bool,
 ) -> None:
     """Counts over random streams, as a table."""
+    from occurs.languages.epl.nets.random_runs import analysis
     from occurs.nets.random_input import read
-    from occurs.nets.random_input_runs import analysis
 
     stream = read(file)
     loaded = _nets.load(sources, given, language, first=first, sink_exits=sink_exits, start=stream.start)

@@ -1,13 +1,11 @@
-"""Where a parser stopped, and what could have stood there: what the languages' explanations of it begin with."""
+"""Problems and hints that several languages word alike."""
 
 from __future__ import annotations
 
 import re
 
-from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
-
 from occurs.errors import Place
-from occurs.languages.text import Text
+from occurs.expr.text import Text
 
 #: what to do where events are read and something lasts
 LASTING_HINT = "define an event for its start: `event s_start(V) : start(s(V)).` in a .phen file"
@@ -32,27 +30,3 @@ def not_closed(piece: str, opening: int, source: Text, offset: int) -> tuple[str
     shown = ("" if before is None else before[0]) + piece[opening]
     place = source.span(offset + opening, offset + opening + 1)
     return f"`{shown}` is not closed", (Place(f"`{piece[opening]}` is here", source.file, place),)
-
-
-def expected_terminals(error: UnexpectedInput) -> set[str]:
-    """The terminals that could stand where the parser stopped."""
-    parser = getattr(error, "interactive_parser", None)
-    if parser is not None:
-        return set(parser.accepts())
-    found = getattr(error, "allowed", None) or getattr(error, "expected", None)
-    return set(found or ())
-
-
-def found_at(error: UnexpectedInput, piece: str) -> tuple[int, int, str]:
-    """Start and end in the statement, and how to name what stands there."""
-    if isinstance(error, UnexpectedToken) and error.token.type != "$END":
-        token = error.token
-        start = token.start_pos or 0
-        return start, token.end_pos or start + len(token), f"unexpected `{token}`"
-    if isinstance(error, UnexpectedCharacters):
-        start = error.pos_in_stream or 0
-        match = re.compile(r"\w+|.", re.DOTALL).match(piece, start)
-        text = match.group() if match else ""
-        return start, start + max(1, len(text)), f"unexpected `{text}`"
-    # the caret goes right behind the last thing of the statement
-    return len(piece), len(piece) + 1, "the statement ends too early"

@@ -14,9 +14,9 @@ from lark import Token
 
 from occurs.errors import Span, nearest
 from occurs.expr import tree as core
+from occurs.expr.text import Text
 from occurs.expr.tree import Expr
 from occurs.languages.sizes import Sizes
-from occurs.languages.text import Text
 from occurs.model.time import Duration, exact_number
 from occurs.model.types import Type
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from occurs.errors import Problem
+from occurs.expr.text import Text
 from occurs.languages.language import folder, language, names, suffixes
-from occurs.languages.text import Text
 
 #: blanks and comments of any language
 _BEFORE = re.compile(r"(?:[\s\ufeff]+|(?:#|--|//|%)[^\n]*|/\*.*?\*/)*", re.DOTALL)

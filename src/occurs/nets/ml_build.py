@@ -9,8 +9,8 @@ from typing import Any
 from lark import Tree
 
 from occurs.errors import DefinitionProblem, OccursError, Span, SyntaxProblem, did_you_mean
+from occurs.expr.text import Text
 from occurs.expr.tree import Binary, Call, Literal, Ref, Unary
-from occurs.languages.text import Text
 from occurs.model.types import Type
 from occurs.nets.colours import Real
 from occurs.nets.ml import RESERVED

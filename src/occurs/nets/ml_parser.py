@@ -12,9 +12,8 @@ from lark import Tree
 from lark.exceptions import UnexpectedInput
 
 from occurs.errors import DefinitionProblem, OccursError, SyntaxProblem
-from occurs.languages.complaints import expected_terminals, found_at
-from occurs.languages.grammars import lark_of
-from occurs.languages.text import Text
+from occurs.expr.parsing import expected_terminals, found_at, lark_of
+from occurs.expr.text import Text
 from occurs.nets.colours import Colour, Value
 from occurs.nets.evaluate import evaluate
 from occurs.nets.ml_build import MOST_TOKENS, Builder, Tokens

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from occurs.errors import DefinitionProblem, Span, did_you_mean
 from occurs.expr import tree as core
+from occurs.expr.text import Text
 from occurs.expr.tree import Expr
 from occurs.languages.esql import syntax
 from occurs.languages.esql.build_scope import Argument, Scope
-from occurs.languages.text import Text
 from occurs.model.types import Type
 from occurs.pipes import tree
 from occurs.pipes.functions import FUNCTIONS, OPERATORS

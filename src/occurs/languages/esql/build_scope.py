@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from occurs.errors import Span
+from occurs.expr.text import Text
 from occurs.expr.tree import Expr, Param
 from occurs.languages.esql import syntax
-from occurs.languages.text import Text
 from occurs.pipes import tree
 
 

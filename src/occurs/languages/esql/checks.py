@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from occurs.errors import Problem, Span
+from occurs.expr.text import Text
 from occurs.languages.esql import syntax
 from occurs.languages.esql.build_program import Builder
 from occurs.languages.esql.checks_names import check_files, check_names, event_types
 from occurs.languages.esql.checks_rates import check_rates
-from occurs.languages.text import Text
 from occurs.model.time import TimeKind
 from occurs.model.types import RESERVED_OUTPUT, Schema
 from occurs.pipes import tree

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 
 from occurs.errors import raise_problems
+from occurs.expr.text import Text
 from occurs.expr.tree import Expr
 from occurs.languages.esql.build_function import Functions
 from occurs.languages.esql.build_scope import Scope
 from occurs.languages.esql.parser_expr import Expressions
 from occurs.languages.esql.parser_reader import Backtrack
 from occurs.languages.esql.parser_tokens import tokens_with_end
-from occurs.languages.text import Text
 
 #: more inputs than any function has
 _MANY = 1 << 30

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from occurs.errors import Problem
+from occurs.expr.text import Text
 from occurs.languages.esql import syntax
 from occurs.languages.esql.parser_expr import Expressions
 from occurs.languages.esql.parser_reader import Backtrack
@@ -17,7 +18,6 @@ from occurs.languages.esql.parser_size import Sizes
 from occurs.languages.esql.parser_statement import Statements
 from occurs.languages.esql.parser_tokens import Token, tokens
 from occurs.languages.esql.phrases import PRELUDE, nearest
-from occurs.languages.text import Text
 from occurs.pipes.palettes import phrases as of_palettes
 
 

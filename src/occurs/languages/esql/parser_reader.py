@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from occurs.errors import Problem, Span
+from occurs.expr.text import Text
 from occurs.languages.esql import BEGINS
 from occurs.languages.esql.parser_tokens import Token
-from occurs.languages.text import Text
 
 #: how deep pipes may nest, and how many operands may stand in a row: reading them back takes a few calls a level
 DEEPEST = 100

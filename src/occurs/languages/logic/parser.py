@@ -11,13 +11,13 @@ import re
 from lark.exceptions import UnexpectedInput
 
 from occurs.errors import Problem
+from occurs.expr.parsing import lark_of
+from occurs.expr.text import Text
 from occurs.languages.expressions import Refused
-from occurs.languages.grammars import lark_of
 from occurs.languages.logic import syntax
 from occurs.languages.logic.parser_build import Builder
 from occurs.languages.logic.parser_pieces import pieces, without_comments
 from occurs.languages.logic.parser_words import explain
-from occurs.languages.text import Text
 
 
 def parse(text: str, file: str | None = None, *, past: bool | None = None) -> tuple[syntax.File, list[Problem]]:

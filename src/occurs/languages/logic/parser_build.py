@@ -6,10 +6,10 @@ from lark import Token
 
 from occurs.errors import did_you_mean
 from occurs.expr import tree as core
+from occurs.expr.text import Text
 from occurs.languages.expressions import Node, Refused, joined
 from occurs.languages.logic import syntax
 from occurs.languages.logic.parser_formula import FormulaBuilder
-from occurs.languages.text import Text
 from occurs.model.time import Duration
 from occurs.model.types import TYPE_NAMES, Type
 

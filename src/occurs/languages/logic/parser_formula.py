@@ -8,12 +8,12 @@ from typing import Any
 from lark import Token
 
 from occurs.expr import tree as core
+from occurs.expr.text import Text
 from occurs.expr.tree import Expr
 from occurs.languages.expressions import ExpressionBuilder, Node, joined
 from occurs.languages.logic import syntax
 from occurs.languages.logic.parser_words import EXAMPLES, OTHER_UNITS, UNIT_WORDS, unit_problem
 from occurs.languages.logic.syntax import Formula
-from occurs.languages.text import Text
 from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration
 from occurs.model.types import Type
 

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from occurs.expr.text import Text
 from occurs.languages.logic.parser_words import RESERVED
-from occurs.languages.text import Text
 
 #: what stands in the place of every character of a SELECT
 COVER = "\0"

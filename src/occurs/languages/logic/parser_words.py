@@ -8,8 +8,9 @@ import re
 from lark.exceptions import UnexpectedInput
 
 from occurs.errors import Place, Problem
-from occurs.languages.complaints import LOOK_BACK, expected_terminals, found_at, not_closed, unclosed
-from occurs.languages.text import Text
+from occurs.expr.parsing import expected_terminals, found_at
+from occurs.expr.text import Text
+from occurs.languages.complaints import LOOK_BACK, not_closed, unclosed
 
 _WORDS_OF_FORMULAS = (
     "and or not implies until since release weak unless nexttime next lasttime last eventually always previously once "

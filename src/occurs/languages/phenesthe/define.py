@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from occurs.errors import Problem
+from occurs.expr.text import Text
 from occurs.languages.language import Given, Known, Slot, Texts
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks import Analysis, ResolvedDefinition, analyse
@@ -17,7 +18,6 @@ from occurs.languages.phenesthe.checks.catalogue import FACT, Phenomenon
 from occurs.languages.phenesthe.compile import compile_all
 from occurs.languages.phenesthe.parser import parse
 from occurs.languages.phenesthe.semantics import Row, evaluate
-from occurs.languages.text import Text
 from occurs.model.history import History
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, arrow_type

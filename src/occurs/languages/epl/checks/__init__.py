@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from occurs.errors import Place, Problem, Span, did_you_mean
+from occurs.expr.text import Text
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.analysis import Analysis, Atom, Output, ResolvedQuery, Struct, Wait, is_name, title
 from occurs.languages.epl.checks.bounds import Bounds
@@ -15,7 +16,6 @@ from occurs.languages.epl.checks.notices import warn
 from occurs.languages.epl.checks.query import Patterns, Select
 from occurs.languages.epl.checks.retention import retention
 from occurs.languages.epl.render import render
-from occurs.languages.text import Text
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.plan.graph import cyclic

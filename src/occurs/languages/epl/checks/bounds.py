@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 
 from occurs.errors import Span
+from occurs.expr.text import Text
 from occurs.languages.epl import syntax
-from occurs.languages.text import Text
 from occurs.model.time import Duration, TimeKind
 
 #: the fields of timer:at with the numbers that they may have

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from occurs.errors import Place, Span, did_you_mean
+from occurs.expr.text import Text
 from occurs.languages.complaints import LASTING_HINT
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.analysis import Output, ResolvedQuery
-from occurs.languages.text import Text
 from occurs.model.types import RESERVED_INPUT, Schema, Type, widen
 
 

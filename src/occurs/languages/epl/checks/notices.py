@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from occurs.errors import Place
+from occurs.expr.text import Text
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.analysis import Atom, ResolvedQuery
 from occurs.languages.epl.checks.retention import retention
 from occurs.languages.epl.checks.types import joined
-from occurs.languages.text import Text
 
 
 def warn(query: ResolvedQuery, source: Text) -> None:

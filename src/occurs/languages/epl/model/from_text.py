@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from occurs.errors import Span, raise_problems
+from occurs.expr.text import Text
 from occurs.expr.tree import Binary, Expr, Ref, Unary
 from occurs.expr.typing import span_of
 from occurs.languages.epl import syntax
@@ -18,7 +19,6 @@ from occurs.languages.epl.model.values import duration_attributes, schedule_attr
 from occurs.languages.epl.parser import parse
 from occurs.languages.epl.parser.tree import chained
 from occurs.languages.epl.render import cron_text
-from occurs.languages.text import Text
 from occurs.model.types import Type
 
 _COMPARISONS = {op: kind for kind, op in COMPARISONS.items()}

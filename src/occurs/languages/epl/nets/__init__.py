@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from occurs.errors import DefinitionProblem, InputProblem, Problem, raise_problems
+from occurs.expr.text import Text
 from occurs.expr.tree import Ref
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks import Analysis, ResolvedQuery, analyse
@@ -22,7 +23,6 @@ from occurs.languages.epl.nets.core import Core, Firing, common, input_flow
 from occurs.languages.epl.nets.extended import Clocks, Extended
 from occurs.languages.epl.nets.terms import Unsupported
 from occurs.languages.epl.nets.types import Types, types_of
-from occurs.languages.text import Text
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from occurs.errors import Problem, Span
+from occurs.expr.text import Text
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks import ResolvedQuery
 from occurs.languages.epl.nets.terms import Unsupported
-from occurs.languages.text import Text
 
 #: more alternatives of what a match has are not told apart
 MOST_ALTERNATIVES = 64

@@ -8,10 +8,11 @@ import re
 from lark.exceptions import UnexpectedInput
 
 from occurs.errors import Place, Problem
-from occurs.languages.complaints import LOOK_BACK, expected_terminals, found_at, not_closed, unclosed
+from occurs.expr.parsing import expected_terminals, found_at
+from occurs.expr.text import Text
+from occurs.languages.complaints import LOOK_BACK, not_closed, unclosed
 from occurs.languages.epl.parser.tree import unit_problem
 from occurs.languages.epl.words import OTHER_UNITS, RESERVED, UNFIXED, UNITS
-from occurs.languages.text import Text
 
 #: terminals in the order in which they are listed to the user
 _WORDS = {

@@ -6,13 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from occurs.errors import Problem
+from occurs.expr.text import Text
 from occurs.languages.language import MAX_FORMULA
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.catalogue import Catalogue
 from occurs.languages.logic.checks.nodes import Analysis, ResolvedTrigger
 from occurs.languages.logic.checks.program import Stated, in_order, insert, warn_inputs
 from occurs.languages.logic.checks.trigger import Resolver
-from occurs.languages.text import Text
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 

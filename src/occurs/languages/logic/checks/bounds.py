@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from occurs.errors import Place
+from occurs.expr.text import Text
 from occurs.expr.tree import Binary, DurationLiteral, Expr, Literal, Unary
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.formula import operator
 from occurs.languages.logic.checks.nodes import Global, Time
 from occurs.languages.logic.render import render
 from occurs.languages.logic.syntax import Formula
-from occurs.languages.text import Text
 
 #: bounds that end
 _ENDING = ("<=", "<", "=", "in")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from occurs.errors import Place
+from occurs.expr.text import Text
 from occurs.languages.complaints import LASTING_HINT
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.nodes import Rows
 from occurs.languages.logic.checks.sql import Database, Select, identifiers
-from occurs.languages.text import Text
 from occurs.model.types import RESERVED_INPUT, Schema, Type, widen
 
 #: the type of rows that are states though nothing is declared

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from occurs.errors import Span
+from occurs.expr.text import Text
 from occurs.languages.logic import syntax
-from occurs.languages.text import Text
 from occurs.model.time import Duration, TimeKind
 
 #: that may be added to a time in int64

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from occurs.errors import Place, Span, did_you_mean
+from occurs.expr.text import Text
 from occurs.expr.tree import Expr, Ref
 from occurs.expr.typing import comparable
 from occurs.languages.logic import syntax
@@ -17,7 +18,6 @@ from occurs.languages.logic.checks.terms import Terms
 from occurs.languages.logic.render import render
 from occurs.languages.logic.semantics.text import sources
 from occurs.languages.logic.syntax import Formula
-from occurs.languages.text import Text
 from occurs.model.types import Type
 
 _NUMBERS = ("sum", "avg")

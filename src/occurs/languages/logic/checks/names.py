@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from occurs.errors import Place, Span, did_you_mean
+from occurs.expr.text import Text
 from occurs.expr.tree import Expr, Literal
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.catalogue import Catalogue, or_declare
 from occurs.languages.logic.checks.nodes import Global, Rows, Sort
 from occurs.languages.logic.render import render
-from occurs.languages.text import Text
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 

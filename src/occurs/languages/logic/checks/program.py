@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from occurs.errors import Place
+from occurs.expr.text import Text
 from occurs.expr.tree import Expr, Ref
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.catalogue import Catalogue
 from occurs.languages.logic.checks.nodes import ResolvedTrigger
-from occurs.languages.text import Text
 from occurs.model.types import Schema, Type, widen
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from occurs.errors import Place, did_you_mean
+from occurs.expr.text import Text
 from occurs.expr.tree import Expr, Literal
 from occurs.languages.complaints import LASTING_HINT
 from occurs.languages.logic import syntax
@@ -27,7 +28,6 @@ from occurs.languages.logic.checks.nodes import (
 )
 from occurs.languages.logic.checks.sql import parameters, parts
 from occurs.languages.logic.render import render
-from occurs.languages.text import Text
 from occurs.model.time import TimeKind
 from occurs.model.types import RESERVED_OUTPUT, Schema, Type
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from occurs.errors import Place, Problem
+from occurs.expr.text import Text
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks.catalogue import Catalogue, Phenomenon
 from occurs.languages.phenesthe.checks.scope import Scopes, check_head, notices, whole
 from occurs.languages.phenesthe.checks.sorts import Sorts
 from occurs.languages.phenesthe.checks.types import Types, check_durations, check_measures, check_reads
 from occurs.languages.phenesthe.render import render
-from occurs.languages.text import Text
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.plan.graph import cyclic

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from occurs.errors import Place, did_you_mean, nearest
+from occurs.expr.text import Text
 from occurs.languages.phenesthe import syntax
-from occurs.languages.text import Text
 from occurs.model.types import RESERVED_INPUT, RESERVED_OUTPUT, Schema, Type, widen
 
 

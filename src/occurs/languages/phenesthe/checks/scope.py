@@ -11,13 +11,13 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from occurs.errors import Span
+from occurs.expr.text import Text
 from occurs.expr.tree import Ref
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks.catalogue import FACT
 from occurs.languages.phenesthe.parser.tree import is_bare, operator_text
 from occurs.languages.phenesthe.render import render
 from occurs.languages.phenesthe.syntax import Relation
-from occurs.languages.text import Text
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from occurs.errors import did_you_mean
+from occurs.expr.text import Text
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks.catalogue import FACT, Catalogue, Phenomenon, article, count
 from occurs.languages.phenesthe.checks.scope import place
 from occurs.languages.phenesthe.functions import FUNCTIONS
 from occurs.languages.phenesthe.syntax import Relation
-from occurs.languages.text import Text
 
 E, S, D, C = "event", "state", "dynamic", FACT
 _LASTING, _ANY = (S, D), (E, S, D)

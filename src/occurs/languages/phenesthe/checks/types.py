@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from occurs.errors import Span
+from occurs.expr.text import Text
 from occurs.expr.tree import Expr, Ref
 from occurs.expr.typing import infer
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks.catalogue import Catalogue, Phenomenon
-from occurs.languages.text import Text
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Type, widen
 

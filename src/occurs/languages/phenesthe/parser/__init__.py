@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from lark.exceptions import UnexpectedInput
 
 from occurs.errors import Problem
+from occurs.expr.parsing import lark_of
+from occurs.expr.text import Text
 from occurs.languages.expressions import Refused
-from occurs.languages.grammars import lark_of
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.parser.complaints import explain
 from occurs.languages.phenesthe.parser.tree import Builder
-from occurs.languages.text import Text
 
 
 def parse(text: str, file: str | None = None) -> tuple[syntax.File, list[Problem]]:

@@ -8,10 +8,11 @@ import re
 from lark.exceptions import UnexpectedInput
 
 from occurs.errors import Problem
-from occurs.languages.complaints import LOOK_BACK, expected_terminals, found_at
+from occurs.expr.parsing import expected_terminals, found_at
+from occurs.expr.text import Text
+from occurs.languages.complaints import LOOK_BACK
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.parser.tree import UNIT_WORDS
-from occurs.languages.text import Text
 
 #: terminals in the order in which they are listed to the user
 _WORDS = {

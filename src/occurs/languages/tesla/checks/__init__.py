@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from occurs.errors import Place, Problem
+from occurs.expr.text import Text
 from occurs.expr.tree import Binary, Expr, Param, Ref
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks.catalogue import TIMER, Catalogue
@@ -14,7 +15,6 @@ from occurs.languages.tesla.checks.names import RuleChecks, check_type
 from occurs.languages.tesla.checks.plain import Normaliser, bindings, check_timer, map_rule, strip
 from occurs.languages.tesla.checks.types import RuleTypes, types_read
 from occurs.languages.tesla.render import render
-from occurs.languages.text import Text
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 

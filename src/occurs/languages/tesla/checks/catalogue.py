@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from occurs.errors import Place, Span
+from occurs.expr.text import Text
 from occurs.languages.tesla import syntax
-from occurs.languages.text import Text
 from occurs.model.types import RESERVED_INPUT, RESERVED_OUTPUT, Schema, Type, arrow_type, widen
 
 TIMER = "Timer"

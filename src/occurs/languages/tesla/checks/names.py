@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from occurs.errors import Place, Span, did_you_mean, nearest
+from occurs.expr.text import Text
 from occurs.expr.tree import Expr, Param, Ref
 from occurs.languages.complaints import LASTING_HINT
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks.catalogue import TIMER, Catalogue
 from occurs.languages.tesla.checks.plain import bindings
-from occurs.languages.text import Text
 from occurs.model.types import RESERVED_INPUT
 
 

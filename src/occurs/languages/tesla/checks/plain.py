@@ -7,11 +7,11 @@ from dataclasses import replace
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from occurs.errors import did_you_mean
+from occurs.expr.text import Text
 from occurs.expr.tree import COMPARISONS, Annotated, Binary, Expr, Literal, Param, Ref, conjuncts, rewrite
 from occurs.languages.expressions import within_record
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks.catalogue import TIMER, Catalogue
-from occurs.languages.text import Text
 from occurs.model.types import Type
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from occurs.errors import Span
+from occurs.expr.text import Text
 from occurs.expr.tree import DurationLiteral, Expr, Param, Ref
 from occurs.expr.typing import infer, span_of
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks.catalogue import TIMER, Catalogue, Known
 from occurs.languages.tesla.checks.plain import FIELDS, bindings
 from occurs.languages.tesla.functions import FUNCTIONS, LISTS
-from occurs.languages.text import Text
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Type, widen
 

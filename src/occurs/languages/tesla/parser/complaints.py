@@ -8,10 +8,11 @@ import re
 from lark.exceptions import UnexpectedInput
 
 from occurs.errors import Place, Problem, did_you_mean
-from occurs.languages.complaints import LOOK_BACK, expected_terminals, found_at, not_closed, unclosed
+from occurs.expr.parsing import expected_terminals, found_at
+from occurs.expr.text import Text
+from occurs.languages.complaints import LOOK_BACK, not_closed, unclosed
 from occurs.languages.tesla.functions import AGGREGATES
 from occurs.languages.tesla.parser.absence import BEGIN_LAST, rewritten
-from occurs.languages.text import Text
 from occurs.model.types import TYPE_NAMES
 
 #: terminals in the order in which they are listed to the user

@@ -1,6 +1,6 @@
 """Quantitative analysis: many runs of a net over random input, and how much of each type it derives.
 
-(epl-and-nets.md, section 4B, Simulation; the streams: :mod:`random_input`.)
+(epl-and-nets.md, section 4B, Simulation; the streams: :mod:`occurs.nets.random_input`.)
 """
 
 from __future__ import annotations
