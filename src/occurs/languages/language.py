@@ -80,14 +80,19 @@ class Texts(Generic[File]):
         parsed = [parse(text, name) for text, name, _ in texts]
         return cls(tuple(file for file, _ in parsed), tuple(p for _, found in parsed for p in found))
 
+    def places(self, of: type) -> list[tuple[int, int]]:
+        """The number of the text, and of the statement in it, of every statement of a kind."""
+        files = enumerate(cast(Any, f).statements for f in self.files)
+        return [(i, j) for i, statements in files for j, s in enumerate(statements) if isinstance(s, of)]
+
 
 class Part(Protocol):
     """The texts of one language, checked.  Where ``problems`` has errors only the schemas are to be looked at.
 
     ``declared``: types of the input, as its rows must be.  ``defined``: types that definitions make.  ``schemas``: all
-    types that are known.  ``reads``: types that definitions read, or that are asked for.  ``facts``: tables without
-    time that definitions read.  ``owned``: types of which the input must have no rows.  ``assigned``: names of numeric
-    types.  ``nodes``: the definitions in the order of the text, ``at``: (number of the text, of the statement) of each.
+    types that are known.  ``reads``: types that definitions read, or that are asked for.  ``nodes``: the definitions in
+    the order of the text, ``at``: (number of the text, of the statement) of each.  A language that derives its class
+    from this one says the rest only where it differs.
     """
 
     @property
@@ -106,32 +111,44 @@ class Part(Protocol):
     def reads(self) -> frozenset[str]: ...
 
     @property
-    def facts(self) -> Mapping[str, Schema]: ...
+    def facts(self) -> Mapping[str, Schema]:
+        """Tables without time that definitions read."""
+        return {}
 
     @property
-    def owned(self) -> frozenset[str]: ...
+    def owned(self) -> frozenset[str]:
+        """Types of which the input must have no rows."""
+        return frozenset()
 
     @property
-    def assigned(self) -> Mapping[int, str]: ...
+    def assigned(self) -> Mapping[int, str]:
+        """Names of numeric types."""
+        return {}
 
     @property
     def hosts(self) -> frozenset[str]:
         """Where its definitions run: ``local``, ``spark``."""
+        return frozenset({"local", "spark"})
 
     @property
     def windows(self) -> bool:
         """Do its definitions run in window mode?"""
+        return False
 
     @property
     def looks_ahead(self) -> bool:
         """Are there definitions of which it may be known that they find nothing more?"""
+        return False
 
     @property
     def reads_all(self) -> bool:
         """Do its definitions want the rows of all types, whatever they are?"""
+        return False
 
     @property
-    def subscribed(self) -> Sequence[Subscribed]: ...
+    def subscribed(self) -> Sequence[Subscribed]:
+        """The types that are asked for, with the conditions on their rows."""
+        return ()
 
     @property
     def nodes(self) -> Sequence[Node]: ...
@@ -145,6 +162,7 @@ class Part(Protocol):
     def timeouts(self, definitions: Sequence[Definition], first: int) -> list[SequenceDefinition]:
         """What gives the partial matches that guards of the compiled ``definitions`` end; its places are ``first`` and
         those behind it."""
+        return []
 
     def reference(self, chosen: Sequence[int], history: History, facts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         """What the reference semantics derives with the definitions ``chosen`` (numbers in ``nodes``): per type
@@ -154,6 +172,7 @@ class Part(Protocol):
     def asked(self, history: History) -> dict[str, pa.Table] | None:
         """The rows of a history, derived ones included, that are asked for, by the reference semantics; None if
         nothing is asked for: then all derived rows are."""
+        return None
 
 
 class Language(Protocol):

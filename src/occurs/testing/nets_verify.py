@@ -8,11 +8,11 @@ from typing import Any
 
 from occurs.errors import DefinitionProblem, InputProblem, LimitProblem, OccursError
 from occurs.found import LocalDetections
-from occurs.languages.epl.define import Epl, occurrences
+from occurs.languages.epl.define import Epl
 from occurs.languages.epl.nets import Translation, translate
 from occurs.languages.epl.semantics import evaluate
 from occurs.model.history import History, InputOptions
-from occurs.model.occurrence import Occurrence
+from occurs.model.occurrence import Occurrence, occurrences
 from occurs.model.time import TimeKind
 from occurs.nets.transform import steps_encoded
 from occurs.program import Program, run_history

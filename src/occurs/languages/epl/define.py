@@ -15,16 +15,15 @@ from occurs.languages.epl.checks import Analysis, ResolvedQuery, analyse, retent
 from occurs.languages.epl.compile import choices, compile_query, looks_at_one, with_guards
 from occurs.languages.epl.parser import parse
 from occurs.languages.epl.semantics import evaluate
-from occurs.languages.language import Given, Known, Slot, Texts
+from occurs.languages.language import Given, Known, Part, Slot, Texts
 from occurs.model.history import History
-from occurs.model.occurrence import Occurrence
+from occurs.model.occurrence import Occurrence, occurrences
 from occurs.model.time import TimeKind, duration
 from occurs.model.types import Schema, Type
 from occurs.operators.sequences.tree import record_of
 from occurs.plan.definition import Definition
 from occurs.plan.graph import Node
 from occurs.plan.sequences import SequenceDefinition
-from occurs.plan.stage import Subscribed
 
 __all__ = ["Epl", "check", "read"]
 
@@ -43,8 +42,8 @@ def check(texts: Texts[syntax.File], known: Known) -> Epl:
 
 
 @dataclass(frozen=True)
-class Epl:
-    """The EPL part of a program: a :class:`occurs.languages.language.Part`.  ``zone``: of calendars."""
+class Epl(Part):
+    """The EPL part of a program.  ``zone``: of calendars."""
 
     texts: Texts[syntax.File]
     analysis: Analysis
@@ -61,12 +60,7 @@ class Epl:
 
     @cached_property
     def at(self) -> list[tuple[int, int]]:
-        return [
-            (i, j)
-            for i, file in enumerate(self.texts.files)
-            for j, s in enumerate(file.statements)
-            if isinstance(s, syntax.Query)
-        ]
+        return self.texts.places(syntax.Query)
 
     @property
     def declared(self) -> dict[str, Schema]:
@@ -86,38 +80,6 @@ class Epl:
     @cached_property
     def reads(self) -> frozenset[str]:
         return frozenset(t for q in self.queries for t in q.reads)
-
-    @property
-    def facts(self) -> Mapping[str, Schema]:
-        return {}
-
-    @property
-    def owned(self) -> frozenset[str]:
-        return frozenset()
-
-    @property
-    def assigned(self) -> Mapping[int, str]:
-        return {}
-
-    @property
-    def hosts(self) -> frozenset[str]:
-        return frozenset({"local", "spark"})
-
-    @property
-    def looks_ahead(self) -> bool:
-        return False
-
-    @property
-    def reads_all(self) -> bool:
-        return False
-
-    @property
-    def windows(self) -> bool:
-        return False
-
-    @property
-    def subscribed(self) -> Sequence[Subscribed]:
-        return ()
 
     @cached_property
     def nodes(self) -> list[Node]:
@@ -160,7 +122,7 @@ class Epl:
         return with_guards(self.queries, mine, self.schemas, first)
 
     def reference(self, chosen: Sequence[int], history: History, facts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
-        """What the reference semantics derives: see :class:`occurs.languages.language.Part`.
+        """What the reference semantics derives.
 
         Events that queries of this language made before have places within their instants that rows cannot say: so
         those queries run once more.
@@ -180,10 +142,6 @@ class Epl:
             numbers = {mine.index(i) + 1 for i in chosen if self.queries[i].name == name}
             out[name] = _table(self.defined[name], [e for e in found if e.label[0] in numbers])
         return out
-
-    def asked(self, history: History) -> dict[str, pa.Table] | None:
-        """Nothing in particular."""
-        return None
 
 
 def _schema(q: ResolvedQuery) -> Schema:
@@ -230,21 +188,6 @@ def _given(history: History) -> list[Occurrence]:
     for e in (e for m in others for e in occurrences({m.type: m.table})):
         last += 1
         out.append(replace(e, sequence=last))
-    return out
-
-
-def occurrences(tables: Mapping[str, pa.Table]) -> list[Occurrence]:
-    """Rows as the reference takes them; timestamps are int microseconds."""
-    out = []
-    for t, table in tables.items():
-        columns = {}
-        for name in table.column_names:
-            column = table.column(name)
-            columns[name] = (column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column).to_pylist()
-        names = [n for n in columns if n not in ("time", "sequence", "label", "end")]
-        for i, time in enumerate(columns["time"]):
-            sequence = columns["sequence"][i] if "sequence" in columns else None
-            out.append(Occurrence(t, time, {n: columns[n][i] for n in names}, sequence))
     return out
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from occurs.errors import Problem
 from occurs.expr.text import Text
-from occurs.languages.language import Given, Known, Slot, Texts
+from occurs.languages.language import Given, Known, Part, Slot, Texts
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks import Analysis, ResolvedDefinition, analyse
 from occurs.languages.phenesthe.checks.catalogue import FACT, Phenomenon
@@ -19,12 +19,11 @@ from occurs.languages.phenesthe.compile import compile_all
 from occurs.languages.phenesthe.parser import parse
 from occurs.languages.phenesthe.semantics import Row, evaluate
 from occurs.model.history import History
+from occurs.model.occurrence import attributes_of, columns_of
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, arrow_type
 from occurs.plan.definition import Definition, NetDefinition
 from occurs.plan.graph import Node
-from occurs.plan.sequences import SequenceDefinition
-from occurs.plan.stage import Subscribed
 
 __all__ = ["Phenesthe", "check", "read"]
 
@@ -54,8 +53,8 @@ def check(texts: Texts[syntax.File], known: Known) -> Phenesthe:
 
 
 @dataclass(frozen=True)
-class Phenesthe:
-    """The Phenesthe part of a program: a :class:`occurs.languages.language.Part`.  ``window``: its length in
+class Phenesthe(Part):
+    """The Phenesthe part of a program.  ``window``: its length in
     ticks, in window mode."""
 
     texts: Texts[syntax.File]
@@ -126,32 +125,12 @@ class Phenesthe:
         }
 
     @property
-    def hosts(self) -> frozenset[str]:
-        return frozenset({"local", "spark"})
-
-    @property
-    def looks_ahead(self) -> bool:
-        return False
-
-    @property
-    def reads_all(self) -> bool:
-        return False
-
-    @property
     def windows(self) -> bool:
         return True
 
     @property
     def owned(self) -> frozenset[str]:
         return frozenset(self.defined)
-
-    @property
-    def assigned(self) -> Mapping[int, str]:
-        return {}
-
-    @property
-    def subscribed(self) -> Sequence[Subscribed]:
-        return ()
 
     @cached_property
     def nodes(self) -> list[Node]:
@@ -183,12 +162,8 @@ class Phenesthe:
             )
         return out
 
-    def timeouts(self, definitions: Sequence[Definition], first: int) -> list[SequenceDefinition]:
-        """There are no guards."""
-        return []
-
     def reference(self, chosen: Sequence[int], history: History, facts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
-        """What the reference semantics derives: see :class:`occurs.languages.language.Part`."""
+        """What the reference semantics derives."""
         mine = [self._definitions[i][1] for i in chosen]
         defined = {d.name for d in mine}
         others = {t for d in mine for t in d.reads if self._is_type(t)} - defined
@@ -202,10 +177,6 @@ class Phenesthe:
         found = evaluate(statements, rows, kind=history.kind, facts=outside, start=start, until=until)
         return {d.name: _table(self.defined[d.name], found[d.name]) for d in mine}
 
-    def asked(self, history: History) -> dict[str, pa.Table] | None:
-        """Nothing in particular."""
-        return None
-
     def _input(self, type: str) -> syntax.Declaration:
         """A type as input of the reference semantics, whoever defines it."""
         known = self._phenomena[type]
@@ -215,14 +186,11 @@ class Phenesthe:
 
 def _rows(type: str, table: pa.Table) -> list[Row]:
     """The rows of a history; timestamps are int microseconds."""
-    plain = {}
-    for name in table.column_names:
-        column = table.column(name)
-        plain[name] = (column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column).to_pylist()
-    names = [n for n in plain if n not in ("time", "sequence", "label", "end")]
-    ends = plain.get("end", [None] * len(table))
+    columns = columns_of(table)
+    ends = columns.get("end", [None] * len(table))
     return [
-        Row(type, time, {n: plain[n][i] for n in names}, ends[i]) for i, time in enumerate(plain["time"])
+        Row(type, time, attributes, end)
+        for time, attributes, end in zip(columns["time"], attributes_of(columns), ends, strict=True)
     ]
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from occurs.errors import Problem
 from occurs.expr.tree import Binary, Literal, Ref
-from occurs.languages.language import Given, Known, Slot, Texts
+from occurs.languages.language import Given, Known, Part, Slot, Texts
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks import Analysis, ResolvedRule, analyse
 from occurs.languages.tesla.checks.catalogue import TIMER
@@ -20,15 +20,14 @@ from occurs.languages.tesla.compile import compile_rule
 from occurs.languages.tesla.parser import parse
 from occurs.languages.tesla.semantics import derive, evaluate
 from occurs.model.history import History
-from occurs.model.occurrence import Occurrence
+from occurs.model.occurrence import Occurrence, occurrences
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.plan.definition import Definition, PatternDefinition
 from occurs.plan.graph import Node
-from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Subscribed
 
-__all__ = ["Tesla", "check", "occurrences", "read"]
+__all__ = ["Tesla", "check", "read"]
 
 
 def read(texts: Sequence[Given]) -> Texts[syntax.File]:
@@ -39,16 +38,15 @@ def read(texts: Sequence[Given]) -> Texts[syntax.File]:
 def check(texts: Texts[syntax.File], known: Known) -> Tesla:
     """Check parsed files against what is known."""
     analysis = analyse(texts.files, inputs=known.inputs, foreign=known.foreign, kind=known.kind)
-    at = [(i, j) for i, f in enumerate(texts.files) for j, t in enumerate(f.statements) if isinstance(t, syntax.Rule)]
-    return Tesla(analysis, tuple(at)).in_zone(known.zone)
+    return Tesla(texts, analysis).in_zone(known.zone)
 
 
 @dataclass(frozen=True)
-class Tesla:
-    """The TESLA part of a program: a :class:`occurs.languages.language.Part`."""
+class Tesla(Part):
+    """The TESLA part of a program."""
 
+    texts: Texts[syntax.File]
     analysis: Analysis
-    at: tuple[tuple[int, int], ...]
 
     def in_zone(self, zone: str) -> Tesla:
         """The timers that name no ``TZ`` of their own in this time zone; identities stay as they are."""
@@ -71,6 +69,10 @@ class Tesla:
     def problems(self) -> list[Problem]:
         return self.analysis.problems
 
+    @cached_property
+    def at(self) -> list[tuple[int, int]]:
+        return self.texts.places(syntax.Rule)
+
     @property
     def schemas(self) -> dict[str, Schema]:
         return self.analysis.schemas
@@ -88,30 +90,6 @@ class Tesla:
     def reads(self) -> frozenset[str]:
         out = {s.type.text for s in self.analysis.subscriptions}
         return frozenset(out.union(*(types_read(r.rule) for r in self.analysis.rules)) - {TIMER})
-
-    @property
-    def facts(self) -> Mapping[str, Schema]:
-        return {}
-
-    @property
-    def hosts(self) -> frozenset[str]:
-        return frozenset({"local", "spark"})
-
-    @property
-    def looks_ahead(self) -> bool:
-        return False
-
-    @property
-    def reads_all(self) -> bool:
-        return False
-
-    @property
-    def windows(self) -> bool:
-        return False
-
-    @property
-    def owned(self) -> frozenset[str]:
-        return frozenset()
 
     @property
     def assigned(self) -> Mapping[int, str]:
@@ -142,25 +120,21 @@ class Tesla:
             out.append(PatternDefinition(c.reads, c.positional, c.columns, c.pattern, c.looks_back, c.timer))
         return out
 
-    def timeouts(self, definitions: Sequence[Definition], first: int) -> list[SequenceDefinition]:
-        """There are no guards."""
-        return []
-
     def reference(self, chosen: Sequence[int], history: History, facts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
-        """What the reference semantics derives: see :class:`occurs.languages.language.Part`."""
+        """What the reference semantics derives."""
         start, until = history.clock if history.clock is not None else (None, None)
         rules = [self.analysis.rules[i].rule for i in chosen]
         schemas = {**history.schemas, **self.analysis.schemas}
-        found = derive(rules, schemas, occurrences(history), kind=history.kind, start=start, until=until)
+        found = derive(rules, schemas, occurrences(history.tables), kind=history.kind, start=start, until=until)
         return _tables(found, [r.type.text for r in rules], schemas)
 
     def asked(self, history: History) -> dict[str, pa.Table] | None:
-        """The rows that subscriptions ask for: see :class:`occurs.languages.language.Part`."""
+        """The rows that subscriptions ask for."""
         subscriptions = self.analysis.subscriptions
         if not subscriptions:
             return None
         schemas = {**history.schemas, **self.analysis.schemas}
-        found = evaluate([], schemas, occurrences(history), kind=history.kind, subscriptions=subscriptions)
+        found = evaluate([], schemas, occurrences(history.tables), kind=history.kind, subscriptions=subscriptions)
         return _tables(found, [s.type.text for s in subscriptions], schemas)
 
 
@@ -171,20 +145,4 @@ def _tables(found: Sequence[Occurrence], types: Sequence[str], schemas: Mapping[
         schema = schemas.get(t, Schema())
         fields = [(n, schema.arrow_of(n, of)) for n, of in schema]
         out[t] = pa.Table.from_pylist(rows, pa.schema([("time", pa.int64()), *fields]))
-    return out
-
-
-def occurrences(history: History) -> list[Occurrence]:
-    """The rows of a history as the reference takes them; timestamps are int microseconds."""
-    out = []
-    for t, table in history.tables.items():
-        columns = {}
-        for name in table.column_names:
-            column = table.column(name)
-            columns[name] = (column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column).to_pylist()
-        special = ("time", "sequence", "label", "end")
-        names = [n for n in columns if n not in special]
-        for i, time in enumerate(columns["time"]):
-            sequence = columns["sequence"][i] if "sequence" in columns else None
-            out.append(Occurrence(t, time, {n: columns[n][i] for n in names}, sequence))
     return out
