@@ -12,13 +12,7 @@ import pytest
 
 from occurs.errors import InputProblem
 from occurs.expr import tree
-from occurs.languages.reference_functions import FUNCTIONS
-from occurs.languages.tesla import functions, syntax
-from occurs.languages.tesla.checks import Analysis, analyse
-from occurs.languages.tesla.parser import parse
-from occurs.languages.tesla.semantics import derive, evaluate
-from occurs.languages.tesla.semantics.expressions import (
-    ALIKE,
+from occurs.languages.reference_expressions import (
     OVERFLOW,
     Undecided,
     both,
@@ -27,6 +21,11 @@ from occurs.languages.tesla.semantics.expressions import (
     remainder,
     strict,
 )
+from occurs.languages.reference_functions import ALIKE, FUNCTIONS
+from occurs.languages.tesla import functions, syntax
+from occurs.languages.tesla.checks import Analysis, analyse
+from occurs.languages.tesla.parser import parse
+from occurs.languages.tesla.semantics import derive, evaluate
 from occurs.languages.tesla.semantics.rules import evaluation_order, strict_types
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import Duration

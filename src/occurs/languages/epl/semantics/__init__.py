@@ -19,9 +19,9 @@ from typing import Any
 from occurs.errors import InputProblem
 from occurs.expr import tree
 from occurs.languages.epl import syntax
-from occurs.languages.epl.semantics.expressions import clean
 from occurs.languages.epl.semantics.instances import Binding
 from occurs.languages.epl.semantics.machine import Machine, Timeout, World
+from occurs.languages.reference_expressions import clean
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type

@@ -16,7 +16,7 @@ from occurs.errors import DefinitionProblem, InputProblem, Problem
 from occurs.expr import tree
 from occurs.languages.epl import syntax
 from occurs.languages.epl.semantics.calendar import next_instant
-from occurs.languages.epl.semantics.expressions import Undecided, conjunction, evaluate, ticks
+from occurs.languages.epl.semantics.expressions import evaluate, ticks
 from occurs.languages.epl.semantics.instances import (
     KINDS,
     OTHER,
@@ -29,6 +29,7 @@ from occurs.languages.epl.semantics.instances import (
     Within,
     events_of,
 )
+from occurs.languages.reference_expressions import Undecided, conjunction
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Schema, Type

@@ -13,9 +13,10 @@ from typing import Any
 
 from occurs.errors import InputProblem, Problem
 from occurs.languages.reference_aggregates import AGGREGATES, percentile
+from occurs.languages.reference_expressions import OVERFLOW, Undecided, clean, conjunction
 from occurs.languages.tesla import syntax
-from occurs.languages.tesla.semantics.expressions import OVERFLOW, Undecided, clean, conjunction, ticks
 from occurs.languages.tesla.semantics.expressions import evaluate as value_of
+from occurs.languages.tesla.semantics.expressions import ticks
 from occurs.languages.tesla.semantics.rules import TIMER, Constraint, Reading, evaluation_order, read, strict_types
 from occurs.languages.tesla.semantics.timers import unit_starts
 from occurs.model.occurrence import Occurrence
