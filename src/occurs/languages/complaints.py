@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from fractions import Fraction
 
-from occurs.errors import Place
+from occurs.errors import Place, Span
 from occurs.expr.text import Text
+from occurs.model.time import Duration, TimeKind
 
 #: what to do where events are read and something lasts
 LASTING_HINT = "define an event for its start: `event s_start(V) : start(s(V)).` in a .phen file"
+#: what to do where integer times have no unit
+SET_UNIT = "set it with `--time-unit s` (or us, ms, min, h, d)"
 #: how many characters before a mistake are looked at
 LOOK_BACK = 4000
 
@@ -30,3 +35,34 @@ def not_closed(piece: str, opening: int, source: Text, offset: int) -> tuple[str
     shown = ("" if before is None else before[0]) + piece[opening]
     place = source.span(offset + opening, offset + opening + 1)
     return f"`{shown}` is not closed", (Place(f"`{piece[opening]}` is here", source.file, place),)
+
+
+def listed(parts: Sequence[str], word: str) -> str:
+    """``a, b or c``, with ``word`` before the last."""
+    return f" {word} ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+
+
+def ticks_of(duration: Duration, span: Span | None, source: Text, kind: TimeKind) -> Fraction | None:
+    """The exact number of ticks of a duration; reports a duration whose unit does not go with the times."""
+    exact = kind.convert(duration)
+    if exact is None and duration.ticks:
+        hint = "write a unit: `5 min`, `300 s`"
+        source.report("missing-unit", "a duration needs a unit if times are timestamps", span, hint)
+    elif exact is None:
+        hint = f"{SET_UNIT}, or write a number of ticks without a unit"
+        source.report("missing-unit", "a duration needs the unit of the integer time column", span, hint)
+    return exact
+
+
+def warn_inexact(ticks: Fraction, span: Span | None, source: Text) -> None:
+    """Warn of a duration that is not a whole number of ticks, and that is compared exactly."""
+    if ticks.denominator != 1:
+        message = f"this duration is {float(ticks):g} ticks, which is not a whole number; it is compared exactly"
+        source.warn("inexact-duration", message, span)
+
+
+def refuse_inexact(ticks: Fraction, span: Span | None, source: Text, kind: TimeKind) -> None:
+    """Report a duration that is not a whole number of ticks."""
+    if ticks.denominator != 1:
+        hint = f"one tick is 1 {kind.unit}: write a multiple of that"
+        source.report("bad-duration", "the duration is not a whole number of ticks", span, hint)

@@ -10,13 +10,13 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from epl_core import Binding, in_order, rows_of, run
 
 from occurs.errors import DefinitionProblem, InputProblem
 from occurs.expr import tree
 from occurs.languages.epl import syntax
 from occurs.languages.epl.semantics import evaluate, evaluation_order, output_name, parents, timeouts
 from occurs.languages.epl.semantics.calendar import next_instant, numbers
-from occurs.languages.epl.semantics.core import Binding, in_order, rows_of, run
 from occurs.languages.epl.semantics.expressions import evaluate as value_of
 from occurs.languages.epl.semantics.expressions import microseconds
 from occurs.languages.epl.semantics.machine import named

@@ -25,7 +25,7 @@ from occurs.languages.reference_functions import ALIKE, FUNCTIONS
 from occurs.languages.tesla import functions, syntax
 from occurs.languages.tesla.checks import Analysis, analyse
 from occurs.languages.tesla.parser import parse
-from occurs.languages.tesla.semantics import derive, evaluate
+from occurs.languages.tesla.semantics import evaluate
 from occurs.languages.tesla.semantics.rules import evaluation_order, strict_types
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import Duration
@@ -103,7 +103,7 @@ def rule(type_: str, terminator: str, *items: syntax.Item, **where: tree.Expr) -
 def test_a_tree_built_by_hand() -> None:
     rules = [rule("CE", "A", each("B", 5, "A"), V=tree.Ref("B", "V"))]
     history = [Occurrence("B", 1, {"V": 1}), Occurrence("B", 2, {"V": 2}), Occurrence("A", 6), Occurrence("A", 7)]
-    found = derive(rules, {}, history, kind=KINDS["none"])
+    found = evaluate(rules, {}, history, kind=KINDS["none"])
     assert [(e.time, e.attributes) for e in found] == [(6, {"V": 1}), (6, {"V": 2}), (7, {"V": 2})]
     assert found[0].label == (0, (("row", 2), ("row", 0)))
     assert [c.type for c in found[0].constituents] == ["A", "B"]
@@ -128,11 +128,11 @@ def test_strict_types_are_those_of_the_component() -> None:
 def test_input_is_cast_only_if_nothing_is_lost() -> None:
     rules = [rule("CE", "A", V=tree.Ref("A", "V"))]
     schemas = {"A": Schema((("V", Type.FLOAT),)), "CE": Schema((("V", Type.FLOAT),))}
-    (found,) = derive(rules, schemas, [Occurrence("A", 1, {"V": 3})], kind=KINDS["ms"])
+    (found,) = evaluate(rules, schemas, [Occurrence("A", 1, {"V": 3})], kind=KINDS["ms"])
     assert isinstance(found.attributes["V"], float)
     for value, type_ in ((2**53 + 1, Type.FLOAT), (1.5, Type.INT), (float("inf"), Type.INT)):
         with pytest.raises(InputProblem) as caught:
-            derive(rules, {"A": Schema((("V", type_),))}, [Occurrence("A", 1, {"V": value})], kind=KINDS["ms"])
+            evaluate(rules, {"A": Schema((("V", type_),))}, [Occurrence("A", 1, {"V": value})], kind=KINDS["ms"])
         assert caught.value.kind == "bad-value"
 
 
@@ -194,8 +194,8 @@ def test_random_programs(seed: int) -> None:
     rules = [r.rule for r in analysis.rules]
     times = [e.time for e in case.events if case.until is None or e.time <= case.until]
     end = random.Random(seed).choice(times) if times else 0
-    whole = derive(rules, analysis.schemas, rows, kind=case.kind, start=case.start, until=case.until)
-    part = derive(rules, analysis.schemas, rows, kind=case.kind, start=case.start, until=end)
+    whole = evaluate(rules, analysis.schemas, rows, kind=case.kind, start=case.start, until=case.until)
+    part = evaluate(rules, analysis.schemas, rows, kind=case.kind, start=case.start, until=end)
     assert difference([e for e in whole if e.time <= end], part) is None
 
 

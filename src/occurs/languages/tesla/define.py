@@ -18,7 +18,7 @@ from occurs.languages.tesla.checks.plain import ZONE
 from occurs.languages.tesla.checks.types import looked_back, types_read
 from occurs.languages.tesla.compile import compile_rule
 from occurs.languages.tesla.parser import parse
-from occurs.languages.tesla.semantics import derive, evaluate
+from occurs.languages.tesla.semantics import evaluate
 from occurs.model.history import History
 from occurs.model.occurrence import Occurrence, occurrences
 from occurs.model.time import TimeKind
@@ -125,7 +125,7 @@ class Tesla(Part):
         start, until = history.clock if history.clock is not None else (None, None)
         rules = [self.analysis.rules[i].rule for i in chosen]
         schemas = {**history.schemas, **self.analysis.schemas}
-        found = derive(rules, schemas, occurrences(history.tables), kind=history.kind, start=start, until=until)
+        found = evaluate(rules, schemas, occurrences(history.tables), kind=history.kind, start=start, until=until)
         return _tables(found, [r.type.text for r in rules], schemas)
 
     def asked(self, history: History) -> dict[str, pa.Table] | None:

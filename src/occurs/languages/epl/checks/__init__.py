@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from occurs.errors import Place, Problem, Span, did_you_mean
 from occurs.expr.text import Text
+from occurs.languages.cycles import cycles
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.analysis import Analysis, Atom, Output, ResolvedQuery, Struct, Wait, is_name, title
 from occurs.languages.epl.checks.bounds import Bounds
@@ -18,7 +19,6 @@ from occurs.languages.epl.checks.retention import retention
 from occurs.languages.epl.render import render
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
-from occurs.plan.graph import cyclic
 
 __all__ = ["Analysis", "Atom", "Output", "ResolvedQuery", "Struct", "Wait", "analyse", "retention"]
 
@@ -166,13 +166,7 @@ def check_cycles(queries: Sequence[Stated], catalogue: Catalogue, foreign: Mappi
     for q in queries:
         first.setdefault(q.name, q)
         edges.setdefault(q.name, {}).update(dict.fromkeys(reads(q.query, catalogue)))
-    told: set[str] = set()
-    knotted = cyclic(edges)
-    for q in queries:
-        ring = [] if q.name in told or q.name not in knotted else _way_back(q.name, edges)
-        if not ring or told & set(ring):
-            continue
-        told |= set(ring)
+    for name, ring in cycles([q.name for q in queries], edges):
         places = tuple(
             Place(f"`{t}` is defined here", o.source.file, o.span)
             for t in ring[1:-1] for o in [first.get(t)] if o is not None
@@ -180,24 +174,7 @@ def check_cycles(queries: Sequence[Stated], catalogue: Catalogue, foreign: Mappi
         # as the events go: from what is read to what is made
         message = f"the definitions form a cycle: {' -> '.join(f'`{t}`' for t in reversed(ring))}"
         hint = "insert into another type: a statement cannot depend on its own output"
-        q.source.report("cycle", message, q.span, hint, "error", places)
-
-
-def _way_back(start: str, edges: Mapping[str, Iterable[str]]) -> list[str]:
-    """A shortest way from a type to itself, each made of the next; empty if there is none."""
-    came: dict[str, str] = {}
-    waiting = [start]
-    for name in waiting:
-        for step in edges.get(name, ()):
-            if step == start:
-                ring = [start, name]
-                while ring[-1] != start:
-                    ring.append(came[ring[-1]])
-                return ring[::-1]
-            if step in edges and step not in came:
-                came[step] = name
-                waiting.append(step)
-    return []
+        first[name].source.report("cycle", message, first[name].span, hint, "error", places)
 
 
 def in_order(queries: Sequence[Stated], catalogue: Catalogue) -> list[Stated]:

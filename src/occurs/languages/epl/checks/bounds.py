@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from occurs.errors import Span
 from occurs.expr.text import Text
+from occurs.languages.complaints import SET_UNIT, refuse_inexact
 from occurs.languages.epl import syntax
 from occurs.model.time import Duration, TimeKind
 
@@ -87,11 +88,10 @@ class Bounds:
         ticks = self.kind.convert(duration)
         if ticks is None:
             message = "a duration needs the unit of the integer time column"
-            hint = "set it with `--time-unit s` (or us, ms, min, h, d); a duration without a unit is in seconds"
+            hint = f"{SET_UNIT}; a duration without a unit is in seconds"
             self.source.report("missing-unit", message, span, hint)
         elif ticks.denominator != 1:
-            hint = f"one tick is 1 {self.kind.unit}: write a multiple of that"
-            self.source.report("bad-duration", "the duration is not a whole number of ticks", span, hint)
+            refuse_inexact(ticks, span, self.source, self.kind)
         elif ticks >= 2**63:
             message = "the duration does not fit in 64 bits"
             self.source.report("bad-duration", message, span, "write a shorter duration")
@@ -105,8 +105,8 @@ class Bounds:
         for written, (name, low, high) in zip(node.fields, FIELDS, strict=False):
             self._field(written, name, low, high, node.span)
         if self.kind is not None and self.kind.tick is None:
-            hint = "set it with `--time-unit s` (or us, ms, min, h, d)"
-            self.source.report("missing-unit", "`timer:at` needs the unit of the integer time column", node.span, hint)
+            message = "`timer:at` needs the unit of the integer time column"
+            self.source.report("missing-unit", message, node.span, SET_UNIT)
         if len(self.source.problems) > before:
             return
         # with a day of the week, too, either of the two will do

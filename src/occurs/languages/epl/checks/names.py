@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from occurs.errors import Place, did_you_mean
 from occurs.expr.text import Text
 from occurs.expr.tree import DurationLiteral, Expr, Ref, rewrite
+from occurs.languages.complaints import SET_UNIT, warn_inexact
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.catalogue import Catalogue
 from occurs.languages.epl.checks.types import Typing
@@ -102,14 +103,10 @@ class Names:
                 continue
             ticks = self.kind.convert(part.value) if self.kind is not None else None
             if ticks is None:
-                message, hint = "a duration needs the unit of the integer time column", "set it with "
-                self.source.report("missing-unit", message, part.span, f"{hint}`--time-unit s` (or us, ms, min, h, d)")
-            elif ticks.denominator != 1:
-                message = (
-                    f"this duration is {float(ticks):g} ticks, which "
-                    "is not a whole number; it is compared exactly"
-                )
-                self.source.warn("inexact-duration", message, part.span)
+                message = "a duration needs the unit of the integer time column"
+                self.source.report("missing-unit", message, part.span, SET_UNIT)
+            else:
+                warn_inexact(ticks, part.span, self.source)
 
     def _typing(self, scope: Scope) -> Typing:
         integer = None if self.kind is None else not self.kind.timestamp

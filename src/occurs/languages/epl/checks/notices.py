@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from occurs.errors import Place
 from occurs.expr.text import Text
+from occurs.languages.complaints import listed
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks.analysis import Atom, ResolvedQuery
 from occurs.languages.epl.checks.retention import retention
-from occurs.languages.epl.checks.types import joined
 
 
 def warn(query: ResolvedQuery, source: Text) -> None:
@@ -27,7 +27,7 @@ def _unbounded(query: ResolvedQuery, source: Text) -> None:
     if not waiting:
         return
     first = waiting[0].filter
-    names = joined([f"`{_called(a)}`" for a in waiting])
+    names = listed([f"`{_called(a)}`" for a in waiting], "and")
     message = f"unbounded state: partial matches starting at {names} never expire"
     hint = (
         "add a time limit to the next step, `.. -> (b=B where "

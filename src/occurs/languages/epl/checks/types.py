@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -213,8 +213,3 @@ def instant_of(text: str) -> int | None:
         return (at - _EPOCH) // timedelta(microseconds=1)
     except (ValueError, OverflowError):
         return None
-
-
-def joined(parts: Sequence[str]) -> str:
-    """``a, b and c``."""
-    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]

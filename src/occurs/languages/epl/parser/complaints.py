@@ -10,7 +10,7 @@ from lark.exceptions import UnexpectedInput
 from occurs.errors import Place, Problem
 from occurs.expr.parsing import expected_terminals, found_at
 from occurs.expr.text import Text
-from occurs.languages.complaints import LOOK_BACK, not_closed, unclosed
+from occurs.languages.complaints import LOOK_BACK, listed, not_closed, unclosed
 from occurs.languages.epl.parser.tree import unit_problem
 from occurs.languages.epl.words import OTHER_UNITS, RESERVED, UNFIXED, UNITS
 
@@ -73,9 +73,7 @@ def words(expected: set[str]) -> str:
     parts = [word for name, word in _WORDS.items() if name in left] + parts
     if "$END" in left:
         parts.append("`;`")
-    if len(parts) < 2:
-        return "".join(parts) or "something else"
-    return ", ".join(parts[:-1]) + " or " + parts[-1]
+    return listed(parts, "or") or "something else"
 
 
 def _special(piece: str, start: int, end: int, expected: set[str]) -> Special | None:

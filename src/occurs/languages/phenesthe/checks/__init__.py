@@ -8,6 +8,7 @@ from heapq import heappop, heappush
 
 from occurs.errors import Place, Problem
 from occurs.expr.text import Text
+from occurs.languages.cycles import cycles
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks.catalogue import Catalogue, Phenomenon
 from occurs.languages.phenesthe.checks.scope import Scopes, check_head, notices, whole
@@ -16,7 +17,6 @@ from occurs.languages.phenesthe.checks.types import Types, check_durations, chec
 from occurs.languages.phenesthe.render import render
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
-from occurs.plan.graph import cyclic
 
 __all__ = ["Analysis", "Phenomenon", "ResolvedDefinition", "analyse"]
 
@@ -135,39 +135,14 @@ def check_cycles(definitions: Sequence[Defined], foreign: Mapping[str, Collectio
     for _, definition in reversed(definitions):
         edges[definition.name.text] = reads(definition)
     first = {d.name.text: (s, d) for s, d in reversed(definitions)}
-    told: set[str] = set()
-    knotted = cyclic(edges)
-    for source, definition in definitions:
-        name = definition.name.text
-        if name in told or name not in knotted:
-            continue
-        ring = _way_back(name, edges)
-        if not ring or told & set(ring):
-            continue
-        told |= set(ring)
+    for name, ring in cycles([d.name.text for _, d in definitions], edges):
         places = tuple(
             Place(f"`{n}` is defined here", first[n][0].file, first[n][1].name.span) for n in ring[1:-1] if n in first
         )
         message = f"the definitions form a cycle: {' -> '.join(f'`{n}`' for n in ring)}"
         hint = "a definition cannot depend on itself: start from inputs and define each step"
+        source, definition = first[name]
         source.report("cycle", message, definition.name.span, hint, "error", places)
-
-
-def _way_back(start: str, edges: Mapping[str, Sequence[str]]) -> list[str]:
-    """A shortest way from a name to itself, each reads the next; empty if there is none."""
-    came: dict[str, str] = {}
-    waiting = [start]
-    for name in waiting:
-        for step in edges.get(name, ()):
-            if step == start:
-                ring = [start, name]
-                while ring[-1] != start:
-                    ring.append(came[ring[-1]])
-                return ring[::-1]
-            if step in edges and step not in came:
-                came[step] = name
-                waiting.append(step)
-    return []
 
 
 def in_order(definitions: Sequence[Defined]) -> list[Defined]:

@@ -8,6 +8,7 @@ from occurs.errors import Span
 from occurs.expr.text import Text
 from occurs.expr.tree import Expr, Ref
 from occurs.expr.typing import infer
+from occurs.languages.complaints import refuse_inexact, ticks_of
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks.catalogue import Catalogue, Phenomenon
 from occurs.model.time import Duration, TimeKind
@@ -118,16 +119,9 @@ def check_duration(duration: Duration, span: Span | None, source: Text, kind: Ti
         return
     if kind is None:
         return
-    ticks = kind.convert(duration)
-    if ticks is None and duration.ticks:
-        hint = "write a unit: `5 min`, `300 s`"
-        source.report("missing-unit", "a duration needs a unit if times are timestamps", span, hint)
-    elif ticks is None:
-        hint = "set it with `--time-unit s` (or us, ms, min, h, d), or write a number of ticks without a unit"
-        source.report("missing-unit", "a duration needs the unit of the integer time column", span, hint)
-    elif ticks.denominator != 1:
-        hint = f"one tick is 1 {kind.unit}: write a multiple of that"
-        source.report("bad-duration", "the duration is not a whole number of ticks", span, hint)
+    ticks = ticks_of(duration, span, source, kind)
+    if ticks is not None:
+        refuse_inexact(ticks, span, source, kind)
 
 
 # --- measures ---------------------------------------------------------------------------------------------------------

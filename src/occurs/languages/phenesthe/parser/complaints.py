@@ -10,7 +10,7 @@ from lark.exceptions import UnexpectedInput
 from occurs.errors import Problem
 from occurs.expr.parsing import expected_terminals, found_at
 from occurs.expr.text import Text
-from occurs.languages.complaints import LOOK_BACK
+from occurs.languages.complaints import LOOK_BACK, listed
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.parser.tree import UNIT_WORDS
 
@@ -62,9 +62,7 @@ def words(expected: set[str]) -> str:
     parts = [word for name, word in _WORDS.items() if name in left] + parts
     if "$END" in left:
         parts.append("`.`")
-    if len(parts) < 2:
-        return "".join(parts) or "something else"
-    return ", ".join(parts[:-1]) + " or " + parts[-1]
+    return listed(parts, "or") or "something else"
 
 
 Special = tuple[str, str | None, str | None]

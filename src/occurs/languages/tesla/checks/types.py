@@ -8,6 +8,7 @@ from occurs.errors import Span
 from occurs.expr.text import Text
 from occurs.expr.tree import DurationLiteral, Expr, Param, Ref
 from occurs.expr.typing import infer, span_of
+from occurs.languages.complaints import SET_UNIT, ticks_of, warn_inexact
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.checks.catalogue import TIMER, Catalogue, Known
 from occurs.languages.tesla.checks.plain import FIELDS, bindings
@@ -188,8 +189,8 @@ class RuleTypes:
             return
         timer = self.rule.terminator
         if timer.type.text == TIMER and self.kind.tick is None:
-            hint = "set it with `--time-unit s` (or us, ms, min, h, d)"
-            self.source.report("missing-unit", "a Timer needs the unit of the integer time column", timer.span, hint)
+            message = "a Timer needs the unit of the integer time column"
+            self.source.report("missing-unit", message, timer.span, SET_UNIT)
         for within in windows_of(self.rule):
             self._duration(within.duration, within.span)
         for expr in expressions_of(self.rule):
@@ -199,18 +200,9 @@ class RuleTypes:
 
     def _duration(self, duration: Duration, span: Span | None) -> None:
         assert self.kind is not None
-        exact = self.kind.convert(duration)
-        if exact is None:
-            if duration.ticks:
-                message, hint = "a duration needs a unit if times are timestamps", "write a unit: `5 min`, `300 s`"
-            else:
-                message = "a duration needs the unit of the integer time column"
-                hint = "set it with `--time-unit s` (or us, ms, min, h, d)"
-                hint += ", or write a number of ticks without a unit"
-            self.source.report("missing-unit", message, span, hint)
-        elif exact.denominator != 1:
-            message = f"this duration is {float(exact):g} ticks, which is not a whole number; it is compared exactly"
-            self.source.warn("inexact-duration", message, span)
+        exact = ticks_of(duration, span, self.source, self.kind)
+        if exact is not None:
+            warn_inexact(exact, span, self.source)
 
 
 def _named(kind: Type) -> str:

@@ -10,7 +10,7 @@ from lark.exceptions import UnexpectedInput
 from occurs.errors import Place, Problem, did_you_mean
 from occurs.expr.parsing import expected_terminals, found_at
 from occurs.expr.text import Text
-from occurs.languages.complaints import LOOK_BACK, not_closed, unclosed
+from occurs.languages.complaints import LOOK_BACK, listed, not_closed, unclosed
 from occurs.languages.tesla.functions import AGGREGATES
 from occurs.languages.tesla.parser.absence import BEGIN_LAST, rewritten
 from occurs.model.types import TYPE_NAMES
@@ -80,9 +80,7 @@ def words(expected: set[str]) -> str:
     parts = [word for name, word in _WORDS.items() if name in left] + parts
     if "$END" in left:
         parts.append("the end of the statement")
-    if len(parts) < 2:
-        return "".join(parts) or "something else"
-    return ", ".join(parts[:-1]) + " or " + parts[-1]
+    return listed(parts, "or") or "something else"
 
 
 Special = tuple[str, str, str | None, tuple[int, int]]

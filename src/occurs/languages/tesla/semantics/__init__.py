@@ -34,7 +34,7 @@ def evaluate(
     start: int | None = None,
     until: int | None = None,
 ) -> list[Occurrence]:
-    """The reported events in the total order.
+    """The reported events in the total order: those that are subscribed, or all derived ones if none are.
 
     ``rules`` have passed the checks; ``start`` and ``until`` are the ends of the clock in ticks, by default the times
     of the first and the last event.  Raises InputProblem (``overflow``, ``bad-value``).
@@ -44,19 +44,6 @@ def evaluate(
     if not subscriptions:
         return run.in_order(run.derived)
     return run.in_order([e for e in [*run.given, *run.derived] if run.subscribed(e, subscriptions)])
-
-
-def derive(
-    rules: Sequence[syntax.Rule],
-    schemas: Mapping[str, Schema],
-    history: Sequence[Occurrence],
-    *,
-    kind: TimeKind,
-    start: int | None = None,
-    until: int | None = None,
-) -> list[Occurrence]:
-    """All derived events in the total order, whatever is subscribed."""
-    return evaluate(rules, schemas, history, kind=kind, start=start, until=until)
 
 
 class Run:
@@ -361,4 +348,4 @@ def _overflow(rule: Reading, what: str, event: Occurrence) -> InputProblem:
     return InputProblem(Problem("overflow", message, definition=rule.name, value=event.time))
 
 
-__all__ = ["Occurrence", "Run", "derive", "evaluate"]
+__all__ = ["Occurrence", "Run", "evaluate"]
