@@ -9,7 +9,7 @@ from typing import Any
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.contract import Moves, Order, Out, Port
-from occurs.operators.logic.trigger import Evaluator, Trigger
+from occurs.operators.temporal.trigger import Evaluator, Trigger
 from occurs.plan.definition import Named, Side
 
 

@@ -10,21 +10,10 @@ import pytest
 from occurs.expr.tree import Binary, Call, Literal
 from occurs.languages.logic import syntax as s
 from occurs.languages.logic.checks.analysis import Analysis, ResolvedTrigger, analyse
-from occurs.languages.logic.checks.nodes import (
-    Found,
-    Global,
-    Happens,
-    Last,
-    Rows,
-    TableOf,
-    Time,
-    Value,
-    Variable,
-    ViewOf,
-)
 from occurs.languages.logic.parser import parse
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
+from occurs.operators.temporal.tree import Found, Global, Happens, Last, Rows, TableOf, Time, Value, Variable, ViewOf
 
 DECLARED = """table Traffic(link string key, load int) table Location(link string key, city string)
 table Pair(a int key, b int key, c float, d string) table Single(v int)

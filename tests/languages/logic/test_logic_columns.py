@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,16 +14,17 @@ import pyarrow as pa
 import pytest
 
 from occurs.expr.tree import Expr, Literal
-from occurs.languages.logic.checks.nodes import Generic, Happens, Last, Time, Value, Variable
-from occurs.languages.logic.columns import operator as columns_operator
-from occurs.languages.logic.columns.suited import Plan, Unsuited, plan
 from occurs.languages.logic.semantics.evaluation import Run
 from occurs.languages.logic.semantics.histories import Instance
 from occurs.languages.logic.semantics.states import State
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
-from occurs.operators.logic.evaluation import Memory, States, advance, restored, saved
+from occurs.operators.temporal import vectorised as columns_operator
+from occurs.operators.temporal.evaluation import Memory, States, advance, restored, saved
+from occurs.operators.temporal.lowering import Unsuited, network_of
+from occurs.operators.temporal.network import Network
+from occurs.operators.temporal.tree import Generic, Happens, Last, Time, Value, Variable
 from occurs.testing.laws_logic import Subject
 from occurs.testing.logic import LogicCase, reference, run_of
 from occurs.testing.random_logic import random_core, random_logic
@@ -74,6 +76,15 @@ def leaves(rows: Sequence[tuple[Instance, State]], kind: TimeKind) -> Callable[[
     return column
 
 
+@dataclass(frozen=True)
+class Plan:
+    """A trigger over columns: its network, the least ticks between two firings (0: none), its strategy."""
+
+    network: Network
+    gap: int
+    continues: bool
+
+
 def fired(p: Plan, instances: Sequence[Instance], kind: TimeKind, cuts: Sequence[int] = ()) -> Found:
     """(number of the instance, time, time of activation) of all firings; the states are saved at every cut."""
     memory, since, out = Memory.empty(p.network), -(2**63), []
@@ -107,7 +118,10 @@ def plans(case: LogicCase) -> dict[str, Plan]:
     found = {}
     for trigger in case.analysis.triggers:
         try:
-            found[trigger.trigger.name.text] = plan(trigger, case.kind)
+            written = trigger.trigger
+            gap = 0 if written.gap is None else math.ceil(case.kind.convert(written.gap) or 0)
+            network = network_of(trigger.formula, written.past, case.kind)
+            found[written.name.text] = Plan(network, gap, written.continues)
         except Unsuited:
             continue
     return found

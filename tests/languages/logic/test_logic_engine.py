@@ -12,11 +12,11 @@ import pytest
 
 from occurs.errors import OccursError
 from occurs.languages.logic import define
-from occurs.languages.logic.running import sql
-from occurs.languages.logic.running.general import General
-from occurs.languages.logic.running.values import Relation
 from occurs.loading import parse
 from occurs.model.occurrence import Occurrence
+from occurs.operators.temporal import sql
+from occurs.operators.temporal.general import General
+from occurs.operators.temporal.values import Relation
 from occurs.testing.compare import difference
 from occurs.testing.laws_logic import Subject, all_laws
 from occurs.testing.logic import LogicCase, load_cases
@@ -144,7 +144,7 @@ def test_the_states_that_a_past_trigger_has_read(formula: str, wanted: list[int]
 
 
 def test_a_past_trigger_remembers_no_more_states_than_it_may(monkeypatch) -> None:
-    monkeypatch.setattr("occurs.languages.logic.running.instances.STATES", 3)
+    monkeypatch.setattr("occurs.operators.temporal.instances.STATES", 3)
     program = parse("state s(a int)\ntrigger t: a = 0 and previously a = 9 continue", language="ptl")
     table = pa.table({"time": range(1, 7), "a": [9, 1, 1, 1, 1, 0]})
     (row,) = program.detect({"s": table}, time_unit="s", because=True)["t"].to_pylist()

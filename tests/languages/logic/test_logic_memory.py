@@ -10,13 +10,13 @@ import pytest
 from benchmarks import logic_memory
 
 import occurs
-from occurs.languages.logic.columns import past
-from occurs.languages.logic.running import residual as r
-from occurs.languages.logic.running.sql import Database
-from occurs.languages.logic.running.states import MOST, Shape, State, Table
-from occurs.languages.logic.running.steps import SinceWithin, Window
-from occurs.languages.logic.running.values import OVERFLOW
 from occurs.model.types import Type
+from occurs.operators.temporal import column_past as past
+from occurs.operators.temporal import residual as r
+from occurs.operators.temporal.sql import Database
+from occurs.operators.temporal.steps import SinceWithin, Window
+from occurs.operators.temporal.tables import MOST, Shape, State, Table
+from occurs.operators.temporal.values import OVERFLOW
 
 SOME = (
     "6, continue",

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from occurs.errors import did_you_mean
 from occurs.expr import tree as core
 from occurs.expr.functions_text import regexp_problem
+from occurs.expr.names import Name
 from occurs.expr.tree import Expr
 from occurs.languages.esql import syntax
 from occurs.languages.esql.build_formula import Formulas
 from occurs.languages.esql.build_scope import Level, Scope
-from occurs.languages.names import Name
 from occurs.model.time import Duration
 from occurs.model.types import Type
 from occurs.pipes import tree

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from occurs.errors import Place, did_you_mean
+from occurs.expr.names import Name
 from occurs.expr.tree import Param
 from occurs.languages.esql import syntax
 from occurs.languages.esql.build_forms import Forms
 from occurs.languages.esql.build_scope import Scope
-from occurs.languages.names import Name
 from occurs.pipes import tree
 
 

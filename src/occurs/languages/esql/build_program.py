@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from occurs.errors import Place, did_you_mean
-from occurs.expr.text import Text
+from occurs.expr.names import Name
 from occurs.languages.complaints import LASTING_HINT
 from occurs.languages.esql import syntax
 from occurs.languages.esql.build_machine import Machines
 from occurs.languages.esql.build_scope import Scope
-from occurs.languages.names import Name
+from occurs.languages.text import Text
 from occurs.model.types import Schema
 from occurs.pipes import tree
 from occurs.pipes.kinds import TUPLE, of_schema

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from occurs.errors import did_you_mean
+from occurs.expr.names import Name
 from occurs.languages.esql import syntax
 from occurs.languages.esql.parser_expr import Expressions
 from occurs.languages.esql.words import CATEGORIES
-from occurs.languages.names import Name
 
 _AT_END = ("NOTHING", "FINITE", "NULL")
 

@@ -1,6 +1,6 @@
 """Resolved triggers to definitions of the plan: what they read, how they can be split, which operator takes them.
 
-An operator over whole columns is offered by :func:`occurs.languages.logic.columns.suited.operator_of` for those that
+An operator over whole columns is offered by :func:`occurs.operators.temporal.lowering.over_columns` for those that
 have such a form; the general one takes everything.
 """
 
@@ -8,21 +8,29 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
+from occurs.expr.tree import Expr, Literal, Unary
+from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.analysis import Analysis
-from occurs.languages.logic.checks.nodes import Generic, Happens, Last, ResolvedTrigger
-from occurs.languages.logic.columns import suited as columns
-from occurs.languages.logic.running.general import General
-from occurs.languages.logic.running.program import STATE, Reading, Sources, of_sql, readings
-from occurs.languages.logic.running.steps import ticks
-from occurs.languages.logic.running.trigger import Plain, Query, Trigger
-from occurs.languages.logic.semantics.text import parameters, sources
-from occurs.model.time import TimeKind
+from occurs.languages.logic.checks.nodes import ResolvedTrigger
+from occurs.languages.logic.semantics.text import parameters, restrictions, sources
+from occurs.model.time import TimeKind, duration
 from occurs.model.types import Schema
-from occurs.operators.logic.trigger import Evaluator
+from occurs.operators.temporal.general import General
+from occurs.operators.temporal.lowering import over_columns
+from occurs.operators.temporal.reach import remembered
+from occurs.operators.temporal.rule import Plain, Query, Reading, Rule, Sources, View
+from occurs.operators.temporal.steps import ticks
+from occurs.operators.temporal.tables import Shape
+from occurs.operators.temporal.tree import Found, Generic, Happens, Last, TableOf, Value, Variable, ViewOf
+from occurs.operators.temporal.trigger import Evaluator
+from occurs.operators.temporal.vectorised import Columns
 from occurs.plan.keys import Choice
 
+#: the type of rows that are states without declaration
+STATE = "state"
 #: columns of changes, beside those of their table
 CHANGES = ("op", "old")
 _PLAIN = re.compile(
@@ -30,18 +38,18 @@ _PLAIN = re.compile(
 )
 
 
-def trigger_of(
+def rule_of(
     resolved: ResolvedTrigger,
     analysis: Analysis,
     schemas: Mapping[str, Schema],
     kind: TimeKind,
     everything: frozenset[str],
-) -> Trigger:
+) -> Rule:
     """A trigger with all that it sees.  ``schemas``: of all types; ``everything``: the types of the program's input,
     for those that are evaluated at every state of it."""
     trigger = resolved.trigger
     reads = types_read(resolved, analysis, everything)
-    known = Sources.of(analysis, reads, schemas)
+    known = _sources_of(analysis, reads, schemas)
     query, split = None, {}
     if trigger.each is not None and trigger.each.sql is not None:
         query = _query(trigger.each.sql.text, known, analysis)
@@ -53,16 +61,22 @@ def trigger_of(
         split = {n: tuple(s.columns.index(c) for c in names) for n, s in chosen.items()}
     every = None if trigger.observing is None else trigger.observing.every
     schema = schemas.get(resolved.name, resolved.schema)
-    return Trigger(
-        resolved,
-        known,
-        kind,
-        tuple(readings(resolved.formula, known)),
+    return Rule(
+        trigger.name.text,
+        resolved.formula,
+        trigger.past,
+        trigger.continues,
+        resolved.generics,
         tuple((n, schema.get(n) or t) for n, t in resolved.schema),
+        resolved.emit,
+        kind,
+        known,
+        tuple(readings(resolved.formula, known)),
         query,
         split,
         None if trigger.gap is None else math.ceil(ticks(trigger.gap, kind)),
         None if every is None else int(ticks(every, kind)),
+        trigger.observing is not None and every is None,
     )
 
 
@@ -90,33 +104,33 @@ def _query(sql: str, known: Sources, analysis: Analysis) -> Query:
     return Query(sql, tables, clocked, constants, None if clocked else _plain(sql, known))
 
 
-def operator_of(trigger: Trigger) -> Evaluator:
+def operator_of(rule: Rule) -> Evaluator:
     """What evaluates a trigger."""
-    return columns.operator_of(trigger) or General(trigger)
+    return over_columns(rule) or General(rule)
 
 
-def begins_of(trigger: Trigger, operator: Evaluator) -> tuple[tuple[str, tuple[str, ...]], ...] | None:
+def begins_of(rule: Rule, operator: Evaluator) -> tuple[tuple[str, tuple[str, ...]], ...] | None:
     """The types whose rows make instances, with the columns of the generic variables; None if a query makes them that
     looks at several rows."""
-    if isinstance(operator, columns.Columns):
+    if isinstance(operator, Columns):
         seen = operator.seen
         own = [s for i, s in enumerate(seen.streams) if i == seen.query or i in seen.split]
         return tuple((s.shape.name, s.keyed) for s in own)
-    if trigger.query is None:
-        return tuple((name, tuple(n for n, _ in trigger.generics)) for name in trigger.split)
-    plain = trigger.query.plain
+    if rule.query is None:
+        return tuple((name, tuple(n for n, _ in rule.generics)) for name in rule.split)
+    plain = rule.query.plain
     if plain is None:
         return None
-    shape = trigger.sources.tables[plain.table]
+    shape = rule.sources.tables[plain.table]
     return ((plain.table, tuple(shape.columns[i] for i in plain.columns)),)
 
 
-def columns_of(trigger: Trigger) -> dict[str, frozenset[str]]:
+def columns_of(rule: Rule) -> dict[str, frozenset[str]]:
     """The columns that are needed of every type."""
-    out: dict[str, frozenset[str]] = {n: frozenset((*s.columns, *CHANGES)) for n, s in trigger.sources.tables.items()}
-    out |= {n: frozenset(s.columns) for n, s in trigger.sources.states.items()}
-    used: dict[str, set[str]] = {n: set() for n in trigger.sources.events}
-    terms = [trigger.resolved.formula, *(e for _, e in trigger.emit or ())]
+    out: dict[str, frozenset[str]] = {n: frozenset((*s.columns, *CHANGES)) for n, s in rule.sources.tables.items()}
+    out |= {n: frozenset(s.columns) for n, s in rule.sources.states.items()}
+    used: dict[str, set[str]] = {n: set() for n in rule.sources.events}
+    terms = [rule.formula, *(e for _, e in rule.emit or ())]
     for node in (n for t in terms for n in t.walk()):
         if isinstance(node, Last):
             used[node.event].add(node.attribute)
@@ -125,64 +139,186 @@ def columns_of(trigger: Trigger) -> dict[str, frozenset[str]]:
     return out | {n: frozenset(c) for n, c in used.items()}
 
 
-def ordered(trigger: Trigger) -> frozenset[str]:
+def ordered(rule: Rule) -> frozenset[str]:
     """The types of events of which it matters which is the last of its time."""
-    terms = [trigger.resolved.formula, *(e for _, e in trigger.emit or ())]
+    terms = [rule.formula, *(e for _, e in rule.emit or ())]
     return frozenset(n.event for t in terms for n in t.walk() if isinstance(n, Last))
+
+
+def _sources_of(analysis: Analysis, reads: frozenset[str], schemas: Mapping[str, Schema]) -> Sources:
+    """The part of a program that a trigger reads; ``schemas``: of all types."""
+    declared = analysis.in_order(reads)
+    tables = {n: _shape(t) for n, t in declared if isinstance(t, syntax.Table)}
+    states = {n: Shape(n, tuple(c.name.text for c in t.columns)) for n, t in declared if isinstance(t, syntax.State)}
+    if not analysis.states and STATE in reads:
+        states[STATE] = Shape(STATE, schemas[STATE].plain if STATE in schemas else ())
+    others = reads - tables.keys() - states.keys()
+    events = {n: Shape(n, schemas[n].plain if n in schemas else ()) for n in sorted(others)}
+    views = {n: View(v.sql.text, tuple(p.text for p in v.parameters)) for n, v in analysis.views.items()}
+    types = {n: {c.name.text: c.type for c in t.columns} for n, t in declared if isinstance(t, syntax.Table)}
+    return Sources(tables, states, events, views, types)
+
+
+def _shape(table: syntax.Table) -> Shape:
+    keys = tuple(i for i, c in enumerate(table.columns) if c.key)
+    return Shape(table.name.text, tuple(c.name.text for c in table.columns), keys)
+
+
+# --- what is read (4.1, *Reads*) --------------------------------------------------------------------------------------
+
+
+def readings(node: Expr, sources_: Sources) -> list[Reading]:
+    """Everything that a resolved formula or term reads, each once."""
+    return list(dict.fromkeys(_readings(node, sources_)))
+
+
+def _readings(node: Expr, known: Sources) -> Iterator[Reading]:
+    match node:
+        case Variable():
+            yield Reading(node.state)
+        case TableOf():
+            yield Reading(node.table)
+        case Value():
+            shape = known.tables[node.table]
+            names = [shape.columns[i] for i in shape.keys]
+            yield _reading(node.table, dict(zip(names, node.keys, strict=True)))
+        case Happens():
+            yield _reading(node.event, dict(zip(node.names, node.args, strict=True)))
+        case Last():
+            yield Reading(node.event)
+        case ViewOf():
+            view = known.views[node.view]
+            yield from of_sql(view.sql, dict(zip(view.parameters, node.args, strict=True)), (), known)
+        case Found():
+            hidden = [str(getattr(x, "name", "")) for x in node.relations]
+            yield from of_sql(node.sql.text, dict(zip(node.names, node.args, strict=True)), hidden, known)
+    for child in node.children:
+        yield from _readings(child, known)
+
+
+def of_sql(
+    sql: str, args: Mapping[str, Expr], relations: tuple[str, ...] | list[str], known: Sources
+) -> Iterator[Reading]:
+    """The rows of tables that a SELECT reads, those of the views in it wholly."""
+    hidden = {r.lower() for r in relations}
+    columns = {n: list(s.columns) for n, s in known.tables.items()}
+    tables = {n.lower(): n for n in known.tables if n.lower() not in hidden}
+    views = {n.lower(): v for n, v in known.views.items() if n.lower() not in hidden}
+    restricted = restrictions(sql, columns)
+    for name in dict.fromkeys(s.name.lower() for s in sources(sql)):
+        if name in tables:
+            by = restricted.get(tables[name], {})
+            yield _reading(tables[name], {c: args[p] for c, p in by.items() if p in args})
+        elif name in views:
+            yield from of_sql(views[name].sql, {}, (), known)
+
+
+def _reading(type_: str, wanted: Mapping[str, Expr]) -> Reading:
+    fixed: list[tuple[str, Any]] = []
+    keyed: list[tuple[str, str]] = []
+    for column, term in wanted.items():
+        if isinstance(term, Literal):
+            fixed.append((column, term.value))
+        elif isinstance(term, Unary) and isinstance(term.arg, Literal):
+            fixed.append((column, None if term.arg.value is None else -term.arg.value))  # type: ignore[operator]
+        elif isinstance(term, Generic):
+            keyed.append((column, term.name))
+    return Reading(type_, tuple(sorted(fixed, key=str)), tuple(sorted(keyed)))
+
+
+# --- what is kept (5.2) -----------------------------------------------------------------------------------------------
+
+CONSTANT, WINDOW, GROWS = "constant", "window", "grows"
+
+
+def words(rule: Rule) -> tuple[tuple[str, ...], str]:
+    """What is read, which states are looked at, what is kept; and the size of that (common.md, section 7)."""
+    out = [f"reads {', '.join(sorted(set(map(_read, rule.readings)))) or 'nothing'}"]
+    if rule.observes_all:
+        out.append("history: every state of the input")
+    elif rule.every is not None:
+        out.append(f"history: the states in which its input changes, and every {duration(rule.every, rule.kind)}")
+    if rule.generics:
+        names = ", ".join(n for n, _ in rule.generics)
+        out.append(f"one instance per value of {names}")
+    size = CONSTANT
+    for one in remembered(rule.formula, rule.kind):
+        if one.ticks is None:
+            size = GROWS
+            out.append(f"{one.variable}: every value, without limit [unbounded]")
+        else:
+            size = WINDOW if size == CONSTANT else size
+            out.append(f"{one.variable}: for {duration(one.ticks, rule.kind)} after its assignment")
+    if size == CONSTANT and any(map(_timed, rule.formula.walk())):
+        size = WINDOW
+    return tuple(out), size
+
+
+def _read(reading: Reading) -> str:
+    own = [f"{c} = {v!r}" for c, v in reading.fixed] + [f"{c} = {n}" for c, n in reading.keyed]
+    return f"{reading.type}({', '.join(own)})" if own else reading.type
+
+
+def _timed(node: Expr) -> bool:
+    """Does a bound need the times of a window?"""
+    if isinstance(node, syntax.Aggregate):
+        return node.within is not None
+    bound = getattr(node, "bound", None)
+    return isinstance(bound, syntax.Bound) and bound.op in ("=", ">=", ">", "in")
 
 
 # --- partition keys (5.3) ---------------------------------------------------------------------------------------------
 
 
-def choices(trigger: Trigger, seen: Mapping[str, Schema]) -> tuple[Choice, ...]:
+def choices(rule: Rule, seen: Mapping[str, Schema]) -> tuple[Choice, ...]:
     """The ways to split a trigger: by a generic variable, if all that it reads is restricted by it.
 
     ``seen``: the types of the data; a table whose keys change (``old``) cannot be split.
     """
-    if trigger.observes_all or (trigger.query is not None and trigger.query.clocked):
+    if rule.observes_all or (rule.query is not None and rule.query.clocked):
         return ()
-    every = [*trigger.readings, *(r for _, e in trigger.emit or () for r in readings(e, trigger.sources))]
+    every = [*rule.readings, *(r for _, e in rule.emit or () for r in readings(e, rule.sources))]
     out = []
-    for place, (name, _) in enumerate(trigger.generics):
-        columns = _columns(trigger, place, name, every)
-        if columns is None or any(t in trigger.sources.tables and "old" in seen.get(t, Schema()) for t in columns):
+    for place, (name, _) in enumerate(rule.generics):
+        columns = _columns(rule, place, name, every)
+        if columns is None or any(t in rule.sources.tables and "old" in seen.get(t, Schema()) for t in columns):
             continue
-        passes = frozenset({name}) if trigger.emit is None else frozenset(
-            n for n, e in trigger.emit if isinstance(e, Generic) and e.name == name
+        passes = frozenset({name}) if rule.emit is None else frozenset(
+            n for n, e in rule.emit if isinstance(e, Generic) and e.name == name
         )  # fmt: skip
         out.append(Choice(tuple((t, (c,)) for t, c in sorted(columns.items())), passes))
     return tuple(out)
 
 
-def _columns(trigger: Trigger, place: int, name: str, every: Iterable[Reading]) -> dict[str, str] | None:
+def _columns(rule: Rule, place: int, name: str, every: Iterable[Reading]) -> dict[str, str] | None:
     """Per type the column that has the value of a generic variable in all rows that are read."""
-    found: dict[str, set[str]] = {t: {name} for t in trigger.split}
+    found: dict[str, set[str]] = {t: {name} for t in rule.split}
     for reading in every:
-        if reading.type in trigger.split:
+        if reading.type in rule.split:
             continue
         own = {c for c, n in reading.keyed if n == name}
         found[reading.type] = found.get(reading.type, own) & own
-    if trigger.query is not None:
-        of_query = _column_of_query(trigger, place)
+    if rule.query is not None:
+        of_query = _column_of_query(rule, place)
         if of_query is None:
             return None
         table, column = of_query
         found[table] = found.get(table, {column}) & {column}
-    for type_, shape in trigger.sources.tables.items():
+    for type_, shape in rule.sources.tables.items():
         keys = {shape.columns[i] for i in shape.keys}
         found[type_] = found.get(type_, set()) & keys
-    types = {*trigger.sources.tables, *trigger.sources.states, *trigger.sources.events}
+    types = {*rule.sources.tables, *rule.sources.states, *rule.sources.events}
     if set(found) != types or not all(found.values()):
         return None
     return {t: min(c) for t, c in found.items()}
 
 
-def _column_of_query(trigger: Trigger, place: int) -> tuple[str, str] | None:
+def _column_of_query(rule: Rule, place: int) -> tuple[str, str] | None:
     """(table, column) that a generic variable comes from, if the query looks at one row at a time."""
-    plain = None if trigger.query is None else trigger.query.plain
+    plain = None if rule.query is None else rule.query.plain
     if plain is None or place >= len(plain.columns):
         return None
-    return plain.table, trigger.sources.tables[plain.table].columns[plain.columns[place]]
+    return plain.table, rule.sources.tables[plain.table].columns[plain.columns[place]]
 
 
 def _plain(sql: str, known: Sources) -> Plain | None:

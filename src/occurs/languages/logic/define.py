@@ -21,19 +21,19 @@ from occurs.languages.logic.compile import (
     observes,
     operator_of,
     ordered,
-    trigger_of,
+    rule_of,
     types_read,
+    words,
 )
-from occurs.languages.logic.kept import words
 from occurs.languages.logic.parser import parse
-from occurs.languages.logic.running.general import General
 from occurs.languages.logic.semantics.evaluation import evaluate
-from occurs.languages.logic.sliced import overlap
 from occurs.model.canonical import canonical
 from occurs.model.history import History
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, arrow_type
+from occurs.operators.temporal.general import General
+from occurs.operators.temporal.reach import overlap
 from occurs.plan.definition import Definition
 from occurs.plan.graph import Node
 from occurs.plan.sequences import SequenceDefinition
@@ -162,34 +162,34 @@ class Logic:
         """Compiled triggers, in the order of the text."""
         out: list[Definition] = []
         for resolved, slot in zip(self.triggers, slots, strict=True):
-            trigger = trigger_of(resolved, self.analysis, self.schemas, kind, self._everything)
-            known = trigger.sources
-            kept, size = words(trigger)
-            operator = operator_of(trigger)
-            back, whole = overlap(trigger, operator)
+            rule = rule_of(resolved, self.analysis, self.schemas, kind, self._everything)
+            known = rule.sources
+            kept, size = words(rule)
+            operator = operator_of(rule)
+            back, whole = overlap(rule, operator)
             reads = frozenset((*known.tables, *known.states, *known.events))
             out.append(
                 TriggerDefinition(
                     dict.fromkeys(sorted(reads), 0),
-                    ordered(trigger) | (frozenset(known.events) if trigger.asks_who else frozenset()),
-                    columns_of(trigger),
+                    ordered(rule) | (frozenset(known.events) if rule.asks_who else frozenset()),
+                    columns_of(rule),
                     resolved.name,
                     slot.place,
-                    f"{LANGUAGE}/{resolved.name}/{trigger.name}",
-                    trigger.name,
+                    f"{LANGUAGE}/{resolved.name}/{rule.name}",
+                    rule.name,
                     operator,
-                    trigger.generics,
-                    frozenset(known.events) if trigger.asks_who else frozenset(),
+                    rule.generics,
+                    frozenset(known.events) if rule.asks_who else frozenset(),
                     frozenset((*known.tables, *known.states)),
                     frozenset(known.tables),
-                    splits=choices(trigger, self.known.inputs or {}),
+                    splits=choices(rule, self.known.inputs or {}),
                     kept=kept,
-                    timed=trigger.every is not None,
-                    future=not trigger.past,
+                    timed=rule.every is not None,
+                    future=not rule.past,
                     size=size,
-                    thorough=General(trigger, reasons=True),
+                    thorough=General(rule, reasons=True),
                     stateful=isinstance(operator, General),
-                    begins=begins_of(trigger, operator),
+                    begins=begins_of(rule, operator),
                     overlap=back,
                     whole=whole,
                     text=f"{resolved.text} {canonical(known)}",

@@ -9,7 +9,7 @@ through both.  What a name stands for is for the checks, the tree has it as writ
 * :class:`Apply`: ``T(k1, ..)``, ``view(..)``, ``E(attr = ..)``, a function.  Keys, parameters and attributes may all be
   given by name or by position.
 * Arithmetic is ``Binary`` of ``+ - * / mod`` and ``Unary("neg", ..)``; ``2x`` is ``2 * x``.  ``5 min`` is a
-  ``DurationLiteral``, ``5`` a ``Literal``.  Comparisons and connectives are formulas of this module, also inside the
+  ``DurationLiteral``, ``5`` a ``Literal``.  Formulas are of :mod:`occurs.operators.temporal.tree`, also inside the
   predicate of an :class:`Aggregate`.
 """
 
@@ -18,12 +18,38 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from occurs.errors import Span
-from occurs.expr.tree import Expr, Literal, _Leaf, _span
-from occurs.languages.names import Name as Name
+from occurs.expr.names import Name as Name
+from occurs.expr.tree import Expr, Literal, _span
 from occurs.model.time import Duration
 from occurs.model.types import Type
-
-# --- terms that only this language has ------------------------------------------------------------------------------
+from occurs.operators.temporal.tree import FUTURE as FUTURE
+from occurs.operators.temporal.tree import PAST as PAST
+from occurs.operators.temporal.tree import Aggregate as Aggregate
+from occurs.operators.temporal.tree import Always as Always
+from occurs.operators.temporal.tree import And as And
+from occurs.operators.temporal.tree import Assign as Assign
+from occurs.operators.temporal.tree import Atom as Atom
+from occurs.operators.temporal.tree import Bound as Bound
+from occurs.operators.temporal.tree import Compare as Compare
+from occurs.operators.temporal.tree import Eventually as Eventually
+from occurs.operators.temporal.tree import Exists as Exists
+from occurs.operators.temporal.tree import Formula as Formula
+from occurs.operators.temporal.tree import Implies as Implies
+from occurs.operators.temporal.tree import IsNull as IsNull
+from occurs.operators.temporal.tree import Lasttime as Lasttime
+from occurs.operators.temporal.tree import Nexttime as Nexttime
+from occurs.operators.temporal.tree import Not as Not
+from occurs.operators.temporal.tree import Or as Or
+from occurs.operators.temporal.tree import Previously as Previously
+from occurs.operators.temporal.tree import Release as Release
+from occurs.operators.temporal.tree import Since as Since
+from occurs.operators.temporal.tree import Sql as Sql
+from occurs.operators.temporal.tree import Throughout as Throughout
+from occurs.operators.temporal.tree import Truth as Truth
+from occurs.operators.temporal.tree import Until as Until
+from occurs.operators.temporal.tree import WeakUntil as WeakUntil
+from occurs.operators.temporal.tree import _Bounded as _Bounded
+from occurs.operators.temporal.tree import _Paired as _Paired
 
 
 @dataclass(frozen=True)
@@ -35,207 +61,6 @@ class Apply(Expr):
     names: tuple[str | None, ...]
     column: str | None = None
     span: Span | None = _span()
-
-
-@dataclass(frozen=True)
-class Aggregate(Expr):
-    """``op of arg from predicate`` or ``op of arg within duration``: one of the two is None.
-
-    ``op``: ``sum avg count min max``.  ``from NAME`` has an :class:`Atom` as predicate.
-    """
-
-    op: str
-    arg: Expr
-    predicate: Formula | None = None
-    within: Duration | None = None
-    span: Span | None = _span()
-
-
-@dataclass(frozen=True)
-class Sql(_Leaf):
-    """A SELECT as written, without the parentheses or the semicolon around it; parameters are ``:name``."""
-
-    text: str
-    span: Span | None = _span()
-
-
-# --- formulas -------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Formula(Expr):
-    """Any formula."""
-
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
-
-    @property
-    def parts(self) -> tuple[Formula, ...]:
-        """The formulas directly below; predicates of aggregates are not among them."""
-        return tuple(c for c in self.children if isinstance(c, Formula))
-
-
-@dataclass(frozen=True)
-class Truth(Formula):
-    """``true``, ``false``."""
-
-    value: bool
-
-
-@dataclass(frozen=True)
-class Compare(Formula):
-    """``left op right``; ``op``: ``= != < <= > >=``."""
-
-    op: str
-    left: Expr
-    right: Expr
-
-
-@dataclass(frozen=True)
-class IsNull(Formula):
-    """``term is null``, ``term is not null``."""
-
-    term: Expr
-    negated: bool = False
-
-
-@dataclass(frozen=True)
-class Atom(Formula):
-    """A term as a proposition: a boolean value, or an event (``Ref`` or ``Apply`` with its name)."""
-
-    term: Expr
-
-
-@dataclass(frozen=True)
-class Exists(Formula):
-    """``exists (SQL)``."""
-
-    sql: Sql
-
-
-@dataclass(frozen=True)
-class Not(Formula):
-    """``not f``."""
-
-    operand: Formula
-
-
-@dataclass(frozen=True)
-class And(Formula):
-    """``f and g ..``: two operands or more; chains in parentheses of their own are operands."""
-
-    operands: tuple[Formula, ...]
-
-
-@dataclass(frozen=True)
-class Or(Formula):
-    """``f or g ..``: two operands or more."""
-
-    operands: tuple[Formula, ...]
-
-
-@dataclass(frozen=True)
-class Implies(Formula):
-    """``f implies g``."""
-
-    left: Formula
-    right: Formula
-
-
-@dataclass(frozen=True)
-class Assign(Formula):
-    """``[variable <- term] operand``."""
-
-    variable: Name
-    term: Expr
-    operand: Formula
-
-
-@dataclass(frozen=True)
-class Nexttime(Formula):
-    """``nexttime f``."""
-
-    operand: Formula
-
-
-@dataclass(frozen=True)
-class Lasttime(Formula):
-    """``lasttime f``."""
-
-    operand: Formula
-
-
-@dataclass(frozen=True)
-class Bound:
-    """``[<=c]``, ``within c`` (the same), ``[>=c] [=c] [<c] [>c]``; ``[low, high]`` has the ``op`` ``in``.
-
-    ``first`` is c, or low; ``second`` is high.  Durations without a unit are ticks.
-    """
-
-    op: str
-    first: Duration
-    second: Duration | None = None
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
-
-
-@dataclass(frozen=True)
-class _Bounded(Formula):
-    operand: Formula
-    bound: Bound | None = None
-
-
-@dataclass(frozen=True)
-class Eventually(_Bounded):
-    """``eventually[B] f``."""
-
-
-@dataclass(frozen=True)
-class Always(_Bounded):
-    """``always[B] f``."""
-
-
-@dataclass(frozen=True)
-class Previously(_Bounded):
-    """``previously[B] f``, ``once``."""
-
-
-@dataclass(frozen=True)
-class Throughout(_Bounded):
-    """``throughout[B] f``, ``historically``."""
-
-
-@dataclass(frozen=True)
-class _Paired(Formula):
-    left: Formula
-    right: Formula
-    bound: Bound | None = None
-
-
-@dataclass(frozen=True)
-class Until(_Paired):
-    """``f until[B] g``."""
-
-
-@dataclass(frozen=True)
-class Since(_Paired):
-    """``f since[B] g``."""
-
-
-@dataclass(frozen=True)
-class Release(_Paired):
-    """``f release[B] g``."""
-
-
-@dataclass(frozen=True)
-class WeakUntil(Formula):
-    """``f weak until g``, ``f unless g``."""
-
-    left: Formula
-    right: Formula
-
-
-#: the operators that look at later states, and at earlier ones (aggregates, which are terms, do the latter, too)
-FUTURE = (Nexttime, Until, Eventually, Always, Release, WeakUntil)
-PAST = (Lasttime, Since, Previously, Throughout)
 
 
 # --- statements -----------------------------------------------------------------------------------------------------

@@ -10,9 +10,10 @@ from occurs.expr.text import Text
 from occurs.expr.tree import Binary, DurationLiteral, Expr, Literal, Unary
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.formula import operator
-from occurs.languages.logic.checks.nodes import Global, Time
 from occurs.languages.logic.render import render
 from occurs.languages.logic.syntax import Formula
+from occurs.languages.text import Text
+from occurs.operators.temporal.tree import Global, Time
 
 #: bounds that end
 _ENDING = ("<=", "<", "=", "in")

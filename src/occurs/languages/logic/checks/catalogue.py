@@ -8,9 +8,9 @@ from occurs.errors import Place
 from occurs.expr.text import Text
 from occurs.languages.complaints import LASTING_HINT
 from occurs.languages.logic import syntax
-from occurs.languages.logic.checks.nodes import Rows
 from occurs.languages.logic.checks.sql import Database, Select, identifiers
 from occurs.model.types import RESERVED_INPUT, Schema, Type, widen
+from occurs.operators.temporal.tree import Rows
 
 #: the type of rows that are states though nothing is declared
 STATE = "state"

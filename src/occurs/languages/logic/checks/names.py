@@ -9,10 +9,10 @@ from occurs.expr.text import Text
 from occurs.expr.tree import Expr, Literal
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.catalogue import Catalogue, or_declare
-from occurs.languages.logic.checks.nodes import Global, Rows, Sort
 from occurs.languages.logic.render import render
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
+from occurs.operators.temporal.tree import Global, Rows, Sort
 
 ONLY = "only generic variables, `time` and values of the current state are available there"
 Scope = Mapping[str, Global]

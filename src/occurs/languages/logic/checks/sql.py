@@ -11,10 +11,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from occurs.errors import Span, did_you_mean
-from occurs.expr.text import Text
-from occurs.languages.logic.checks.nodes import Rows
 from occurs.languages.logic.syntax import Sql
 from occurs.model.types import Type
+from occurs.operators.temporal.tree import Rows
 
 _ALLOWED = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
 #: how much work a SELECT over nothing may be: one that counts without end is stopped

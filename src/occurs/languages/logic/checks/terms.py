@@ -15,21 +15,10 @@ from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.catalogue import STATE, or_declare
 from occurs.languages.logic.checks.durations import check_duration
 from occurs.languages.logic.checks.names import UNKNOWN, Names, Resolved, Scope, counted, known_type, span_of, type_word
-from occurs.languages.logic.checks.nodes import (
-    Generic,
-    Global,
-    Last,
-    Rows,
-    Sort,
-    TableOf,
-    Time,
-    Value,
-    Variable,
-    ViewOf,
-)
 from occurs.languages.logic.functions import FUNCTIONS
 from occurs.languages.logic.render import render
 from occurs.model.types import Type
+from occurs.operators.temporal.tree import Generic, Global, Last, Rows, Sort, TableOf, Time, Value, Variable, ViewOf
 
 
 class Terms(Names):

@@ -14,22 +14,12 @@ from occurs.languages.logic.checks.bounds import check_top, check_unbounded, ope
 from occurs.languages.logic.checks.catalogue import STATE, Catalogue, word
 from occurs.languages.logic.checks.durations import check_duration
 from occurs.languages.logic.checks.formula import Formulas, check_operators
-from occurs.languages.logic.checks.nodes import (
-    Found,
-    Happens,
-    Last,
-    ResolvedTrigger,
-    Sort,
-    TableOf,
-    Time,
-    Value,
-    Variable,
-    ViewOf,
-)
+from occurs.languages.logic.checks.nodes import ResolvedTrigger
 from occurs.languages.logic.checks.sql import parameters, parts
 from occurs.languages.logic.render import render
 from occurs.model.time import TimeKind
 from occurs.model.types import RESERVED_OUTPUT, Schema, Type
+from occurs.operators.temporal.tree import Found, Happens, Last, Sort, TableOf, Time, Value, Variable, ViewOf
 
 #: for a column whose type SQLite knows only when it runs
 CAST = "write the computed column of the SELECT as `cast(.. as integer)`, `cast(.. as real)` or `cast(.. as text)`"

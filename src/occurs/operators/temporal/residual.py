@@ -1,0 +1,207 @@
+"""What is left of a future formula since its activation: obligations (temporal-logic.md 5.1).
+
+The residual is made of and/or over *done* (satisfied at an earlier state), *now*, *last* (satisfied only if this is the
+last state) and *pending*: to be evaluated at the next state.  Equal obligations are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeAlias
+
+from occurs.operators.temporal.values import Lost
+
+
+class Mark:
+    """``done``, ``now``, ``last``, or false."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __reduce__(self) -> str:
+        return self.name.upper()
+
+
+FALSE, DONE, NOW, LAST = Mark("false"), Mark("done"), Mark("now"), Mark("last")
+MARKS = {m.name: m for m in (FALSE, DONE, NOW, LAST)}
+#: satisfied if this is the last state, and else waiting as before; never part of a residual
+HELD = Mark("held")
+
+
+class Unknown:
+    """What is not known, at this state (``new``) or an earlier one.  Those of one kind are one: the first."""
+
+    __slots__ = ("lost", "new")
+
+    def __init__(self, lost: Lost, new: bool = True) -> None:
+        self.lost, self.new = lost, new
+
+    def __hash__(self) -> int:
+        return hash((self.lost.problem.kind, self.new))
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Unknown and self.new == other.new and self.lost.problem.kind == other.lost.problem.kind
+
+
+class Several:
+    """``and``, or ``or``, of several.
+
+    ``new``: is something of this state among it?  ``unknown``: is something unknown?  ``waits``: is something pending?
+    ``done``: is it an `and` with an `or` that was satisfied?
+    ``front``: by what it can be compared, () by nothing, None as long as nobody has asked.
+    """
+
+    __slots__ = ("_hash", "conjunction", "done", "front", "new", "parts", "unknown", "waits")
+
+    def __init__(self, conjunction: bool, parts: tuple[Residual, ...]) -> None:
+        self.conjunction, self.parts = conjunction, parts
+        self._hash: int | None = None
+        self.front: Any = None
+        self.new = self.unknown = self.waits = self.done = False
+        for part in parts:
+            if type(part) is tuple:
+                self.waits = True
+            elif type(part) is Several:
+                self.new, self.unknown = self.new or part.new, self.unknown or part.unknown
+                self.waits = self.waits or part.waits
+                self.done = self.done or (conjunction and DONE in part.parts)
+            elif type(part) is Unknown:
+                self.new, self.unknown = self.new or part.new, True
+            elif part is NOW or part is LAST:
+                self.new = True
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash((self.conjunction, self.parts))
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return type(other) is Several and self.conjunction == other.conjunction and self.parts == other.parts
+
+
+#: (number of the node, is it to hold?, values of its free variables)
+Pending: TypeAlias = tuple[int, bool, tuple[Any, ...]]
+Residual: TypeAlias = "Mark | Unknown | Several | Pending"
+
+
+def combined(conjunction: bool, parts: Iterable[Residual]) -> Residual:
+    """Flat, each part once; false decides an ``and`` and is nothing in an ``or``, done is nothing in an ``and``."""
+    flat: dict[Residual, None] = {}
+    for part in parts:
+        if type(part) is Several and part.conjunction is conjunction:
+            for inner in part.parts:
+                flat[inner] = None
+        elif part is FALSE:
+            if conjunction:
+                return FALSE
+        elif part is not DONE or not conjunction:
+            flat[part] = None
+    if not flat:
+        return DONE if conjunction else FALSE
+    if len(flat) == 1:
+        return next(iter(flat))
+    return Several(conjunction, tuple(flat))
+
+
+def either(a: Residual, b: Residual) -> Residual:
+    """``or`` of two."""
+    if a is FALSE or b is FALSE or a is b:
+        return b if a is FALSE else a
+    if type(a) is not Several and type(b) is not Several:
+        return a if a == b else Several(False, (a, b))
+    return combined(False, (a, b))
+
+
+def both(a: Residual, b: Residual) -> Residual:
+    """``and`` of two."""
+    if a is FALSE or b is FALSE:
+        return FALSE
+    return b if a is DONE else a if b is DONE or a is b else combined(True, (a, b))
+
+
+def satisfied(r: Residual, unknown: bool) -> tuple[bool, bool]:
+    """Is it satisfied with pending = false, and does some now or last take part?"""
+    if type(r) is Several:
+        if r.conjunction:
+            new = False
+            for part in r.parts:
+                there, also = satisfied(part, unknown)
+                if not there:
+                    return False, False
+                new = new or also
+            return True, new
+        found = [satisfied(part, unknown) for part in r.parts]
+        return any(there for there, _ in found), any(also for _, also in found)
+    if type(r) is Mark:
+        return r is not FALSE, r is NOW or r is LAST
+    if type(r) is Unknown:
+        return unknown, unknown and r.new
+    return False, False
+
+
+def leaves(r: Residual) -> Iterator[Residual]:
+    """All but and/or."""
+    if type(r) is Several:
+        for part in r.parts:
+            yield from leaves(part)
+    else:
+        yield r
+
+
+def alternatives(r: Residual) -> tuple[Residual, ...]:
+    """The parts of an `or`."""
+    return r.parts if type(r) is Several and not r.conjunction else (r,)
+
+
+def new_way(residual: Several) -> bool | Lost:
+    """Is it satisfied at this state in a new way?  A Lost if that is not known."""
+    if satisfied(residual, False)[1]:
+        return True
+    if residual.unknown and satisfied(residual, True)[1]:
+        return next(leaf.lost for leaf in leaves(residual) if isinstance(leaf, Unknown))
+    return False
+
+
+def leave(residual: Residual) -> Residual:
+    """The state is over: now is done, last is false."""
+    if type(residual) is Several:
+        return combined(residual.conjunction, [leave(p) for p in residual.parts]) if residual.new else residual
+    if residual is NOW:
+        return DONE
+    if residual is LAST:
+        return FALSE
+    if type(residual) is Unknown:
+        return Unknown(residual.lost, False)
+    return residual
+
+
+#: how many of the parts of an `and` may be done already: each of them doubles what they are spread into
+MOST = 2
+
+
+def spread(residual: Residual, first: bool) -> tuple[Residual, ...]:
+    """The parts of an `or`; `(done or a) and b` is `b or a and b`, of which each serves for others more easily.
+
+    ``first``: only the first way to be satisfied counts; then it is `b`.
+    """
+    parts = alternatives(residual)
+    if all(type(p) is not Several or not p.done for p in parts):
+        return parts
+    found: dict[Residual, None] = {}
+    for part in parts:
+        done = [p for p in part.parts if type(p) is Several and DONE in p.parts] if type(part) is Several else []
+        if not done or (len(done) > MOST and not first):
+            found[part] = None
+            continue
+        assert type(part) is Several
+        ways: list[list[Residual]] = [[p for p in part.parts if p not in done]]
+        for one in () if first else done:
+            rest = combined(False, [p for p in one.parts if p is not DONE])
+            ways = [*ways, *([*way, rest] for way in ways)]
+        for way in ways:
+            found |= dict.fromkeys(alternatives(combined(True, way)))
+    return tuple(found)
