@@ -21,8 +21,8 @@ from occurs.connect.changes.values import instant
 from occurs.engine.state import restoring
 from occurs.expr.tree import Expr, Literal, Ref, Unary
 from occurs.languages.logic import syntax
-from occurs.languages.logic.checks.sql import parameters
 from occurs.model.astext import dumps
+from occurs.model.sqltext import parameters
 from occurs.model.time import TimeKind
 from occurs.watch.evaluator import Firing
 from occurs.watch.webhook import Webhook

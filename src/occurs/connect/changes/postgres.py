@@ -19,7 +19,7 @@ from occurs.connect.changes.postgres_sql import quoted, text
 from occurs.connect.changes.store import Store
 from occurs.connect.changes.values import fitted
 from occurs.errors import ResourceProblem, UsageProblem
-from occurs.languages.logic.checks.sql import parts
+from occurs.model.sqltext import parts
 from occurs.model.types import Type
 
 #: how long the lock of a watcher that was killed is waited for: its server process may not know it yet, in seconds

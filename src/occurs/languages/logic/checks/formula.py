@@ -12,11 +12,12 @@ from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.catalogue import or_declare, word
 from occurs.languages.logic.checks.durations import check_bound, check_duration
 from occurs.languages.logic.checks.names import UNKNOWN, Resolved, Scope, span_of, type_word
-from occurs.languages.logic.checks.sql import parameters
 from occurs.languages.logic.checks.terms import Terms
 from occurs.languages.logic.render import render
 from occurs.languages.logic.semantics.text import sources
 from occurs.languages.logic.syntax import Formula
+from occurs.languages.text import Text
+from occurs.model.sqltext import parameters
 from occurs.model.types import Type
 from occurs.operators.temporal.tree import Found, Generic, Global, Happens, Rows, Sort, Time
 

@@ -7,59 +7,25 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from occurs.errors import Span, did_you_mean
 from occurs.languages.logic.syntax import Sql
+from occurs.languages.text import Text
+from occurs.model.sqltext import Part, identifiers, parameters, parts
 from occurs.model.types import Type
 from occurs.operators.temporal.tree import Rows
 
 _ALLOWED = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
 #: how much work a SELECT over nothing may be: one that counts without end is stopped
 _STEPS = 100_000
-_PARTS = re.compile(
-    r"""(?P<quoted>"(?:[^"]|"")*"|'(?:[^']|'')*'|`[^`]*`|\[[^\]]*\])|(?P<comment>/\*.*?(?:\*/|\Z))"""
-    r"""|(?P<cast>::)|(?P<parameter>:[^\W\d]\w*)|(?P<mark>\?|[@$][^\W\d]\w*)|(?P<word>[^\W\d]\w*)|(?P<semicolon>;)""",
-    re.DOTALL,
-)
 _ITEMS = re.compile(r"(?is)\s*select\s+(?:distinct\s+|all\s+)?(.*?)\s+from\s")
 #: types that functions and casts of SQLite return whatever their arguments
 _RESULTS = {"count": Type.INT, "length": Type.INT, "avg": Type.FLOAT, "total": Type.FLOAT, "group_concat": Type.STRING,
             "lower": Type.STRING, "upper": Type.STRING}  # fmt: skip
 _CASTS = {"int": Type.INT, "integer": Type.INT, "bigint": Type.INT, "real": Type.FLOAT, "float": Type.FLOAT,
           "double": Type.FLOAT, "text": Type.STRING, "varchar": Type.STRING}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Part:
-    """A piece of a SELECT: its kind (``quoted parameter mark word semicolon``), its text, and where it is."""
-
-    kind: str
-    text: str
-    start: int
-    end: int
-
-
-def parts(text: str) -> Iterator[Part]:
-    """Words, parameters and so on, in order; comments are left out."""
-    for m in _PARTS.finditer(text):
-        if m.lastgroup not in ("comment", "cast"):
-            yield Part(str(m.lastgroup), m.group(), m.start(), m.end())
-
-
-def identifiers(text: str) -> list[str]:
-    """Words, and what stands in quotes."""
-    return [p.text if p.kind == "word" else p.text[1:-1] for p in parts(text) if p.kind in ("word", "quoted")]
-
-
-def parameters(text: str) -> dict[str, tuple[int, int]]:
-    """The names of parameters, and where each is first."""
-    out: dict[str, tuple[int, int]] = {}
-    for p in parts(text):
-        if p.kind == "parameter":
-            out.setdefault(p.text[1:], (p.start, p.end))
-    return out
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,9 @@ from occurs.languages.logic.checks.catalogue import STATE, Catalogue, word
 from occurs.languages.logic.checks.durations import check_duration
 from occurs.languages.logic.checks.formula import Formulas, check_operators
 from occurs.languages.logic.checks.nodes import ResolvedTrigger
-from occurs.languages.logic.checks.sql import parameters, parts
 from occurs.languages.logic.render import render
+from occurs.languages.text import Text
+from occurs.model.sqltext import parameters, parts
 from occurs.model.time import TimeKind
 from occurs.model.types import RESERVED_OUTPUT, Schema, Type
 from occurs.operators.temporal.tree import Found, Happens, Last, Sort, TableOf, Time, Value, Variable, ViewOf
