@@ -20,7 +20,7 @@ from occurs.languages.logic.semantics.states import State
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
-from occurs.operators.temporal import vectorised as columns_operator
+from occurs.operators.temporal import vectorised
 from occurs.operators.temporal.evaluation import Memory, States, advance, restored, saved
 from occurs.operators.temporal.lowering import Unsuited, network_of
 from occurs.operators.temporal.network import Network
@@ -223,7 +223,7 @@ def test_states_without_rows_are_made_piece_by_piece(monkeypatch: pytest.MonkeyP
         values = {"op": "delete"} if rng.random() < 0.1 else {"v": rng.randint(0, 9)}
         rows.append(Occurrence("T", time, {"k": rng.choice("abc"), **values}))
     case = LogicCase("ticks", rules, tuple(rows), until=time + 50)
-    monkeypatch.setattr(columns_operator, "MOST_TICKS", most)
+    monkeypatch.setattr(vectorised, "MOST_TICKS", most)
     subject = Subject(case)
     found = subject.answer([time // 2, time + 50])
     assert not isinstance(found, str)
@@ -231,4 +231,4 @@ def test_states_without_rows_are_made_piece_by_piece(monkeypatch: pytest.MonkeyP
     assert [(e.time, e.attributes["y"]) for e in found] == wanted
     assert len(wanted) > 10
     (definition,) = subject.stage.definitions
-    assert isinstance(definition.evaluator, columns_operator.Columns)
+    assert isinstance(definition.evaluator, vectorised.Columns)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from occurs.errors import CheckpointProblem, InputProblem
 from occurs.expr.dialect import LOGIC
@@ -14,7 +15,6 @@ from occurs.expr.evaluate import evaluate, select
 from occurs.expr.tree import Expr
 from occurs.model.time import TimeKind
 from occurs.operators.kernels import temporal as kernel
-from occurs.operators.temporal import keys
 from occurs.operators.temporal.network import Before, Network
 
 #: the Arrow column (n) of a leaf
@@ -170,16 +170,16 @@ class _Leaves:
 
     def number(self, network: Network, i: int, side: int, kind: TimeKind) -> tuple[np.ndarray, np.ndarray]:
         if i < 0:
-            return keys.plain(self.value(network.plain[side], kind))
+            return keys_of(self.value(network.plain[side], kind))
         if i not in self.pairs:
             c = network.compared[i]
             right = self.value(c.right, kind)
             if c.left is None:
-                whole = keys.plain(right) if not keys.floats(right) else keys.rounded(right, c.op, c.op in ("<=", ">"))
-                found = whole if c.whole else keys.beside_floats(c.op, right)
+                whole = keys_of(right) if not is_float(right) else rounded_keys(right, c.op, c.op in ("<=", ">"))
+                found = whole if c.whole else keys_beside_floats(c.op, right)
                 self.pairs[i] = found, found
             else:
-                self.pairs[i] = keys.pair(self.value(c.left, kind), c.op, right)
+                self.pairs[i] = key_pair(self.value(c.left, kind), c.op, right)
         return self.pairs[i][side]
 
     def value(self, term: Expr, kind: TimeKind) -> pa.Array:
@@ -369,3 +369,93 @@ def restored(network: Network, tables: Mapping[str, pa.Table]) -> Memory:
         last,
         doubt,
     )
+
+
+# --- numbers as keys --------------------------------------------------------------------------------------------------
+
+
+_LEAST, _GREATEST = -(2**63), 2**63 - 1
+_SIGN = np.int64(0x7FFFFFFFFFFFFFFF)
+
+
+def is_float(array: pa.Array) -> bool:
+    """Is it a column of floats?"""
+    return bool(pa.types.is_floating(array.type))
+
+
+def keys_of(array: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+    """(keys, where there is one) of values that are compared only with such of the same kind."""
+    known = _known(array)
+    if pa.types.is_null(array.type):
+        return np.zeros(len(array), np.int64), known
+    if is_float(array):
+        return keys_of_floats(filled(array)), known
+    if pa.types.is_timestamp(array.type):
+        array = array.cast(pa.timestamp("us", array.type.tz)).cast(pa.int64())
+    if pa.types.is_boolean(array.type):
+        array = array.cast(pa.int64())
+    return np.asarray(filled(array), np.int64), known
+
+
+def filled(array: pa.Array) -> np.ndarray:
+    """Numbers, 0 for null."""
+    found = array.fill_null(0) if array.null_count else array
+    return found.to_numpy(zero_copy_only=False)
+
+
+def keys_of_floats(values: np.ndarray) -> np.ndarray:
+    """int64 in the order of floats, equal for equal ones."""
+    bits = (values + 0.0).view(np.int64)
+    return np.where(bits >= 0, bits, bits ^ _SIGN)
+
+
+def key_pair(
+    left: pa.Array, op: str, right: pa.Array
+) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    """Keys of both sides of ``left op right``, rows of either side against rows of the other."""
+    if is_float(left) == is_float(right) or pa.types.is_null(left.type) or pa.types.is_null(right.type):
+        return keys_of(left), keys_of(right)
+    if is_float(left):
+        return rounded_keys(left, op, down=op in (">=", "<")), keys_of(right)
+    return keys_of(left), rounded_keys(right, op, down=op in ("<=", ">"))
+
+
+def rounded_keys(array: pa.Array, op: str, down: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Floats as the ints that compare alike with all ints.
+
+    One that is no int is rounded, ``down`` for ``f >= i`` and ``f < i``, else up; where equality is asked for it
+    becomes the least int64, which no count and hardly any other number is.
+    """
+    values = np.asarray(filled(array), np.float64)
+    near = np.floor(values) if down else np.ceil(values)
+    inside = (near >= -(2.0**63)) & (near < 2.0**63)
+    keys = np.where(inside, near, 0.0).astype(np.int64)
+    keys = np.where(inside, keys, np.where(near > 0, _GREATEST, _LEAST))
+    if op in ("=", "!="):
+        keys = np.where(inside & (near == values), keys, _LEAST)
+    return keys, _known(array)
+
+
+def keys_beside_floats(op: str, array: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+    """Keys of the right side of ``f op right`` where ``f`` are keys of floats."""
+    if is_float(array) or pa.types.is_null(array.type):
+        return keys_of(array)
+    ints = np.asarray(filled(array), np.int64)
+    near = ints.astype(np.float64)
+    for i in np.flatnonzero(np.abs(near) > 2.0**53):
+        exact, found = int(ints[i]), float(near[i])
+        if int(found) == exact:
+            continue
+        if op in (">=", "<"):
+            near[i] = found if int(found) > exact else np.nextafter(found, np.inf)
+        elif op in ("<=", ">"):
+            near[i] = found if int(found) < exact else np.nextafter(found, -np.inf)
+        else:
+            near[i] = np.nan
+    return np.where(np.isnan(near), _LEAST, keys_of_floats(near)), _known(array)
+
+
+def _known(array: pa.Array) -> np.ndarray:
+    if is_float(array):
+        array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
+    return np.asarray(array.is_valid().to_numpy(zero_copy_only=False))

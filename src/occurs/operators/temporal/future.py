@@ -2,28 +2,505 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
 
-from occurs.operators.temporal.closures import Values
-from occurs.operators.temporal.directions import Front, front, undominated
-from occurs.operators.temporal.expanding import Expanding
+from occurs.expr.tree import Binary, DurationLiteral, Expr, Literal, Unary
+from occurs.model.time import TimeKind
+from occurs.operators.temporal import tree
+from occurs.operators.temporal.past import OfPresent, ticks
+from occurs.operators.temporal.reasons import Trails
 from occurs.operators.temporal.residual import (
     FALSE,
     HELD,
     LAST,
     NOW,
+    Front,
+    Pending,
     Residual,
     Several,
     Unknown,
     alternatives,
+    both,
     combined,
+    directions,
+    either,
+    front,
     leave,
     new_way,
     satisfied,
     spread,
+    undominated,
 )
-from occurs.operators.temporal.trails import Trails
+from occurs.operators.temporal.terms import Values
+from occurs.operators.temporal.tree import AHEAD, Formula, Generic, Global, Time, Truth, free
 from occurs.operators.temporal.values import Lost
+
+Expand: TypeAlias = Callable[[bool, Values, Any], Residual]
+#: what becomes of an obligation at a state, with the values of its variables and others
+Move: TypeAlias = Callable[[Pending, Values, Any], Residual]
+_TRUE = tree.Truth(True)
+
+
+class Node:
+    """A formula that obligations are of: ``names`` of its free variables.
+
+    ``moves``: for obligations that it is not to hold, and that it is, what becomes of one; itself if it stays as it is,
+    HELD if it does and is satisfied if this is the last state.  ``begin``: the same where the values are those of its
+    variables already.  ``goal``: what has to come, if it is no more than that something comes at last.
+    ``comes``: no more than that, or within a time.
+    """
+
+    __slots__ = ("begin", "comes", "directions", "goal", "moves", "names", "number")
+
+    def __init__(self, number: int, names: tuple[str, ...], directions: tuple[int, ...] | None) -> None:
+        self.number, self.names = number, names
+        #: per name: is the formula satisfied more easily with greater values (1), with smaller ones (-1)?  None: it is
+        #: not so of all of them
+        self.directions = directions
+        self.moves: tuple[Move, Move]
+        self.begin: tuple[Move, Move]
+        self.goal: Expand | None = None
+        self.comes = False
+
+    def pending(self, hold: bool, r: Values) -> Pending:
+        """The obligation, with values of its variables."""
+        return (self.number, hold, tuple([r[n] for n in self.names]))
+
+
+class Expanding:
+    """A formula, compiled: ``nodes`` by number, the first of the whole formula.
+
+    ``first``: only the first way to be satisfied counts.
+    """
+
+    def __init__(self, formula: tree.Formula, present: OfPresent, first: bool) -> None:
+        self.first = first
+        self.present, self.kind = present, present.kind
+        self.nodes: list[Node] = []
+        self._known: dict[tree.Formula, Node] = {}
+        self._clocks = clocks(formula)
+        self.root = self.node(formula)
+
+    # --- formulas -----------------------------------------------------------------------------------------------------
+
+    def node(self, f: tree.Formula) -> Node:
+        """The node of a formula that may be pending."""
+        node = self._known.get(f)
+        if node is None:
+            names = tuple(sorted(free(f)))
+            node = self._known[f] = Node(len(self.nodes), names, directions(f, names))
+            self.nodes.append(node)
+            within = ages(f.right, self._clocks, self.kind) if isinstance(f, tree.Until) else None
+            if isinstance(f, tree.Until) and within is not None:
+                node.moves = node.begin = self._within(f, within, names)
+            else:
+                made = self._until(f, node) if isinstance(f, tree.Until) else _afresh(self.expanded(f))
+                node.begin, node.moves = made, (_bound(made[0], names), _bound(made[1], names))
+        return node
+
+    def expanded(self, f: tree.Formula) -> Expand:
+        """What is left of a formula at a state."""
+        if not any(isinstance(n, AHEAD) for n in f.walk()):
+            return self._at_once(f)
+        match f:
+            case tree.Not():
+                inner = self.expanded(f.operand)
+                return lambda hold, r, s: inner(not hold, r, s)
+            case tree.And() | tree.Or():
+                parts = [self.expanded(p) for p in f.operands]
+                return _joined(isinstance(f, tree.And), parts)
+            case tree.Assign():
+                name, term, operand = f.variable.text, self.present.term(f.term), self.expanded(f.operand)
+                return lambda hold, r, s: operand(hold, {**r, name: term(s, r)}, s)
+            case tree.Nexttime():
+                return self._nexttime(f)
+            case tree.Until():
+                return _begun(self.node(f))
+        raise TypeError(f"not a formula: {type(f).__name__}")
+
+    def _at_once(self, f: tree.Formula) -> Expand:
+        test = self.present.test(f)
+
+        def expand(hold: bool, r: Values, s: Any) -> Residual:
+            found = test(s, r)
+            if type(found) is Lost:
+                return Unknown(found)
+            return NOW if found is hold else FALSE
+
+        return expand
+
+    def _nexttime(self, f: tree.Nexttime) -> Expand:
+        following, told = self.node(f.operand), later(f.operand, self.kind)
+
+        def expand(hold: bool, r: Values, s: Any) -> Residual:
+            # what no later time can satisfy is no obligation
+            lost = told is not None and told(r, s.time) is (not hold)
+            if hold:
+                return FALSE if lost else following.pending(True, r)
+            return LAST if lost else Several(False, (LAST, following.pending(False, r)))
+
+        return expand
+
+    def _until(self, f: tree.Until, node: Node) -> tuple[Move, Move]:
+        right, left = self.expanded(f.right), self.expanded(f.left)
+        closed, told = passed(f.right, self.kind), later(f, self.kind)
+        always = node.comes = f.left == _TRUE
+        if always and told is None:
+            node.goal = right
+
+        def met(one: Pending, r: Values, s: Any) -> Residual:
+            g = right(True, r, s)
+            if told is not None and told(r, s.time) is False:
+                return g
+            return _met(g, one, NOW if always else left(True, r, s))
+
+        def unmet(one: Pending, r: Values, s: Any) -> Residual:
+            g = right(False, r, s)
+            if g is FALSE or (closed is not None and closed(r, s.time) is False):
+                return g
+            stays = told is None or told(r, s.time) is not True
+            return _unmet(g, one, FALSE if always else left(False, r, s), stays)
+
+        return unmet, met
+
+    def _within(self, f: tree.Until, window: Ages, names: tuple[str, ...]) -> tuple[Move, Move]:
+        """The same, of an operator with a bound."""
+        right, left = self.expanded(window.rest), self.expanded(f.left)
+        closed, told = passed(window.rest, self.kind), later(window.rest, self.kind)
+        always, at_once = f.left == _TRUE, not any(isinstance(n, AHEAD) for n in window.rest.walk())
+        at, low, high = names.index(window.clock), window.low, window.high
+        close, opened = window.close, window.opened
+        asked = free(window.rest) | free(f.left)
+        needed = [(n, i) for i, n in enumerate(names) if n in asked]
+
+        def met(one: Pending, r: Values, s: Any) -> Residual:
+            values = one[2]
+            age = s.time - values[at]
+            if needed:
+                r = r.copy()
+                for name, i in needed:
+                    r[name] = values[i]
+            g = right(True, r, s) if low <= age <= high else FALSE
+            if age >= close or (told is not None and told(r, s.time) is False):
+                return g
+            return _met(g, one, NOW if always else left(True, r, s))
+
+        def unmet(one: Pending, r: Values, s: Any) -> Residual:
+            values = one[2]
+            age = s.time - values[at]
+            if needed:
+                r = r.copy()
+                for name, i in needed:
+                    r[name] = values[i]
+            if low <= age <= high:
+                g = right(False, r, s)
+            else:
+                g = NOW if at_once else either(right(False, r, s), NOW)
+            if g is FALSE or age >= close or (closed is not None and closed(r, s.time) is False):
+                return g
+            stays = age < opened or told is None or told(r, s.time) is not True
+            return _unmet(g, one, FALSE if always else left(False, r, s), stays)
+
+        return unmet, met
+
+
+def _bound(move: Move, names: tuple[str, ...]) -> Move:
+    """With the values of its own variables."""
+    if not names:
+        return move
+
+    def bound(one: Pending, r: Values, s: Any) -> Residual:
+        r = r.copy()
+        r.update(zip(names, one[2]))
+        return move(one, r, s)
+
+    return bound
+
+
+def _met(g: Residual, one: Pending, so_far: Residual) -> Residual:
+    """An `until` that is to hold: what is awaited came to ``g``, what must hold meanwhile to ``so_far``."""
+    if so_far is FALSE:
+        return g
+    on: Residual = one if so_far is NOW else both(so_far, one)
+    return on if g is FALSE else either(g, on)
+
+
+def _unmet(g: Residual, one: Pending, so_far: Residual, stays: bool) -> Residual:
+    """One that is not to hold; ``stays``: may what is awaited still come?  Both are residuals of the opposites."""
+    if g is NOW and so_far is FALSE and stays:
+        return HELD
+    rest = combined(False, (so_far, LAST, one if stays else FALSE))
+    # `last` is as new as `now`
+    return rest if g is NOW else both(g, rest)
+
+
+def _afresh(expand: Expand) -> tuple[Move, Move]:
+    """Of obligations that stand for one state."""
+    return (lambda one, r, s: expand(False, r, s)), (lambda one, r, s: expand(True, r, s))
+
+
+def _begun(node: Node) -> Expand:
+    """An obligation that begins, and is at once looked at."""
+
+    def expand(hold: bool, r: Values, s: Any) -> Residual:
+        one = node.pending(hold, r)
+        found = node.begin[hold](one, r, s)
+        return Several(False, (LAST, one)) if found is HELD else found
+
+    return expand
+
+
+def _joined(conjunction: bool, parts: list[Expand]) -> Expand:
+    def expand(hold: bool, r: Values, s: Any) -> Residual:
+        every = conjunction is hold
+        found = []
+        waits = False
+        for part in parts:
+            one = part(hold, r, s)
+            if one is FALSE and every:
+                return FALSE
+            waits = waits or type(one) is tuple
+            found.append(one)
+        if waits and every:
+            # what waits is not satisfied at this state
+            found = [leave(one) for one in found]
+            if len(found) == 2 and type(found[0]) is tuple and type(found[1]) is tuple and found[0] != found[1]:
+                return Several(True, (found[0], found[1]))
+        return combined(every, found)
+
+    return expand
+
+
+# --- what comparisons of time tell of all later times -----------------------------------------------------------------
+
+
+#: what a formula is at every state later than a time, None if it is not known
+Later: TypeAlias = Callable[[Values, int], "bool | None"]
+
+
+def later(f: tree.Formula, kind: TimeKind) -> Later | None:
+    """What a formula is at every state later than a time, as far as its comparisons of time tell (None: nothing)."""
+    match f:
+        case tree.Until():
+            # it waits for what never comes, or has it at once
+            return later(f.right, kind)
+        case tree.Nexttime():
+            following = later(f.operand, kind)
+            return None if following is None else (lambda r, time: False if following(r, time) is False else None)
+        case tree.Assign():
+            return _unset(f.variable.text, later(f.operand, kind))
+    return _told(f, kind, later)
+
+
+def _unset(name: str, inner: Later | None) -> Later | None:
+    """Whatever value the variable will have."""
+    return None if inner is None else (lambda r, time: inner({**r, name: None}, time))
+
+
+def passed(f: tree.Formula, kind: TimeKind) -> Later | None:
+    """The same, but nothing is said of what looks ahead (4.3, *Closed*)."""
+    return _told(f, kind, passed)
+
+
+def _told(f: tree.Formula, kind: TimeKind, of: Callable[[tree.Formula, TimeKind], Later | None]) -> Later | None:
+    match f:
+        case tree.Not():
+            inner = of(f.operand, kind)
+            return None if inner is None else (lambda r, time: _opposite(inner(r, time)))
+        case tree.And() | tree.Or():
+            parts = [of(p, kind) for p in f.operands]
+            known = [p for p in parts if p is not None]
+            return _decided(known, isinstance(f, tree.Or), len(known) == len(parts)) if known else None
+        case tree.Compare():
+            return _compared(f, kind)
+    return None
+
+
+def _opposite(told: bool | None) -> bool | None:
+    return None if told is None else not told
+
+
+def _decided(parts: list[Later], decisive: bool, all_known: bool) -> Later:
+    def told(r: Values, time: int) -> bool | None:
+        known = all_known
+        for part in parts:
+            found = part(r, time)
+            if found is decisive:
+                return decisive
+            known = known and found is not None
+        return (not decisive) if known else None
+
+    return told
+
+
+def _limit(f: tree.Compare, kind: TimeKind, otherwise: Later) -> Later:
+    """The same for ``time op t + c`` with a whole c, which most of them are."""
+    match f:
+        case tree.Compare(
+            left=Time(), right=Binary(op="+", left=Global() as start, right=DurationLiteral() as length)
+        ):
+            exact = ticks(length.value, kind)
+        case tree.Compare(left=Time(), right=Binary(op="+", left=Global() as start, right=Literal(value=int() as n))):
+            exact = Fraction(n)
+        case _:
+            return otherwise
+    if exact.denominator != 1:
+        return otherwise
+    after, name, rising = exact.numerator, start.name, f.op in (">", ">=", "!=")
+
+    def told(r: Values, time: int) -> bool | None:
+        at = r[name]
+        if type(at) is not int:
+            return otherwise(r, time)
+        return rising if at + after <= time else None
+
+    return told
+
+
+Linear: TypeAlias = Callable[[Values], "tuple[Any, Any] | None"]
+
+
+def _compared(f: tree.Compare, kind: TimeKind) -> Later | None:
+    left, right = _linear(f.left, kind), _linear(f.right, kind)
+    if left is None or right is None:
+        return None
+    rising = f.op in (">", ">=", "!=")
+    falling = f.op in ("<", "<=", "!=")
+
+    def told(r: Values, time: int) -> bool | None:
+        a, b = left(r), right(r)
+        if a is None or b is None:
+            return None
+        factor, rest = a[0] - b[0], b[1] - a[1]
+        if factor == 0:
+            return None
+        if factor > 0:
+            return None if rest > time * factor else rising
+        return None if rest < time * factor else falling
+
+    return _limit(f, kind, told)
+
+
+def _linear(t: Expr, kind: TimeKind) -> Linear | None:
+    """(a, b) if the term is a * time + b; None if it is nothing of the kind."""
+    match t:
+        case Literal():
+            value = _number(t.value)
+            return None if value is None else (lambda r: (0, value))
+        case DurationLiteral():
+            length = ticks(t.value, kind)
+            exact = length.numerator if length.denominator == 1 else length
+            return lambda r: (0, exact)
+        case Time():
+            return lambda r: (1, 0)
+        case Global() | Generic():
+            name = t.name
+
+            def named(r: Values) -> tuple[Any, Any] | None:
+                found = _number(r[name])
+                return None if found is None else (0, found)
+
+            return named
+        case Unary():
+            inner = _linear(t.arg, kind)
+            return None if inner is None else (lambda r: None if (a := inner(r)) is None else (-a[0], -a[1]))
+        case Binary(op="+" | "-" | "*"):
+            left, right = _linear(t.left, kind), _linear(t.right, kind)
+            return None if left is None or right is None else _both(t.op, left, right)
+    return None
+
+
+def _both(op: str, left: Linear, right: Linear) -> Linear:
+    def found(r: Values) -> tuple[Any, Any] | None:
+        a, b = left(r), right(r)
+        if a is None or b is None:
+            return None
+        if op == "*":
+            return None if a[0] and b[0] else (a[0] * b[1] + b[0] * a[1], a[1] * b[1])
+        return (a[0] + b[0], a[1] + b[1]) if op == "+" else (a[0] - b[0], a[1] - b[1])
+
+    return found
+
+
+def _number(value: Any) -> Any:
+    """An exact number; None if it is none."""
+    if type(value) is int:
+        return value
+    if type(value) is float:
+        return Fraction(value) if value - value == 0 else None
+    return value if type(value) is Fraction else None
+
+
+# --- bounds of until --------------------------------------------------------------------------------------------------
+
+
+#: no age is as great
+ENDLESS = 2**64
+#: what may be written to be added to a time without leaving int64; bounds of operators are not added to anything
+_LONGEST = 2**61
+
+
+@dataclass(frozen=True)
+class Ages:
+    """The ages, in ticks since ``clock``, at which the comparisons hold: ``low`` to ``high``, both closed.
+
+    As far as they tell, what is left of a formula without them (``rest``) is false at all later times from the age
+    ``close`` on, and they hold at all later times from the age ``opened`` on (4.3, *Closed*).
+    """
+
+    clock: str
+    rest: Formula
+    low: int = 0
+    high: int = ENDLESS
+    close: int = ENDLESS
+    opened: int = ENDLESS
+
+
+def clocks(formula: Formula) -> frozenset[str]:
+    """The variables that have nothing but times of states."""
+    assigned = [n for n in formula.walk() if isinstance(n, tree.Assign)]
+    return frozenset(n.variable.text for n in assigned) - {n.variable.text for n in assigned if n.term != Time()}
+
+
+def ages(f: Formula, known: frozenset[str], kind: TimeKind) -> Ages | None:
+    """Of a formula with comparisons of time with one of the ``known`` clocks among its conjuncts."""
+    parts = f.operands if isinstance(f, tree.And) else (f,)
+    found = [_age_of(p, known, kind) for p in parts]
+    clock = next((c[0] for c in found if c is not None), None)
+    if clock is None:
+        return None
+    mine = [c for c in found if c is not None and c[0] == clock]
+    rest = tuple(p for p, c in zip(parts, found, strict=True) if c is None or c[0] != clock)
+    low, high, close, opened = 0, ENDLESS, ENDLESS, 0
+    for _, op, age in mine:
+        if op in (">=", ">", "="):
+            low, opened = max(low, age + (op == ">")), max(opened, age)
+        if op in ("<=", "<", "="):
+            high, close, opened = min(high, age - (op == "<")), min(close, age), ENDLESS
+    left: Formula = rest[0] if len(rest) == 1 else tree.And(rest) if rest else Truth(True)
+    return Ages(clock, left, low, high, close, opened)
+
+
+def _age_of(f: Expr, known: frozenset[str], kind: TimeKind) -> tuple[str, str, int] | None:
+    """``time op clock + c``: (clock, op, c)."""
+    match f:
+        case tree.Compare(left=Time(), right=Binary(op="+", left=Global() as start, right=Literal(value=int() as n))):
+            exact = None if isinstance(n, bool) else n
+        case tree.Compare(
+            left=Time(), right=Binary(op="+", left=Global() as start, right=DurationLiteral() as length)
+        ):
+            found = ticks(length.value, kind)
+            exact = found.numerator if found.denominator == 1 else None
+        case _:
+            return None
+    if exact is None or (exact > _LONGEST and not start.name.startswith("#")):
+        return None
+    if start.name not in known or f.op == "!=":
+        return None
+    return start.name, f.op, exact
 
 
 class Ahead(Expanding):

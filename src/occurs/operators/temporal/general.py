@@ -5,8 +5,11 @@ Takes every trigger.  A state is made of the rows of one time; the instances tha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -14,14 +17,31 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from occurs.errors import Problem
 from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.contract import Call
 from occurs.operators.temporal.instances import Compiled, Instance
-from occurs.operators.temporal.kept import Kept
-from occurs.operators.temporal.rule import Rule
-from occurs.operators.temporal.tables import Change, Read, State, Written, changed, last_of, written
+from occurs.operators.temporal.past import Record
+from occurs.operators.temporal.reasons import Trails
+from occurs.operators.temporal.residual import MARKS, Mark, Several, Unknown
+from occurs.operators.temporal.rule import Plain, Query, Rule, Sources
+from occurs.operators.temporal.sql import Database
+from occurs.operators.temporal.tables import (
+    TRUNCATE,
+    Change,
+    Read,
+    Row,
+    State,
+    Table,
+    Written,
+    changed,
+    last_of,
+    old_row,
+    written,
+)
 from occurs.operators.temporal.trigger import Firings, Reason
+from occurs.operators.temporal.values import Lost, Relation, equal
 
 #: the rows of one time by type
 Group = dict[str, list[Written]]
@@ -288,3 +308,388 @@ def column_of(kind: Type, values: list[Any]) -> Column:
     for i in np.flatnonzero(valid).tolist():
         empty.values[i] = values[i]
     return Column(kind, empty.values, None if valid.all() else valid)
+
+
+# --- what is kept between calls ---------------------------------------------------------------------------------------
+
+
+#: instances whose state is saved together
+PIECE = 256
+
+
+class Kept:
+    """``instances`` by the values of the generic variables; ``dirty``: those that have changed since they were saved;
+    ``touched``: tables that have; ``asked``: has the query of `for each` been asked once?"""
+
+    def __init__(self, compiled: Compiled) -> None:
+        self.compiled, self.rule = compiled, compiled.rule
+        sources = self.rule.sources
+        self.tables = {name: Table(shape) for name, shape in sources.tables.items()}
+        states = [s for name, s in sources.states.items() if name not in self.rule.split]
+        self.variables: dict[str, Any] = {c: None for s in states for c in s.columns}
+        self.sql = database(sources)
+        self.instances: dict[tuple[Any, ...], Instance] = {}
+        self.dirty: set[Instance] = set()
+        self.touched: set[str] = set()
+        self.asked = False
+        self.counts: Counter[str] = Counter()
+        self.nulls = 0
+        query = self.rule.query
+        self.members = None if query is None or query.plain is None else Members(query, query.plain, self.sql)
+        self._readers = Readers(compiled)
+        self._saved: dict[str, pa.Table] = {}
+        if not self.rule.generics:
+            self.enter(())
+
+    # --- instances ----------------------------------------------------------------------------------------------------
+
+    def enter(self, key: tuple[Any, ...]) -> Instance:
+        """A new instance."""
+        instance = self._made(key)
+        self.compiled.activate(instance)
+        self.dirty.add(instance)
+        return instance
+
+    def _made(self, key: tuple[Any, ...]) -> Instance:
+        rule = self.rule
+        values = dict(zip((n for n, _ in rule.generics), key, strict=True))
+        own = {c: None for name in rule.split for c in rule.sources.states[name].columns}
+        instance = self.instances[key] = Instance(key, values, own)
+        self._readers.enter(instance)
+        return instance
+
+    def leave(self, key: tuple[Any, ...]) -> None:
+        """An instance is dropped."""
+        instance = self.instances.pop(key)
+        self._readers.leave(instance)
+        self.dirty.discard(instance)
+        self._saved.pop("instances", None)
+
+    def touched_by(self, changes: Iterable[Change]) -> Iterator[Instance]:
+        """The instances that read one of the rows that were written."""
+        return self._readers.of(changes)
+
+    # --- values -------------------------------------------------------------------------------------------------------
+
+    def write(self, name: str, row: Row) -> None:
+        """The variables of a state type."""
+        self.variables.update(zip(self.rule.sources.states[name].columns, row))
+
+    def count(self, what: str, n: int) -> None:
+        """Something to be reported."""
+        if n:
+            self.counts[what] += n
+
+    def without_key(self, n: int) -> None:
+        """Rows of the query without a key, at this state."""
+        self.count("rows without a key", max(0, n - self.nulls))
+        self.nulls = n
+
+    def counted(self) -> Mapping[str, int]:
+        """What was counted since the last time."""
+        found, self.counts = self.counts, Counter()
+        for table in self.tables.values():
+            found.update({what: n for what, n in table.counted() if n})
+        return dict(found)
+
+    # --- saving -------------------------------------------------------------------------------------------------------
+
+    @property
+    def size(self) -> int:
+        """Rows, obligations and records."""
+        return sum(len(t.rows) for t in self.tables.values()) + sum(i.size for i in self.instances.values())
+
+    def copy(self) -> Kept:
+        """The same."""
+        return Kept.restored(self.compiled, self.saved())
+
+    def saved(self) -> dict[str, pa.Table]:
+        """As tables of Arrow; instances in pieces, of which those are made anew that have changed."""
+        out = {"variables": self._text([dumps((self.asked, self.nulls, tuple(self.variables.values())))])}
+        for name, table in self.tables.items():
+            piece = f"table {name}"
+            if piece not in self._saved or name in self.touched:
+                out[piece] = self._text([dumps((n, row)) for n, row in table.entries()])
+            else:
+                out[piece] = self._saved[piece]
+        everyone = list(self.instances.values())
+        for number in range(0, len(everyone), PIECE):
+            piece, part = f"instances {number // PIECE}", everyone[number : number + PIECE]
+            if piece in self._saved and "instances" in self._saved and self.dirty.isdisjoint(part):
+                out[piece] = self._saved[piece]
+            else:
+                out[piece] = self._text([self._of_instance(i) for i in part])
+        # a mark that no instance has gone since
+        out["instances"] = self._saved.get("instances") or self._text([])
+        self.dirty.clear()
+        self.touched.clear()
+        before = self._saved.get("variables")
+        if before is not None and before.equals(out["variables"]):
+            out["variables"] = before
+        self._saved = out
+        return dict(out)
+
+    @staticmethod
+    def _text(lines: Sequence[str]) -> pa.Table:
+        return pa.table({"kept": pa.array(lines, pa.string())})
+
+    def _of_instance(self, i: Instance) -> str:
+        records = tuple((rec.time, tuple(rec.values)) for rec in i.records)
+        variables = tuple(i.variables.values())
+        trails = None if i.trails is None else tuple(i.trails.of.items())
+        own = (i.generics, variables, tuple(i.past), records, i.residual, i.since, i.last, i.over, i.next_tick, trails)
+        return dumps(own)
+
+    @classmethod
+    def restored(cls, compiled: Compiled, tables: Mapping[str, pa.Table]) -> Kept:
+        """From what :meth:`saved` gave."""
+        kept, sources = cls(compiled), compiled.rule.sources
+
+        def lines(name: str) -> list[Any]:
+            return [loads(text, sources) for text in tables[name].column("kept").to_pylist()]
+
+        ((kept.asked, kept.nulls, variables),) = lines("variables")
+        kept.variables = dict(zip(kept.variables, variables, strict=True))
+        for name in kept.tables:
+            kept.tables[name] = table_of(sources, name, lines(f"table {name}"))
+        if kept.members is not None:
+            kept.members.know(kept.tables[kept.members.plain.table])
+            kept.members.without = 0
+        kept.instances.clear()
+        kept._readers = Readers(compiled)
+        number = 0
+        while f"instances {number}" in tables:
+            for one in lines(f"instances {number}"):
+                kept._restore(*one)
+            number += 1
+        kept.dirty.clear()
+        kept._saved = dict(tables)
+        return kept
+
+    def _restore(
+        self, generics: Any, variables: Any, past: Any, records: Any, residual: Any, since: Any, last: Any, over: Any,
+        next_tick: Any, trails: Any,
+    ) -> None:  # fmt: skip
+        i = self._made(generics)
+        i.variables = dict(zip(i.variables, variables, strict=True))
+        i.past, i.residual, i.since, i.last, i.over, i.next_tick = list(past), residual, since, last, over, next_tick
+        i.trails = None if trails is None else Trails(dict(trails))
+        for time, values in records:
+            i.records.append(Record(time, list(values), i.records[-1] if i.records else None))
+
+
+class Readers:
+    """Which instances read a row: per type, and per reading of it, by the values of generic variables in the row."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        rule = compiled.rule
+        names = [n for n, _ in rule.generics]
+        self.readings: dict[str, list[_Index]] = {}
+        for reading in rule.readings:
+            if reading.type in rule.split:
+                continue
+            columns = rule.sources.shape(reading.type).columns
+            fixed = tuple((columns.index(c), v) for c, v in reading.fixed)
+            keyed = tuple((columns.index(c), names.index(n)) for c, n in reading.keyed)
+            self.readings.setdefault(reading.type, []).append(_Index(fixed, keyed))
+
+    def enter(self, instance: Instance) -> None:
+        for indexes in self.readings.values():
+            for index in indexes:
+                index.instances.setdefault(index.key(instance), {})[instance] = None
+
+    def leave(self, instance: Instance) -> None:
+        for indexes in self.readings.values():
+            for index in indexes:
+                key = index.key(instance)
+                index.instances[key].pop(instance)
+                if not index.instances[key]:
+                    del index.instances[key]
+
+    def of(self, changes: Iterable[Change]) -> Iterator[Instance]:
+        """The instances that read one of the rows that were written."""
+        for type_, rows in changes:
+            for index in self.readings.get(type_, ()):
+                if index.all:
+                    yield from index.instances.get((), ())
+                    continue
+                if rows is None:
+                    for found in index.instances.values():
+                        yield from found
+                    continue
+                for row in rows:
+                    yield from index.of(row)
+
+
+class _Index:
+    """``fixed``: (column, value) that rows must have; ``keyed``: (column, generic variable) that must be equal."""
+
+    def __init__(self, fixed: tuple[tuple[int, Any], ...], keyed: tuple[tuple[int, int], ...]) -> None:
+        self.fixed, self.keyed = fixed, keyed
+        self.all = not fixed and not keyed
+        self.instances: dict[tuple[Any, ...], dict[Instance, None]] = {}
+
+    def key(self, instance: Instance) -> tuple[Any, ...]:
+        return tuple(instance.generics[i] for _, i in self.keyed)
+
+    def of(self, row: Row) -> Iterable[Instance]:
+        for i, value in self.fixed:
+            if equal(row[i], value) is not True:
+                return ()
+        return self.instances.get(tuple(row[i] for i, _ in self.keyed), ())
+
+
+# --- the instances that a query asks for ------------------------------------------------------------------------------
+
+
+#: the values of the generic variables
+Key = tuple[Any, ...]
+
+
+class Members:
+    """Which values the rows of the table give: ``of`` by the key of the row, ``count`` how many rows give them."""
+
+    def __init__(self, query: Query, plain: Plain, sql: Database) -> None:
+        self.query, self.plain = query, plain
+        self.of: dict[Any, Key] = {}
+        self.count: Counter[Key] = Counter()
+        self.without = 0
+        #: the same table with one row
+        self._one = Database({plain.table: sql.types[plain.table]}, {}) if plain.filtered else None
+        self._single: Table | None = None
+        self._known = False
+
+    def change(self, table: Table, rows: Sequence[Written], time: int) -> tuple[list[Key], list[Key]]:
+        """What comes in and what goes with the rows of one time, after these were written; all at the first time."""
+        if not self._known or any(w.op == TRUNCATE for w in rows):
+            self._known = True
+            keys = {**dict.fromkeys(self.of), **dict.fromkeys(table.rows)}
+        else:
+            keys = dict.fromkeys(table.key(w.row) for w in rows)
+            keys |= {table.key(old_row(table.shape, w.old, time)): None for w in rows if w.old is not None}
+        touched: dict[Key, bool] = {}
+        for key in keys:
+            found = table.rows.get(key)
+            now = None if found is None else self._given(table, found[1])
+            was = self.of.get(key)
+            if now == was:
+                continue
+            for one, by in ((was, -1), (now, 1)):
+                if one is not None:
+                    touched.setdefault(one, self.count[one] > 0)
+                    self.count[one] += by
+            if now is None:
+                self.of.pop(key, None)
+            else:
+                self.of[key] = now
+        for one in touched:
+            if not self.count[one]:
+                del self.count[one]
+        come = [one for one, there in touched.items() if not there and one in self.count]
+        go = [one for one, there in touched.items() if there and one not in self.count]
+        return come, go
+
+    def know(self, table: Table) -> None:
+        """The table as it is, after it was read from saved state."""
+        self.change(table, (), 0)
+
+    def _given(self, table: Table, row: Row) -> Key | None:
+        """The values that a row gives, None if it gives none."""
+        if self._one is not None and not self._passes(table, row):
+            return None
+        key = tuple(row[i] for i in self.plain.columns)
+        if None in key:
+            self.without += 1
+            return None
+        return tuple(int(v) if type(v) is bool else v for v in key)
+
+    def _passes(self, table: Table, row: Row) -> bool:
+        assert self._one is not None
+        if self._single is None:
+            self._single = Table(table.shape)
+        self._single.clear()
+        self._single.put(table.key(row), row)
+        return bool(self._one.select(self.query.sql, self.query.constants, {self.plain.table: self._single}).rows)
+
+
+# --- saved state, as JSON ---------------------------------------------------------------------------------------------
+
+
+def dumps(value: Any) -> str:
+    """As text."""
+    return json.dumps(_plain(value), separators=(",", ":"))
+
+
+def _plain(value: Any) -> Any:
+    """Tuples are lists; what JSON does not have is an object with one key."""
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case (dict() as tables, Database()):
+            return {"tables": {n: [[k, list(map(_plain, row))] for k, row in t.entries()] for n, t in tables.items()}}
+        case tuple():
+            return [_plain(v) for v in value]
+        case dict():
+            # the rows of one table by key
+            return {"rows": [[k, list(map(_plain, row))] for k, row in value.values()], "keys": [
+                _plain(key) for key in value]}  # fmt: skip
+        case Fraction():
+            return {"fraction": [value.numerator, value.denominator]}
+        case Relation():
+            return {"relation": [list(value.columns), _plain(value.rows)]}
+        case Lost():
+            return {"lost": [value.problem.kind, value.problem.message]}
+        case Mark():
+            return {"mark": value.name}
+        case Unknown():
+            return {"unknown": [_plain(value.lost), value.new]}
+        case Several():
+            return {"and" if value.conjunction else "or": [_plain(p) for p in value.parts]}
+    raise TypeError(f"this value cannot be saved: {type(value).__name__}")
+
+
+def loads(text: str, sources: Sources) -> Any:
+    """What :func:`dumps` has made a text."""
+    return _value(json.loads(text), sources)
+
+
+def _value(value: Any, sources: Sources) -> Any:
+    if isinstance(value, list):
+        return tuple(_value(v, sources) for v in value)
+    if not isinstance(value, dict):
+        return value
+    tag, inner = next(iter(value.items())) if len(value) == 1 else ("rows", value)
+    match tag:
+        case "tables":
+            tables = {n: table_of(sources, n, rows) for n, rows in inner.items()}
+            return tables, database(sources)
+        case "rows":
+            keys = [_value(k, sources) for k in inner["keys"]]
+            return {k: (n, tuple(row)) for k, (n, row) in zip(keys, inner["rows"], strict=True)}
+        case "fraction":
+            return Fraction(*inner)
+        case "relation":
+            return Relation(tuple(inner[0]), _value(inner[1], sources))
+        case "lost":
+            return Lost(Problem(inner[0], inner[1]))
+        case "mark":
+            return MARKS[str(inner)]
+        case "unknown":
+            return Unknown(_value(inner[0], sources), inner[1])
+    return Several(tag == "and", tuple(_value(v, sources) for v in inner))
+
+
+def table_of(sources: Sources, name: str, rows: list[Any]) -> Table:
+    """A table with rows: (number, row) each."""
+    table = Table(sources.tables[name])
+    for number, row in rows:
+        row = tuple(row)
+        key = table.key(row) if table.shape.keys else number
+        table.rows[key] = (number, row)
+        table.next = max(table.next, number + 1)
+    return table
+
+
+def database(sources: Sources) -> Database:
+    """SQL over the tables of a program."""
+    return Database(sources.types, {n: v.sql for n, v in sources.views.items() if not v.parameters})

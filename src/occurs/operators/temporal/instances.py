@@ -8,17 +8,15 @@ from fractions import Fraction
 from typing import Any
 
 from occurs.model.types import Type
-from occurs.operators.temporal.closures import Term, Test
 from occurs.operators.temporal.future import Ahead
-from occurs.operators.temporal.past import OfPresent
-from occurs.operators.temporal.records import Record
+from occurs.operators.temporal.past import OfPresent, Record
+from occurs.operators.temporal.reasons import STATES, Trail, Trails, Witness
 from occurs.operators.temporal.residual import FALSE, Residual, Several, leaves
 from occurs.operators.temporal.rule import Rule
 from occurs.operators.temporal.tables import State
-from occurs.operators.temporal.trails import Trail, Trails
+from occurs.operators.temporal.terms import Term, Test
 from occurs.operators.temporal.tree import lowered
 from occurs.operators.temporal.values import Lost, told
-from occurs.operators.temporal.witness import STATES, Witness
 
 
 class Instance:

@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
 from occurs.expr.tree import DurationLiteral, Expr, Literal
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.temporal import tree
-from occurs.operators.temporal.build import Formulas
-from occurs.operators.temporal.network import Builder, Network
+from occurs.operators.temporal.batch import EVENT, STATE, TABLE, Seen, Stream
+from occurs.operators.temporal.network import FLIPPED, FOREVER, Ages, Before, Builder, Compared, Network
 from occurs.operators.temporal.rule import Rule
-from occurs.operators.temporal.scopes import REACH, Unsuited, plain
-from occurs.operators.temporal.streams import seen_by
-from occurs.operators.temporal.tree import Generic, Time
+from occurs.operators.temporal.scopes import (
+    REACH,
+    Part,
+    Scope,
+    Unsuited,
+    Way,
+    Ways,
+    before,
+    bounded,
+    forward,
+    plain,
+    sort,
+    temporal,
+)
+from occurs.operators.temporal.tables import Shape
+from occurs.operators.temporal.tree import Found, Generic, Happens, Last, TableOf, Time, Value, Variable, ViewOf
 from occurs.operators.temporal.vectorised import Columns
 
 #: generic variables of these types are codes
@@ -64,3 +82,439 @@ def _endless(f: tree.Formula) -> None:
 
 def _fixed(leaf: Expr) -> bool:
     return isinstance(leaf, Time | Literal | DurationLiteral | Generic)
+
+
+# --- where a trigger finds what it sees -------------------------------------------------------------------------------
+
+
+_SELECT = re.compile(r"(?is)\s*select\s+(?:distinct\s+)?([\w\s,]+?)\s+from\s+(\w+)\s*(?:\bwhere\b(.*))?")
+_TEST = re.compile(r"(?s)\s*(\w+)\s*(<=|>=|<>|!=|==|=|<|>)\s*('(?:[^']|'')*'|-?\d+(?:\.\d+)?)\s*")
+
+
+def seen_by(rule: Rule, emit: Sequence[Expr]) -> Seen:
+    """The streams of a trigger; :class:`Unsuited`.  ``emit``: the terms of its events."""
+    return _Streams(rule).seen(emit)
+
+
+class _Streams:
+    """Streams by what they are; ``wakes`` is entered at the end."""
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule, self.sources = rule, rule.sources
+        self.names = tuple(n for n, _ in rule.generics)
+        self.found: dict[Stream, bool] = {}
+        self.leaves: dict[Expr, tuple[Stream, str]] = {}
+
+    def seen(self, emit: Sequence[Expr]) -> Seen:
+        split = [self.of_state(name, False) for name in self.rule.split]
+        query = self.of_query()
+        for node in self.rule.formula.walk():
+            self.leaf(node, True)
+        for term in emit:
+            for node in term.walk():
+                self.leaf(node, False)
+        numbers = {s: i for i, s in enumerate(self.found)}
+        streams = tuple(replace(s, wakes=wakes) for s, wakes in self.found.items())
+        leaves = {leaf: (numbers[s], column) for leaf, (s, column) in self.leaves.items()}
+        begins = None if query is None else numbers[query]
+        return Seen(streams, leaves, begins, tuple(numbers[s] for s in split), self.rule.every or 0)
+
+    def add(self, stream: Stream, wakes: bool) -> Stream:
+        self.found[stream] = self.found.get(stream, False) or wakes
+        return stream
+
+    def leaf(self, node: Expr, wakes: bool) -> None:
+        """Enter the stream of a leaf."""
+        match node:
+            case Variable():
+                self.leaves[node] = self.of_state(node.state, wakes), node.name
+            case Value():
+                shape = self.sources.tables[node.table]
+                columns = [shape.columns[i] for i in shape.keys]
+                if not columns:
+                    raise Unsuited("a table without keys")
+                stream = self.by(TABLE, shape, dict(zip(columns, node.keys, strict=True)))
+                self.leaves[node] = self.add(stream, wakes), node.column
+            case Happens():
+                shape = self.sources.events[node.event]
+                stream = self.by(EVENT, shape, dict(zip(node.names, node.args, strict=True)))
+                self.leaves[node] = self.add(stream, wakes), ""
+            case Last():
+                stream = self.by(EVENT, self.sources.events[node.event], {})
+                self.leaves[node] = self.add(stream, wakes), node.attribute
+            case ViewOf() | TableOf() | Found():
+                raise Unsuited("SQL, or a relation")
+
+    def of_state(self, name: str, wakes: bool) -> Stream:
+        """The rows of a state type; of each instance its own, or of the only one."""
+        split = name in self.rule.split
+        if not split and self.names:
+            raise Unsuited("values that all instances share")
+        shape = self.sources.states[name]
+        return self.add(
+            Stream(STATE, shape, self.names if split else ()), name in self.rule.waking if split else wakes
+        )
+
+    def by(self, kind: str, shape: Shape, wanted: dict[str, Expr]) -> Stream:
+        """Rows with these values in these columns."""
+        keyed: dict[str, str] = {}
+        fixed: list[tuple[str, Literal]] = []
+        for column, term in wanted.items():
+            if isinstance(term, Generic):
+                if term.name in keyed:
+                    raise Unsuited("two columns of one generic variable")
+                keyed[term.name] = column
+            elif isinstance(term, Literal) and term.value is not None:
+                fixed.append((column, term))
+            else:
+                raise Unsuited("rows are looked up by values that change")
+        if len(keyed) != len(self.names):
+            raise Unsuited("values that all instances share")
+        return Stream(kind, shape, tuple(keyed[n] for n in self.names), tuple(fixed))
+
+    # --- for each .. in (select ..) -----------------------------------------------------------------------------------
+
+    def of_query(self) -> Stream | None:
+        """The rows that activate instances: each by its own."""
+        query = self.rule.query
+        if query is None:
+            return None
+        match = _SELECT.fullmatch(query.sql.strip().rstrip(";"))
+        tables = {n.lower(): s for n, s in self.sources.tables.items()}
+        if match is None or match[2].lower() not in tables:
+            raise Unsuited("instances by other SQL than the keys of a table")
+        shape = tables[match[2].lower()]
+        places = {c.lower(): c for c in shape.columns}
+        columns = [places.get(c.strip().lower()) for c in match[1].split(",")]
+        if len(columns) != len(self.names) or sorted(map(str, columns)) != sorted(shape.columns[i] for i in shape.keys):
+            raise Unsuited("instances by other SQL than the keys of a table")
+        types = self.sources.types[shape.name]
+        where = tuple(self.test(t, places, types) for t in re.split(r"(?i)\band\b", match[3])) if match[3] else ()
+        return self.add(Stream(TABLE, shape, tuple(str(c) for c in columns), (), where), False)
+
+    def test(self, text: str, places: Mapping[str, str], types: Mapping[str, Type]) -> tuple[str, str, Literal]:
+        """``column op literal``, of one type."""
+        match = _TEST.fullmatch(text)
+        column = places.get(match[1].lower()) if match else None
+        if match is None or column is None:
+            raise Unsuited("instances by other SQL than simple tests")
+        type_ = types[column]
+        op = {"<>": "!=", "==": "="}.get(match[2], match[2])
+        if match[3].startswith("'"):
+            value = Literal(match[3][1:-1].replace("''", "'"), Type.STRING)
+        else:
+            number = match[3]
+            value = Literal(float(number), Type.FLOAT) if "." in number else Literal(int(number), Type.INT)
+        if (value.type is Type.STRING) != (type_ is Type.STRING) or not (type_ is Type.STRING or type_.numeric):
+            raise Unsuited("instances by other SQL than simple tests")
+        return column, op, value
+
+
+# --- formulas ---------------------------------------------------------------------------------------------------------
+
+
+_TRUE = tree.Truth(True)
+NOTHING = Scope()
+#: things that are waited for at once: all orders are looked at
+MOST_TOGETHER = 3
+
+
+class Formulas:
+    """Formulas of one trigger; every method gives the number of a node."""
+
+    def __init__(self, builder: Builder, kind: TimeKind) -> None:
+        self.b, self.kind = builder, kind
+
+    # --- the past -----------------------------------------------------------------------------------------------------
+
+    def past(self, f: tree.Formula, scope: Scope = NOTHING, hold: bool = True) -> int:
+        """Whether a formula without future operators holds (or does not hold) now; ``scope``: values of now, or of
+        states before, if no operator is above their use."""
+        scope = scope.of(f)
+        found = self._past(f, scope)
+        return found if hold else self.b.inverted(found)
+
+    def _past(self, f: tree.Formula, scope: Scope) -> int:
+        if not temporal(f):
+            return self.atom(scope.filled(f))
+        match f:
+            case tree.Not():
+                return self.b.inverted(self.past(f.operand, scope))
+            case tree.And():
+                return self.b.both([self.past(p, scope) for p in f.operands])
+            case tree.Or():
+                return self.b.either([self.past(p, scope) for p in f.operands])
+            case tree.Implies():
+                return self.b.either([self.past(f.left, scope, False), self.past(f.right, scope)])
+            case tree.Assign():
+                return self.past(f.operand, self.assigned(scope, f))
+            case tree.Lasttime():
+                return self.earlier(f.operand, scope)
+            case tree.Previously():
+                return self.since(_TRUE, f.operand, True, f.bound, scope)
+            case tree.Throughout():
+                return self.b.inverted(self.since(_TRUE, f.operand, False, f.bound, scope))
+            case tree.Since():
+                return self.since(f.left, f.right, True, f.bound, scope)
+            case tree.Compare():
+                return self.aggregated(f, scope)
+        raise Unsuited("an aggregate inside a term")
+
+    def assigned(self, scope: Scope, f: tree.Assign) -> Scope:
+        if temporal(f.term):
+            raise Unsuited("an aggregate is remembered")
+        return scope.assigned(f)
+
+    def atom(self, f: Expr) -> int:
+        if isinstance(f, tree.Truth):
+            return self.b.constant(f.value)
+        return self.b.atom(plain(f))
+
+    def earlier(self, f: tree.Formula, scope: Scope) -> int:
+        """``lasttime f``."""
+        scope = scope.of(f)
+        if not scope.terms:
+            return self.b.last(self.past(f))
+        if scope.delay:
+            raise Unsuited("values remembered at different states")
+        return self.b.both([self.b.last(self.b.constant(True)), self._earlier(f, scope)])
+
+    def _earlier(self, f: tree.Formula, scope: Scope) -> int:
+        """What held at the state before, if there is one, with values of now."""
+        scope = scope.of(f)
+        if not scope.terms:
+            return self.b.last(self.past(f))
+        again = partial(self._earlier, scope=scope)
+        match f:
+            case tree.Not():
+                return self.b.inverted(again(f.operand))
+            case tree.And():
+                return self.b.both([again(p) for p in f.operands])
+            case tree.Or():
+                return self.b.either([again(p) for p in f.operands])
+            case tree.Implies():
+                return self.b.either([self.b.inverted(again(f.left)), again(f.right)])
+        if temporal(f):
+            raise Unsuited("a remembered value below two operators")
+        return self.atom(scope.filled(before(f)))
+
+    def since(
+        self, left: tree.Formula, right: tree.Formula, hold: bool, bound: tree.Bound | None, scope: Scope
+    ) -> int:
+        """``left since[bound] right``; not ``hold``: since not right."""
+        if scope.of(left).terms:
+            raise Unsuited("a remembered value on the left of an operator")
+        holds, within = self.past(left), bounded(bound, self.kind)
+        scope = scope.of(right)
+        if not scope.terms:
+            return self.b.since(holds, self.past(right, hold=hold), within)
+        if scope.delay:
+            raise Unsuited("values remembered at different states")
+        found = []
+        for way in Ways(scope, self.kind, True).of(right, hold):
+            begins = self.b.both([self.past(f, hold=h) for f, h in way.here])
+            there = self.queue(holds, begins, within & way.ages, way.compared, after=False)
+            found.append(self.b.both([there, *(self.past(f, hold=h) for f, h in way.scope)]))
+        return self.b.either(found)
+
+    def queue(
+        self,
+        holds: int,
+        begins: int,
+        within: Ages,
+        compared: Sequence[Compared],
+        *,
+        after: bool,
+        clock: int = -1,
+    ) -> int:
+        if not compared:
+            return self.b.since(holds, begins, within, after=after, clock=clock)
+        endless = within.high == FOREVER
+        if endless and (len(compared) > 1 or compared[0].op == "="):
+            raise Unsuited("all remembered values are compared, and there is no bound")
+        return self.b.remembered(holds, begins, within, compared, after=after, clock=clock)
+
+    def aggregated(self, f: tree.Compare, scope: Scope) -> int:
+        """An aggregate compared with a value of now."""
+        left, right, op = f.left, f.right, f.op
+        if not isinstance(left, tree.Aggregate):
+            left, right, op = right, left, FLIPPED[op]
+        if not isinstance(left, tree.Aggregate) or temporal(right):
+            raise Unsuited("an aggregate inside a term")
+        values, other = plain(left.arg), plain(scope.filled(right))
+        kinds = sort(values, self.kind), sort(other, self.kind)
+        if any(k not in (Type.INT, Type.FLOAT) for k in kinds) and not (left.op == "count" and kinds[1] is Type.INT):
+            raise Unsuited("an aggregate of other values than numbers")
+        if kinds[0] is Type.STRING:
+            raise Unsuited("a count of texts")
+        begins, age = -1, FOREVER
+        if left.predicate is not None:
+            begins = self.past(left.predicate)
+        else:
+            assert left.within is not None
+            age = bounded(tree.Bound("<=", left.within), self.kind).high
+        floats = left.op != "count" and kinds[0] is Type.FLOAT
+        node = self.b.aggregate(left.op, values, floats, begins, age)
+        whole = left.op != "avg" and not floats
+        return self.b.between(Compared(None, op, other, whole), node)
+
+    # --- the future ---------------------------------------------------------------------------------------------------
+
+    def future(self, f: tree.Formula, begins: int, scope: Scope = NOTHING, hold: bool = True) -> int:
+        """Where a way ends in which ``f`` holds (or does not hold), of those that begin at a state of ``begins``."""
+        scope = scope.of(f)
+        again = partial(self.future, scope=scope)
+        if not forward(f):
+            return self.b.both([begins, self.past(f, scope, hold)])
+        match f:
+            case tree.Not():
+                return again(f.operand, begins, hold=not hold)
+            case tree.And() | tree.Or():
+                if isinstance(f, tree.Or) == hold:
+                    return self.b.either([again(p, begins, hold=hold) for p in f.operands])
+                return self.every([(p, hold) for p in f.operands], begins, scope)
+            case tree.Implies():
+                return again(tree.Or((tree.Not(f.left), f.right)), begins, hold=hold)
+            case tree.Assign():
+                return self.future(f.operand, begins, self.assigned(scope, f), hold)
+            case tree.Nexttime():
+                found = self.future(f.operand, self.b.last(begins), scope.later(), hold)
+                return found if hold else self.b.either([begins, found])
+            case tree.Eventually():
+                return self.until(_TRUE, f.operand, f.bound, begins, scope, hold, True)
+            case tree.Always():
+                return self.until(_TRUE, f.operand, f.bound, begins, scope, not hold, False)
+            case tree.Until():
+                return self.until(f.left, f.right, f.bound, begins, scope, hold, True)
+            case tree.Release():
+                return self.until(tree.Not(f.left), f.right, f.bound, begins, scope, not hold, False)
+            case tree.WeakUntil() if hold:
+                ends = self.until(f.left, f.right, None, begins, scope, True, True)
+                return self.b.either([ends, self.until(_TRUE, f.left, None, begins, scope, False, False)])
+        raise Unsuited("two things are waited for at once")
+
+    def every(self, parts: Sequence[Part], begins: int, scope: Scope) -> int:
+        """All of them."""
+        now = [self.past(f, scope, hold) for f, hold in parts if not forward(f)]
+        later = [(f, hold) for f, hold in parts if forward(f)]
+        begins = self.b.both([begins, *now])
+        if not later:
+            return begins
+        if len(later) == 1:
+            return self.future(later[0][0], begins, scope, later[0][1])
+        if scope.of(tree.And(tuple(f for f, _ in later))).terms:
+            raise Unsuited("a remembered value of which two things are asked at once")
+        return self.together([self.waiting(f, hold) for f, hold in later], begins)
+
+    def waiting(self, f: tree.Formula, hold: bool) -> tuple[tree.Formula, tree.Formula, bool]:
+        """(p, q, q as it is or negated) of a formula that is ``p until q``, without a bound."""
+        match f:
+            case tree.Not():
+                return self.waiting(f.operand, not hold)
+            case tree.Eventually(bound=None) if hold:
+                return _TRUE, f.operand, True
+            case tree.Always(bound=None) if not hold:
+                return _TRUE, f.operand, False
+            case tree.Until(bound=None) if hold and not forward(f.left):
+                return f.left, f.right, True
+            case tree.Release(bound=None) if not hold and not forward(f.left):
+                return tree.Not(f.left), f.right, False
+        raise Unsuited("two things are waited for at once")
+
+    def together(self, parts: Sequence[tuple[tree.Formula, tree.Formula, bool]], begins: int) -> int:
+        """Where the last of several that are waited for since the same state comes.
+
+        They wait side by side until the first of them has what it waits for; from there the others wait on, as what
+        they ask of the states between has held.
+        """
+        if len(parts) > MOST_TOGETHER:
+            raise Unsuited(f"more than {MOST_TOGETHER} things are waited for at once")
+        if len(parts) == 1:
+            left, right, positive = parts[0]
+            return self.future(right, self.b.since(self.past(left), begins, Ages(), after=True), NOTHING, positive)
+        waits = self.b.since(self.b.both([self.past(p) for p, _, _ in parts]), begins, Ages(), after=True)
+        found = []
+        for i, (_, right, positive) in enumerate(parts):
+            if forward(right):
+                raise Unsuited("two things are waited for at once")
+            found.append(
+                self.together([*parts[:i], *parts[i + 1 :]], self.b.both([waits, self.past(right, hold=positive)]))
+            )
+        return self.b.either(found)
+
+    def until(
+        self,
+        left: tree.Formula,
+        right: tree.Formula,
+        bound: tree.Bound | None,
+        begins: int,
+        scope: Scope,
+        hold: bool,
+        positive: bool,
+    ) -> int:
+        """``left until[bound] right``, or not ``hold``; ``positive``: ``right`` stands there as it is, else negated."""
+        within = bounded(bound, self.kind)
+        if forward(left):
+            raise Unsuited("the left side of an operator looks forward")
+        if not hold:
+            return self.never(right, positive, within, begins, scope.of(right))
+        if scope.of(left).terms:
+            raise Unsuited("a remembered value on the left of an operator")
+        holds, scope = self.past(left), scope.of(right)
+        if not scope.terms:
+            return self.future(right, self.b.since(holds, begins, within, after=True), Scope(), positive)
+        found = []
+        for way in Ways(scope, self.kind, False).of(right, positive):
+            if way.later:
+                found.append(self.carried(holds, begins, within, way, scope, bound is not None))
+                continue
+            clock = self.clock(way, scope, bound is not None)
+            first = self.b.both([begins, *(self.past(f, hold=h) for f, h in way.scope)])
+            ends = self.queue(holds, first, within & way.ages, way.compared, after=True, clock=clock)
+            found.append(self.every(way.here, ends, Scope()))
+        return self.b.either(found)
+
+    def carried(self, holds: int, begins: int, within: Ages, way: Way, scope: Scope, bound: bool) -> int:
+        """One more thing has come, and something later asks how long ago the first was: the last of them decides."""
+        within = within & way.ages
+        if len(way.later) > 1 or way.compared or way.scope or within.low > 0 or scope.delay:
+            raise Unsuited("a remembered value below a further operator")
+        node = self.b.latest(holds, begins, within, self.clock(way, scope, bound))
+        ends = self.b.both([node, *(self.past(f, hold=h) for f, h in way.here if not forward(f))])
+        if any(forward(f) for f, _ in way.here):
+            raise Unsuited("two things are waited for at once")
+        return self.future(way.later[0][0], ends, replace(scope, source=node), way.later[0][1])
+
+    def never(self, right: tree.Formula, positive: bool, within: Ages, begins: int, scope: Scope) -> int:
+        """Nothing has broken it up to now; what stands on the left of an until takes no part in this."""
+        if forward(right):
+            raise Unsuited("two things are waited for at once")
+        if any(isinstance(n, Time) for n in right.walk()) and not scope.terms:
+            raise Unsuited("a time at which something ends")
+        clock = -1
+        if scope.terms:
+            (way, *more) = Ways(scope, self.kind, False).of(right, positive)
+            if more or way.compared or way.scope or way.later or scope.source is not None:
+                raise Unsuited("a remembered value must never be reached")
+            clock = self.clock(way, scope, within != Ages())
+            within = within & way.ages
+            breaks = self.b.both([self.past(f, hold=h) for f, h in way.here])
+        else:
+            breaks = self.past(right, hold=positive)
+        return self.b.unbroken(breaks, begins, within, clock)
+
+    def clock(self, way: Way, scope: Scope, bound: bool) -> int:
+        """The column of times from which ages count; -1: those of the states."""
+        if scope.source is not None:
+            if bound or way.compared or way.scope or way.ages.low > 0:
+                raise Unsuited("ages from two states")
+            return -2 - scope.source
+        if not scope.delay or not way.timed:
+            return -1
+        if bound:
+            raise Unsuited("ages from two states")
+        time: Expr = Time()
+        for _ in range(scope.delay):
+            time = Before(time)
+        at = self.b.plain.setdefault(time, len(self.b.plain))
+        return self.b.numbers.setdefault((-1, at), len(self.b.numbers))

@@ -16,11 +16,9 @@ from fractions import Fraction
 from occurs.expr.tree import Expr
 from occurs.model.time import TimeKind
 from occurs.operators.temporal import tree
-from occurs.operators.temporal.batch import Seen
-from occurs.operators.temporal.past import term_of_time
-from occurs.operators.temporal.rows import EVENT
+from occurs.operators.temporal.batch import EVENT, Seen
+from occurs.operators.temporal.past import Window, term_of_time, ticks
 from occurs.operators.temporal.rule import Rule
-from occurs.operators.temporal.steps import Window, ticks
 from occurs.operators.temporal.tree import Time, conjuncts, free
 from occurs.operators.temporal.trigger import Evaluator
 from occurs.operators.temporal.vectorised import Columns
