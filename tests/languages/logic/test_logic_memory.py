@@ -13,9 +13,10 @@ import occurs
 from occurs.model.types import Type
 from occurs.operators.temporal import residual as r
 from occurs.operators.temporal import vectorised
-from occurs.operators.temporal.past import SinceWithin, Window
+from occurs.operators.temporal.past import SinceWithin
 from occurs.operators.temporal.sql import Database
 from occurs.operators.temporal.tables import MOST, Shape, State, Table
+from occurs.operators.temporal.times import Ages
 from occurs.operators.temporal.values import OVERFLOW
 
 SOME = (
@@ -103,7 +104,7 @@ def test_changes_that_sql_does_not_look_at_are_forgotten() -> None:
 
 def test_what_is_not_known_is_kept_once_by_since() -> None:
     truths: list[Any] = [OVERFLOW, OVERFLOW, True, OVERFLOW, True]
-    step = SinceWithin(lambda s, r: True, lambda s, r: truths[s.time], Window(2, None))
+    step = SinceWithin(lambda s, r: True, lambda s, r: truths[s.time], Ages(2))
     kept: Any = step.fresh()
     found = []
     for time in range(5):

@@ -10,14 +10,17 @@ from typing import Any, TypeAlias
 from occurs.expr.tree import Binary, DurationLiteral, Expr, Literal, Unary
 from occurs.model.time import TimeKind
 from occurs.operators.temporal import tree
-from occurs.operators.temporal.past import OfPresent, ticks
+from occurs.operators.temporal.past import OfPresent
 from occurs.operators.temporal.reasons import Trails
 from occurs.operators.temporal.residual import (
     FALSE,
     HELD,
     LAST,
     NOW,
+    Expand,
     Front,
+    Move,
+    Node,
     Pending,
     Residual,
     Several,
@@ -35,45 +38,17 @@ from occurs.operators.temporal.residual import (
     undominated,
 )
 from occurs.operators.temporal.terms import Values
+from occurs.operators.temporal.times import REACH, ticks
 from occurs.operators.temporal.tree import AHEAD, Formula, Generic, Global, Time, Truth, free
 from occurs.operators.temporal.values import Lost
 
-Expand: TypeAlias = Callable[[bool, Values, Any], Residual]
-#: what becomes of an obligation at a state, with the values of its variables and others
-Move: TypeAlias = Callable[[Pending, Values, Any], Residual]
 _TRUE = tree.Truth(True)
 
 
-class Node:
-    """A formula that obligations are of: ``names`` of its free variables.
+class Ahead:
+    """A formula that looks ahead, compiled; its residual is handed in, and goes on.
 
-    ``moves``: for obligations that it is not to hold, and that it is, what becomes of one; itself if it stays as it is,
-    HELD if it does and is satisfied if this is the last state.  ``begin``: the same where the values are those of its
-    variables already.  ``goal``: what has to come, if it is no more than that something comes at last.
-    ``comes``: no more than that, or within a time.
-    """
-
-    __slots__ = ("begin", "comes", "directions", "goal", "moves", "names", "number")
-
-    def __init__(self, number: int, names: tuple[str, ...], directions: tuple[int, ...] | None) -> None:
-        self.number, self.names = number, names
-        #: per name: is the formula satisfied more easily with greater values (1), with smaller ones (-1)?  None: it is
-        #: not so of all of them
-        self.directions = directions
-        self.moves: tuple[Move, Move]
-        self.begin: tuple[Move, Move]
-        self.goal: Expand | None = None
-        self.comes = False
-
-    def pending(self, hold: bool, r: Values) -> Pending:
-        """The obligation, with values of its variables."""
-        return (self.number, hold, tuple([r[n] for n in self.names]))
-
-
-class Expanding:
-    """A formula, compiled: ``nodes`` by number, the first of the whole formula.
-
-    ``first``: only the first way to be satisfied counts.
+    ``nodes`` by number, the first of the whole formula.  ``first``: only the first way to be satisfied counts.
     """
 
     def __init__(self, formula: tree.Formula, present: OfPresent, first: bool) -> None:
@@ -81,10 +56,136 @@ class Expanding:
         self.present, self.kind = present, present.kind
         self.nodes: list[Node] = []
         self._known: dict[tree.Formula, Node] = {}
-        self._clocks = clocks(formula)
+        self._clocks = tree.clocks(formula)
         self.root = self.node(formula)
 
-    # --- formulas -----------------------------------------------------------------------------------------------------
+    def step(self, residual: Residual, r: Values, s: Any, trails: Trails | None = None) -> tuple[bool | Lost, Residual]:
+        """(is this state a new way to be satisfied?, what is left behind it).  ``trails`` go on, if they are given."""
+        nodes = self.nodes
+        parts = residual.parts if type(residual) is Several and not residual.conjunction else (residual,)
+        hit: bool | Lost = False
+        left: dict[Residual, None] = {}
+        fresh: list[Residual] = []
+        coming: list[Residual] = []
+        for part in parts:
+            if type(part) is tuple:
+                node = nodes[part[0]]
+                if node.goal is not None and part[1] and trails is None and not node.names:
+                    found = node.goal(True, r, s)
+                    coming.append(part)
+                else:
+                    found = node.moves[part[1]](part, r, s)
+            elif type(part) is Several:
+                found = self._moved(part, r, s) if part.conjunction else self.advance(part, r, s)
+            else:
+                continue  # what was satisfied, or was not known, at an earlier state is no new way
+            if trails is not None:
+                trails.go_on(self, part, alternatives(_plain(found, part)), s)
+            if found is part:
+                left[part] = None
+            elif found is HELD:
+                hit = True
+                left[part] = None
+            elif found is not FALSE:
+                for one in alternatives(found):
+                    if type(one) is tuple:
+                        if one is not part:
+                            fresh.append(one)
+                        left[one] = None
+                        continue
+                    if one is NOW or one is LAST:
+                        hit = True
+                        continue
+                    if type(one) is Unknown:
+                        hit = hit or one.lost
+                        continue
+                    if type(one) is Several and one.new:
+                        if hit is not True:
+                            hit = new_way(one) or hit
+                        one = leave(one)
+                    for rest in spread(one, self.first):
+                        if type(rest) is not Several and type(rest) is not tuple:
+                            continue
+                        if rest is not part:
+                            fresh.append(rest)
+                        left[rest] = None
+            if hit is True and self.first:
+                # there will be another activation
+                return True, FALSE
+        for part in coming:
+            left[part] = None
+        if trails is not None:
+            trails.turn(left)
+        if fresh and len(left) > 1:
+            undominated(left, fresh, self._front)
+            self._absorb(left, fresh)
+        elif not fresh and len(left) == len(parts):
+            return hit, residual
+        if len(left) > 1:
+            return hit, Several(False, tuple(left))
+        return hit, next(iter(left)) if left else FALSE
+
+    def _front(self, part: Residual) -> Front | None:
+        """What a part can be compared by."""
+        if type(part) is Several:
+            if part.front is None:
+                part.front = front(part.parts, self.nodes) or ()
+            return part.front or None
+        if type(part) is tuple and part[1]:
+            known = self.nodes[part[0]].directions
+            return None if known is None else (part[0], part[2], known)
+        return None
+
+    def _absorb(self, left: dict[Residual, None], fresh: list[Residual]) -> None:
+        """Drop each `and` that ends only where one of its parts does that are left themselves; where only the first way
+        counts one such part is enough."""
+        among = [p for p in (left if any(type(p) is tuple for p in fresh) else fresh) if type(p) is Several]
+        enough = any if self.first else all
+        for part in among:
+            if part in left and part.conjunction and enough([p in left for p in part.parts]):
+                del left[part]
+
+    def _moved(self, part: Several, r: Values, s: Any) -> Residual:
+        """What becomes of an `and`: itself, HELD, or something else."""
+        nodes = self.nodes
+        found: list[Residual] = []
+        same = there = True
+        new = False
+        for p in part.parts:
+            if type(p) is tuple:
+                one = nodes[p[0]].moves[p[1]](p, r, s)
+                if one is FALSE:
+                    return FALSE
+                if one is HELD:
+                    new = True
+                else:
+                    there = False
+                    same = same and one is p
+            elif type(p) is Several:
+                one = self.advance(p, r, s)
+                if one is FALSE:
+                    return FALSE
+                same = same and one is p
+                there = there and same and satisfied(p, False)[0]
+            else:
+                one, same = p, False
+            found.append(one)
+        if same:
+            return HELD if there and new else part
+        return combined(True, [_plain(one, p) for one, p in zip(found, part.parts)])
+
+    def advance(self, residual: Residual, r: Values, s: Any) -> Residual:
+        """Every pending obligation expanded at a new state; the same object if nothing has changed."""
+        if type(residual) is tuple:
+            return _plain(self.nodes[residual[0]].moves[residual[1]](residual, r, s), residual)
+        if type(residual) is Several:
+            found = [self.advance(p, r, s) for p in residual.parts]
+            if all(one is p for one, p in zip(found, residual.parts)):
+                return residual
+            return combined(residual.conjunction, found)
+        return residual
+
+    # --- what obligations become, compiled ----------------------------------------------------------------------------
 
     def node(self, f: tree.Formula) -> Node:
         """The node of a formula that may be pending."""
@@ -93,7 +194,7 @@ class Expanding:
             names = tuple(sorted(free(f)))
             node = self._known[f] = Node(len(self.nodes), names, directions(f, names))
             self.nodes.append(node)
-            within = ages(f.right, self._clocks, self.kind) if isinstance(f, tree.Until) else None
+            within = timed(f.right, self._clocks, self.kind) if isinstance(f, tree.Until) else None
             if isinstance(f, tree.Until) and within is not None:
                 node.moves = node.begin = self._within(f, within, names)
             else:
@@ -166,7 +267,7 @@ class Expanding:
 
         return unmet, met
 
-    def _within(self, f: tree.Until, window: Ages, names: tuple[str, ...]) -> tuple[Move, Move]:
+    def _within(self, f: tree.Until, window: Timed, names: tuple[str, ...]) -> tuple[Move, Move]:
         """The same, of an operator with a bound."""
         right, left = self.expanded(window.rest), self.expanded(f.left)
         closed, told = passed(window.rest, self.kind), later(window.rest, self.kind)
@@ -205,6 +306,11 @@ class Expanding:
             return _unmet(g, one, FALSE if always else left(False, r, s), stays)
 
         return unmet, met
+
+
+def _plain(found: Residual, part: Residual) -> Residual:
+    """What has become of a part, without HELD."""
+    return Several(False, (LAST, part)) if found is HELD else found
 
 
 def _bound(move: Move, names: tuple[str, ...]) -> Move:
@@ -338,18 +444,10 @@ def _decided(parts: list[Later], decisive: bool, all_known: bool) -> Later:
 
 def _limit(f: tree.Compare, kind: TimeKind, otherwise: Later) -> Later:
     """The same for ``time op t + c`` with a whole c, which most of them are."""
-    match f:
-        case tree.Compare(
-            left=Time(), right=Binary(op="+", left=Global() as start, right=DurationLiteral() as length)
-        ):
-            exact = ticks(length.value, kind)
-        case tree.Compare(left=Time(), right=Binary(op="+", left=Global() as start, right=Literal(value=int() as n))):
-            exact = Fraction(n)
-        case _:
-            return otherwise
-    if exact.denominator != 1:
+    known = _start_and_age(f, kind)
+    if known is None:
         return otherwise
-    after, name, rising = exact.numerator, start.name, f.op in (">", ">=", "!=")
+    (name, after), rising = known, f.op in (">", ">=", "!=")
 
     def told(r: Values, time: int) -> bool | None:
         at = r[name]
@@ -439,12 +537,10 @@ def _number(value: Any) -> Any:
 
 #: no age is as great
 ENDLESS = 2**64
-#: what may be written to be added to a time without leaving int64; bounds of operators are not added to anything
-_LONGEST = 2**61
 
 
 @dataclass(frozen=True)
-class Ages:
+class Timed:
     """The ages, in ticks since ``clock``, at which the comparisons hold: ``low`` to ``high``, both closed.
 
     As far as they tell, what is left of a formula without them (``rest``) is false at all later times from the age
@@ -459,13 +555,7 @@ class Ages:
     opened: int = ENDLESS
 
 
-def clocks(formula: Formula) -> frozenset[str]:
-    """The variables that have nothing but times of states."""
-    assigned = [n for n in formula.walk() if isinstance(n, tree.Assign)]
-    return frozenset(n.variable.text for n in assigned) - {n.variable.text for n in assigned if n.term != Time()}
-
-
-def ages(f: Formula, known: frozenset[str], kind: TimeKind) -> Ages | None:
+def timed(f: Formula, known: frozenset[str], kind: TimeKind) -> Timed | None:
     """Of a formula with comparisons of time with one of the ``known`` clocks among its conjuncts."""
     parts = f.operands if isinstance(f, tree.And) else (f,)
     found = [_age_of(p, known, kind) for p in parts]
@@ -481,158 +571,28 @@ def ages(f: Formula, known: frozenset[str], kind: TimeKind) -> Ages | None:
         if op in ("<=", "<", "="):
             high, close, opened = min(high, age - (op == "<")), min(close, age), ENDLESS
     left: Formula = rest[0] if len(rest) == 1 else tree.And(rest) if rest else Truth(True)
-    return Ages(clock, left, low, high, close, opened)
+    return Timed(clock, left, low, high, close, opened)
 
 
 def _age_of(f: Expr, known: frozenset[str], kind: TimeKind) -> tuple[str, str, int] | None:
     """``time op clock + c``: (clock, op, c)."""
+    found = _start_and_age(f, kind)
+    if found is None or not isinstance(f, tree.Compare) or found[0] not in known or f.op == "!=":
+        return None
+    name, age = found
+    # bounds of operators, whose variables are called `#1`, `#2` .., are not added to anything
+    return None if age > REACH and not name.startswith("#") else (name, f.op, age)
+
+
+def _start_and_age(f: Expr, kind: TimeKind) -> tuple[str, int] | None:
+    """(t, c) of ``time op t + c`` with a whole c."""
     match f:
-        case tree.Compare(left=Time(), right=Binary(op="+", left=Global() as start, right=Literal(value=int() as n))):
-            exact = None if isinstance(n, bool) else n
         case tree.Compare(
-            left=Time(), right=Binary(op="+", left=Global() as start, right=DurationLiteral() as length)
+            left=Time(), right=Binary(op="+", left=Global(name=name), right=DurationLiteral(value=length))
         ):
-            found = ticks(length.value, kind)
-            exact = found.numerator if found.denominator == 1 else None
+            exact = ticks(length, kind)
+        case tree.Compare(left=Time(), right=Binary(op="+", left=Global(name=name), right=Literal(value=int() as n))):
+            exact = Fraction(n)
         case _:
             return None
-    if exact is None or (exact > _LONGEST and not start.name.startswith("#")):
-        return None
-    if start.name not in known or f.op == "!=":
-        return None
-    return start.name, f.op, exact
-
-
-class Ahead(Expanding):
-    """A formula that looks ahead; its residual is handed in, and goes on."""
-
-    def step(self, residual: Residual, r: Values, s: Any, trails: Trails | None = None) -> tuple[bool | Lost, Residual]:
-        """(is this state a new way to be satisfied?, what is left behind it).  ``trails`` go on, if they are given."""
-        nodes = self.nodes
-        parts = residual.parts if type(residual) is Several and not residual.conjunction else (residual,)
-        hit: bool | Lost = False
-        left: dict[Residual, None] = {}
-        fresh: list[Residual] = []
-        coming: list[Residual] = []
-        for part in parts:
-            if type(part) is tuple:
-                node = nodes[part[0]]
-                if node.goal is not None and part[1] and trails is None and not node.names:
-                    found = node.goal(True, r, s)
-                    coming.append(part)
-                else:
-                    found = node.moves[part[1]](part, r, s)
-            elif type(part) is Several:
-                found = self._moved(part, r, s) if part.conjunction else self.advance(part, r, s)
-            else:
-                continue  # what was satisfied, or was not known, at an earlier state is no new way
-            if trails is not None:
-                trails.go_on(self, part, alternatives(_plain(found, part)), s)
-            if found is part:
-                left[part] = None
-            elif found is HELD:
-                hit = True
-                left[part] = None
-            elif found is not FALSE:
-                for one in alternatives(found):
-                    if type(one) is tuple:
-                        if one is not part:
-                            fresh.append(one)
-                        left[one] = None
-                        continue
-                    if one is NOW or one is LAST:
-                        hit = True
-                        continue
-                    if type(one) is Unknown:
-                        hit = hit or one.lost
-                        continue
-                    if type(one) is Several and one.new:
-                        if hit is not True:
-                            hit = new_way(one) or hit
-                        one = leave(one)
-                    for rest in spread(one, self.first):
-                        if type(rest) is not Several and type(rest) is not tuple:
-                            continue
-                        if rest is not part:
-                            fresh.append(rest)
-                        left[rest] = None
-            if hit is True and self.first:
-                # there will be another activation
-                return True, FALSE
-        for part in coming:
-            left[part] = None
-        if trails is not None:
-            trails.turn(left)
-        if fresh and len(left) > 1:
-            undominated(left, fresh, self._front)
-            self._absorb(left, fresh)
-        elif not fresh and len(left) == len(parts):
-            return hit, residual
-        if len(left) > 1:
-            return hit, Several(False, tuple(left))
-        return hit, next(iter(left)) if left else FALSE
-
-    def _front(self, part: Residual) -> Front | None:
-        """What a part can be compared by."""
-        if type(part) is Several:
-            if part.front is None:
-                part.front = front(part.parts, self.nodes) or ()
-            return part.front or None
-        if type(part) is tuple and part[1]:
-            known = self.nodes[part[0]].directions
-            return None if known is None else (part[0], part[2], known)
-        return None
-
-    def _absorb(self, left: dict[Residual, None], fresh: list[Residual]) -> None:
-        """Drop each `and` that ends only where one of its parts does that are left themselves; where only the first way
-        counts one such part is enough."""
-        among = [p for p in (left if any(type(p) is tuple for p in fresh) else fresh) if type(p) is Several]
-        enough = any if self.first else all
-        for part in among:
-            if part in left and part.conjunction and enough([p in left for p in part.parts]):
-                del left[part]
-
-    def _moved(self, part: Several, r: Values, s: Any) -> Residual:
-        """What becomes of an `and`: itself, HELD, or something else."""
-        nodes = self.nodes
-        found: list[Residual] = []
-        same = there = True
-        new = False
-        for p in part.parts:
-            if type(p) is tuple:
-                one = nodes[p[0]].moves[p[1]](p, r, s)
-                if one is FALSE:
-                    return FALSE
-                if one is HELD:
-                    new = True
-                else:
-                    there = False
-                    same = same and one is p
-            elif type(p) is Several:
-                one = self.advance(p, r, s)
-                if one is FALSE:
-                    return FALSE
-                same = same and one is p
-                there = there and same and satisfied(p, False)[0]
-            else:
-                one, same = p, False
-            found.append(one)
-        if same:
-            return HELD if there and new else part
-        return combined(True, [_plain(one, p) for one, p in zip(found, part.parts)])
-
-    def advance(self, residual: Residual, r: Values, s: Any) -> Residual:
-        """Every pending obligation expanded at a new state; the same object if nothing has changed."""
-        if type(residual) is tuple:
-            return _plain(self.nodes[residual[0]].moves[residual[1]](residual, r, s), residual)
-        if type(residual) is Several:
-            found = [self.advance(p, r, s) for p in residual.parts]
-            if all(one is p for one, p in zip(found, residual.parts)):
-                return residual
-            return combined(residual.conjunction, found)
-        return residual
-
-
-def _plain(found: Residual, part: Residual) -> Residual:
-    """What has become of a part, without HELD."""
-    return Several(False, (LAST, part)) if found is HELD else found
+    return (name, exact.numerator) if exact.denominator == 1 else None

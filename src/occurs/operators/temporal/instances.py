@@ -141,8 +141,6 @@ class Compiled:
     def _forget(self, instance: Instance, time: int) -> None:
         """Records that nobody looks at any more."""
         far, records = self.present.reach, instance.records
-        if far.ticks is None:
-            return
         least, cut = 0 if self.witness is None else STATES, False
         while len(records) > max(far.states, least) and time - records[far.states].time > far.ticks:
             records.popleft()

@@ -12,10 +12,9 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.temporal import tree
 from occurs.operators.temporal.batch import EVENT, STATE, TABLE, Seen, Stream
-from occurs.operators.temporal.network import FLIPPED, FOREVER, Ages, Before, Builder, Compared, Network
+from occurs.operators.temporal.network import Before, Builder, Compared, Network
 from occurs.operators.temporal.rule import Rule
 from occurs.operators.temporal.scopes import (
-    REACH,
     Part,
     Scope,
     Unsuited,
@@ -29,7 +28,19 @@ from occurs.operators.temporal.scopes import (
     temporal,
 )
 from occurs.operators.temporal.tables import Shape
-from occurs.operators.temporal.tree import Found, Generic, Happens, Last, TableOf, Time, Value, Variable, ViewOf
+from occurs.operators.temporal.times import FOREVER, REACH, Ages
+from occurs.operators.temporal.tree import (
+    FLIPPED,
+    Found,
+    Generic,
+    Happens,
+    Last,
+    TableOf,
+    Time,
+    Value,
+    Variable,
+    ViewOf,
+)
 from occurs.operators.temporal.vectorised import Columns
 
 #: generic variables of these types are codes

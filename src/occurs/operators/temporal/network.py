@@ -16,11 +16,9 @@ from occurs.expr.tree import Expr, _Leaf
 from occurs.operators.kernels import temporal as k
 from occurs.operators.kernels.temporal_aggregates import FLOATS
 from occurs.operators.kernels.temporal_queues import AT_LEAST, AT_MOST, EQUAL, LESS, MORE, UNEQUAL
+from occurs.operators.temporal.times import FOREVER, Ages
 
-#: no end
-FOREVER = 2**63 - 1
 OPERATORS = {"=": EQUAL, "!=": UNEQUAL, "<": LESS, "<=": AT_MOST, ">": MORE, ">=": AT_LEAST}
-FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _AGGREGATES = {"sum": 0, "avg": 1, "count": 2, "min": 3, "max": 4}
 
 
@@ -29,18 +27,6 @@ class Before(_Leaf):
     """A leaf as it was at the state before; null at the first state of an instance."""
 
     leaf: Expr
-
-
-@dataclass(frozen=True)
-class Ages:
-    """The ages in ticks that a bound allows: [low, high]; no age from ``close`` on is one of them."""
-
-    low: int = 0
-    high: int = FOREVER
-    close: int = FOREVER
-
-    def __and__(self, other: Ages) -> Ages:
-        return Ages(max(self.low, other.low), min(self.high, other.high), min(self.close, other.close))
 
 
 @dataclass(frozen=True)

@@ -13,26 +13,26 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
 
-from occurs.expr.tree import Binary, DurationLiteral, Expr, Literal, Unary
-from occurs.model.time import Duration, TimeKind
+from occurs.expr.tree import Expr
+from occurs.model.time import TimeKind
 from occurs.operators.temporal import tree
 from occurs.operators.temporal import values as ops
 from occurs.operators.temporal.rule import Sources
 from occurs.operators.temporal.terms import Term, Terms, Test, Values, compared
-from occurs.operators.temporal.tree import BACK, Found, Global, Happens, Time, Value, ViewOf, free, lowered, of_state
+from occurs.operators.temporal.times import FOREVER, Ages, allowed, farthest, ticks
+from occurs.operators.temporal.tree import BACK, Found, Happens, Time, Value, ViewOf, free, lowered, of_state
 from occurs.operators.temporal.values import Lost, Relation, Truth
 
 
 @dataclass(frozen=True)
 class Reach:
-    """How far back something looks: ``ticks`` (None: to the activation), and so many states more."""
+    """How far back something looks: ``ticks`` (infinite: to the activation), and so many states more."""
 
-    ticks: int | None
+    ticks: float
     states: int = 0
 
     def __or__(self, other: Reach) -> Reach:
-        far = None if self.ticks is None or other.ticks is None else max(self.ticks, other.ticks)
-        return Reach(far, max(self.states, other.states))
+        return Reach(max(self.ticks, other.ticks), max(self.states, other.states))
 
 
 NOWHERE = Reach(0)
@@ -53,53 +53,22 @@ def reach(f: Expr, kind: TimeKind, clocks: frozenset[str] = frozenset()) -> Reac
     if isinstance(f, tree.Lasttime) and free(f):
         return Reach(found.ticks, found.states + 1)
     if isinstance(f, tree.Since) and free(f):
-        highs = [h for h in (Window.of(f.bound, kind).high, _greatest_age(f.right, clocks, kind)) if h is not None]
-        far = None if not highs or found.ticks is None else max(min(highs), 0) + found.ticks
-        return Reach(far, found.states)
+        own = min(allowed(f.bound, kind).most, _greatest_age(f.right, clocks, kind))
+        return Reach(max(own, 0) + found.ticks, found.states)
     return found
 
 
-def _greatest_age(f: Expr, clocks: frozenset[str], kind: TimeKind) -> int | None:
+def _greatest_age(f: Expr, clocks: frozenset[str], kind: TimeKind) -> float:
     """The greatest age, by a conjunct `time >= t - c` with one of ``clocks`` for t, at which a formula may hold."""
-    if isinstance(f, tree.And):
-        ages = [a for p in f.operands if (a := _greatest_age(p, clocks, kind)) is not None]
-        return min(ages, default=None)
-    if isinstance(f, tree.Assign):
-        return _greatest_age(f.operand, clocks - {f.variable.text}, kind)
-    if not isinstance(f, tree.Compare) or f.op not in ("<", "<=", ">", ">=", "="):
-        return None
-    left, right = term_of_time(f.left, clocks, kind), term_of_time(f.right, clocks, kind)
-    if left is None or right is None:
-        return None
-    # (times, clocks, rest) of the greater side less the smaller one, which is at least nothing
-    if f.op in (">", ">=") or (f.op == "=" and left[0] > right[0]):
-        left, right = right, left
-    times, own, rest = (b - a for a, b in zip(left, right))
-    return math.ceil(rest / times) if times > 0 and own == -times else None
-
-
-def term_of_time(t: Expr, clocks: frozenset[str], kind: TimeKind) -> tuple[Fraction, Fraction, Fraction] | None:
-    """A term as (factor of ``time``, factor of clocks, rest in ticks)."""
-    nothing = Fraction(0)
-    match t:
-        case Time():
-            return Fraction(1), nothing, nothing
-        case Global() if t.name in clocks:
-            return nothing, Fraction(1), nothing
-        case DurationLiteral():
-            return nothing, nothing, ticks(t.value, kind)
-        case Literal(value=int() | float() as value) if not isinstance(value, bool) and value - value == 0:
-            return nothing, nothing, Fraction(value)
-        case Unary():
-            inner = term_of_time(t.arg, clocks, kind)
-            return None if inner is None else (-inner[0], -inner[1], -inner[2])
-        case Binary(op="+" | "-"):
-            left, right = term_of_time(t.left, clocks, kind), term_of_time(t.right, clocks, kind)
-            sign = 1 if t.op == "+" else -1
-            if left is None or right is None:
-                return None
-            return left[0] + sign * right[0], left[1] + sign * right[1], left[2] + sign * right[2]
-    return None
+    match f:
+        case tree.And():
+            return min(_greatest_age(p, clocks, kind) for p in f.operands)
+        case tree.Assign():
+            return _greatest_age(f.operand, clocks - {f.variable.text}, kind)
+        case tree.Compare():
+            found = farthest(f.op, f.left, f.right, False, clocks, kind)
+            return math.inf if found is None else found
+    return math.inf
 
 
 class OfPresent(Terms):
@@ -173,7 +142,7 @@ class OfPresent(Terms):
             if isinstance(f, tree.Lasttime):
                 return LastTime(self.test(f.operand))
             left, right = self.test(f.left), self.test(f.right)
-            return Since(left, right) if f.bound is None else SinceWithin(left, right, Window.of(f.bound, self.kind))
+            return Since(left, right) if f.bound is None else SinceWithin(left, right, allowed(f.bound, self.kind))
 
         return self._place(f, make)
 
@@ -184,7 +153,7 @@ class OfPresent(Terms):
                 self._back[f] = _last(self.records.test(f.operand))
             else:
                 left, right = self.records.test(f.left), self.records.test(f.right)
-                self._back[f] = _since(left, right, Window.of(f.bound, self.kind))
+                self._back[f] = _since(left, right, allowed(f.bound, self.kind))
         return self._back[f]
 
 
@@ -192,14 +161,14 @@ def _last(operand: Test) -> Test:
     return lambda s, r: s.before is not None and operand(s.before, r)
 
 
-def _since(left: Test, right: Test, window: Window) -> Test:
+def _since(left: Test, right: Test, window: Ages) -> Test:
     def test(s: Record, r: Values) -> Truth:
         found: Truth = False
         so_far: Truth = True
         at: Record | None = s
         while at is not None:
             age = s.time - at.time
-            if window.high is not None and age > window.high:
+            if age > window.most:
                 break
             if age >= window.low:
                 one = both(so_far, right(at, r))
@@ -286,43 +255,6 @@ class Step(Protocol):
 
 
 @dataclass(frozen=True)
-class Window:
-    """Ages that a bound allows, in ticks: ``low`` to ``high`` (None: no end), both closed."""
-
-    low: int
-    high: int | None
-
-    @classmethod
-    def of(cls, bound: tree.Bound | None, kind: TimeKind) -> Window:
-        """Of a bound."""
-        if bound is None:
-            return cls(0, None)
-        first = ticks(bound.first, kind)
-        if bound.second is not None:
-            return cls(math.ceil(first), math.floor(ticks(bound.second, kind)))
-        if bound.op == "=":
-            # an age that is no whole number of ticks never comes
-            return cls(int(first), int(first)) if first.denominator == 1 else cls(1, 0)
-        least = {">=": math.ceil(first), ">": math.floor(first) + 1}.get(bound.op, 0)
-        most = {"<=": math.floor(first), "<": math.ceil(first) - 1}.get(bound.op)
-        return cls(least, most)
-
-    @property
-    def empty(self) -> bool:
-        """Is no age allowed?"""
-        return self.high is not None and self.high < self.low
-
-
-def ticks(duration: Duration, kind: TimeKind) -> Fraction:
-    """Exactly; a duration without a common unit has been refused."""
-    found = kind.convert(duration)
-    return Fraction(0 if found is None else found)
-
-
-# --- without free variables -------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
 class LastTime:
     """``lasttime f``: what f was."""
 
@@ -359,7 +291,7 @@ class SinceWithin:
 
     left: Test
     right: Test
-    window: Window
+    window: Ages
 
     def fresh(self) -> Any:
         return ()
@@ -374,17 +306,17 @@ class SinceWithin:
                 kept = tuple((t, both(truth, left)) for t, truth in kept)
         now = self.right(s, r)
         if now is not False:
-            if window.high is None:
+            if window.high == FOREVER:
                 kept = _oldest((*kept, (time, now)))
             elif window.low == 0 and now is True:
                 kept = ((time, now),)
             else:
                 kept = (*kept, (time, now))
-        if window.high is not None and kept and time - kept[0][0] > window.high:
-            kept = tuple(one for one in kept if time - one[0] <= window.high)
+        if kept and time - kept[0][0] > window.most:
+            kept = tuple(one for one in kept if time - one[0] <= window.most)
         found: Truth = False
         for t, truth in reversed(kept):
-            if time - t >= window.low and (window.high is None or time - t <= window.high):
+            if window.low <= time - t <= window.most:
                 if truth is True:
                     return kept, True
                 found = truth

@@ -11,14 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 
 from occurs.expr.tree import Expr
 from occurs.model.time import TimeKind
 from occurs.operators.temporal import tree
 from occurs.operators.temporal.batch import EVENT, Seen
-from occurs.operators.temporal.past import Window, term_of_time, ticks
 from occurs.operators.temporal.rule import Rule
+from occurs.operators.temporal.times import FOREVER, allowed, farthest, ticks
 from occurs.operators.temporal.tree import Time, conjuncts, free
 from occurs.operators.temporal.trigger import Evaluator
 from occurs.operators.temporal.vectorised import Columns
@@ -63,8 +62,9 @@ def _kept(f: Expr, name: str, clocks: frozenset[str], kind: TimeKind) -> int | N
 def length(f: tree.Formula, clocks: frozenset[str], kind: TimeKind) -> int | None:
     """How far an operator looks, by its bound or by a comparison of time on its right; None: without end."""
     bound = getattr(f, "bound", None)
-    ends = [Window.of(bound, kind).high]
-    ends += [_limit(op, a, b, isinstance(f, tree.FUTURE), clocks, kind) for op, a, b in _goal(f)]
+    high = allowed(bound, kind).high
+    ends = [None if high == FOREVER else high]
+    ends += [farthest(op, a, b, isinstance(f, tree.FUTURE), clocks, kind) for op, a, b in _goal(f)]
     return min((max(e, 0) for e in ends if e is not None), default=None)
 
 
@@ -78,19 +78,6 @@ def _goal(f: tree.Formula) -> Iterator[tuple[str, Expr, Expr]]:
         yield from conjuncts(f.right, True)
     elif isinstance(f, tree.Release):
         yield from conjuncts(f.right, False)
-
-
-def _limit(op: str, left: Expr, right: Expr, ahead: bool, clocks: frozenset[str], kind: TimeKind) -> int | None:
-    """c of ``time <= t + c``, looking back of ``time >= t - c``."""
-    a, b = term_of_time(left, clocks, kind), term_of_time(right, clocks, kind)
-    if a is None or b is None or op not in ("<", "<=", ">", ">=", "="):
-        return None
-    for swapped in (False, True) if op == "=" else (op in (">", ">="),):
-        # the greater side less the smaller one is at least nothing
-        times, own, rest = (y - x for x, y in zip(*((b, a) if swapped else (a, b)), strict=True))
-        if own == -times and (times < 0 if ahead else times > 0):
-            return math.ceil(Fraction(rest) / abs(times))
-    return None
 
 
 # --- slices of history ------------------------------------------------------------------------------------------------

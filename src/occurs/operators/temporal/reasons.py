@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from occurs.model.astext import dumps
 from occurs.operators.temporal import tree
-from occurs.operators.temporal.past import OfPresent, Record, Window, ticks
+from occurs.operators.temporal.past import OfPresent, Record
 from occurs.operators.temporal.residual import LAST, NOW, Pending, Residual, Several, leaves, satisfied
 from occurs.operators.temporal.terms import Term, Test, Values
+from occurs.operators.temporal.times import Ages, allowed, ticks
 from occurs.operators.temporal.tree import lowered
 from occurs.operators.temporal.values import Relation
 
@@ -164,7 +165,7 @@ class Witness:
     def _since(self, f: tree.Since) -> Way:
         """The latest state at which the right side holds, and all states behind it, where the left one does."""
         right, begin = self._test(f.right), self._way(f.right, True)
-        stay, window = self._way(f.left, True), Window.of(f.bound, self.present.kind)
+        stay, window = self._way(f.left, True), allowed(f.bound, self.present.kind)
 
         def way(s: Record, r: Values) -> Iterator[Entry]:
             for at, inside in _back(s, window):
@@ -178,7 +179,7 @@ class Witness:
     def _not_since(self, f: tree.Since) -> Way:
         """All states in the window, where the right side does not hold, back to one where the left one does not."""
         left, leave = self._test(f.left), self._way(f.left, False)
-        never, window = self._way(f.right, False), Window.of(f.bound, self.present.kind)
+        never, window = self._way(f.right, False), allowed(f.bound, self.present.kind)
 
         def way(s: Record, r: Values) -> Iterator[Entry]:
             for at, inside in _back(s, window):
@@ -216,10 +217,10 @@ class Witness:
         return way
 
 
-def _back(s: Record, window: Window) -> Iterator[tuple[Record, bool]]:
+def _back(s: Record, window: Ages) -> Iterator[tuple[Record, bool]]:
     """The states from ``s`` back to the far end of its window, each with whether the window has begun there."""
     at: Record | None = s
-    while at is not None and (window.high is None or s.time - at.time <= window.high):
+    while at is not None and s.time - at.time <= window.most:
         yield at, s.time - at.time >= window.low
         at = at.before
 

@@ -7,10 +7,11 @@ last state) and *pending*: to be evaluated at the next state.  Equal obligations
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from occurs.expr.tree import Binary, Expr, Literal, Unary
 from occurs.operators.temporal import tree
+from occurs.operators.temporal.terms import Values
 from occurs.operators.temporal.tree import AHEAD, Global, free
 from occurs.operators.temporal.values import Lost
 
@@ -89,6 +90,37 @@ class Several:
 #: (number of the node, is it to hold?, values of its free variables)
 Pending: TypeAlias = tuple[int, bool, tuple[Any, ...]]
 Residual: TypeAlias = "Mark | Unknown | Several | Pending"
+
+
+Expand: TypeAlias = Callable[[bool, Values, Any], Residual]
+#: what becomes of an obligation at a state, with the values of its variables and others
+Move: TypeAlias = Callable[[Pending, Values, Any], Residual]
+
+
+class Node:
+    """A formula that obligations are of: ``names`` of its free variables.
+
+    ``moves``: for obligations that it is not to hold, and that it is, what becomes of one; itself if it stays as it is,
+    HELD if it does and is satisfied if this is the last state.  ``begin``: the same where the values are those of its
+    variables already.  ``goal``: what has to come, if it is no more than that something comes at last.
+    ``comes``: no more than that, or within a time.
+    """
+
+    __slots__ = ("begin", "comes", "directions", "goal", "moves", "names", "number")
+
+    def __init__(self, number: int, names: tuple[str, ...], directions: tuple[int, ...] | None) -> None:
+        self.number, self.names = number, names
+        #: per name: is the formula satisfied more easily with greater values (1), with smaller ones (-1)?  None: it is
+        #: not so of all of them
+        self.directions = directions
+        self.moves: tuple[Move, Move]
+        self.begin: tuple[Move, Move]
+        self.goal: Expand | None = None
+        self.comes = False
+
+    def pending(self, hold: bool, r: Values) -> Pending:
+        """The obligation, with values of its variables."""
+        return (self.number, hold, tuple([r[n] for n in self.names]))
 
 
 def combined(conjunction: bool, parts: Iterable[Residual]) -> Residual:
@@ -218,13 +250,7 @@ def spread(residual: Residual, first: bool) -> tuple[Residual, ...]:
 Front: TypeAlias = tuple[Any, tuple[Any, ...], tuple[int, ...]]
 
 
-class OfNode(Protocol):
-    """What is known of the formula of obligations."""
-
-    directions: tuple[int, ...] | None
-
-
-def front(parts: Sequence[Residual], nodes: Sequence[OfNode]) -> Front | None:
+def front(parts: Sequence[Residual], nodes: Sequence[Node]) -> Front | None:
     """Of an `and` of obligations; None if no values serve for others."""
     key: list[Any] = []
     values: tuple[Any, ...] = ()

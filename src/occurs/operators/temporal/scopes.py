@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from itertools import product
 
 from occurs.expr.tree import Binary, Call, DurationLiteral, Expr, IsNull, Literal, Unary, rewrite
 from occurs.expr.typing import infer
-from occurs.model.time import Duration, TimeKind
+from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.temporal import tree
-from occurs.operators.temporal.network import FLIPPED, Ages, Before, Compared
+from occurs.operators.temporal.network import Before, Compared
+from occurs.operators.temporal.times import Ages, ages, allowed, linear
 from occurs.operators.temporal.tree import (
+    FLIPPED,
+    NEGATED,
     Found,
     Generic,
     Global,
@@ -25,6 +26,7 @@ from occurs.operators.temporal.tree import (
     Value,
     Variable,
     ViewOf,
+    free,
 )
 
 TEMPORAL = (*tree.FUTURE, *tree.PAST)
@@ -32,10 +34,6 @@ _COLUMNS = (Time, Variable, Value, Last, Happens, Before)
 #: what is of a state
 STATES = (*_COLUMNS, ViewOf, TableOf, Found)
 _FIXED = (Literal, Generic)
-#: ages that may be added up in int64
-REACH = 2**61
-NEGATED = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "=": "!=", "!=": "="}
-
 
 class Unsuited(Exception):
     """A formula that has no form over columns; the message says what of it has none."""
@@ -77,15 +75,6 @@ class Scope:
             return tree.Assign(node.variable, self.filled(node.term), inner.filled(node.operand))  # type: ignore[arg-type]
         new = tuple(self.filled(c) for c in node.children)
         return node.with_children(new) if new else node
-
-
-def free(node: Expr) -> frozenset[str]:
-    """The remembered values that are used in a formula or term."""
-    if isinstance(node, Global):
-        return frozenset({node.name})
-    if isinstance(node, tree.Assign):
-        return free(node.term) | (free(node.operand) - {node.variable.text})
-    return frozenset().union(*(free(c) for c in node.children))
 
 
 def temporal(node: Expr) -> bool:
@@ -166,46 +155,15 @@ def sort(node: Expr, kind: TimeKind) -> Type | None:
 # --- ages -------------------------------------------------------------------------------------------------------------
 
 
-def ticks(duration: Duration, kind: TimeKind) -> Fraction:
-    """The exact number of ticks."""
-    found = kind.convert(duration)
-    if found is None:
-        raise Unsuited("a duration without a common unit with time")
-    return _within_reach(found)
-
-
-def _within_reach(limit: Fraction) -> Fraction:
-    if abs(limit) > REACH:
-        raise Unsuited("a duration beyond 64 bits of ticks")
-    return limit
-
-
-def ages(op: str, limit: Fraction) -> Ages:
-    """The ages of whole ticks that are ``op limit``; for ``<= < =`` no later age is one from ``limit`` on."""
-    _within_reach(limit)
-    low, high = math.ceil(limit), math.floor(limit)
-    match op:
-        case "<=":
-            return Ages(0, high, low)
-        case "<":
-            return Ages(0, low - 1, low)
-        case "=":
-            return Ages(low, high, low)
-        case ">=":
-            return Ages(low)
-        case ">":
-            return Ages(high + 1)
-    raise Unsuited("a time that is not equal")
-
-
 def bounded(bound: tree.Bound | None, kind: TimeKind) -> Ages:
     """What a bound allows."""
-    if bound is None:
-        return Ages()
-    first = ticks(bound.first, kind)
-    if bound.second is None:
-        return ages(bound.op, first)
-    return ages(">=", first) & ages("<=", ticks(bound.second, kind))
+    return _within_reach(allowed(bound, kind))
+
+
+def _within_reach(found: Ages) -> Ages:
+    if not found.within_reach:
+        raise Unsuited("a duration beyond 64 bits of ticks")
+    return found
 
 
 def aged(f: tree.Compare, scope: Scope, kind: TimeKind, clock: Expr, past: bool) -> Ages | None:
@@ -216,7 +174,7 @@ def aged(f: tree.Compare, scope: Scope, kind: TimeKind, clock: Expr, past: bool)
     names = {n for n in free(f) if scope.terms[n] == clock}
     if not names or names != free(f):
         return None
-    left, right = _linear(f.left, names, kind), _linear(f.right, names, kind)
+    left, right = linear(f.left, names, kind), linear(f.right, names, kind)
     if left is None or right is None:
         return None
     time, clocks, rest = (a - b for a, b in zip(left, right, strict=True))
@@ -225,35 +183,9 @@ def aged(f: tree.Compare, scope: Scope, kind: TimeKind, clock: Expr, past: bool)
     # time * (now - then) + rest op 0; in the past time * (then - now) + rest op 0
     if past:
         time = -time
-    return ages(f.op if time > 0 else FLIPPED[f.op], -rest / time)
-
-
-def _linear(node: Expr, names: set[str], kind: TimeKind) -> tuple[Fraction, Fraction, Fraction] | None:
-    """``a * time + b * then + c``."""
-    match node:
-        case Time():
-            return Fraction(1), Fraction(0), Fraction(0)
-        case Global():
-            return (Fraction(0), Fraction(1), Fraction(0)) if node.name in names else None
-        case DurationLiteral():
-            return Fraction(0), Fraction(0), ticks(node.value, kind)
-        case Literal(value=int() | float() as number) if not isinstance(number, bool) and math.isfinite(number):
-            return Fraction(0), Fraction(0), Fraction(number)
-        case Unary(op="neg"):
-            found = _linear(node.arg, names, kind)
-            return None if found is None else (-found[0], -found[1], -found[2])
-        case Binary(op="+" | "-" | "*"):
-            left, right = _linear(node.left, names, kind), _linear(node.right, names, kind)
-            if left is None or right is None:
-                return None
-            if node.op == "*":
-                if any(left[:2]) and any(right[:2]):
-                    return None
-                by, of = (left[2], right) if not any(left[:2]) else (right[2], left)
-                return by * of[0], by * of[1], by * of[2]
-            sign = 1 if node.op == "+" else -1
-            return left[0] + sign * right[0], left[1] + sign * right[1], left[2] + sign * right[2]
-    return None
+    if f.op == "!=":
+        raise Unsuited("a time that is not equal")
+    return _within_reach(ages(f.op if time > 0 else FLIPPED[f.op], -rest / time))
 
 
 # --- ways to hold -----------------------------------------------------------------------------------------------------
