@@ -8,11 +8,11 @@ for ``NUMBER`` with ``EQUAL``.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from occurs.kernel import kernel
-from occurs.operators.kernels.temporal_aggregates import AGGREGATE, aggregated
-from occurs.operators.kernels.temporal_queues import asked, compares, pushed, roomy, scanned
 
 _GREATEST = 2**63 - 1
 #: no time yet
@@ -38,7 +38,11 @@ UNBROKEN = 11
 NUMBER, SCAN = 12, 13
 #: LEFT now, an aggregate (A is its node) or a column, compares with RIGHT now
 BETWEEN = 14
-assert AGGREGATE == 15
+#: over the states since B (-1: all) up to the age HIGH, of the numbers LEFT: A is which, with ``FLOATS`` added if these
+#: are floats (:func:`key_of`); QUEUE has the values, the one behind it the parts of a sum of floats
+AGGREGATE = 15
+SUM, AVG, COUNT, MIN, MAX = range(5)
+FLOATS = 8
 
 
 @kernel
@@ -317,3 +321,432 @@ def run(
                     kept_value[w, kept + i] = values[q, w, head[q] + i]
             kept += many
     return fired, since, values_out, known_out, sizes, kept_time[:kept], kept_value[:, :kept], broken
+
+
+# --- queues of past states --------------------------------------------------------------------------------------------
+
+# All queues of one instance live in ``times`` (queues, capacity) and ``values`` (queues, width, capacity); queue ``q``
+# is what lies in [head[q], tail[q]), oldest first.  What is called at every state is inlined: handing over the arrays
+# costs more than the work.
+
+EQUAL, UNEQUAL, LESS, AT_MOST, MORE, AT_LEAST = range(6)
+
+
+@kernel
+def compares(op: int, a: int, b: int) -> bool:
+    """``a op b``."""
+    if op == AT_LEAST:
+        return a >= b
+    if op == MORE:
+        return a > b
+    if op == AT_MOST:
+        return a <= b
+    if op == LESS:
+        return a < b
+    if op == EQUAL:
+        return a == b
+    return a != b
+
+
+@kernel
+def roomy(
+    times: np.ndarray, values: np.ndarray, head: np.ndarray, tail: np.ndarray, q: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The arrays, with room for one more at the end of a queue that has reached it."""
+    size = times.shape[1]
+    if 2 * head[q] >= size:
+        first, n = head[q], tail[q] - head[q]
+        for i in range(n):
+            times[q, i] = times[q, first + i]
+            for w in range(values.shape[1]):
+                values[q, w, i] = values[q, w, first + i]
+        head[q], tail[q] = 0, n
+        return times, values
+    more_times = np.empty((times.shape[0], 2 * size), np.int64)
+    more_values = np.empty((times.shape[0], values.shape[1], 2 * size), np.int64)
+    more_times[:, :size] = times
+    more_values[:, :, :size] = values
+    return more_times, more_values
+
+
+@kernel(inline="always")
+def pushed(
+    times: np.ndarray, values: np.ndarray, head: np.ndarray, tail: np.ndarray, q: int, time: int, value: int
+) -> None:
+    """At the end, where there is room; ``value`` is the first of its numbers."""
+    times[q, tail[q]] = time
+    values[q, 0, tail[q]] = value
+    tail[q] += 1
+
+
+@kernel(inline="always")
+def remembered(
+    times: np.ndarray,
+    values: np.ndarray,
+    head: np.ndarray,
+    tail: np.ndarray,
+    q: int,
+    time: int,
+    value: int,
+    op: int,
+    endless: bool,
+) -> None:
+    """A number is remembered that a current number will be compared with: ``current op value``; what another one
+    makes superfluous goes.  There is room.  ``endless``: nothing ever gets too old."""
+    first, last = head[q], tail[q]
+    if op == UNEQUAL:
+        # the last one, and the last that is another number
+        if last > first and values[q, 0, last - 1] == value:
+            times[q, last - 1] = time
+            return
+        if last - first == 2:
+            head[q] += 1
+    elif op >= LESS:
+        least = op >= MORE
+        if endless and last > first:
+            best = values[q, 0, first]
+            if best <= value if least else best >= value:
+                return
+        while last > first:
+            other = values[q, 0, last - 1]
+            if other < value if least else other > value:
+                break
+            last -= 1
+    times[q, last] = time
+    values[q, 0, last] = value
+    tail[q] = last + 1
+
+
+@kernel(inline="always")
+def answers(values: np.ndarray, head: np.ndarray, tail: np.ndarray, q: int, op: int, current: int) -> bool:
+    """Is a number remembered for which ``current op number`` holds?"""
+    if tail[q] == head[q]:
+        return False
+    if op >= LESS:
+        return compares(op, current, values[q, 0, head[q]])
+    for i in range(head[q], tail[q]):  # noqa: SIM110 - numba
+        if compares(op, current, values[q, 0, i]):
+            return True
+    return False
+
+
+@kernel(inline="always")
+def asked(
+    times: np.ndarray,
+    values: np.ndarray,
+    head: np.ndarray,
+    tail: np.ndarray,
+    q: int,
+    begins: bool,
+    clock: int,
+    value: int,
+    now: int,
+    low: int,
+    high: int,
+    op: int,
+    current: int,
+) -> bool:
+    """Remember ``value`` of the time ``clock`` if something ``begins``, and ask what is of an age in [low, high]."""
+    endless = high == _GREATEST
+    if low <= 0:
+        if begins:
+            remembered(times, values, head, tail, q, clock, value, op, endless)
+    else:
+        # those that are too young wait in the next queue
+        if begins:
+            pushed(times, values, head, tail, q + 1, clock, value)
+        first = head[q + 1]
+        while first < tail[q + 1] and now - times[q + 1, first] >= low:
+            remembered(times, values, head, tail, q, times[q + 1, first], values[q + 1, 0, first], op, endless)
+            first += 1
+        head[q + 1] = first
+    first = head[q]
+    while first < tail[q] and now - times[q, first] > high:
+        first += 1
+    head[q] = first
+    return answers(values, head, tail, q, op, current)
+
+
+@kernel
+def scanned(
+    times: np.ndarray,
+    values: np.ndarray,
+    head: np.ndarray,
+    tail: np.ndarray,
+    q: int,
+    begins: bool,
+    clock: int,
+    now: int,
+    low: int,
+    high: int,
+    pairs: np.ndarray,
+    first: int,
+    many: int,
+    numbers: np.ndarray,
+    known: np.ndarray,
+    i: int,
+) -> bool:
+    """As :func:`asked` for ``many`` numbers: comparisons ``pairs[first]`` .. of columns at state ``i``."""
+    complete = begins
+    asking = True
+    for w in range(many):
+        complete = complete and known[pairs[first + w, 1], i]
+        asking = asking and known[pairs[first + w, 0], i]
+    if complete:
+        for w in range(many):
+            values[q, w, tail[q]] = numbers[pairs[first + w, 1], i]
+        times[q, tail[q]] = clock
+        tail[q] += 1
+    while head[q] < tail[q] and now - times[q, head[q]] > high:
+        head[q] += 1
+    if not asking:
+        return False
+    for at in range(head[q], tail[q]):
+        if now - times[q, at] < low:
+            return False
+        fits = True
+        for w in range(many):
+            pair = first + w
+            fits = fits and compares(pairs[pair, 2], numbers[pairs[pair, 0], i], values[q, w, at])
+        if fits:
+            return True
+    return False
+
+
+# --- aggregates -------------------------------------------------------------------------------------------------------
+
+# A sum of ints is two words, ``low + 2**32 * high``; a sum of floats is an expansion as that of ``math.fsum``: floats
+# that do not overlap, least first, whose exact sum it is.
+
+#: an expansion has at most as many parts (2098 bits in pieces of 53, and one to spare)
+PARTS = 48
+
+
+@kernel(inline="always")
+def key_of(value: float) -> int:
+    """An int64 in the order of floats; no NaN.  0.0 and -0.0 have the same."""
+    bits = np.float64(value + 0.0).view(np.int64)
+    return bits if bits >= 0 else bits ^ np.int64(0x7FFFFFFFFFFFFFFF)  # type: ignore[return-value]
+
+
+@kernel(inline="always")
+def float_of(key: int) -> float:
+    """The float that has a key."""
+    bits = key if key >= 0 else key ^ np.int64(0x7FFFFFFFFFFFFFFF)
+    return np.int64(bits).view(np.float64)
+
+
+@kernel
+def grown(parts: np.ndarray, count: int, x: float) -> int:
+    """Adds ``x`` to an expansion; how many parts it has now."""
+    out = 0
+    for i in range(count):
+        y = parts[i]
+        if abs(x) < abs(y):
+            x, y = y, x
+        high = x + y
+        low = y - (high - x)
+        if low != 0.0:
+            parts[out] = low
+            out += 1
+        x = high
+    if x != 0.0:
+        parts[out] = x
+        out += 1
+    return out
+
+
+@kernel
+def rounded(parts: np.ndarray, count: int) -> float:
+    """The float nearest to an expansion, halves to even."""
+    if count == 0:
+        return 0.0
+    at = count - 1
+    high = parts[at]
+    low = 0.0
+    while at > 0:
+        at -= 1
+        x = high
+        high = x + parts[at]
+        low = parts[at] - (high - x)
+        if low != 0.0:
+            break
+    if at > 0 and ((low < 0.0 and parts[at - 1] < 0.0) or (low > 0.0 and parts[at - 1] > 0.0)):
+        y = low * 2.0
+        x = high + y
+        if y == x - high:
+            high = x
+    return high
+
+
+@kernel
+def _product(a: float, b: float) -> tuple[float, float]:
+    """``a * b`` and what rounding has taken from it (Dekker)."""
+    p = a * b
+    c = 134217729.0 * a
+    a_high = c - (c - a)
+    a_low = a - a_high
+    c = 134217729.0 * b
+    b_high = c - (c - b)
+    b_low = b - b_high
+    return p, a_low * b_low - (((p - a_high * b_high) - a_low * b_high) - a_high * b_low)
+
+
+@kernel
+def _less(parts: np.ndarray, count: int, q: float, half: float, n: float) -> int:
+    """The sign of an expansion minus ``(q + half) * n``."""
+    rest = np.empty(PARTS + 6, np.float64)
+    rest[:count] = parts[:count]
+    for factor in (q, half):
+        high, low = _product(factor, n)
+        count = grown(rest, count, -high)
+        count = grown(rest, count, -low)
+    if count == 0:
+        return 0
+    return 1 if rest[count - 1] > 0 else -1
+
+
+@kernel
+def mean(parts: np.ndarray, count: int, n: int) -> float:
+    """The float nearest to an expansion divided by ``n`` (exactly representable), halves to even."""
+    q = rounded(parts, count) / n
+    if q == 0.0 or math.isinf(q):
+        return q
+    for _ in range(4):
+        up, down = np.nextafter(q, np.inf), np.nextafter(q, -np.inf)
+        above = _less(parts, count, q, (up - q) / 2, float(n))
+        below = _less(parts, count, q, (down - q) / 2, float(n))
+        even = (np.float64(q).view(np.int64) & 1) == 0
+        if above > 0 or (above == 0 and not even):
+            q = up
+        elif below < 0 or (below == 0 and not even):
+            q = down
+        else:
+            break
+    return q
+
+
+@kernel
+def whole(low: int, high: int) -> tuple[int, bool]:
+    """The int that two words are; whether it fits."""
+    high += low >> 32
+    low &= 0xFFFFFFFF
+    fits = -(2**31) <= high < 2**31
+    return (high << 32) | low, fits
+
+
+@kernel
+def mean_of_words(low: int, high: int, n: int) -> float:
+    """The float nearest to a sum of ints divided by ``n``, halves to even."""
+    high += low >> 32
+    low &= 0xFFFFFFFF
+    negative = high < 0
+    if negative:
+        low, high = -low, -high
+        high += low >> 32
+        low &= 0xFFFFFFFF
+    # the quotient in base 2**32, one digit after the other, then bits behind the point
+    digit, rest = high // n, high % n
+    quotient = digit
+    shift = 0
+    value = (rest << 32) | low
+    quotient = (quotient << 32) + value // n
+    rest = value % n
+    while quotient < (1 << 61) and shift < 1100 and (rest != 0 or quotient == 0):
+        if quotient == 0 and rest == 0:
+            return 0.0
+        rest *= 2
+        quotient = 2 * quotient + rest // n
+        rest %= n
+        shift += 1
+    if rest != 0:
+        quotient |= 1
+    out = math.ldexp(float(quotient), -shift)
+    return -out if negative else out
+
+
+@kernel
+def _added(values: np.ndarray, tail: np.ndarray, mine: np.ndarray, q: int, value: int, floats: bool, sign: int) -> None:
+    """``sign`` times a value comes to the sum.  Slots 1 and 2: its words, or how many infinities there are."""
+    if not floats:
+        mine[1] += sign * (value & 0xFFFFFFFF)
+        mine[2] += sign * (value >> 32)
+        return
+    x = float_of(value)
+    if np.isinf(x):
+        mine[1 if x > 0 else 2] += sign
+        return
+    parts = values[q].view(np.float64)[0]
+    tail[q] = grown(parts, tail[q], sign * x)
+
+
+@kernel
+def aggregated(
+    p: np.ndarray,
+    mine: np.ndarray,
+    on: bool,
+    value: int,
+    there: bool,
+    now: int,
+    times: np.ndarray,
+    values: np.ndarray,
+    head: np.ndarray,
+    tail: np.ndarray,
+) -> tuple[int, bool, bool]:
+    """The value at this state, whether there is one, and whether a sum left the range of int64.  There is room.
+
+    ``on``: does the condition begin it here?  Slots of ``mine``: 0 has it ever begun; 1, 2 the sum; 3 how many values.
+    """
+    floats = p[A] >= FLOATS
+    op = p[A] & 7
+    q = p[QUEUE]
+    window = p[B] < 0
+    least = op in (MIN, MAX)
+    summed = op in (SUM, AVG)
+    if window or on:
+        if not window:
+            mine[1] = mine[2] = mine[3] = 0
+            head[q] = tail[q] = 0
+            if floats and summed:
+                tail[q + 1] = 0
+        mine[0] = 1
+    if mine[0] == 0:
+        return 0, op == COUNT, False
+    if there:
+        if least:
+            # a greatest is what `current <= value` would be asked of
+            direction = AT_LEAST if op == MIN else AT_MOST
+            remembered(times, values, head, tail, q, now, value, direction, not window)
+        else:
+            mine[3] += 1
+            if window:
+                pushed(times, values, head, tail, q, now, value)
+            if summed:
+                _added(values, tail, mine, q + 1, value, floats, 1)
+    if window:
+        while head[q] < tail[q] and now - times[q, head[q]] > p[HIGH]:
+            if not least:
+                mine[3] -= 1
+                if summed:
+                    _added(values, tail, mine, q + 1, values[q, 0, head[q]], floats, -1)
+            head[q] += 1
+    if op == COUNT:
+        return mine[3], True, False
+    if least:
+        some = head[q] < tail[q]
+        return values[q, 0, head[q]] if some else 0, some, False
+    if mine[3] == 0:
+        return 0, False, False
+    if not floats:
+        if op == AVG:
+            return key_of(mean_of_words(mine[1], mine[2], mine[3])), True, False
+        total, fits = whole(mine[1], mine[2])
+        return total, fits, not fits
+    if mine[1] and mine[2]:
+        return 0, False, False
+    if mine[1] or mine[2]:
+        return key_of(np.inf if mine[1] else -np.inf), True, False
+    parts = values[q + 1].view(np.float64)[0]
+    if op == AVG:
+        return key_of(mean(parts, tail[q + 1], mine[3])), True, False
+    return key_of(rounded(parts, tail[q + 1])), True, False

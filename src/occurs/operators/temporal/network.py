@@ -14,8 +14,7 @@ import numpy as np
 
 from occurs.expr.tree import Expr, _Leaf
 from occurs.operators.kernels import temporal as k
-from occurs.operators.kernels.temporal_aggregates import FLOATS
-from occurs.operators.kernels.temporal_queues import AT_LEAST, AT_MOST, EQUAL, LESS, MORE, UNEQUAL
+from occurs.operators.kernels.temporal import AT_LEAST, AT_MOST, EQUAL, FLOATS, LESS, MORE, UNEQUAL
 from occurs.operators.temporal.times import FOREVER, Ages
 
 OPERATORS = {"=": EQUAL, "!=": UNEQUAL, "<": LESS, "<=": AT_MOST, ">": MORE, ">=": AT_LEAST}
