@@ -8,10 +8,10 @@ from typing import Any
 
 from occurs.connect.changes.model import Commit
 from occurs.languages.logic import syntax
-from occurs.languages.logic.residual.monitor import notices
 from occurs.languages.logic.semantics.evaluation import Firing as Reference
 from occurs.languages.logic.semantics.evaluation import Run
 from occurs.languages.logic.semantics.formula import Looking
+from occurs.languages.logic.semantics.residual import notices
 from occurs.model.labels import derived_labels
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TIMESTAMP, TimeKind

@@ -12,10 +12,9 @@ import pytest
 from occurs.languages.logic import syntax
 from occurs.languages.logic.parser import parse
 from occurs.languages.logic.render import render
-from occurs.languages.logic.residual.monitor import Monitor, firings
-from occurs.languages.logic.semantics.core import core
 from occurs.languages.logic.semantics.evaluation import Run, types_read
-from occurs.languages.logic.semantics.formula import Looking
+from occurs.languages.logic.semantics.formula import Looking, core
+from occurs.languages.logic.semantics.residual import Monitor, firings
 from occurs.model.occurrence import Occurrence
 from occurs.testing.logic import LogicCase, monitored, never, reference, run_of
 from occurs.testing.random_logic import random_core, random_logic

@@ -6,19 +6,20 @@ from typing import Any
 
 import pytest
 
-from occurs.languages.logic.residual.monitor import (
+from occurs.languages.logic.semantics.residual import (
     DONE,
     LAST,
     NOW,
+    Kept,
     Monitor,
     Pending,
     Several,
     combined,
+    combined_past,
+    negated,
     parts_of,
     satisfied,
 )
-from occurs.languages.logic.residual.past import Kept, negated
-from occurs.languages.logic.residual.past import combined as of_past
 from occurs.languages.logic.semantics.values import OVERFLOW
 from occurs.model.occurrence import Occurrence
 from occurs.testing.logic import LogicCase, run_of
@@ -103,13 +104,13 @@ def test_satisfied_and_new(residual: Any, expected: tuple[bool, bool]) -> None:
 
 def test_formulas_of_the_past_are_simplified() -> None:
     one, two = (Kept(run_formula(f"a > {n}"), frozenset("x")) for n in (1, 2))
-    assert of_past("and", [True, one]) == one
-    assert of_past("or", [one, True]) is True
-    assert of_past("and", [one, False]) is False
-    assert of_past("or", []) is False
-    assert of_past("and", [OVERFLOW, False]) is False
-    assert of_past("or", [OVERFLOW, False]) == OVERFLOW
+    assert combined_past("and", [True, one]) == one
+    assert combined_past("or", [one, True]) is True
+    assert combined_past("and", [one, False]) is False
+    assert combined_past("or", []) is False
+    assert combined_past("and", [OVERFLOW, False]) is False
+    assert combined_past("or", [OVERFLOW, False]) == OVERFLOW
     assert negated(negated(one)) == one
-    both = of_past("and", [one, OVERFLOW, of_past("and", [two, one])])
-    assert of_past("and", [both, True]) == both
-    assert of_past("and", [both, False]) is False
+    both = combined_past("and", [one, OVERFLOW, combined_past("and", [two, one])])
+    assert combined_past("and", [both, True]) == both
+    assert combined_past("and", [both, False]) is False

@@ -13,12 +13,11 @@ import pytest
 from occurs.errors import DefinitionProblem, InputProblem
 from occurs.languages.logic import syntax
 from occurs.languages.logic.parser import parse
-from occurs.languages.logic.residual.core import unbounded
 from occurs.languages.logic.semantics import evaluation as semantics
-from occurs.languages.logic.semantics.closed import passed
 from occurs.languages.logic.semantics.evaluation import evaluate
-from occurs.languages.logic.semantics.formula import joined
-from occurs.languages.logic.semantics.sql import Tables
+from occurs.languages.logic.semantics.formula import joined, passed
+from occurs.languages.logic.semantics.residual import unbounded
+from occurs.languages.logic.semantics.states import Tables
 from occurs.languages.logic.semantics.text import parameters, restrictions, sources
 from occurs.languages.logic.semantics.values import Relation, aggregate
 from occurs.model.occurrence import Occurrence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from occurs.errors import Place
@@ -13,21 +13,11 @@ from occurs.languages.logic.checks.formula import operator
 from occurs.languages.logic.render import render
 from occurs.languages.logic.syntax import Formula
 from occurs.languages.text import Text
-from occurs.operators.temporal.tree import Global, Time
+from occurs.operators.temporal.tree import Global, Time, conjuncts, free
 
 #: bounds that end
 _ENDING = ("<=", "<", "=", "in")
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
-_NEGATED = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "=": "!=", "!=": "="}
-
-
-def free(node: Expr) -> frozenset[str]:
-    """The global variables that are free in a resolved formula or term."""
-    if isinstance(node, Global):
-        return frozenset({node.name})
-    if isinstance(node, syntax.Assign):
-        return free(node.term) | (free(node.operand) - {node.variable.text})
-    return frozenset().union(*(free(c) for c in node.children))
 
 
 def open_formulas(node: Formula) -> int:
@@ -90,24 +80,6 @@ def _ends(node: Formula) -> bool:
     else:
         return False
     return any(_limits(op, left, right, future) for op, left, right in conjuncts(goal, holds))
-
-
-def conjuncts(node: Formula, holds: bool) -> Iterator[tuple[str, Expr, Expr]]:
-    """The comparisons that are satisfied whenever ``node`` is (or is not, if not ``holds``)."""
-    match node:
-        case syntax.Compare():
-            yield (node.op if holds else _NEGATED[node.op]), node.left, node.right
-        case syntax.Not():
-            yield from conjuncts(node.operand, not holds)
-        case syntax.And() if holds:
-            for part in node.operands:
-                yield from conjuncts(part, holds)
-        case syntax.Or() if not holds:
-            for part in node.operands:
-                yield from conjuncts(part, holds)
-        case syntax.Implies() if not holds:
-            yield from conjuncts(node.left, True)
-            yield from conjuncts(node.right, False)
 
 
 def _limits(op: str, left: Expr, right: Expr, future: bool) -> bool:

@@ -4,8 +4,8 @@ A transcription that is meant to be checked by reading: every trigger is evaluat
 activation, at each of its states.  It shares nothing with the engine.  The states are in :mod:`.states`, whose
 history a trigger has in :mod:`.histories`, what formulas mean in :mod:`.formula`.
 
-When a trigger can fire no more is defined by the residual: :mod:`residual`.  ``on never emit`` gives no events here, as
-a notice may come earlier than it must.
+When a trigger can fire no more is defined by the residual (:mod:`.residual`).  ``on never emit`` gives no events here,
+as a notice may come earlier than it must.
 """
 
 from __future__ import annotations
@@ -17,10 +17,8 @@ from typing import Any
 
 from occurs.errors import DefinitionProblem, InputProblem
 from occurs.languages.logic import syntax
-from occurs.languages.logic.semantics.core import core
-from occurs.languages.logic.semantics.formula import Looking
-from occurs.languages.logic.semantics.histories import Histories, Instance
-from occurs.languages.logic.semantics.reads import Mentions
+from occurs.languages.logic.semantics.formula import Looking, core
+from occurs.languages.logic.semantics.histories import Histories, Instance, Mentions
 from occurs.languages.logic.semantics.states import Catalogue, ascending, output_type
 from occurs.languages.logic.semantics.values import Lost, ticks
 from occurs.model.occurrence import Occurrence

@@ -9,17 +9,15 @@ zero (SQLite has no booleans); two relations are equal if their sets of rows are
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 from occurs.errors import Problem
 from occurs.expr import tree
 from occurs.languages.logic import syntax
-from occurs.languages.logic.semantics.closed import passed, within
-from occurs.languages.logic.semantics.core import core
-from occurs.languages.logic.semantics.sql import plain
-from occurs.languages.logic.semantics.states import Catalogue, State
+from occurs.languages.logic.semantics.states import Catalogue, State, plain
 from occurs.languages.logic.semantics.values import (
     FUNCTIONS,
     OPERATORS,
@@ -36,6 +34,7 @@ from occurs.languages.logic.semantics.values import (
     strict,
     ticks,
 )
+from occurs.languages.logic.syntax import Not, Or, Since, Truth, Until
 from occurs.model.time import TimeKind
 
 Values: TypeAlias = Mapping[str, Any]
@@ -326,3 +325,130 @@ def joined(*sets: Ends) -> Ends:
     for other in rest:
         found = frozenset(max(a, b) for a in found for b in other)
     return found
+
+
+# --- operators by their definitions -----------------------------------------------------------------------------------
+
+
+TRUE = Truth(True)
+
+
+def core(f: syntax.Formula) -> syntax.Formula:
+    """The same with not, and, or, assignment, nexttime, lasttime, until, since and atoms only."""
+    match f:
+        case syntax.Implies():
+            return Or((Not(core(f.left)), core(f.right)))
+        case syntax.Eventually():
+            return Until(TRUE, core(f.operand), f.bound)
+        case syntax.Always():
+            return Not(Until(TRUE, Not(core(f.operand)), f.bound))
+        case syntax.Previously():
+            return Since(TRUE, core(f.operand), f.bound)
+        case syntax.Throughout():
+            return Not(Since(TRUE, Not(core(f.operand)), f.bound))
+        case syntax.WeakUntil():
+            left = core(f.left)
+            return Or((Until(left, core(f.right)), Not(Until(TRUE, Not(left)))))
+        case syntax.Release():
+            return Not(Until(Not(core(f.left)), Not(core(f.right)), f.bound))
+        case syntax.Not() | syntax.Assign() | syntax.Nexttime() | syntax.Lasttime():
+            return replace(f, operand=core(f.operand))
+        case syntax.And() | syntax.Or():
+            return replace(f, operands=tuple(core(p) for p in f.operands))
+        case syntax.Until() | syntax.Since():
+            return replace(f, left=core(f.left), right=core(f.right))
+    return f
+
+
+# --- comparisons of time ----------------------------------------------------------------------------------------------
+
+
+#: a number by its name, or anything else
+Known = Callable[[str], Any]
+
+_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!="}
+
+
+def within(bound: syntax.Bound, age: int, kind: TimeKind) -> bool:
+    """Is an age in ticks, which is not negative, within the bound?"""
+    low = ticks(bound.first, kind)
+    match bound.op:
+        case "<=":
+            return age <= low
+        case ">=":
+            return age >= low
+        case "=":
+            return age == low
+        case "<":
+            return age < low
+        case ">":
+            return age > low
+    assert bound.second is not None
+    return low <= age <= ticks(bound.second, kind)
+
+
+def passed(f: syntax.Formula, rho: Mapping[str, Any], time: int, known: Known, kind: TimeKind) -> bool | None:
+    """What ``f`` is at every time later than ``time`` as far as its comparisons of time tell; None: unknown.
+
+    ``known``: the number that a generic variable or a constant is.
+    """
+    match f:
+        case syntax.Not():
+            inner = passed(f.operand, rho, time, known, kind)
+            return None if inner is None else not inner
+        case syntax.And() | syntax.Or():
+            found = [passed(p, rho, time, known, kind) for p in f.operands]
+            decisive = isinstance(f, syntax.Or)
+            if decisive in found:
+                return decisive
+            return None if None in found else not decisive
+        case syntax.Compare():
+            return _compared(f, rho, time, known, kind)
+    return None
+
+
+def _compared(f: syntax.Compare, rho: Mapping[str, Any], time: int, known: Known, kind: TimeKind) -> bool | None:
+    left, right = (linear(t, rho, known, kind) for t in (f.left, f.right))
+    if left is None or right is None:
+        return None
+    factor, rest = left[0] - right[0], right[1] - left[1]
+    if factor == 0 or rest / factor > time:
+        return None
+    return (f.op if factor > 0 else _FLIPPED[f.op]) in (">", ">=", "!=")
+
+
+def linear(t: tree.Expr, rho: Mapping[str, Any], known: Known, kind: TimeKind) -> tuple[Fraction, Fraction] | None:
+    """(a, b) if the term is a * time + b; None if it is nothing of the kind."""
+    match t:
+        case tree.Literal():
+            return _number(t.value)
+        case tree.DurationLiteral():
+            return _number(ticks(t.value, kind))
+        case tree.Ref(scope=None):
+            if t.name in rho:
+                return _number(rho[t.name])
+            return (Fraction(1), Fraction(0)) if t.name == "time" else _number(known(t.name))
+        case tree.Unary("neg"):
+            inner = linear(t.arg, rho, known, kind)
+            return None if inner is None else (-inner[0], -inner[1])
+        case tree.Binary(op="+" | "-" | "*"):
+            left, right = linear(t.left, rho, known, kind), linear(t.right, rho, known, kind)
+            if left is None or right is None:
+                return None
+            if t.op == "*":
+                if left[0] and right[0]:
+                    return None
+                return left[0] * right[1] + right[0] * left[1], left[1] * right[1]
+            sign = 1 if t.op == "+" else -1
+            return left[0] + sign * right[0], left[1] + sign * right[1]
+    return None
+
+
+def _number(value: Any) -> tuple[Fraction, Fraction] | None:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float | Fraction)
+        or value in (float("inf"), -float("inf"))
+    ):
+        return None
+    return Fraction(0), Fraction(value)
