@@ -144,7 +144,7 @@ def test_the_states_that_a_past_trigger_has_read(formula: str, wanted: list[int]
 
 
 def test_a_past_trigger_remembers_no_more_states_than_it_may(monkeypatch) -> None:
-    monkeypatch.setattr("occurs.operators.temporal.instances.STATES", 3)
+    monkeypatch.setattr("occurs.operators.temporal.general.STATES", 3)
     program = parse("state s(a int)\ntrigger t: a = 0 and previously a = 9 continue", language="ptl")
     table = pa.table({"time": range(1, 7), "a": [9, 1, 1, 1, 1, 0]})
     (row,) = program.detect({"s": table}, time_unit="s", because=True)["t"].to_pylist()

@@ -68,19 +68,9 @@ def _clear(head: np.ndarray, tail: np.ndarray, q: int, op: int) -> None:
 
 @kernel
 def _unbroken(
-    times: np.ndarray,
-    values: np.ndarray,
-    head: np.ndarray,
-    tail: np.ndarray,
-    q: int,
-    breaks: bool,
-    begins: bool,
-    clock: int,
-    now: int,
-    low: int,
-    high: int,
-    close: int,
-) -> bool:
+    times: np.ndarray, values: np.ndarray, head: np.ndarray, tail: np.ndarray, q: int, breaks: bool, begins: bool,
+    clock: int, now: int, low: int, high: int, close: int,
+) -> bool:  # fmt: skip
     """Whether something is left that has not been broken; what is at an age in [low, high] now may be."""
     if begins:
         pushed(times, values, head, tail, q, clock, 0)
@@ -102,26 +92,11 @@ def _unbroken(
 
 @kernel
 def run(
-    program: np.ndarray,
-    pairs: np.ndarray,
-    root: int,
-    doubt: int,
-    gap: int,
-    continues: bool,
-    exports: np.ndarray,
-    atoms: np.ndarray,
-    numbers: np.ndarray,
-    known: np.ndarray,
-    lost: np.ndarray,
-    time: np.ndarray,
-    start: np.ndarray,
-    memory: np.ndarray,
-    about: np.ndarray,
-    queue_start: np.ndarray,
-    queue_time: np.ndarray,
-    queue_value: np.ndarray,
+    program: np.ndarray, pairs: np.ndarray, root: int, doubt: int, gap: int, continues: bool, exports: np.ndarray,
+    atoms: np.ndarray, numbers: np.ndarray, known: np.ndarray, lost: np.ndarray, time: np.ndarray, start: np.ndarray,
+    memory: np.ndarray, about: np.ndarray, queue_start: np.ndarray, queue_time: np.ndarray, queue_value: np.ndarray,
     queues: int,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:  # fmt: skip
     """Which states fire.
 
     ``pairs`` (m, 3): comparisons of scans.  ``root``: the node that is a hit; -1: nothing ever fires.  ``doubt``: the
@@ -250,20 +225,9 @@ def run(
                             broken = i
                         begins = begins and known[right, i]
                         there = asked(
-                            times,
-                            values,
-                            head,
-                            tail,
-                            q,
-                            begins,
-                            clock,
-                            numbers[right, i],
-                            now,
-                            low,
-                            high,
-                            compare,
+                            times, values, head, tail, q, begins, clock, numbers[right, i], now, low, high, compare,
                             numbers[left, i],
-                        )
+                        )  # fmt: skip
                         truth[k] = there and known[left, i]
                     else:
                         left, right = program[k, LEFT], program[k, RIGHT]
@@ -272,23 +236,9 @@ def run(
                             if (begins and lost[pairs[w, 1], i]) or (there and lost[pairs[w, 0], i]):
                                 broken = i
                         truth[k] = scanned(
-                            times,
-                            values,
-                            head,
-                            tail,
-                            q,
-                            begins,
-                            clock,
-                            now,
-                            low,
-                            high,
-                            pairs,
-                            left,
-                            right,
-                            numbers,
-                            known,
-                            i,
-                        )
+                            times, values, head, tail, q, begins, clock, now, low, high, pairs, left, right, numbers,
+                            known, i,
+                        )  # fmt: skip
                     if not holds and after:
                         mine[k, 0] = 0
                         _clear(head, tail, q, op)
@@ -381,16 +331,9 @@ def pushed(
 
 @kernel(inline="always")
 def remembered(
-    times: np.ndarray,
-    values: np.ndarray,
-    head: np.ndarray,
-    tail: np.ndarray,
-    q: int,
-    time: int,
-    value: int,
-    op: int,
+    times: np.ndarray, values: np.ndarray, head: np.ndarray, tail: np.ndarray, q: int, time: int, value: int, op: int,
     endless: bool,
-) -> None:
+) -> None:  # fmt: skip
     """A number is remembered that a current number will be compared with: ``current op value``; what another one
     makes superfluous goes.  There is room.  ``endless``: nothing ever gets too old."""
     first, last = head[q], tail[q]
@@ -432,20 +375,9 @@ def answers(values: np.ndarray, head: np.ndarray, tail: np.ndarray, q: int, op: 
 
 @kernel(inline="always")
 def asked(
-    times: np.ndarray,
-    values: np.ndarray,
-    head: np.ndarray,
-    tail: np.ndarray,
-    q: int,
-    begins: bool,
-    clock: int,
-    value: int,
-    now: int,
-    low: int,
-    high: int,
-    op: int,
-    current: int,
-) -> bool:
+    times: np.ndarray, values: np.ndarray, head: np.ndarray, tail: np.ndarray, q: int, begins: bool, clock: int,
+    value: int, now: int, low: int, high: int, op: int, current: int,
+) -> bool:  # fmt: skip
     """Remember ``value`` of the time ``clock`` if something ``begins``, and ask what is of an age in [low, high]."""
     endless = high == _GREATEST
     if low <= 0:
@@ -469,23 +401,10 @@ def asked(
 
 @kernel
 def scanned(
-    times: np.ndarray,
-    values: np.ndarray,
-    head: np.ndarray,
-    tail: np.ndarray,
-    q: int,
-    begins: bool,
-    clock: int,
-    now: int,
-    low: int,
-    high: int,
-    pairs: np.ndarray,
-    first: int,
-    many: int,
-    numbers: np.ndarray,
-    known: np.ndarray,
+    times: np.ndarray, values: np.ndarray, head: np.ndarray, tail: np.ndarray, q: int, begins: bool, clock: int,
+    now: int, low: int, high: int, pairs: np.ndarray, first: int, many: int, numbers: np.ndarray, known: np.ndarray,
     i: int,
-) -> bool:
+) -> bool:  # fmt: skip
     """As :func:`asked` for ``many`` numbers: comparisons ``pairs[first]`` .. of columns at state ``i``."""
     complete = begins
     asking = True
@@ -682,17 +601,9 @@ def _added(values: np.ndarray, tail: np.ndarray, mine: np.ndarray, q: int, value
 
 @kernel
 def aggregated(
-    p: np.ndarray,
-    mine: np.ndarray,
-    on: bool,
-    value: int,
-    there: bool,
-    now: int,
-    times: np.ndarray,
-    values: np.ndarray,
-    head: np.ndarray,
-    tail: np.ndarray,
-) -> tuple[int, bool, bool]:
+    p: np.ndarray, mine: np.ndarray, on: bool, value: int, there: bool, now: int, times: np.ndarray, values: np.ndarray,
+    head: np.ndarray, tail: np.ndarray,
+) -> tuple[int, bool, bool]:  # fmt: skip
     """The value at this state, whether there is one, and whether a sum left the range of int64.  There is room.
 
     ``on``: does the condition begin it here?  Slots of ``mine``: 0 has it ever begun; 1, 2 the sum; 3 how many values.

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from operator import add, le, lt, mul, sub
 from typing import Any, TypeAlias
 
 from occurs.errors import InputProblem, Problem
@@ -62,51 +63,27 @@ def whole(value: Any) -> Any:
     return None if value != value else value
 
 
-def missing(a: Any, b: Any) -> Any:
-    """The result of an operation of which an operand is null or lost."""
-    if a is None or b is None:
-        return None
-    return a if type(a) is Lost else b
+def _strict(f: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """An operation whose result is null if an operand is, else lost if one is."""
+
+    def value(a: Any, b: Any) -> Any:
+        if a is None or b is None:
+            return None
+        if type(a) is Lost or type(b) is Lost:
+            return a if type(a) is Lost else b
+        return whole(f(a, b))
+
+    return value
 
 
-def add(a: Any, b: Any) -> Any:
-    """``a + b``."""
-    if a is None or b is None or type(a) is Lost or type(b) is Lost:
-        return missing(a, b)
-    return whole(a + b)
-
-
-def subtract(a: Any, b: Any) -> Any:
-    """``a - b``."""
-    if a is None or b is None or type(a) is Lost or type(b) is Lost:
-        return missing(a, b)
-    return whole(a - b)
-
-
-def multiply(a: Any, b: Any) -> Any:
-    """``a * b``."""
-    if a is None or b is None or type(a) is Lost or type(b) is Lost:
-        return missing(a, b)
-    return whole(a * b)
-
-
-def divide(a: Any, b: Any) -> Any:
-    """Real division, null by zero."""
-    if a is None or b is None or type(a) is Lost or type(b) is Lost:
-        return missing(a, b)
-    return None if b == 0 else whole(float(a) / float(b))
-
-
-def modulo(a: Any, b: Any) -> Any:
-    """The remainder of the quotient rounded down, null by zero."""
-    if a is None or b is None or type(a) is Lost or type(b) is Lost:
-        return missing(a, b)
-    return None if b == 0 else whole(a % b)
-
-
+#: division is that of reals, the remainder that of the quotient rounded down; both are null by zero
 ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
-    "+": add, "-": subtract, "*": multiply, "/": divide, "mod": modulo,
-}  # fmt: skip
+    "+": _strict(add),
+    "-": _strict(sub),
+    "*": _strict(mul),
+    "/": _strict(lambda a, b: None if b == 0 else float(a) / float(b)),
+    "mod": _strict(lambda a, b: None if b == 0 else a % b),
+}
 
 
 def equal(a: Any, b: Any) -> Truth:
@@ -128,37 +105,28 @@ def unequal(a: Any, b: Any) -> Truth:
     return found if type(found) is Lost else not found
 
 
-def less(a: Any, b: Any) -> Truth:
-    """``a < b``; ints and floats by exact value, text by code point."""
-    if a is None or b is None:
-        return False
-    if type(a) is Lost or type(b) is Lost:
-        return a if type(a) is Lost else b
-    return bool(a < b)
+def _ordered(f: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Truth]:
+    """A comparison of ints and floats by exact value, of text by code point; false for null."""
+
+    def test(a: Any, b: Any) -> Truth:
+        if a is None or b is None:
+            return False
+        if type(a) is Lost or type(b) is Lost:
+            return a if type(a) is Lost else b
+        return bool(f(a, b))
+
+    return test
 
 
-def at_most(a: Any, b: Any) -> Truth:
-    """``a <= b``."""
-    if a is None or b is None:
-        return False
-    if type(a) is Lost or type(b) is Lost:
-        return a if type(a) is Lost else b
-    return bool(a <= b)
-
-
-def more(a: Any, b: Any) -> Truth:
-    """``a > b``."""
-    return less(b, a)
-
-
-def at_least(a: Any, b: Any) -> Truth:
-    """``a >= b``."""
-    return at_most(b, a)
-
-
+_less, _at_most = _ordered(lt), _ordered(le)
 COMPARISONS: dict[str, Callable[[Any, Any], Truth]] = {
-    "=": equal, "!=": unequal, "<": less, "<=": at_most, ">": more, ">=": at_least,
-}  # fmt: skip
+    "=": equal,
+    "!=": unequal,
+    "<": _less,
+    "<=": _at_most,
+    ">": lambda a, b: _less(b, a),
+    ">=": lambda a, b: _at_most(b, a),
+}
 
 
 # --- functions --------------------------------------------------------------------------------------------------------

@@ -2,20 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from occurs.errors import Place, Problem
 from occurs.expr.tree import Expr, Ref
 from occurs.languages.language import MAX_FORMULA
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.catalogue import Catalogue
-from occurs.languages.logic.checks.nodes import Analysis, ResolvedTrigger
-from occurs.languages.logic.checks.trigger import Resolver
+from occurs.languages.logic.checks.trigger import ResolvedTrigger, Resolver
+from occurs.languages.text import Text
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, widen
 
-__all__ = ["Analysis", "ResolvedTrigger", "analyse"]
+
+@dataclass(frozen=True)
+class Analysis:
+    """What the checks found; triggers with errors are there too, so look at ``problems`` first.
+
+    ``triggers``: in the order of the text.  ``schemas``: of all types that are known; ``declared``: of tables, events
+    and states that are declared here.  ``tables`` .. ``constants``: the declarations by name.
+    """
+
+    triggers: tuple[ResolvedTrigger, ...]
+    schemas: Mapping[str, Schema]
+    declared: Mapping[str, Schema]
+    tables: Mapping[str, syntax.Table]
+    events: Mapping[str, syntax.Event]
+    states: Mapping[str, syntax.State]
+    views: Mapping[str, syntax.View]
+    constants: Mapping[str, syntax.Constant]
+    problems: list[Problem]
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return {name: place for place, name in enumerate((*self.tables, *self.states))}
+
+    def in_order(self, names: Iterable[str]) -> list[tuple[str, syntax.Table | syntax.State]]:
+        """The tables and states of these names, as they are declared one after the other: tables first."""
+        found = sorted((n for n in names if n in self._places), key=self._places.__getitem__)
+        return [(n, self.tables[n] if n in self.tables else self.states[n]) for n in found]
 
 
 def analyse(

@@ -12,8 +12,8 @@ from occurs.expr.tree import Binary, Call, DurationLiteral, Expr, Literal, Ref, 
 from occurs.expr.typing import arithmetic_type, comparable
 from occurs.languages.complaints import LASTING_HINT
 from occurs.languages.logic import syntax
+from occurs.languages.logic.checks.bounds import check_bound, check_duration, operator
 from occurs.languages.logic.checks.catalogue import STATE, Catalogue, or_declare, word
-from occurs.languages.logic.checks.durations import check_bound, check_duration
 from occurs.languages.logic.functions import FUNCTIONS
 from occurs.languages.logic.render import render
 from occurs.languages.logic.semantics.text import sources
@@ -42,11 +42,6 @@ Scope = Mapping[str, Global]
 Resolved = tuple[Expr, Sort]
 UNKNOWN = Literal(None, Type.NULL)
 _NUMBERS = ("sum", "avg")
-_WORDS: Mapping[type[Formula], str] = {
-    syntax.Until: "until", syntax.Since: "since", syntax.Release: "release", syntax.WeakUntil: "weak until",
-    syntax.Eventually: "eventually", syntax.Always: "always", syntax.Previously: "previously",
-    syntax.Throughout: "throughout", syntax.Nexttime: "nexttime", syntax.Lasttime: "lasttime",
-}  # fmt: skip
 
 
 def type_word(sort: Sort) -> str:
@@ -626,11 +621,6 @@ def _of_clock(node: Expr) -> bool:
 
 
 # --- which operators may stand where ----------------------------------------------------------------------------------
-
-
-def operator(node: Formula) -> str:
-    """The word of a temporal operator."""
-    return _WORDS[type(node)]
 
 
 def check_operators(trigger: syntax.Trigger, source: Text) -> None:

@@ -1,21 +1,26 @@
-"""One trigger: its generic variables, formula, durations and actions (temporal-logic.md, sections 2 and 3)."""
+"""One trigger: its generic variables, formula, durations and actions (temporal-logic.md, sections 2 and 3).
+
+In a resolved formula constants are literals, texts that were written as bare names are literals, functions are ``Call``
+by their lower-case name, and every other name is one of the leaves of :mod:`occurs.operators.temporal.tree`.
+Everything else is as in the tree.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from occurs.errors import Place, did_you_mean
 from occurs.expr.text import Text
 from occurs.expr.tree import Expr, Literal
 from occurs.languages.complaints import LASTING_HINT
 from occurs.languages.logic import syntax
-from occurs.languages.logic.checks.bounds import check_top, check_unbounded, open_formulas
+from occurs.languages.logic.checks.bounds import check_duration, check_top, check_unbounded, open_formulas
 from occurs.languages.logic.checks.catalogue import STATE, Catalogue, word
-from occurs.languages.logic.checks.durations import check_duration
 from occurs.languages.logic.checks.formula import Formulas, check_operators
-from occurs.languages.logic.checks.nodes import ResolvedTrigger
 from occurs.languages.logic.render import render
+from occurs.languages.logic.syntax import Formula
 from occurs.languages.text import Text
 from occurs.model.sqltext import parameters, parts
 from occurs.model.time import TimeKind
@@ -24,6 +29,28 @@ from occurs.operators.temporal.tree import Found, Happens, Last, Sort, TableOf, 
 
 #: for a column whose type SQLite knows only when it runs
 CAST = "write the computed column of the SELECT as `cast(.. as integer)`, `cast(.. as real)` or `cast(.. as text)`"
+
+
+@dataclass(frozen=True)
+class ResolvedTrigger:
+    """A trigger with what the checks know of it.
+
+    ``name``: the type of event that it makes, of the ``schema``.  ``formula``: with resolved names, as ``emit`` and the
+    ``values`` of `execute`.  ``reads``: the types of rows that its formula reads; ``inputs``: besides, those that its
+    `for each` and its actions look at.  ``text``: the canonical text.
+    """
+
+    trigger: syntax.Trigger
+    number: int
+    name: str
+    formula: Formula
+    generics: tuple[tuple[str, Type], ...]
+    reads: tuple[str, ...]
+    inputs: tuple[str, ...]
+    schema: Schema
+    emit: tuple[tuple[str, Expr], ...] | None
+    file: str | None
+    text: str
 
 
 class Resolver:
