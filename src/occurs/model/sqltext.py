@@ -42,3 +42,8 @@ def parameters(text: str) -> dict[str, tuple[int, int]]:
         if p.kind == "parameter":
             out.setdefault(p.text[1:], (p.start, p.end))
     return out
+
+
+def quoted(name: str) -> str:
+    """An identifier in quotes."""
+    return '"' + name.replace('"', '""') + '"'

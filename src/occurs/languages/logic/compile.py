@@ -20,11 +20,10 @@ from occurs.model.types import Schema
 from occurs.operators.temporal.general import General
 from occurs.operators.temporal.lowering import over_columns
 from occurs.operators.temporal.reach import remembered
-from occurs.operators.temporal.rule import Plain, Query, Reading, Rule, Sources, View
 from occurs.operators.temporal.tables import Shape
 from occurs.operators.temporal.times import ticks
 from occurs.operators.temporal.tree import Found, Generic, Happens, Last, TableOf, Value, Variable, ViewOf
-from occurs.operators.temporal.trigger import Evaluator
+from occurs.operators.temporal.trigger import Evaluator, Plain, Query, Reading, Rule, Sources, View
 from occurs.operators.temporal.vectorised import Columns
 from occurs.plan.keys import Choice
 

@@ -25,7 +25,6 @@ from occurs.operators.temporal.future import Ahead
 from occurs.operators.temporal.past import OfPresent, Record
 from occurs.operators.temporal.reasons import STATES, Trail, Trails, Witness
 from occurs.operators.temporal.residual import FALSE, MARKS, Mark, Residual, Several, Unknown, leaves
-from occurs.operators.temporal.rule import Plain, Query, Rule, Sources
 from occurs.operators.temporal.sql import Database
 from occurs.operators.temporal.tables import (
     TRUNCATE,
@@ -42,7 +41,7 @@ from occurs.operators.temporal.tables import (
 )
 from occurs.operators.temporal.terms import Term, Test
 from occurs.operators.temporal.tree import lowered
-from occurs.operators.temporal.trigger import Firings, Reason
+from occurs.operators.temporal.trigger import Firings, Plain, Query, Reason, Rule, Sources
 from occurs.operators.temporal.values import Lost, Relation, equal, told
 
 #: the rows of one time by type

@@ -17,10 +17,10 @@ from occurs.expr.tree import Expr
 from occurs.model.time import TimeKind
 from occurs.operators.temporal import tree
 from occurs.operators.temporal import values as ops
-from occurs.operators.temporal.rule import Sources
 from occurs.operators.temporal.terms import Term, Terms, Test, Values, compared
 from occurs.operators.temporal.times import FOREVER, Ages, allowed, farthest, ticks
 from occurs.operators.temporal.tree import BACK, Found, Happens, Time, Value, ViewOf, free, lowered, of_state
+from occurs.operators.temporal.trigger import Sources
 from occurs.operators.temporal.values import Lost, Relation, Truth
 
 

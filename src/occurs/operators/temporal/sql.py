@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from occurs.errors import DefinitionProblem
+from occurs.model.sqltext import quoted
 from occurs.model.types import Type
 from occurs.operators.temporal.tables import Row, Table
 from occurs.operators.temporal.values import Relation
@@ -19,15 +20,8 @@ from occurs.operators.temporal.values import Relation
 _READING = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
 _AFFINITY = {Type.FLOAT: "real", Type.STRING: "text"}
 _ROWID = ("rowid", "oid", "_rowid_")
-
-
 #: relations, and rows of them, that SQLite has at once
 MOST_HELD, MOST_ROWS = 200, 100_000
-
-
-def quoted(name: str) -> str:
-    """An identifier."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def plain(value: Any) -> Any:

@@ -18,7 +18,6 @@ from occurs.expr.tree import Binary, Call, DurationLiteral, Expr, Literal, Unary
 from occurs.model.time import TimeKind
 from occurs.operators.temporal import tree
 from occurs.operators.temporal import values as ops
-from occurs.operators.temporal.rule import Sources
 from occurs.operators.temporal.tree import (
     Found,
     Generic,
@@ -31,6 +30,7 @@ from occurs.operators.temporal.tree import (
     Variable,
     ViewOf,
 )
+from occurs.operators.temporal.trigger import Sources
 from occurs.operators.temporal.values import Lost, Relation, Truth
 
 

@@ -1,7 +1,7 @@
 """The operator of triggers that are evaluated over whole columns (temporal-logic.md 5.4).
 
-It has the interface of the general one (:mod:`running`).  All instances of a call are taken at once: rows are sorted by
-instance and time, states made of them, their atoms evaluated as columns, and the network run over them.
+All instances of a call are taken at once: rows are sorted by instance and time, states made of them, their atoms
+evaluated as columns, and the network run over them.
 """
 
 from __future__ import annotations

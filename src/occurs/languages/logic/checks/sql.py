@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from occurs.errors import Span, did_you_mean
 from occurs.languages.logic.syntax import Sql
 from occurs.languages.text import Text
-from occurs.model.sqltext import Part, identifiers, parameters, parts
+from occurs.model.sqltext import Part, identifiers, parameters, parts, quoted
 from occurs.model.types import Type
 from occurs.operators.temporal.tree import Rows
 
@@ -143,8 +143,8 @@ def _run(
     connection = sqlite3.connect(":memory:")
     try:
         for name, rows in tables.items():
-            columns = ", ".join(_quoted(n) for n, _ in rows.columns)
-            connection.execute(f"create table {_quoted(name)} ({columns})")
+            columns = ", ".join(quoted(n) for n, _ in rows.columns)
+            connection.execute(f"create table {quoted(name)} ({columns})")
         connection.set_authorizer(reading)
         connection.set_progress_handler(lambda: 1, _STEPS)
         cursor = connection.execute(text, dict.fromkeys(names))
@@ -153,10 +153,6 @@ def _run(
         return None, used(), None if str(problem) == "interrupted" else str(problem)
     finally:
         connection.close()
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _typed(text: str, columns: tuple[str, ...], tables: Mapping[str, Rows]) -> Rows:

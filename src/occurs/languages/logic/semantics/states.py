@@ -26,6 +26,7 @@ from occurs.languages.logic import syntax
 from occurs.languages.logic.semantics.values import Relation, clean
 from occurs.model.nesting import read_json
 from occurs.model.occurrence import Occurrence
+from occurs.model.sqltext import quoted
 from occurs.model.types import Schema, Type
 
 #: the type of rows that are states without declaration
@@ -308,11 +309,6 @@ _AFFINITY = {Type.FLOAT: "real", Type.STRING: "text"}
 def plain(value: Any) -> Any:
     """A value as SQLite has it: booleans are ints."""
     return int(value) if isinstance(value, int) else value
-
-
-def quoted(name: str) -> str:
-    """An identifier."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 class Tables:
