@@ -11,7 +11,7 @@ from occurs.languages.complaints import LASTING_HINT
 from occurs.languages.esql import syntax
 from occurs.languages.esql.build_machine import Machines
 from occurs.languages.esql.build_scope import Scope
-from occurs.languages.text import Text
+from occurs.expr.text import Text
 from occurs.model.types import Schema
 from occurs.pipes import tree
 from occurs.pipes.kinds import TUPLE, of_schema

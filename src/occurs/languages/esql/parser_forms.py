@@ -13,7 +13,7 @@ from occurs.languages.esql.forms import BY_WORD, Choice, Element, Noise, Option,
 from occurs.languages.esql.parser_reader import DEEPEST, Backtrack, Reader
 from occurs.languages.esql.parser_tokens import Token
 from occurs.languages.expressions import plain
-from occurs.languages.text import Text
+from occurs.expr.text import Text
 from occurs.model.time import UNIT_MICROSECONDS, Duration, exact_number
 
 #: units by every spelling that eSQL has

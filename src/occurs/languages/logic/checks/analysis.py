@@ -12,7 +12,7 @@ from occurs.languages.language import MAX_FORMULA
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.catalogue import Catalogue
 from occurs.languages.logic.checks.trigger import ResolvedTrigger, Resolver
-from occurs.languages.text import Text
+from occurs.expr.text import Text
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, widen
 

@@ -13,7 +13,7 @@ from occurs.expr.tree import Binary, DurationLiteral, Expr, Literal, Unary
 from occurs.languages.logic import syntax
 from occurs.languages.logic.render import render
 from occurs.languages.logic.syntax import Formula
-from occurs.languages.text import Text
+from occurs.expr.text import Text
 from occurs.model.time import Duration, TimeKind
 from occurs.operators.temporal.tree import Global, Time, conjuncts, free
 

@@ -18,7 +18,7 @@ from occurs.languages.logic.functions import FUNCTIONS
 from occurs.languages.logic.render import render
 from occurs.languages.logic.semantics.text import sources
 from occurs.languages.logic.syntax import Formula
-from occurs.languages.text import Text
+from occurs.expr.text import Text
 from occurs.model.sqltext import parameters
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
