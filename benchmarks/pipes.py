@@ -21,8 +21,8 @@ from benchmarks import pipes_work
 from benchmarks.pipes_work import EVENTS, Work
 from benchmarks.report import Report, ratio
 from occurs import pipes
+from occurs.operators.process.run import Batch, column_of, open
 from occurs.pipes import fn
-from occurs.pipes.engine.run import Batch, column_of, open
 
 #: wanted of time windows, events per second, and of wide windows against narrow ones
 TIME_WINDOWS, WIDTHS = 1e6, 1.5

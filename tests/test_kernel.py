@@ -228,7 +228,7 @@ def test_every_kernel_has_a_hash_and_a_plain_form() -> None:
 def _all_kernels() -> list[Kernel]:
     import occurs.operators.kernels as package
 
-    folders = [Path(package.__file__).parent, Path(package.__file__).parents[2] / "pipes" / "engine"]
+    folders = [Path(package.__file__).parent, Path(package.__file__).parents[1] / "process"]
     files = [file for folder in folders for file in folder.glob("*.py")]
     source = Path(package.__file__).parents[3]
     names = [str(file.relative_to(source).with_suffix("")).replace(os.sep, ".") for file in files]

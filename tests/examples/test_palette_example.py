@@ -10,9 +10,17 @@ import pytest
 
 import occurs
 from occurs import pipes
-from occurs.pipes import palettes
+from occurs.languages.esql import function_text, parser
+from occurs.operators.process import palettes
 
+KEPT = (palettes.palettes, palettes.functions, parser.phrases_of_palettes, function_text.function)
 FOLDER = Path(__file__).parents[2] / "examples" / "palette"
+
+
+def forget() -> None:
+    """Palettes are looked for anew."""
+    for kept in KEPT:
+        kept.cache_clear()
 
 
 @pytest.fixture
@@ -28,9 +36,9 @@ def installed(tmp_path, monkeypatch):
         f"[{palettes.GROUP}]\n" + "".join(f"{n} = {v}\n" for n, v in entries.items())
     )
     monkeypatch.syspath_prepend(tmp_path)
-    palettes.forget()
+    forget()
     yield
-    palettes.forget()
+    forget()
     sys.modules.pop("bearings", None)
 
 
@@ -63,7 +71,7 @@ def test_functions_and_processors_are_there_in_python(installed) -> None:
 
 
 def test_without_the_package_its_names_are_unknown() -> None:
-    palettes.forget()
+    forget()
     with pytest.raises(occurs.SyntaxProblem):
         occurs.load(FOLDER / "ships.esql")
     with pytest.raises(occurs.DefinitionProblem) as problem:

@@ -8,8 +8,8 @@ import pytest
 
 from occurs import pipes
 from occurs.errors import ConnectionProblem, DefinitionProblem, InputProblem, SyntaxProblem, UsageProblem
+from occurs.operators.process.kinds import kind_named
 from occurs.pipes import LEFT, OUTPUT, RIGHT, fn, ltl
-from occurs.pipes.kinds import kind_named
 
 
 @pytest.fixture

@@ -13,12 +13,12 @@ from occurs import pipes
 from occurs.languages.esql.semantics import Run as Reference
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
+from occurs.operators.process import run as engine
+from occurs.operators.process import texts as distinct
+from occurs.operators.process.fusing import fused
+from occurs.operators.process.tree import Definition
+from occurs.operators.process.values import as_python
 from occurs.pipes import fn, ltl
-from occurs.pipes.engine import run as engine
-from occurs.pipes.engine import texts as distinct
-from occurs.pipes.fusing import fused
-from occurs.pipes.graph import Definition
-from occurs.pipes.values import given
 from occurs.testing.pipes import alike, plain
 
 KIND = TimeKind(False, None)
@@ -107,7 +107,7 @@ def items(pipe, column, ended, cuts):
     if ended:
         (found,) = run.close(len(column) - 1)
         out += zip(found.value.pylist(), found.step.tolist(), found.about.tolist())
-    return [(given(v), s, a) for v, s, a in out]
+    return [(as_python(v), s, a) for v, s, a in out]
 
 
 def shown(value):

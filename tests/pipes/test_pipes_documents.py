@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from occurs.languages.esql import semantics_arithmetic, semantics_documents
-from occurs.pipes.engine import documents, faults
+from occurs.operators.process import documents, faults
 
 READERS = [(documents, faults.Fault), (semantics_documents, semantics_arithmetic.Fault)]
 FORMS = [("read_xml", "<a>", "</a>"), ("read_json", "[", "]"), ("read_json", '{"a":', "}")]

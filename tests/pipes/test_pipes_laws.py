@@ -14,10 +14,10 @@ from occurs.languages.esql.semantics import Run as Reference
 from occurs.languages.esql.semantics import in_order
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
-from occurs.pipes import tree
-from occurs.pipes.engine.making import concat
-from occurs.pipes.engine.run import Batch, Run, column_of, open
-from occurs.pipes.engine.values import Bag, Map, Record, Set, Troolean
+from occurs.operators.process import tree
+from occurs.operators.process.making import concat
+from occurs.operators.process.run import Batch, Run, column_of, open
+from occurs.operators.process.values import Bag, Map, Record, Set, Troolean
 from occurs.testing.pipes import alike, plain
 from occurs.testing.random_pipes import PROCESSORS, random_pipe
 
@@ -225,7 +225,7 @@ def test_copies_are_independent():
 
 
 def test_many_pieces_are_one_batch(monkeypatch):
-    from occurs.pipes.engine import run as module
+    from occurs.operators.process import run as module
 
     pipe = node(tree.Window(3, TOTAL), X)
     values = column_of(list(range(50)))

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from occurs.pipes.engine.faults import Fault
-from occurs.pipes.engine.plots import draw
-from occurs.pipes.engine.values import Bag, Map, Record, Set
-from occurs.pipes.tree import Plot
+from occurs.operators.process.faults import Fault
+from occurs.operators.process.plots import draw
+from occurs.operators.process.tree import Plot
+from occurs.operators.process.values import Bag, Map, Record, Set
 
 POINTS = ((1, 2), (3, 1.5), (None, 4), (2, float("nan")), None)
 

@@ -9,10 +9,10 @@ import pytest
 
 from occurs.languages.esql.semantics import Run
 from occurs.model.occurrence import Occurrence
+from occurs.operators.process.fusing import fused
+from occurs.operators.process.kinds import ANY
+from occurs.operators.process.tree import every_node, nodes
 from occurs.pipes.box import Box
-from occurs.pipes.fusing import fused
-from occurs.pipes.graph import every_node, nodes
-from occurs.pipes.kinds import ANY
 from occurs.pipes.pipe import Pipe
 from occurs.pipes.running import types_of
 from occurs.testing.cases import KINDS

@@ -9,9 +9,9 @@ from occurs.languages.esql.build import definitions
 from occurs.languages.esql.semantics import Run
 from occurs.model.canonical import canonical
 from occurs.model.occurrence import Occurrence
+from occurs.operators.process.kinds import ANY, TUPLE
+from occurs.operators.process.tree import spelling
 from occurs.pipes import fn, ltl, signal, stats
-from occurs.pipes.canonical import spelling
-from occurs.pipes.kinds import ANY, TUPLE
 from occurs.pipes.programs import definitions as definitions_of
 from occurs.testing.cases import KINDS
 

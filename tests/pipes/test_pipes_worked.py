@@ -7,8 +7,8 @@ import pytest
 from occurs import pipes
 from occurs.languages.esql.semantics import Run
 from occurs.model.occurrence import Occurrence
+from occurs.operators.process.tree import Definition
 from occurs.pipes import END, LEFT, MAYBE, NO, OUTPUT, RIGHT, YES, fn, ltl
-from occurs.pipes.graph import Definition
 from occurs.testing.cases import KINDS
 from occurs.testing.pipes import alike, plain
 

@@ -7,6 +7,7 @@
 [14, 4, 8]
 """
 
+from occurs.operators.process.palettes import Palette as Palette
 from occurs.pipes import ltl as ltl
 from occurs.pipes import plot as plot
 from occurs.pipes import signal as signal
@@ -80,7 +81,6 @@ from occurs.pipes.operators import select as select
 from occurs.pipes.operators import source as source
 from occurs.pipes.operators import var as var
 from occurs.pipes.operators import window as window
-from occurs.pipes.palettes import Palette as Palette
 from occurs.pipes.pipe import Constant as Constant
 from occurs.pipes.pipe import Pipe as Pipe
 from occurs.pipes.programs import Named as Named

@@ -1,7 +1,7 @@
 """Boxes with ports, and how they are connected (pipes.md, 2.3).
 
 A box is a processor that has a place: its inputs are connected once and for all, with :func:`connect` or when an
-expression makes it.  When all that a box needs is connected it becomes a node of a graph (:mod:`occurs.pipes.graph`).
+expression makes it.  When all that a box needs is connected it becomes a node of a graph.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from occurs.errors import ConnectionProblem, DefinitionProblem
 from occurs.expr.tree import Expr, Param, rewrite
-from occurs.pipes import graph, tree
-from occurs.pipes.function_kinds import Finding, Unfit, typed
-from occurs.pipes.graph import Input, Node, Processor
-from occurs.pipes.kinds import ANY, Kind
-from occurs.pipes.typing import Mismatch, Typing
+from occurs.operators.process import tree
+from occurs.operators.process.function_kinds import Finding, Unfit, typed
+from occurs.operators.process.kinds import ANY, Kind
+from occurs.operators.process.tree import Input, Node, Processor
+from occurs.operators.process.typing import Mismatch, Typing
 
 if TYPE_CHECKING:
     from occurs.pipes.pipe import Pipe
@@ -25,7 +25,7 @@ LEFT = TOP = INPUT = OUTPUT = 0
 RIGHT = BOTTOM = 1
 
 #: what comes out of a port: a pipe of a graph, or a constant or variable, which becomes part of a function
-Made = graph.Pipe | Expr
+Made = tree.Pipe | Expr
 
 _CONVERSIONS = {"number": "number(...)", "int": "floor(number(...))", "text": "text(...)", "troolean": "troolean(...)"}
 
@@ -153,7 +153,7 @@ class Box:
         if any(isinstance(i, Expr) for i in inputs):
             raise DefinitionProblem.of("sort", f"the input of {self} is a constant, which has no events of its own")
         assert self.processor is not None
-        node = Node(self.processor, tuple(i for i in inputs if isinstance(i, graph.Pipe)), self.name)
+        node = Node(self.processor, tuple(i for i in inputs if isinstance(i, tree.Pipe)), self.name)
         return [node.out(k) for k in range(self.outputs)]
 
     def settle(self) -> None:
@@ -301,16 +301,16 @@ class AtEnd(Box):
     def make(self, inputs: list[Made]) -> list[Made]:
         from occurs.pipes.rebuild import with_at_end
 
-        return [with_at_end(i, self.policy) if isinstance(i, graph.Pipe) else i for i in inputs]
+        return [with_at_end(i, self.policy) if isinstance(i, tree.Pipe) else i for i in inputs]
 
 
 class Lifted(Box):
     """A function over its inputs; constants and variables among them become part of it."""
 
     def make(self, inputs: list[Made]) -> list[Made]:
-        pipes = [i for i in inputs if isinstance(i, graph.Pipe)]
+        pipes = [i for i in inputs if isinstance(i, tree.Pipe)]
         place = iter(range(len(pipes)))
-        new = [Input(next(place)) if isinstance(i, graph.Pipe) else i for i in inputs]
+        new = [Input(next(place)) if isinstance(i, tree.Pipe) else i for i in inputs]
         p = self.processor
         assert isinstance(p, tree.Lift)
 

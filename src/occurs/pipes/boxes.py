@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from occurs.pipes import tree
+from occurs.operators.process import tree
+from occurs.operators.process.kinds import ANY
 from occurs.pipes.box import Box
 from occurs.pipes.callables import as_function
 from occurs.pipes.constants import duration, whole
 from occurs.pipes.inner import inner_of
-from occurs.pipes.kinds import ANY
 from occurs.pipes.pipe import _operand, cumulative
 
 

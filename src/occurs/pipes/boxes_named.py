@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from occurs.pipes import tree
+from occurs.operators.process import tree
 from occurs.pipes.box import Box
 from occurs.pipes.boxes import Slice
 from occurs.pipes.constants import constant, whole

@@ -11,7 +11,7 @@ from occurs.errors import DefinitionProblem
 from occurs.expr.tree import DurationLiteral, Expr, Literal
 from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration, exact_number
 from occurs.model.types import Type
-from occurs.pipes.graph import EverySlice, ListOf, SetOf, TrooleanLiteral, TupleOf
+from occurs.operators.process.tree import EverySlice, ListOf, SetOf, TrooleanLiteral, TupleOf
 
 
 class Word:

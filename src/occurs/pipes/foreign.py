@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from occurs.errors import OccursError
-from occurs.pipes.engine.faults import Fault
-from occurs.pipes.kinds import Kind
+from occurs.operators.process.faults import Fault
+from occurs.operators.process.kinds import Kind
+from occurs.operators.process.values import as_python
 from occurs.pipes.sources import of_kind
-from occurs.pipes.values import Untaken, given
+from occurs.pipes.values import Untaken
 
 #: types of which NaN is a value
 _FLOATS = ("number", "any")
@@ -22,7 +23,7 @@ def by_rows(run: Callable[..., Any], name: str, gives: Sequence[Kind]) -> Callab
     """A function of values of Python as one of values of pipes.  Raises Fault if it fails, or gives something else."""
 
     def apply(*arguments: Any) -> Any:
-        values = tuple(map(given, arguments))
+        values = tuple(map(as_python, arguments))
         with _failing(name, values if len(values) > 1 else values[0] if values else None):
             found = run(*values)
         results = [found] if len(gives) == 1 else list(found)

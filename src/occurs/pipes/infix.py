@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from occurs.expr.tree import Binary, Call, Expr, IsNull, Unary
-from occurs.pipes import tree
-from occurs.pipes.graph import Input
+from occurs.operators.process import tree
+from occurs.operators.process.tree import Input
 
 if TYPE_CHECKING:
     from occurs.pipes.pipe import Pipe

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from occurs.errors import DefinitionProblem
-from occurs.pipes import graph, tree
+from occurs.operators.process import tree
+from occurs.operators.process.kinds import Kind
+from occurs.operators.process.tree import Inner, Node, nodes
 from occurs.pipes.box import Box, Made
-from occurs.pipes.graph import Inner, Node, nodes
-from occurs.pipes.kinds import Kind
 from occurs.pipes.pipe import Pipe
 
 Phi = Callable[..., Any]
@@ -40,7 +40,7 @@ def inner_of(phi: Phi, kinds: Sequence[Kind], what: str) -> Inner:
     here = [Pipe(_Here(k, kind), 0) for k, kind in enumerate(kinds)]
     given = phi(*here)
     outputs = [_made(p, what) for p in (given if isinstance(given, tuple) else (given,))]
-    own = {id(p._box.made[0].node) for p in here if isinstance(p._box.made[0], graph.Pipe)}
+    own = {id(p._box.made[0].node) for p in here if isinstance(p._box.made[0], tree.Pipe)}
     for node in nodes(outputs):
         if not node.inputs and id(node) not in own:
             raise DefinitionProblem.of(
@@ -49,7 +49,7 @@ def inner_of(phi: Phi, kinds: Sequence[Kind], what: str) -> Inner:
     return Inner(len(kinds), tuple(outputs))
 
 
-def _made(pipe: Any, what: str) -> graph.Pipe:
+def _made(pipe: Any, what: str) -> tree.Pipe:
     found = pipe.graph if isinstance(pipe, Pipe) else None
     if found is None:
         raise DefinitionProblem.of("sort", f"the inner processor of {what} returned {pipe!r}, which is not a pipe")

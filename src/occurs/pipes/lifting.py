@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from occurs.errors import DefinitionProblem
-from occurs.pipes import tree
+from occurs.operators.process import tree
 from occurs.pipes.box import Lifted
 from occurs.pipes.callables import Function
 from occurs.pipes.pipe import as_pipe

@@ -12,10 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 from occurs.errors import DefinitionProblem
-from occurs.pipes import tree
+from occurs.operators.process import tree
+from occurs.operators.process.tree import Formula, Part
 from occurs.pipes.box import Box
 from occurs.pipes.callables import as_function
-from occurs.pipes.formulas import Formula, Part
 from occurs.pipes.inner import inner_of
 from occurs.pipes.pipe import Pipe, as_pipe
 

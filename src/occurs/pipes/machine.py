@@ -8,7 +8,7 @@ from typing import Any
 
 from occurs.errors import DefinitionProblem, did_you_mean
 from occurs.expr.tree import Expr
-from occurs.pipes import tree
+from occurs.operators.process import tree
 from occurs.pipes.box import Box
 from occurs.pipes.callables import Function, as_function
 from occurs.pipes.constants import SILENT

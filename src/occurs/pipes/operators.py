@@ -7,13 +7,13 @@ from typing import Any
 
 from occurs.errors import DefinitionProblem
 from occurs.expr.tree import Expr, Param, Ref, rewrite
-from occurs.pipes import graph, tree
+from occurs.operators.process import tree
+from occurs.operators.process.kinds import ANY, Kind, kind_named, of_schema, tuple_of
+from occurs.operators.process.tree import Attribute, Input, TupleOf
 from occurs.pipes.box import Box, Parameter
 from occurs.pipes.callables import Function
 from occurs.pipes.constants import constant, duration, whole
-from occurs.pipes.graph import Attribute, Input, TupleOf
 from occurs.pipes.inner import inner_of
-from occurs.pipes.kinds import ANY, Kind, kind_named, of_schema, tuple_of
 from occurs.pipes.pipe import Pipe
 
 
@@ -36,7 +36,7 @@ class Source(Box):
 
     def make(self, inputs: list[Any]) -> list[Any]:
         assert self.processor is not None
-        return [graph.Node(self.processor, (), self.name).out()]
+        return [tree.Node(self.processor, (), self.name).out()]
 
 
 def _item(given: Any) -> Kind:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from occurs.errors import DefinitionProblem
 from occurs.expr.tree import Call, Expr
-from occurs.pipes import tree
+from occurs.operators.process import tree
+from occurs.operators.process.kinds import Kind
+from occurs.operators.process.tree import Attribute, Input
+from occurs.operators.process.tree import Pipe as GraphPipe
 from occurs.pipes.box import AtEnd, Box, Parameter
 from occurs.pipes.callables import CUMULATIVE, Function, as_function
 from occurs.pipes.constants import constant, duration, whole
-from occurs.pipes.graph import Attribute, Input
-from occurs.pipes.graph import Pipe as GraphPipe
 from occurs.pipes.infix import Infix, lifted
-from occurs.pipes.kinds import Kind
 
 if TYPE_CHECKING:
     from occurs.pipes.running import Pull, Push
@@ -177,8 +177,8 @@ class Pipe(Infix):
 
     def each(self, inner: Callable[..., Any]) -> Pipe:
         """The last item of ``inner`` on the elements of each list."""
+        from occurs.operators.process.kinds import ANY
         from occurs.pipes.inner import inner_of
-        from occurs.pipes.kinds import ANY
 
         element = self.item_type.args[0] if self.item_type.args else ANY
         return self._through(tree.Each(inner_of(inner, [element], "a run on lists")))

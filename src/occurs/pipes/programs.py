@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from occurs.errors import DefinitionProblem
 from occurs.model.types import RESERVED_OUTPUT
-from occurs.pipes.fusing import fused
-from occurs.pipes.graph import Definition
+from occurs.operators.process.fusing import fused
+from occurs.operators.process.tree import Definition
 
 if TYPE_CHECKING:
     from occurs.pipes.pipe import Pipe

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from occurs.pipes.formulas import Formula, Part, Quantified
-from occurs.pipes.graph import Inner, Node, Pipe, nodes
+from occurs.operators.process.tree import Formula, Inner, Node, Part, Pipe, Quantified, nodes
 
 
 def with_at_end(pipe: Pipe, policy: str) -> Pipe:

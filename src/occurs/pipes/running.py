@@ -1,6 +1,6 @@
 """Pipes that run: by push, by pull, on whole columns (pipes.md, 2.3).
 
-All three run the engine of pipes (:mod:`occurs.pipes.engine.run`) over the graph that a pipe is.
+All three run the engine of pipes (:mod:`occurs.operators.process.run`) over the graph that a pipe is.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ import pyarrow.compute as pc
 from occurs.errors import InputProblem, UsageProblem, did_you_mean
 from occurs.model.ticks import time_unit
 from occurs.model.time import TIMESTAMP, TimeKind
+from occurs.operators.process.columns import Col
+from occurs.operators.process.fusing import fused
+from occurs.operators.process.making import concat
+from occurs.operators.process.run import PIECE, Batch, Emitted, open, pieces, tuples
+from occurs.operators.process.typing import need_variables
+from occurs.operators.process.values import as_python
 from occurs.pipes.constants import Word
-from occurs.pipes.engine.columns import Col
-from occurs.pipes.engine.making import concat
-from occurs.pipes.engine.run import PIECE, Batch, Emitted, open, pieces, tuples
-from occurs.pipes.fusing import fused
 from occurs.pipes.sources import source_column, source_kinds, source_tuples
-from occurs.pipes.typing import need_variables
-from occurs.pipes.values import given, like
+from occurs.pipes.values import like
 
 if TYPE_CHECKING:
     from occurs.pipes.pipe import Pipe
@@ -119,7 +120,7 @@ class Push:
 
     def _out(self, found: Emitted) -> list[Any]:
         self.over = found.ended
-        values = [given(v) for v in found.value.pylist()]
+        values = [as_python(v) for v in found.value.pylist()]
         for value in values:
             for callback in self._callbacks:
                 callback(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from occurs.pipes import tree
+from occurs.operators.process import tree
 from occurs.pipes.box import Box
 from occurs.pipes.constants import whole
 from occurs.pipes.pipe import Pipe

@@ -11,15 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.errors import InputProblem
+from occurs.operators.process.columns import Col, Plain, Rec
+from occurs.operators.process.documents import read_json, read_xml
+from occurs.operators.process.faults import Fault
+from occurs.operators.process.kinds import ANY, Kind
+from occurs.operators.process.making import column_of, from_arrow
+from occurs.operators.process.tree import Events, Pipe, every_node
+from occurs.operators.process.values import Bag, Document, Json, Map, Record, Set, Troolean
 from occurs.pipes.constants import UNKNOWN
-from occurs.pipes.engine.columns import Col, Plain, Rec
-from occurs.pipes.engine.documents import read_json, read_xml
-from occurs.pipes.engine.faults import Fault
-from occurs.pipes.engine.making import column_of, from_arrow
-from occurs.pipes.engine.values import Bag, Document, Json, Map, Record, Set, Troolean
-from occurs.pipes.graph import Pipe, every_node
-from occurs.pipes.kinds import ANY, Kind
-from occurs.pipes.tree import Events
 from occurs.pipes.values import Untaken, taken
 
 

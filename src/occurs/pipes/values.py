@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from occurs.operators.process.columns import Col, Plain, Rec, Troo
+from occurs.operators.process.kinds import ANY, TROOLEAN, Kind
+from occurs.operators.process.values import Bag, Map, Record, Set, Sharp, Troolean, as_python
 from occurs.pipes.constants import ALL, UNKNOWN, constant
-from occurs.pipes.engine.columns import Col, Plain, Rec, Troo
-from occurs.pipes.engine.values import Bag, Document, Json, Map, Record, Set, Sharp, Troolean
-from occurs.pipes.kinds import ANY, TROOLEAN, Kind
 
 
 class Untaken(Exception):
@@ -46,32 +46,6 @@ def taken(value: Any, kind: Kind = ANY) -> Any:
     raise Untaken("is not a value that pipes support")
 
 
-def given(value: Any) -> Any:
-    """A value of the engine as Python has it."""
-    if isinstance(value, Troolean):
-        return value.value
-    if isinstance(value, (tuple, Bag)):
-        return [given(v) for v in value]
-    if isinstance(value, Set):
-        found = [given(v) for v in value]
-        return set(found) if all(v.__hash__ for v in found) else found
-    if isinstance(value, Map):
-        return {_key(k): given(v) for k, v in value.items}
-    if isinstance(value, Record):
-        return {n: given(v) for n, v in value.columns}
-    if isinstance(value, (Document, Json)):
-        return value.source
-    return value
-
-
-def _key(value: Any) -> Any:
-    """A key of a dict: a list is a tuple there."""
-    found = given(value)
-    if isinstance(found, list):
-        return tuple(found)
-    return frozenset(found) if isinstance(found, set) else found
-
-
 def like(found: Col, sources: Sequence[Any]) -> Any:
     """A column in the form of those that came in: Arrow (a struct of tuples), NumPy (if it has no nulls), else a
     list."""
@@ -80,7 +54,7 @@ def like(found: Col, sources: Sequence[Any]) -> Any:
         return array
     if isinstance(found, (Plain, Troo)) and not found.array.null_count and _of_numpy(sources):
         return found.array.to_numpy(zero_copy_only=False)
-    return [given(v) for v in found.pylist()]
+    return [as_python(v) for v in found.pylist()]
 
 
 def _of_numpy(sources: Sequence[Any]) -> bool:

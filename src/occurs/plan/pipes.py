@@ -12,9 +12,9 @@ from occurs.operators.contract import Moves, Order, Port
 from occurs.plan.definition import Named
 
 if TYPE_CHECKING:
-    from occurs.pipes.graph import Pipe
-    from occurs.pipes.kinds import Kind
-    from occurs.pipes.process import Process
+    from occurs.operators.process.kinds import Kind
+    from occurs.operators.process.process import Process
+    from occurs.operators.process.tree import Pipe
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class PipesDefinition(Named):
         return replace(self, reasons=True)
 
     def operator(self, schemas: Mapping[str, Schema], kind: TimeKind) -> Process:
-        from occurs.pipes.process import Process  # brings in all processors
+        from occurs.operators.process.process import Process  # brings in all processors
 
         shown = " -> ".join(self.boxes[:8]) + (" -> .." if len(self.boxes) > 8 else "")
         names = ", ".join(f"`{n}`" for n in self.loops)

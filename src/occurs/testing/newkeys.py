@@ -25,8 +25,8 @@ from occurs.operators import keycodes
 from occurs.operators.columns import Column
 from occurs.operators.keycodes import KeyCodes
 from occurs.operators.lasting.values import Values
+from occurs.operators.process.slots import Slots
 from occurs.operators.rows import Rows
-from occurs.pipes.engine.slots import Slots
 from occurs.plan.stage import Stage
 
 #: a history is repeated this many times, each time with other keys

@@ -27,7 +27,7 @@ from occurs.languages.esql.semantics_documents import Document, Json
 from occurs.languages.esql.semantics_values import Bag, Map, Record, Set, Troolean
 from occurs.model.occurrence import Occurrence
 from occurs.model.types import Type, arrow_type
-from occurs.pipes.graph import Definition
+from occurs.operators.process.tree import Definition
 from occurs.testing.cases import KINDS, Case, parse_events, parse_time, read_cases
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from occurs.expr import tree as expressions
 from occurs.model.time import Duration
-from occurs.pipes import tree
-from occurs.pipes.graph import Definition, Inner, Node, Pipe, every_node, nodes
+from occurs.operators.process import tree
+from occurs.operators.process.tree import Definition, Inner, Node, Pipe, every_node, nodes
 
 
 class _NoText(Exception):

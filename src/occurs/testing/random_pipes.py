@@ -10,7 +10,7 @@ import random
 from collections.abc import Sequence
 
 from occurs.model.occurrence import Occurrence
-from occurs.pipes.graph import Definition, Pipe
+from occurs.operators.process.tree import Definition, Pipe
 from occurs.testing.cases import KINDS as TIMES
 from occurs.testing.pipes import PipesCase
 from occurs.testing.pipes_text import text_of

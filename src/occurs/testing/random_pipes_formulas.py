@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from occurs.pipes import tree
-from occurs.pipes.graph import Inner, Node, Pipe
+from occurs.operators.process import tree
+from occurs.operators.process.tree import Inner, Node, Pipe
 
 if TYPE_CHECKING:
     from occurs.testing.random_pipes_graph import Graphs

@@ -8,7 +8,7 @@ from typing import Any
 
 from occurs.expr.tree import Binary, Call, Expr, IsNull, Literal, Param, Ref, Unary
 from occurs.model.types import Type
-from occurs.pipes.graph import Attribute, Input, ListOf, SetOf, TrooleanLiteral
+from occurs.operators.process.tree import Attribute, Input, ListOf, SetOf, TrooleanLiteral
 
 #: what a random pipe may carry; an event has the attributes of :data:`ATTRIBUTES`
 KINDS = ("int", "number", "bool", "text", "list", "troolean")

@@ -180,7 +180,7 @@ def test_phrases_of_other_texts_are_reported_where_they_are_used() -> None:
 
 def test_a_variable_of_a_phrase_never_takes_one_of_its_argument() -> None:
     from occurs.expr.tree import Binary, Param
-    from occurs.pipes import tree
+    from occurs.operators.process import tree
 
     text = """
     WHEN @F IS A FUNCTION, @P IS A PROCESSOR: SOME ABOVE @F IN @P IS THE PROCESSOR

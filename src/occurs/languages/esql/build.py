@@ -9,7 +9,7 @@ from occurs.languages.esql.checks import analyse
 from occurs.languages.esql.parser import parse
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
-from occurs.pipes.graph import Definition
+from occurs.operators.process.tree import Definition
 
 
 def definitions(

@@ -14,7 +14,7 @@ from occurs.languages.esql.build_formula import Formulas
 from occurs.languages.esql.build_scope import Level, Scope
 from occurs.model.time import Duration
 from occurs.model.types import Type
-from occurs.pipes import tree
+from occurs.operators.process import tree
 
 _PLOTS = {"SCATTERPLOT": "scatter", "HEATMAP": "heatmap", "HISTOGRAM": "histogram"}
 #: the greatest width and height of a picture, in pixels

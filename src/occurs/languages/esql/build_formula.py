@@ -10,7 +10,7 @@ from occurs.languages.esql import syntax
 from occurs.languages.esql.build_function import TEMPORAL
 from occurs.languages.esql.build_pipe import Pipes
 from occurs.languages.esql.build_scope import Level, Scope
-from occurs.pipes import tree
+from occurs.operators.process import tree
 
 _ONE = {"NOT": tree.Not, "G": tree.Globally, "F": tree.Eventually, "X": tree.Next, "ALWAYS": tree.Globally,
         "SOMETIME": tree.Eventually, "AFTER": tree.Next}  # fmt: skip

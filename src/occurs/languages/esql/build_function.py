@@ -14,12 +14,12 @@ from occurs.expr.tree import Expr
 from occurs.languages.esql import syntax
 from occurs.languages.esql.build_scope import Argument, Scope
 from occurs.model.types import Type
-from occurs.pipes import tree
-from occurs.pipes.functions import FUNCTIONS, OPERATORS
-from occurs.pipes.palettes import functions as functions_of_palettes
+from occurs.operators.process import tree
+from occurs.operators.process.catalogue import FUNCTIONS, OPERATORS
+from occurs.operators.process.palettes import functions as functions_of_palettes
 
 if TYPE_CHECKING:
-    from occurs.pipes.callables import Function
+    from occurs.operators.process.palettes import Function
 
 TEMPORAL = {"G": False, "F": False, "X": False, "ALWAYS": True, "SOMETIME": True, "AFTER": True}
 _BINARY = {"AND": "and", "OR": "or", "MOD": "mod", "DIV": "div"}

@@ -8,7 +8,8 @@ from occurs.expr.tree import Param
 from occurs.languages.esql import syntax
 from occurs.languages.esql.build_forms import Forms
 from occurs.languages.esql.build_scope import Scope
-from occurs.pipes import tree
+from occurs.languages.names import Name
+from occurs.operators.process import tree
 
 
 class Machines(Forms):

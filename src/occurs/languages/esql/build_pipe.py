@@ -9,7 +9,7 @@ from occurs.expr.tree import Expr
 from occurs.languages.esql import syntax
 from occurs.languages.esql.build_function import TEMPORAL, Functions
 from occurs.languages.esql.build_scope import Argument, Level, Scope
-from occurs.pipes import tree
+from occurs.operators.process import tree
 
 #: what joins formulas, and everything else
 _LOGIC = ("->", "AND", "OR")

@@ -13,8 +13,8 @@ from occurs.languages.esql.build_machine import Machines
 from occurs.languages.esql.build_scope import Scope
 from occurs.expr.text import Text
 from occurs.model.types import Schema
-from occurs.pipes import tree
-from occurs.pipes.kinds import TUPLE, of_schema
+from occurs.operators.process import tree
+from occurs.operators.process.kinds import TUPLE, of_schema
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from occurs.languages.esql.checks_names import check_files, check_names, event_t
 from occurs.languages.esql.checks_rates import check_rates
 from occurs.model.time import TimeKind
 from occurs.model.types import RESERVED_OUTPUT, Schema
-from occurs.pipes import tree
-from occurs.pipes.durations import duration_problems
-from occurs.pipes.function_kinds import EVENT_TIME, Finding, Unfit
-from occurs.pipes.kinds import ANY, Kind, of_times
-from occurs.pipes.typing import Mismatch, Typing
+from occurs.operators.process import tree
+from occurs.operators.process.durations import duration_problems
+from occurs.operators.process.function_kinds import EVENT_TIME, Finding, Unfit
+from occurs.operators.process.kinds import ANY, Kind, of_times
+from occurs.operators.process.typing import Mismatch, Typing
 
 __all__ = ["Analysis", "analyse"]
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePath
 
 from occurs.languages.esql.build_program import Builder
-from occurs.pipes import tree
+from occurs.operators.process import tree
 
 
 def event_types(pipe: tree.Pipe) -> frozenset[str]:

@@ -13,7 +13,7 @@ from math import ceil
 
 from occurs.errors import Span
 from occurs.languages.esql.build_program import Builder
-from occurs.pipes import tree
+from occurs.operators.process import tree
 
 
 @dataclass(frozen=True)

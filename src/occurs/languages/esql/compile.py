@@ -9,9 +9,8 @@ from occurs.languages.esql import syntax
 from occurs.languages.esql.checks_rates import queue_bounds
 from occurs.languages.esql.render import render
 from occurs.model.textfile import TextFile
-from occurs.pipes import tree
-from occurs.pipes.graph import Foreign, every_node
-from occurs.pipes.parts import functions_of
+from occurs.operators.process import tree
+from occurs.operators.process.tree import Foreign, every_node, functions_of
 from occurs.plan.keys import Choice
 
 #: as many items out as in or fewer, each at once, and without a thought of the items before
@@ -95,7 +94,7 @@ def kept(pipe: tree.Pipe) -> tuple[str, ...]:
 
 
 def _cost(window: tree.Window, items: str) -> str:
-    from occurs.pipes.engine.ops_windows import short_way
+    from occurs.operators.process.ops_windows import short_way
 
     return "" if short_way(window.inner) else f"; its processor runs on every window: O({items}) per item"
 

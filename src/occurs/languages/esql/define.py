@@ -20,8 +20,8 @@ from occurs.model.history import History
 from occurs.model.textfile import LINE, TextFile
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
-from occurs.pipes import tree
-from occurs.pipes.outputs import schema_of
+from occurs.operators.process import tree
+from occurs.operators.process.outputs import schema_of
 from occurs.plan.definition import Definition
 from occurs.plan.graph import Node
 from occurs.plan.keys import Choice

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from occurs.errors import Problem
-from occurs.expr.text import Text
+from occurs.errors import DefinitionProblem, Problem, raise_problems
 from occurs.languages.esql import syntax
 from occurs.languages.esql.parser_expr import Expressions
 from occurs.languages.esql.parser_reader import Backtrack
@@ -18,7 +18,8 @@ from occurs.languages.esql.parser_size import Sizes
 from occurs.languages.esql.parser_statement import Statements
 from occurs.languages.esql.parser_tokens import Token, tokens
 from occurs.languages.esql.phrases import PRELUDE, nearest
-from occurs.pipes.palettes import phrases as of_palettes
+from occurs.languages.text import Text
+from occurs.operators.process.palettes import palettes as installed
 
 
 def parse(
@@ -30,7 +31,7 @@ def parse(
     out of the tree.
     """
     source = Text(text, file)
-    known = [*PRELUDE, *(of_palettes() if palettes else ()), *phrases]
+    known = [*PRELUDE, *(phrases_of_palettes() if palettes else ()), *phrases]
     statements: list[syntax.Statement] = []
     unread: set[str] = set()
     sizes = Sizes()
@@ -61,6 +62,23 @@ def parse(
             known = [p for p in known if p.body is not None or p.shape != statement.shape] + [statement]
     tree = syntax.File(tuple(statements), file, text, frozenset(unread))
     return tree, sorted(source.problems, key=Problem.sort_key)
+
+
+@lru_cache(maxsize=1)
+def phrases_of_palettes() -> Sequence[syntax.Phrase]:
+    """The phrases of all palettes that are installed.
+
+    SyntaxProblem, and DefinitionProblem (``bad-palette``) if a text has other statements.
+    """
+    out: list[syntax.Phrase] = []
+    for name, palette in installed().items():
+        file, problems = parse(palette.phrases, f"palette {name}", out, palettes=False)
+        raise_problems(problems)
+        for statement in file.statements:
+            if not isinstance(statement, syntax.Phrase):
+                raise DefinitionProblem.of("bad-palette", f"the palette `{name}` has statements that are not phrases")
+            out.append(statement)
+    return tuple(out)
 
 
 def _with_nearest(reader: Expressions, phrases: Sequence[syntax.Phrase]) -> Problem:

@@ -12,11 +12,11 @@ from occurs.languages.esql.semantics_documents import Document, Json
 from occurs.model.history import History
 from occurs.model.occurrence import Occurrence
 from occurs.model.types import Schema, Type
-from occurs.pipes.engine import values as engine
-from occurs.pipes.engine.making import column_of
-from occurs.pipes.graph import Definition
-from occurs.pipes.kinds import Kind
-from occurs.pipes.outputs import column, columns_of
+from occurs.operators.process import values as engine
+from occurs.operators.process.kinds import Kind
+from occurs.operators.process.making import column_of
+from occurs.operators.process.outputs import column, columns_of
+from occurs.operators.process.tree import Definition
 
 
 def rows_of(history: History, types: Collection[str]) -> list[Occurrence]:

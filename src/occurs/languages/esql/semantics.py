@@ -21,8 +21,8 @@ from occurs.languages.esql.semantics_traces import Item, Moment, Trace
 from occurs.languages.esql.semantics_values import Record
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import Duration, TimeKind
-from occurs.pipes import tree
-from occurs.pipes.graph import Definition, Inner, Node, Pipe, every_node, nodes
+from occurs.operators.process import tree
+from occurs.operators.process.tree import Definition, Inner, Node, Pipe, every_node, nodes
 
 _MEANING: dict[type[tree.Processor], Callable[..., list[Trace]]] = {
     **semantics_items.MEANING,

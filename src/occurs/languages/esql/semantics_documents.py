@@ -14,7 +14,7 @@ from defusedxml import DefusedXmlException, ElementTree
 
 from occurs.languages.esql.semantics_arithmetic import GREATEST, LEAST, Fault
 from occurs.languages.esql.semantics_values import Map, Record, Troolean, elements, number
-from occurs.pipes.tree import Plot
+from occurs.operators.process.tree import Plot
 
 #: lists and objects of JSON, and elements of XML, inside one another
 DEEPEST = 100

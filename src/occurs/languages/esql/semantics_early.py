@@ -10,7 +10,7 @@ from occurs.languages.esql.semantics_arithmetic import Fault, Lost, as_truth, kl
 from occurs.languages.esql.semantics_expr import Context, evaluate
 from occurs.languages.esql.semantics_traces import Item, Scope, Trace, numbered
 from occurs.languages.esql.semantics_values import Troolean
-from occurs.pipes.graph import Input
+from occurs.operators.process.tree import Input
 
 
 class Missing:

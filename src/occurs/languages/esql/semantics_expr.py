@@ -22,7 +22,7 @@ from occurs.languages.esql.semantics_arithmetic import (
 )
 from occurs.languages.esql.semantics_functions import SEEING, STRICT, XPATH
 from occurs.languages.esql.semantics_values import Record, Sharp, Troolean, set_of
-from occurs.pipes import tree as pipes
+from occurs.operators.process import tree as pipes
 
 Context = Mapping[str, Any]
 

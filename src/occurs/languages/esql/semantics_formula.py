@@ -25,7 +25,7 @@ from occurs.languages.esql.semantics_traces import (
     of_front,
 )
 from occurs.languages.esql.semantics_values import Set, Troolean, distinct
-from occurs.pipes import tree
+from occurs.operators.process import tree
 
 NEVER = Moment(2**62, 2**62)
 

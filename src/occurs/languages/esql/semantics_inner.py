@@ -25,7 +25,7 @@ from occurs.languages.esql.semantics_traces import (
 )
 from occurs.languages.esql.semantics_values import Record, Set, Sharp, distinct, key, map_of
 from occurs.model.time import Duration
-from occurs.pipes import tree
+from occurs.operators.process import tree
 
 Inputs = Sequence[Trace]
 

@@ -23,7 +23,7 @@ from occurs.languages.esql.semantics_traces import (
     values,
 )
 from occurs.languages.esql.semantics_values import Bag, Troolean, elements, map_of, set_of
-from occurs.pipes import tree
+from occurs.operators.process import tree
 
 Inputs = Sequence[Trace]
 

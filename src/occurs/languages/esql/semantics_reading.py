@@ -9,7 +9,7 @@ from occurs.languages.esql import semantics_documents as documents
 from occurs.languages.esql.semantics_arithmetic import Fault
 from occurs.languages.esql.semantics_traces import Item, Scope, Trace, each
 from occurs.languages.esql.semantics_values import Record
-from occurs.pipes import tree
+from occurs.operators.process import tree
 
 Inputs = Sequence[Trace]
 

@@ -8,7 +8,7 @@ from typing import Any
 from occurs.languages.esql.semantics_arithmetic import COMPARISONS, strict
 from occurs.languages.esql.semantics_functions import average
 from occurs.languages.esql.semantics_traces import Item, Scope, Trace, each
-from occurs.pipes import tree
+from occurs.operators.process import tree
 
 Inputs = Sequence[Trace]
 

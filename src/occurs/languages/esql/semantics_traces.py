@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from occurs.languages.esql.semantics_arithmetic import Fault
 from occurs.model.time import Duration
-from occurs.pipes.graph import Inner, Pipe
+from occurs.operators.process.tree import Inner, Pipe
 
 T = TypeVar("T")
 

@@ -15,12 +15,12 @@ from occurs.languages.esql.define import LISTS, Esql
 from occurs.languages.language import Given, Known, Texts
 from occurs.model.time import TimeKind
 from occurs.model.types import RESERVED_OUTPUT, Schema
-from occurs.pipes import tree
-from occurs.pipes.canonical import spelling
-from occurs.pipes.durations import duration_problems
-from occurs.pipes.function_kinds import EVENT_TIME, Unfit
-from occurs.pipes.kinds import ANY, TUPLE, Kind, goes_into, of_schema, of_times, tuple_of
-from occurs.pipes.typing import Mismatch, Typing
+from occurs.operators.process import tree
+from occurs.operators.process.durations import duration_problems
+from occurs.operators.process.function_kinds import EVENT_TIME, Unfit
+from occurs.operators.process.kinds import ANY, TUPLE, Kind, goes_into, of_schema, of_times, tuple_of
+from occurs.operators.process.tree import spelling
+from occurs.operators.process.typing import Mismatch, Typing
 
 __all__ = ["LISTS", "PythonPipes", "check", "read"]
 

@@ -1,0 +1,176 @@
+"""What flows between operators: items with their steps, ends of traces, and what a call knows (pipes.md, 4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from occurs.operators.process import kernels
+from occurs.operators.process.columns import Col, null_col
+from occurs.operators.process.making import concat
+
+_NONE = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The traces that end in a call: ``code`` (each once) at ``step``; no item of theirs comes after this call."""
+
+    code: np.ndarray
+    step: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.code)
+
+    @classmethod
+    def none(cls) -> Ends:
+        return NO_ENDS
+
+    @classmethod
+    def join(cls, parts: list[Ends]) -> Ends:
+        parts = [p for p in parts if len(p)]
+        if len(parts) <= 1:
+            return parts[0] if parts else NO_ENDS
+        return cls(np.concatenate([p.code for p in parts]), np.concatenate([p.step for p in parts]))
+
+
+NO_ENDS = Ends(_NONE, _NONE)
+
+
+@dataclass(frozen=True)
+class Items:
+    """New items of a pipe, those of each trace in their order.
+
+    ``step``, ``about``: numbers of events; ``code``: the trace of each (None: all are of trace 0, the only one).
+    """
+
+    value: Col
+    step: np.ndarray
+    about: np.ndarray
+    code: np.ndarray | None = None
+    ends: Ends = NO_ENDS
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+    @property
+    def codes(self) -> np.ndarray:
+        return np.zeros(len(self.step), np.int64) if self.code is None else self.code
+
+    @classmethod
+    def none(cls, ends: Ends = NO_ENDS, single: bool = True) -> Items:
+        return cls(null_col(0), _NONE, _NONE, None if single else _NONE, ends)
+
+    def take(self, rows: np.ndarray) -> Items:
+        """These items (without ends)."""
+        code = None if self.code is None else self.code[rows]
+        step = self.step[rows]
+        about = step if self.about is self.step else self.about[rows]
+        return Items(self.value.take(rows), step, about, code)
+
+    def filter(self, mask: np.ndarray) -> Items:
+        """These items, and the ends."""
+        if len(mask) and mask.all():
+            return self
+        code = None if self.code is None else self.code[mask]
+        step = self.step[mask]
+        about = step if self.about is self.step else self.about[mask]
+        return Items(self.value.filter(mask), step, about, code, self.ends)
+
+    def slice(self, first: int, last: int) -> Items:
+        """These items (without ends)."""
+        code = None if self.code is None else self.code[first:last]
+        step = self.step[first:last]
+        about = step if self.about is self.step else self.about[first:last]
+        return Items(self.value.slice(first, last), step, about, code)
+
+    def with_value(self, value: Col) -> Items:
+        return replace(self, value=value)
+
+    def with_ends(self, ends: Ends) -> Items:
+        return replace(self, ends=ends)
+
+    @classmethod
+    def join(cls, parts: list[Items]) -> Items:
+        """One behind another, with the ends of all."""
+        ends = Ends.join([p.ends for p in parts])
+        full = [p for p in parts if len(p)]
+        if not full:
+            return replace(parts[0], ends=ends)
+        if len(full) == 1:
+            return replace(full[0], ends=ends)
+        code = None if all(p.code is None for p in full) else np.concatenate([p.codes for p in full])
+        step = np.concatenate([p.step for p in full])
+        about = step if all(p.about is p.step for p in full) else np.concatenate([p.about for p in full])
+        return cls(concat([p.value for p in full]), step, about, code, ends)
+
+    def by_step(self) -> Items:
+        """Sorted by step; those of one step stay in their order."""
+        if len(self.step) < 2 or (self.step[1:] >= self.step[:-1]).all():
+            return self
+        return replace(self.take(np.argsort(self.step, kind="stable")), ends=self.ends)
+
+
+#: the values of a variable for traces
+Variable = Callable[[np.ndarray], Col]
+
+
+@dataclass(frozen=True)
+class Call:
+    """What operators know of a call.
+
+    ``base``: the first step that may occur in it, ``times``: the ticks of the steps from it on; ``instances``: codes of
+    traces are less; ``variables``: the value of each ``$name`` for every trace.  ``steps``: the steps that ``times``
+    are of, ascending, where they do not follow one another.
+    """
+
+    base: int
+    times: np.ndarray
+    instances: int = 1
+    variables: Mapping[str, Variable] = field(default_factory=dict)
+    steps: np.ndarray | None = None
+    #: the steps of a source that has all events: its times are ``times``
+    whole: np.ndarray | None = None
+
+    def time(self, steps: np.ndarray) -> np.ndarray:
+        """The ticks of steps of this call."""
+        if steps is self.whole:
+            return self.times
+        if self.steps is not None:
+            return self.times[np.searchsorted(self.steps, steps)]
+        return self.times[steps - self.base]
+
+
+def last_of(codes: np.ndarray) -> np.ndarray:
+    """The rows that are the last of their code, in the order of the codes."""
+    if not len(codes):
+        return _NONE
+    most = int(codes.max()) + 1
+    if most <= 4 * len(codes) + 1024:
+        at = np.full(most, -1)
+        kernels.last_rows(codes, at)
+        return at[at >= 0]
+    order = np.argsort(codes, kind="stable")
+    sorted_ = codes[order]
+    last = np.ones(len(order), np.bool_)
+    last[:-1] = sorted_[1:] != sorted_[:-1]
+    return order[last]
+
+
+def first_of(codes: np.ndarray) -> np.ndarray:
+    """The rows that are the first of their code, in the order of the codes."""
+    return len(codes) - 1 - last_of(codes[::-1])
+
+
+def ordinals(codes: np.ndarray) -> np.ndarray:
+    """0, 1, 2 .. for the rows of each code."""
+    order = np.argsort(codes, kind="stable")
+    sorted_ = codes[order]
+    new = np.ones(len(order), np.bool_)
+    new[1:] = sorted_[1:] != sorted_[:-1]
+    number = np.arange(len(order))
+    out = np.empty(len(order), np.int64)
+    out[order] = number - np.maximum.accumulate(np.where(new, number, 0))
+    return out

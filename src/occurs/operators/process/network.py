@@ -1,0 +1,98 @@
+"""A graph of operators that runs: the whole of some pipes, or the inside of a window, a slice, a quantifier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from occurs.operators.process.faults import Fault
+from occurs.operators.process.items import Call, Items
+from occurs.operators.process.operator import OPERATORS, Operator, Setting, meeting, numbered
+from occurs.operators.process.state import Counts, State
+from occurs.operators.process.tree import Events, Lines, Node, Pipe, Placeholder, Print, Processor, nodes
+
+Source = Callable[[Processor], Items]
+
+
+class Network:
+    """``outputs`` over their sources; nodes that are alike run once."""
+
+    def __init__(self, outputs: Sequence[Pipe], setting: Setting) -> None:
+        self.operators: list[Operator | Processor] = []
+        self.inputs: list[list[tuple[int, int]]] = []
+        place: dict[int, int] = {}
+        alike: dict[Any, int] = {}
+        for node in nodes(outputs):
+            given = [(place[id(p.node)], p.port) for p in node.inputs]
+            key: Any = id(node) if isinstance(node.processor, Print) else (node.processor, tuple(given))
+            if key not in alike:
+                alike[key] = len(self.operators)
+                self.operators.append(self._box(node, setting))
+                self.inputs.append(given)
+            place[id(node)] = alike[key]
+        self.outputs = [(place[id(p.node)], p.port) for p in outputs]
+        self._last = self._last_uses()
+
+    @staticmethod
+    def _box(node: Node, setting: Setting) -> Operator | Processor:
+        processor = node.processor
+        if isinstance(processor, (Events, Lines, Placeholder)):
+            return processor
+        return OPERATORS[type(processor)](node, setting)
+
+    def _last_uses(self) -> list[list[int]]:
+        """The boxes whose output nobody asks for any more behind each box."""
+        last: dict[int, int] = {}
+        for i, given in enumerate(self.inputs):
+            for j, _ in given:
+                last[j] = i
+        for j, _ in self.outputs:
+            last[j] = len(self.operators)
+        return [[j for j, i in last.items() if i == n] for n in range(len(self.operators))]
+
+    def fresh(self) -> State:
+        """The state before anything has come."""
+        parts = {}
+        for i, box in enumerate(self.operators):
+            if isinstance(box, Operator):
+                own = {**meeting(len(self.inputs[i])), "seen": Counts(), **box.fresh()}
+                parts[str(i)] = State(**own)
+        return State(**parts)
+
+    def advance(self, state: State, source: Source, call: Call) -> list[Items]:
+        """The new items of the outputs.  Raises InputProblem."""
+        made: dict[int, list[Items]] = {}
+        for i, box in enumerate(self.operators):
+            if not isinstance(box, Operator):
+                made[i] = [source(box)]
+                continue
+            given = [made[j][port] for j, port in self.inputs[i]]
+            made[i] = self._run(box, state[str(i)], given, call)
+            for j in self._last[i]:
+                made.pop(j, None)
+        return [made[i][port] for i, port in self.outputs]
+
+    @staticmethod
+    def _run(box: Operator, state: State, given: list[Items], call: Call) -> list[Items]:
+        seen: Counts = state["seen"]
+        first = given[0]
+        item = None
+        fronts = int(state["met"].values[0]) if len(given) > 1 else 0
+        try:
+            out = box.advance(state, given, call)
+        except Fault as fault:
+            if len(given) == 1:
+                number = numbered(seen, first.codes, fault.row)
+                if fault.row is not None and fault.row < len(first):
+                    (item,) = first.value.slice(fault.row, fault.row + 1).pylist()
+            else:  # the row is that of a front; of many traces it is not known which front of its trace
+                number = fronts + fault.row if first.code is None and fault.row is not None else None
+            raise box.fault(fault, number, item) from fault
+        if first.code is None:
+            seen.values[0] += len(first)
+        elif len(first):
+            counts = np.bincount(first.code)
+            seen.upto(call.instances)[: len(counts)] += counts
+        return out

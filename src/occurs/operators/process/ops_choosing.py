@@ -1,0 +1,256 @@
+"""Which items of a trace go on (pipes.md, 4.2, 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from occurs.operators.process import kernels, tree
+from occurs.operators.process.items import NO_ENDS, Call, Ends, Items, first_of, ordinals
+from occurs.operators.process.making import concat
+from occurs.operators.process.operator import Operator, operator
+from occurs.operators.process.state import Counts, Latest, Part, State
+
+
+def count_up(state: State, items: Items, call: Call, name: str = "n") -> np.ndarray:
+    """How many items of its trace came before each one."""
+    counts = state[name].upto(call.instances)
+    if items.code is None:
+        first = int(counts[0])
+        counts[0] += len(items)
+        return np.arange(first, first + len(items))
+    out = np.empty(len(items), np.int64)
+    kernels.count_up(items.code, counts, out)
+    return out
+
+
+class _Counting(Operator):
+    def fresh(self) -> dict[str, Part]:
+        return {"n": Counts()}
+
+    @property
+    def p(self) -> Any:
+        return self.node.processor
+
+
+@operator
+class Trim(_Counting):
+    """x_n, x_{n+1} .."""
+
+    of: ClassVar[type[tree.Processor]] = tree.Trim
+
+    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
+        (x,) = given
+        n = cast("tree.Trim", self.p).n
+        if x.code is None:
+            counts = state["n"].upto(1)
+            skip = min(max(0, n - int(counts[0])), len(x))
+            counts[0] = min(n, int(counts[0]) + len(x))
+            return [x.slice(skip, len(x)).with_ends(x.ends) if skip else x]
+        return [x.filter(count_up(state, x, call) >= n)]
+
+
+@operator
+class Count(_Counting):
+    """How many items there were."""
+
+    of: ClassVar[type[tree.Processor]] = tree.Count
+
+    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
+        from occurs.operators.process.columns import of_numpy
+
+        (x,) = given
+        return [x.with_value(of_numpy(count_up(state, x, call) + 1))]
+
+
+@operator
+class First(_Counting):
+    """The first n; the trace ends with the n-th."""
+
+    of: ClassVar[type[tree.Processor]] = tree.First
+
+    def fresh(self) -> dict[str, Part]:
+        return {"n": Counts(), "told": Counts()}
+
+    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
+        (x,) = given
+        n = cast("tree.First", self.p).n
+        number = count_up(state, x, call)
+        told = state["told"].upto(call.instances)
+        codes = x.codes
+        if n == 0:
+            # such a trace has ended before anything comes
+            new = np.unique(np.concatenate([codes, x.ends.code]))
+            if not self.setting.inner:
+                new = np.zeros(1, np.int64)
+            new = new[told[new] == 0]
+            told[new] = 1
+            return [Items.none(Ends(new, np.full(len(new), -1)) if len(new) else NO_ENDS, x.code is None)]
+        done = number == n - 1
+        ends = x.ends
+        if len(ends):
+            mine = told[ends.code] == 0
+            # who has the n-th item in this call ends with it
+            mine &= ~np.isin(ends.code, codes[done])
+            ends = Ends(ends.code[mine], ends.step[mine])
+        told[codes[done]] = 1
+        ends = Ends.join([ends, Ends(codes[done], x.step[done])])
+        return [x.filter(number < n).with_ends(ends)]
+
+
+@operator
+class Decimate(_Counting):
+    """x_0, x_n, x_2n ..; LAST TOO: at the end the last one, if it was none of them."""
+
+    of: ClassVar[type[tree.Processor]] = tree.Decimate
+
+    def fresh(self) -> dict[str, Part]:
+        p = cast("tree.Decimate", self.p)
+        return {"n": Counts(), **(_kept_last() if p.last else {})}
+
+    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
+        (x,) = given
+        p = cast("tree.Decimate", self.p)
+        if x.code is None and not p.last:
+            counts = state["n"].upto(1)
+            first = int(-counts[0] % p.n)
+            counts[0] = (int(counts[0]) + len(x)) % p.n
+            rows = np.arange(first, len(x), p.n)
+            return [x.take(rows).with_ends(x.ends)]
+        number = count_up(state, x, call)
+        out = x.filter(number % p.n == 0)
+        if not p.last:
+            return [out]
+        _keep_last(state, x)
+        ends = x.ends
+        if len(ends):
+            counts = state["n"].upto(call.instances)
+            codes = ends.code[(counts[ends.code] > 0) & ((counts[ends.code] - 1) % p.n != 0)]
+            out = Items.join([out, _last_items(state, codes, ends, x.code is None)])
+        return [out]
+
+
+def _kept_last() -> dict[str, Part]:
+    return {"last": Latest(), "step": Counts(), "about": Counts(spoken=True)}
+
+
+def _keep_last(state: State, x: Items) -> None:
+    state["last"].put(x.codes, x.value)
+    for name, values in (("step", x.step), ("about", x.about)):
+        counts = state[name].upto(int(x.codes.max(initial=0)) + 1)
+        counts[x.codes] = values
+
+
+def _last_items(state: State, codes: np.ndarray, ends: Ends, single: bool) -> Items:
+    """The last items of traces, known at their ends."""
+    at = state["last"].find(codes)
+    codes = codes[at >= 0]
+    at = at[at >= 0]
+    size = int(max(codes.max(initial=-1), ends.code.max(initial=-1))) + 1
+    step = np.zeros(size, np.int64)
+    step[ends.code] = ends.step
+    steps = np.maximum(state["step"].upto(size)[codes], step[codes])
+    return Items(state["last"].value.take(at), steps, state["about"].upto(size)[codes], None if single else codes)
+
+
+@operator
+class Last(_Counting):
+    """The last item, at the end."""
+
+    of: ClassVar[type[tree.Processor]] = tree.Last
+
+    def fresh(self) -> dict[str, Part]:
+        return _kept_last()
+
+    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
+        (x,) = given
+        if len(x):
+            _keep_last(state, x)
+        single = x.code is None
+        if not len(x.ends):
+            return [Items.none(single=single)]
+        return [_last_items(state, x.ends.code, x.ends, single).with_ends(x.ends)]
+
+
+@operator
+class Freeze(_Counting):
+    """x_0 once per item."""
+
+    of: ClassVar[type[tree.Processor]] = tree.Freeze
+
+    def fresh(self) -> dict[str, Part]:
+        return {"first": Latest()}
+
+    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
+        (x,) = given
+        if not len(x):
+            return [x]
+        first: Latest = state["first"]
+        codes = x.codes
+        if x.code is None:
+            if not len(first.code):
+                first.put(np.zeros(1, np.int64), x.value.slice(0, 1))
+            return [x.with_value(first.value.take(np.zeros(len(x), np.int64)))]
+        rows = first_of(codes)
+        rows = rows[first.find(codes[rows]) < 0]
+        if len(rows):
+            first.put(codes[rows], x.value.take(rows))
+        return [x.with_value(first.value.take(first.find(codes)))]
+
+
+@operator
+class Every(_Counting):
+    """The first item, then the first at least ``width`` after the last one kept."""
+
+    of: ClassVar[type[tree.Processor]] = tree.Every
+
+    def fresh(self) -> dict[str, Part]:
+        return {"last": Counts(np.iinfo(np.int64).min)}
+
+    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
+        (x,) = given
+        width = self.ticks(cast("tree.Every", self.p).width)
+        kept = np.zeros(len(x), np.bool_)
+        kernels.every(x.codes, call.time(x.step), width, state["last"].upto(call.instances), kept)
+        return [x.filter(kept)]
+
+
+@operator
+class Insert(_Counting):
+    """n times the constant with the first item."""
+
+    of: ClassVar[type[tree.Processor]] = tree.Insert
+
+    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
+        (x,) = given
+        p = cast("tree.Insert", self.p)
+        if not len(x) or not p.n:
+            return [x]
+        first = np.flatnonzero(count_up(state, x, call) == 0)
+        if not len(first):
+            return [x]
+        new = np.repeat(first, p.n)
+        codes = x.codes[new]
+        value = concat([self.constant(p.value, codes, call), x.value])
+        rows = np.concatenate([new, np.arange(len(x))])
+        order = np.argsort(rows, kind="stable")
+        at = rows[order]
+        code = None if x.code is None else x.code[at]
+        return [Items(value.take(order), x.step[at], x.about[at], code, x.ends)]
+
+
+@operator
+class Repeat(_Counting):
+    """Each item n times."""
+
+    of: ClassVar[type[tree.Processor]] = tree.Repeat
+
+    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
+        (x,) = given
+        rows = np.repeat(np.arange(len(x)), cast("tree.Repeat", self.p).n)
+        return [x.take(rows).with_ends(x.ends)]
+
+
+__all__ = ["count_up", "ordinals"]
