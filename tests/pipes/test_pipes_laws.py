@@ -15,7 +15,7 @@ from occurs.languages.esql.semantics import in_order
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.process import tree
-from occurs.operators.process.making import concat
+from occurs.operators.process.columns import concat
 from occurs.operators.process.run import Batch, Run, column_of, open
 from occurs.operators.process.values import Bag, Map, Record, Set, Troolean
 from occurs.testing.pipes import alike, plain

@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from occurs.operators.process.faults import Fault
-from occurs.operators.process.plots import draw
+from occurs.operators.process.ops_documents import draw
 from occurs.operators.process.tree import Plot
-from occurs.operators.process.values import Bag, Map, Record, Set
+from occurs.operators.process.values import Bag, Fault, Map, Record, Set
 
 POINTS = ((1, 2), (3, 1.5), (None, 4), (2, float("nan")), None)
 

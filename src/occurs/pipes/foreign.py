@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from occurs.errors import OccursError
-from occurs.operators.process.faults import Fault
 from occurs.operators.process.kinds import Kind
-from occurs.operators.process.values import as_python
+from occurs.operators.process.values import Fault, as_python
 from occurs.pipes.sources import of_kind
 from occurs.pipes.values import Untaken
 

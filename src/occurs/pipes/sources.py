@@ -11,13 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.errors import InputProblem
-from occurs.operators.process.columns import Col, Plain, Rec
+from occurs.operators.process.columns import Col, Plain, Rec, column_of, from_arrow
 from occurs.operators.process.documents import read_json, read_xml
-from occurs.operators.process.faults import Fault
 from occurs.operators.process.kinds import ANY, Kind
-from occurs.operators.process.making import column_of, from_arrow
 from occurs.operators.process.tree import Events, Pipe, every_node
-from occurs.operators.process.values import Bag, Document, Json, Map, Record, Set, Troolean
+from occurs.operators.process.values import Bag, Document, Fault, Json, Map, Record, Set, Troolean
 from occurs.pipes.constants import UNKNOWN
 from occurs.pipes.values import Untaken, taken
 

@@ -13,8 +13,8 @@ from occurs.model.history import History
 from occurs.model.occurrence import Occurrence
 from occurs.model.types import Schema, Type
 from occurs.operators.process import values as engine
+from occurs.operators.process.columns import column_of
 from occurs.operators.process.kinds import Kind
-from occurs.operators.process.making import column_of
 from occurs.operators.process.outputs import column, columns_of
 from occurs.operators.process.tree import Definition
 

@@ -12,8 +12,7 @@ from xml.etree.ElementTree import ParseError, TreeBuilder
 
 from occurs.model.nesting import DEEPEST, TooDeep
 from occurs.model.nesting import read_json as loads
-from occurs.operators.process.faults import Fault
-from occurs.operators.process.values import Document, Json, Map, Record, Troolean, elements, number
+from occurs.operators.process.values import Document, Fault, Json, Map, Record, Troolean, elements, number
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 

@@ -286,7 +286,7 @@ def _xpath_problem(path: str) -> str | None:
 
 def _json_problem(path: str) -> str | None:
     from occurs.operators.process.documents import json_steps
-    from occurs.operators.process.faults import Fault
+    from occurs.operators.process.values import Fault
 
     try:
         json_steps(path)

@@ -19,8 +19,9 @@ from occurs.expr import tree
 from occurs.expr.dialect import PIPES
 from occurs.expr.evaluate import evaluate
 from occurs.expr.tree import _Leaf, _span
+from occurs.model.time import TimeKind
 from occurs.model.types import Type
-from occurs.operators.process import rowwise, scalars
+from occurs.operators.process import scalars
 from occurs.operators.process.catalogue import SHARED
 from occurs.operators.process.columns import (
     FALSE,
@@ -28,10 +29,12 @@ from occurs.operators.process.columns import (
     TRUE,
     UNKNOWN,
     Col,
+    Env,
     Obj,
     Plain,
     Rec,
     Troo,
+    column_of,
     null_col,
     numbers,
     of_numpy,
@@ -40,12 +43,65 @@ from occurs.operators.process.columns import (
     unpacked,
     validity,
 )
-from occurs.operators.process.env import Env
-from occurs.operators.process.faults import Fault
-from occurs.operators.process.making import column_of
-from occurs.operators.process.texts import ByText, of_texts, with_bools
 from occurs.operators.process.tree import Attribute, EverySlice, Foreign, Input, TrooleanLiteral, TupleOf
-from occurs.operators.process.values import Record, Sharp
+from occurs.operators.process.values import Fault, Record, Sharp
+
+#: distinct texts are few if they come so often, on an average
+FEW = 4
+
+
+class ByText:
+    """What is computed of a column that has few distinct texts: once per text, and once per dictionary."""
+
+    def __init__(self, make: Callable[[Env], Any]) -> None:
+        self._make = make
+        self._known: tuple[pa.Array, TimeKind, Any] | None = None
+
+    def of(self, array: pa.DictionaryArray, env: Env) -> Any:
+        """Raises Fault, perhaps of a text that no row has."""
+        texts = array.dictionary
+        known = self._known
+        if known is None or known[1] != env.kind or not known[0].equals(texts):
+            known = texts, env.kind, self._make(Env([Plain(texts)], len(texts), env.kind))
+            self._known = known
+        return known[2]
+
+
+def of_texts(few: ByText, given: Sequence[Col], env: Env) -> Col | None:
+    """Of one column of texts that has a dictionary: each distinct text once; None if that is no gain."""
+    array = distinct_texts(given)
+    if array is None:
+        return None
+    try:
+        found = few.of(array, env)
+    except Fault:
+        return None
+    if not isinstance(found, Plain) or (found.bools is None and found.array.null_count):
+        return None
+    if found.bools is not None:
+        return Plain(None, np.take(found.bools, array.indices.to_numpy()))
+    return Plain(found.array.take(array.indices))
+
+
+def with_bools(found: Col) -> Col:
+    """Booleans without nulls as NumPy has them."""
+    if isinstance(found, Plain) and pa.types.is_boolean(found.array.type) and not found.array.null_count:
+        return Plain(None, unpacked(found.array))
+    return found
+
+
+def distinct_texts(given: Sequence[Col]) -> pa.DictionaryArray | None:
+    """The one column, if it is of few distinct texts and no nulls."""
+    array = given[0].array if len(given) == 1 and isinstance(given[0], Plain) and given[0].bools is None else None
+    if not isinstance(array, pa.DictionaryArray) or array.null_count or FEW * len(array.dictionary) > len(array):
+        return None
+    return array
+
+
+def of_input(node: tree.Expr) -> bool:
+    """Does a function look at nothing but the values of its inputs?"""
+    return not any(isinstance(n, (tree.Param, tree.Ref, Foreign)) for n in node.walk())
+
 
 #: functions that the expressions of all languages have with the same meaning, and their names there
 _SHARED = {"abs": "abs", "floor": "floor", "ceil": "ceil", "if": "if", "coalesce": "coalesce", "sqrt": "sqrt"}
@@ -266,7 +322,7 @@ def _rows(node: tree.Expr, leaves: Sequence[_Place], given: Sequence[Col], env: 
     for i in range(env.length):
         try:
             row = [values[i] for values in lists]
-            found = rowwise.value_of(node, partial(_leaf, row, number), variables(i))
+            found = scalars.value_of(node, partial(_leaf, row, number), variables(i))
             out.append(scalars.needed(found))
         except Fault as fault:
             fault.row = i

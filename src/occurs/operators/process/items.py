@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from occurs.operators.process import kernels
-from occurs.operators.process.columns import Col, null_col
-from occurs.operators.process.making import concat
+from occurs.operators.process.columns import Col, concat, null_col
 
-_NONE = np.zeros(0, np.int64)
+#: no row numbers, codes or steps
+NO_ROWS = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Ends:
         return cls(np.concatenate([p.code for p in parts]), np.concatenate([p.step for p in parts]))
 
 
-NO_ENDS = Ends(_NONE, _NONE)
+NO_ENDS = Ends(NO_ROWS, NO_ROWS)
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Items:
 
     @classmethod
     def none(cls, ends: Ends = NO_ENDS, single: bool = True) -> Items:
-        return cls(null_col(0), _NONE, _NONE, None if single else _NONE, ends)
+        return cls(null_col(0), NO_ROWS, NO_ROWS, None if single else NO_ROWS, ends)
 
     def take(self, rows: np.ndarray) -> Items:
         """These items (without ends)."""
@@ -146,7 +146,7 @@ class Call:
 def last_of(codes: np.ndarray) -> np.ndarray:
     """The rows that are the last of their code, in the order of the codes."""
     if not len(codes):
-        return _NONE
+        return NO_ROWS
     most = int(codes.max()) + 1
     if most <= 4 * len(codes) + 1024:
         at = np.full(most, -1)

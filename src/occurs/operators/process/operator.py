@@ -12,17 +12,13 @@ import numpy as np
 from occurs.errors import DefinitionProblem, InputProblem
 from occurs.expr import tree as expressions
 from occurs.model.time import Duration, TimeKind
-from occurs.operators.process.columns import Col
+from occurs.operators.process.columns import Col, Env
 from occurs.operators.process.durations import duration_problems
-from occurs.operators.process.env import Env
-from occurs.operators.process.faults import Fault
 from occurs.operators.process.functions import Function
-from occurs.operators.process.items import NO_ENDS, Call, Ends, Items, ordinals
+from occurs.operators.process.items import NO_ENDS, NO_ROWS, Call, Ends, Items, ordinals
 from occurs.operators.process.state import Counts, Part, Queue, State
 from occurs.operators.process.tree import Every, Node, Processor
-from occurs.operators.process.values import as_python
-
-_NONE = np.zeros(0, np.int64)
+from occurs.operators.process.values import Fault, as_python
 
 
 @dataclass(frozen=True)
@@ -150,7 +146,7 @@ def meet(state: State, given: Sequence[Items], call: Call) -> Fronts:
             if other.step is not step:
                 step = np.maximum(step, other.step)
         _count(state, given, call)
-        ends = _over(state, given, step, first.codes if len(first) else _NONE, call)
+        ends = _over(state, given, step, first.codes if len(first) else NO_ROWS, call)
         return Fronts([g.value for g in given], step, first.about, first.code, ends)
     return _met(state, given, call)
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from occurs.operators.process import kernels, tree
+from occurs.operators.process.columns import concat
 from occurs.operators.process.items import NO_ENDS, Call, Ends, Items, first_of, ordinals
-from occurs.operators.process.making import concat
 from occurs.operators.process.operator import Operator, operator
 from occurs.operators.process.state import Counts, Latest, Part, State
 

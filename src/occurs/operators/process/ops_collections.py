@@ -8,14 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from occurs.operators.process import scalars, tree
-from occurs.operators.process.columns import Obj
-from occurs.operators.process.faults import Fault
+from occurs.operators.process.columns import Obj, column_of
 from occurs.operators.process.functions import condition
 from occurs.operators.process.items import Call, Items, first_of
-from occurs.operators.process.making import column_of
 from occurs.operators.process.operator import Operator, meet, operator
 from occurs.operators.process.state import Latest, Part, Queue, State
-from occurs.operators.process.values import Bag, Map, Set, distinct, key
+from occurs.operators.process.values import Bag, Fault, Map, Set, distinct, key
 
 
 @operator

@@ -3,22 +3,448 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
 
 from occurs.operators.process import kernels_formulas as kernels
-from occurs.operators.process import tree
-from occurs.operators.process.columns import FALSE, TRUE, UNKNOWN, Troo, of_numpy
-from occurs.operators.process.items import NO_ENDS, Call, Ends, Items, ordinals
-from occurs.operators.process.judging import NEVER, Judge, Window
+from occurs.operators.process import scalars, tree
+from occurs.operators.process.columns import FALSE, TRUE, UNKNOWN, Col, Env, Troo, of_numpy, truths
+from occurs.operators.process.functions import Function
+from occurs.operators.process.items import NO_ENDS, NO_ROWS, Call, Ends, Items, ordinals
 from occurs.operators.process.operator import Fronts, Operator, Setting, meet, operator
-from occurs.operators.process.positions import Positions
-from occurs.operators.process.quantifying import first_verdicts
-from occurs.operators.process.state import Counts, Part, State
-from occurs.operators.process.tree import Node
+from occurs.operators.process.quantifying import Quantifier, first_verdicts
+from occurs.operators.process.state import Counts, Part, State, Table
+from occurs.operators.process.tree import (
+    And,
+    Atom,
+    Eventually,
+    Given,
+    Globally,
+    Implies,
+    Next,
+    Node,
+    Not,
+    Or,
+    Quantified,
+    Until,
+)
+from occurs.operators.process.tree import Part as FormulaPart
+from occurs.operators.process.values import Fault
 
-_NONE = np.zeros(0, np.int64)
+NEVER = int(kernels.NEVER)
+ABSENT = 4
+
+
+_WORDS: dict[type[FormulaPart], int] = {
+    Not: kernels.NOT, And: kernels.AND, Or: kernels.OR, Implies: kernels.IMPLIES, Next: kernels.NEXT,
+    Globally: kernels.ALWAYS, Eventually: kernels.SOMETIME, Until: kernels.UNTIL,
+}  # fmt: skip
+
+
+@dataclass
+class Window:
+    """The positions at hand, by trace and number; ``end``: the step at which the trace of each has ended (NEVER).
+
+    ``values``, ``steps``: per input the truth value and step of its item (ABSENT).  ``true``, ``false``: T and F of the
+    root; ``open``: it is not known that what is below a G (F) at the root holds (does not).
+    """
+
+    code: np.ndarray
+    number: np.ndarray
+    exists: np.ndarray
+    about: np.ndarray
+    values: list[np.ndarray]
+    steps: list[np.ndarray]
+    quantified: list[tuple[np.ndarray, np.ndarray]]
+    last: np.ndarray
+    end: np.ndarray
+    true: np.ndarray = field(default_factory=lambda: NO_ROWS)
+    false: np.ndarray = field(default_factory=lambda: NO_ROWS)
+    open: np.ndarray = field(default_factory=lambda: np.zeros(0, np.bool_))
+
+    def __len__(self) -> int:
+        return len(self.code)
+
+
+class Judge:
+    """A formula.  ``first``: only the verdict of position 0 of each trace is wanted."""
+
+    def __init__(self, formula: tree.Formula, inputs: int, setting: Setting, first: bool) -> None:
+        self.formula = formula
+        self.inputs = inputs
+        self.first = first
+        self.atoms = sorted({p.index for p in formula.root.walk() if isinstance(p, Atom)})
+        quantified = [p for p in formula.root.walk() if isinstance(p, Quantified)]
+        self.quantifiers = [Quantifier(q, formula, setting) for q in quantified]
+        self.number = {id(q): i for i, q in enumerate(quantified)}
+        given = [p for p in formula.root.walk() if isinstance(p, Given)]
+        self.constants = [Function(p.value) for p in given]
+        self.row = {id(p): inputs + i for i, p in enumerate(given)}
+        self.setting = setting
+        root = formula.root
+        #: whether the root is G (0) or F (1)
+        self.root = 0 if isinstance(root, Globally) else 1 if isinstance(root, Eventually) else None
+        self.null_false = not formula.troolean
+        words = self._words(root)
+        self.program = np.array(words, np.int64)
+        self.depth = _depth(words)
+
+    def fresh(self) -> dict[str, Part]:
+        names = ["code", "number", "exists", "about", *(f"{n}{k}" for k in range(self.inputs) for n in "vs")]
+        #: ``done`` belongs to whoever asks for verdicts
+        parts: dict[str, Part] = {
+            "rows": Table(*names, spoken=True), "gone": Counts(), "latest_end": Counts(-2), "done": Counts()
+        }  # fmt: skip
+        for k in range(self.inputs):
+            parts[f"came{k}"] = Counts()
+        for i, q in enumerate(self.quantifiers):
+            parts[f"quantifier{i}"] = q.fresh()
+        #: positions before this one are of no account
+        parts["from"] = Counts()
+        return parts
+
+    def _words(self, part: FormulaPart) -> list[tuple[int, int, int]]:
+        """A part as words of :func:`occurs.operators.process.kernels_formulas.judge`."""
+        if isinstance(part, Atom):
+            return [(kernels.ATOM, part.index, 0)]
+        if isinstance(part, Given):
+            return [(kernels.ATOM, self.row[id(part)], 0)]
+        if isinstance(part, Quantified):
+            return [(kernels.PAIR, self.number[id(part)], part.input)]
+        words = [w for p in part.parts for w in self._words(p)]
+        if part is self.formula.root and self.root is not None:
+            words.append((kernels.OPEN, self.root, 0))
+        return [*words, (_WORDS[type(part)], 0, 0)]
+
+    # --- positions --------------------------------------------------------------------------------------------------
+
+    def window(
+        self, state: State, given: Sequence[Items], call: Call, live: np.ndarray | None,
+        times: Sequence[np.ndarray] | None = None,
+    ) -> Window:  # fmt: skip
+        """With the new items.  ``live`` (per trace): its items are of account.  ``times``: the ticks of the items of
+        each input, if their steps do not say so."""
+        gone, latest = state["gone"].upto(call.instances), state["latest_end"].upto(call.instances)
+        for items in given:
+            if len(items.ends):
+                gone[items.ends.code] += 1
+                latest[items.ends.code] = np.maximum(latest[items.ends.code], items.ends.step)
+        numbers, used, ticks = [], [], []
+        for k, items in enumerate(given):
+            came = state[f"came{k}"].upto(call.instances)
+            codes = items.codes
+            if items.code is None:
+                number = np.arange(came[0], came[0] + len(items))
+                came[0] += len(items)
+            else:
+                number = came[codes] + ordinals(codes)
+                counts = np.bincount(codes) if len(codes) else NO_ROWS
+                came[: len(counts)] += counts
+            keep = self._of_account(state, items, number, live, call)
+            if times is not None:
+                tick = times[k]
+            else:
+                tick = call.time(items.step) if self.quantifiers else NO_ROWS
+            if keep is not None:
+                items, number = items.filter(keep), number[keep]
+                tick = tick[keep] if len(tick) else tick
+            ticks.append(tick)
+            numbers.append(number)
+            used.append(items)
+        rows = self._rows(state["rows"], used, numbers, call)
+        over = gone == len(given)
+        rows.end = np.where(over[rows.code], latest[rows.code], NEVER) if over.any() else NO_ROWS
+        for i, q in enumerate(self.quantifiers):
+            k = q.part.input
+            found = q.update(state[f"quantifier{i}"], used[k], numbers[k], ticks[k], rows.code, rows.number, call)
+            rows.quantified.append(found)
+        self._judge(rows, call)
+        return rows
+
+    @staticmethod
+    def _of_account(
+        state: State, items: Items, number: np.ndarray, live: np.ndarray | None, call: Call
+    ) -> np.ndarray | None:
+        """Which items are of positions that may matter; None: all."""
+        first = state["from"].upto(call.instances)
+        if items.code is None:
+            if not len(number) or (number[0] >= first[0] and (live is None or live[0])):
+                return None
+            return (number >= first[0]) & (live is None or live[0])
+        keep = number >= first[items.code]
+        if live is not None:
+            keep &= live[items.code]
+        return None if keep.all() else keep
+
+    def _abreast(self, kept: Table, given: Sequence[Items], numbers: Sequence[np.ndarray]) -> Window | None:
+        """As :meth:`_rows`, of one trace whose inputs are all as far as each other."""
+        some = given[0]
+        before = len(kept)
+        for k, items in enumerate(given):
+            if items.code is not None or len(items) != len(some) or not len(items):
+                return None
+            if numbers[k][0] != numbers[0][0] or items.step is not some.step:
+                return None
+            if before and (kept[f"v{k}"][-1] == ABSENT or kept["number"][-1] + 1 != numbers[k][0]):
+                return None
+        if before and kept["code"][-1] != 0:
+            return None
+
+        def behind(name: str, new: np.ndarray) -> np.ndarray:
+            if not before:
+                return new
+            if new is some.step and name != "exists" and np.array_equal(kept[name], kept["exists"]):
+                return exists  # also what is behind is one array
+            return np.concatenate([kept[name].astype(new.dtype, copy=False), new])
+
+        size = before + len(some)
+        last = np.zeros(size, np.bool_)
+        last[-1] = True
+        values = [behind(f"v{k}", self._truths(k, items.value)) for k, items in enumerate(given)]
+        exists = behind("exists", some.step)
+        steps = [behind(f"s{k}", items.step) for k, items in enumerate(given)]
+        about = behind("about", some.about)
+        number = np.arange(numbers[0][0] - before, numbers[0][-1] + 1) if before else numbers[0]
+        return Window(np.zeros(size, np.int64), number, exists, about, values, steps, [], last, NO_ROWS)
+
+    def _rows(self, kept: Table, given: Sequence[Items], numbers: Sequence[np.ndarray], call: Call) -> Window:
+        """The positions that were kept, and the new items at theirs."""
+        found = self._abreast(kept, given, numbers)
+        if found is not None:
+            return found
+        single = all(g.code is None for g in given) and not kept["code"].any()
+        if single:
+            there = [n for n in (kept["number"], *numbers) if len(n)]
+            first = int(there[0][0]) if len(kept["number"]) else min((int(n[0]) for n in there), default=0)
+            past = max((int(n[-1]) + 1 for n in there), default=0)
+            size = max(0, past - first)
+            code, number = np.zeros(size, np.int64), np.arange(first, first + size)
+            old: np.ndarray | slice = slice(0, len(kept["code"]))
+            at: list[np.ndarray | slice] = [
+                slice(int(n[0]) - first, int(n[-1]) - first + 1) if len(n) else slice(0, 0) for n in numbers
+            ]
+        else:
+            codes = np.concatenate([kept["code"], *(g.codes for g in given)])
+            all_numbers = np.concatenate([kept["number"], *numbers])
+            order = np.lexsort((all_numbers, codes))
+            new = np.ones(len(order), np.bool_)
+            c, n = codes[order], all_numbers[order]
+            new[1:] = (c[1:] != c[:-1]) | (n[1:] != n[:-1])
+            place = np.empty(len(order), np.int64)
+            place[order] = np.cumsum(new) - 1
+            code, number = c[new], n[new]
+            size = len(code)
+            cuts = np.cumsum([len(kept["code"]), *(len(g) for g in given)])
+            old = place[: cuts[0]]
+            at = [place[a:b] for a, b in pairwise(cuts)]
+        last = np.ones(size, np.bool_)
+        last[:-1] = code[1:] != code[:-1]
+        whole = single and not len(kept["code"])
+        exists = np.full(size, NEVER)
+        about = np.zeros(size, np.int64)
+        exists[old], about[old] = kept["exists"], kept["about"]
+        values, steps = [], []
+        for k, items in enumerate(given):
+            if whole and len(items) == size:
+                value: np.ndarray = self._truths(k, items.value)
+                step = items.step
+            else:
+                value, step = np.full(size, ABSENT, np.int8), np.full(size, NEVER)
+                value[old], step[old] = kept[f"v{k}"], kept[f"s{k}"]
+                value[at[k]], step[at[k]] = self._truths(k, items.value), items.step
+            earlier = step < exists
+            if earlier.all():
+                exists = step.copy()
+            else:
+                exists = np.where(earlier, step, exists)
+            spoken = np.zeros(size, np.int64)
+            spoken[at[k]] = items.about
+            # an item that came before has told what it speaks of
+            mine = np.zeros(size, np.bool_)
+            mine[at[k]] = True
+            about = np.where(earlier & mine, spoken, about)
+            values.append(value)
+            steps.append(step)
+        return Window(code, number, exists, about, values, steps, [], last, NO_ROWS)
+
+    def _truths(self, index: int, value: Col) -> np.ndarray:
+        if index not in self.atoms:
+            return np.full(len(value), 1, np.int8)
+        found = truths(value)
+        if found is not None and (self.formula.troolean or not (found == 1).any()):
+            return found
+        for i, v in enumerate(value.pylist()):
+            if (
+                v is not None
+                and not isinstance(v, bool)
+                and not (self.formula.troolean and isinstance(v, scalars.Troolean))
+            ):
+                raise Fault("bad-value", "is not a boolean", v, i)
+        return np.array(
+            [
+                3 if v is None else 2 if v is True else 0 if v is False else {"F": 0, "?": 1, "T": 2}[v.value]
+                for v in value.pylist()
+            ],
+            np.int8,
+        )
+
+    # --- verdicts ---------------------------------------------------------------------------------------------------
+
+    def _judge(self, rows: Window, call: Call) -> None:
+        decides = self.formula.at_end == "finite" and not self.formula.troolean
+        end = rows.end if decides else NO_ROWS
+        if len(end) and (end >= NEVER).all():
+            end = NO_ROWS
+        size = len(rows)
+        values = [*rows.values, *(self._constant(g, rows, call) for g in self.constants)]
+        # atoms that come together are known together
+        steps: list[np.ndarray] = []
+        row_of: list[int] = []
+        for step in [*rows.steps, *([rows.exists] * len(self.constants))]:
+            at = next((i for i, other in enumerate(steps) if other is step), len(steps))
+            row_of.append(at)
+            if at == len(steps):
+                steps.append(step)
+        program = self.program.copy()
+        atoms = program[:, 0] == kernels.ATOM
+        program[atoms, 2] = np.array(row_of, np.int64)[program[atoms, 1]]
+        pairs = [part for pair in rows.quantified for part in pair]
+        rows.true, rows.false, rows.open = np.empty(size, np.int64), np.empty(size, np.int64), np.ones(size, np.bool_)
+        kernels.judge(
+            program, self.depth, _stacked(values, size, np.int8), _stacked(steps, size, np.int64),
+            _stacked(pairs, size, np.int64), rows.last, end, self.null_false, rows.true, rows.false, rows.open,
+        )  # fmt: skip
+
+    def _constant(self, function: Function, rows: Window, call: Call) -> np.ndarray:
+        """The truth value of a constant or a variable at all positions."""
+        variables = {n: (lambda v=v: v(rows.code)) for n, v in call.variables.items()}
+        column = function.run(Env([], len(rows), self.setting.kind, variables))
+        found = truths(column)
+        if found is None:
+            raise Fault("bad-value", "is not a boolean", column.pylist()[0])
+        return found
+
+    # --- what is kept -----------------------------------------------------------------------------------------------
+
+    def needed(self, rows: Window) -> np.ndarray:
+        """Booleans: positions that may still matter: the first of each trace that is open below the G or F at the root,
+        and all behind it."""
+        if self.root is None or not len(rows):
+            return np.ones(len(rows), np.bool_)
+        open_ = rows.open
+        if rows.code[0] == rows.code[-1]:
+            keep = np.zeros(len(rows), np.bool_)
+            if open_.any():
+                keep[int(np.argmax(open_)) :] = True
+            return keep
+        begins = np.ones(len(rows), np.bool_)
+        begins[1:] = rows.last[:-1]
+        first = np.maximum.accumulate(np.where(begins, np.arange(len(rows)), 0))
+        count = np.cumsum(open_)
+        return np.asarray(count - np.where(first > 0, count[first - 1], 0) > 0)
+
+    def keep(self, state: State, rows: Window, mask: np.ndarray, call: Call) -> None:
+        """Keep these positions (a suffix of each trace), forget the others."""
+        columns = {"code": rows.code, "number": rows.number, "exists": rows.exists, "about": rows.about}
+        for k in range(self.inputs):
+            columns[f"v{k}"], columns[f"s{k}"] = rows.values[k], rows.steps[k]
+        gone = int(np.argmax(mask)) if mask.any() else len(mask)
+        if len(mask) and rows.code[-1] == rows.code[0]:  # one trace: a stretch of rows
+            dropped: np.ndarray | slice = slice(0, gone)
+            columns = {n: c[gone:] for n, c in columns.items()}
+        else:
+            dropped = ~mask
+            columns = {n: c[mask] for n, c in columns.items()}
+        code, number = rows.code[dropped], rows.number[dropped]
+        if len(code):
+            first = state["from"].upto(call.instances)
+            if isinstance(dropped, slice):
+                first[code[0]] = number[-1] + 1
+            else:  # ascending within each trace: the last one stays
+                first[code] = number + 1
+            for i, q in enumerate(self.quantifiers):
+                q.forget(state[f"quantifier{i}"], code, number)
+        # few are kept, as a rule: not with all that there was
+        state["rows"].put(**{n: c.astype(np.int64, copy=True) for n, c in columns.items()})
+
+
+def _depth(words: Sequence[tuple[int, int, int]]) -> int:
+    """How many operands are there at a time."""
+    most = there = 0
+    for what, _, _ in words:
+        if what in (kernels.ATOM, kernels.PAIR):
+            there += 1
+        elif what in (kernels.AND, kernels.OR, kernels.IMPLIES, kernels.UNTIL):
+            there -= 1
+        most = max(most, there)
+    return most
+
+
+def _stacked(rows: Sequence[np.ndarray], size: int, dtype: type) -> np.ndarray:
+    """Rows of a matrix."""
+    if len(rows) == 1:
+        return np.ascontiguousarray(rows[0]).reshape(1, size)
+    return np.stack(rows) if rows else np.empty((0, size), dtype)
+
+
+_NAMES = ("code", "number", "exists", "about")
+
+
+class Positions(Table):
+    """``count`` positions from ``number`` on of the trace ``code``, which exist from ``exists`` on and speak of
+    ``about``; of each next one these are one more."""
+
+    def __init__(self) -> None:
+        super().__init__(*_NAMES, "count", spoken=True)
+
+    def wait(self, code: np.ndarray, number: np.ndarray, exists: np.ndarray, about: np.ndarray) -> None:
+        """These wait, and no others."""
+        self.put(code=code, number=number, exists=exists, about=about, count=np.ones(len(code), np.int64))
+
+    def wait_too(self, number: np.ndarray, exists: np.ndarray, about: np.ndarray) -> None:
+        """More of one trace, with numbers that follow one another."""
+        size = len(number)
+        if not size:
+            return
+        if not kernels.consecutive(exists) or not (about is exists or kernels.consecutive(about)):
+            ones = np.ones(size, np.int64)
+            self.append(code=np.zeros(size, np.int64), number=number, exists=exists, about=about, count=ones)
+            return
+        first = {"number": number[:1].copy(), "exists": exists[:1].copy(), "about": about[:1].copy()}
+        last = self.last_part()
+        if len(last["count"]) and all(last[n][-1] + last["count"][-1] == v[0] for n, v in first.items()):
+            last["count"] = np.append(last["count"][:-1], last["count"][-1] + size)
+        else:
+            self.append(code=np.zeros(1, np.int64), **first, count=np.array([size]))
+
+    def forget(self) -> None:
+        """None waits any more."""
+        none = np.zeros(0, np.int64)
+        self.put(**dict.fromkeys((*_NAMES, "count"), none))
+
+    def each(self, name: str) -> np.ndarray:
+        """A column of all positions, one by one."""
+        first, count = self[name], self["count"]
+        if name == "code":
+            return np.repeat(first, count)
+        if len(first) and len(first) * 16 < count.sum():  # long stretches
+            return np.concatenate([np.arange(f, f + c) for f, c in zip(first.tolist(), count.tolist())])
+        out = np.repeat(first, count)
+        out += np.arange(len(out)) - np.repeat(np.cumsum(count) - count, count)
+        return out
+
+    def copy(self) -> Positions:
+        new = Positions()
+        new.put(**self.columns)
+        return new
+
+    def abouts(self) -> np.ndarray:
+        return self.each("about")
+
+
 
 
 @operator
@@ -75,7 +501,7 @@ class Formula(Operator):
                 true, false = true[order], false[order]
         ended = np.full(call.instances, NEVER)
         ended[over] = latest_end[over]
-        end = ended[code] if self.p.at_end == "null" and len(over) else _NONE
+        end = ended[code] if self.p.at_end == "null" and len(over) else NO_ROWS
         if single and len(rows) and not len(over) and not len(waiting):
             made, count = self._of_one(state["latest"].upto(1), rows)
             self._keep_one(own, waiting, rows, count, call)

@@ -9,15 +9,14 @@ from typing import ClassVar
 import numpy as np
 
 from occurs.operators.process import tree
-from occurs.operators.process.columns import Col
-from occurs.operators.process.faults import Fault
+from occurs.operators.process.columns import Col, column_of, concat
 from occurs.operators.process.functions import condition
-from occurs.operators.process.inside import Inside, of_outer
 from occurs.operators.process.items import NO_ENDS, Call, Ends, Items, first_of, last_of
-from occurs.operators.process.making import column_of, concat
+from occurs.operators.process.network import Inside, of_outer
 from occurs.operators.process.operator import Fronts, Operator, Setting, meet, operator
 from occurs.operators.process.state import Latest, Part, State
 from occurs.operators.process.tree import Node
+from occurs.operators.process.values import Fault
 
 
 @operator

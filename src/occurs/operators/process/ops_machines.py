@@ -2,23 +2,352 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import pyarrow as pa
 
 from occurs.expr import tree as expressions
-from occurs.operators.process import tree
-from occurs.operators.process.columns import Col
-from occurs.operators.process.env import Env
-from occurs.operators.process.functions import Function
-from occurs.operators.process.items import NO_ENDS, Call, Ends, Items, first_of
-from occurs.operators.process.machineruns import Runner
-from occurs.operators.process.making import Pool, concat
+from occurs.operators.process import kernels_machines as kernels
+from occurs.operators.process import scalars, tree
+from occurs.operators.process.columns import Col, Env, Plain, Pool, column_of, concat, numbers, of_numpy, truths
+from occurs.operators.process.functions import ByText, Function, condition, distinct_texts, of_input
+from occurs.operators.process.items import NO_ENDS, NO_ROWS, Call, Ends, Items, first_of
+from occurs.operators.process.machinecode import BOOL, INT, Program, Steps, TooMuch, compiled, in_order, parts, steps
 from occurs.operators.process.operator import Fronts, Operator, Setting, meet, operator
-from occurs.operators.process.state import Counts, Part, State
+from occurs.operators.process.state import Counts, Latest, Part, State
 from occurs.operators.process.tree import Node
+from occurs.operators.process.values import Fault, Record
+
+#: how registers are kept: not yet, as ints, as any values
+NOTHING, INTS, VALUES = range(3)
+#: more guards than this make too large a table
+MOST_GUARDS = 12
+#: per item the state behind it, and whether it has been entered; the registers then
+Moves = tuple[np.ndarray, np.ndarray, dict[str, Col]]
+
+
+class Runner:
+    """A machine that runs.  ``constant``: the value of a function without inputs for traces."""
+
+    def __init__(self, machine: tree.Machine, constant: Callable[[expressions.Expr, np.ndarray, Call], Col]) -> None:
+        self.p = machine
+        self.constant = constant
+        self.names = [n for n, _ in machine.registers]
+        self.number = {s.name: i for i, s in enumerate(machine.states)}
+        guards = dict.fromkeys(t.condition for s in machine.states for t in s.transitions if t.condition is not None)
+        self.guards = {g: Function(g) for g in guards}
+        #: by state and code of the guards that are true: the state behind, and whether it is entered
+        self.table = self._table() if not self.names and len(guards) <= MOST_GUARDS else None
+        self.columns = {e: Function(e) for e in parts(machine)}
+        self._by_text = {
+            id(some): ByText(partial(_all, list(some.values())))
+            for some in (self.guards, self.columns)
+            if all(map(of_input, some))
+        }
+        self._codes: dict[Any, tuple[Steps | None, Program | None]] = {}
+
+    def _table(self) -> tuple[np.ndarray, np.ndarray]:
+        place = {g: i for i, g in enumerate(self.guards)}
+        shape = (len(self.p.states), 1 << len(place))
+        target = np.repeat(np.arange(shape[0], dtype=np.int32), shape[1]).reshape(shape)
+        moves = np.zeros(shape, np.bool_)
+        codes = np.arange(1 << len(place))
+        for i, state in enumerate(self.p.states):
+            for t in in_order(state):
+                taken = ~moves[i] if t.condition is None else ~moves[i] & ((codes >> place[t.condition]) & 1 == 1)
+                target[i, taken] = self.number[t.target]
+                moves[i] |= taken
+        return target, moves
+
+    def fresh(self) -> dict[str, Part]:
+        """Before anything has come."""
+        registers = {f"int{r}": Counts() for r in range(len(self.names))}
+        known = {f"known{r}": Counts() for r in range(len(self.names))}
+        start = self.number[self.p.start]
+        return {
+            "state": Counts(start), "begun": Counts(), "mode": Counts(), "values": Latest(), **registers, **known
+        }  # fmt: skip
+
+    def moves(self, state: State, env: Env, code: np.ndarray | None, call: Call) -> Moves:
+        """Of items of the traces ``code`` (None: all are of trace 0).  Raises Fault."""
+        if self.table is not None:
+            try:
+                bits, which = self._bits(self.guards, env)
+            except Fault:
+                pass  # perhaps of a guard that is not asked: item by item it shows
+            else:
+                return self._by_table(state, bits, which, code, call)
+        if self.names:
+            self._begin(state, code, env.length, call)
+            if state["mode"].values[0] == INTS:
+                found = self._coded(state, env, code, call)
+                if found is not None:
+                    return found
+                self._to_values(state)
+        return self._one_by_one(state, env, code, call)
+
+    # --- what is computed of items alone ----------------------------------------------------------------------------
+
+    def _columns(
+        self, parts: Mapping[expressions.Expr, Function], env: Env
+    ) -> tuple[list[Col], int, np.ndarray | None]:
+        """A column of each, so long, and which of its values is that of each item (None: they are in order)."""
+        by_text = self._by_text.get(id(parts))
+        texts = None if by_text is None else distinct_texts(env.inputs)
+        if by_text is not None and texts is not None:
+            try:
+                return by_text.of(texts, env), len(texts.dictionary), texts.indices.to_numpy()
+            except Fault:
+                pass  # perhaps of a text that no item has
+        return _all(list(parts.values()), env), env.length, None
+
+    def _bits(self, guards: Mapping[expressions.Expr, Function], env: Env) -> tuple[np.ndarray, np.ndarray | None]:
+        columns, size, which = self._columns(guards, env)
+        return _bits(columns, size), which
+
+    # --- without registers ------------------------------------------------------------------------------------------
+
+    def _by_table(
+        self, state: State, bits: np.ndarray, which: np.ndarray | None, code: np.ndarray | None, call: Call
+    ) -> Moves:
+        assert self.table is not None
+        what, target, moves = _looked_up(bits, which, *self.table)
+        here = state["state"].upto(call.instances)
+        before = None if moves.all() else here.copy()
+        after = np.empty(len(what), np.int32)
+        codes = NO_ROWS if code is None else code
+        kernels.table_run(codes, what, target.shape[1], target.ravel(), here, after)
+        if before is None:
+            return after, np.ones(len(what), np.bool_), {}
+        moved = np.empty(len(what), np.bool_)
+        kernels.entered(before, codes, what, target.shape[1], moves.ravel(), after, moved)
+        return after, moved, {}
+
+    # --- with registers ---------------------------------------------------------------------------------------------
+
+    def _begin(self, state: State, code: np.ndarray | None, size: int, call: Call) -> None:
+        """Give the registers of new traces their starts."""
+        begun, mode = state["begun"].upto(call.instances), state["mode"].values
+        new = np.zeros(min(size, 1), np.int64) if code is None else code
+        new = new[begun[new] == 0]
+        if not len(new):
+            return
+        new = np.unique(new)
+        begun[new] = 1
+        starts = [self.constant(start, new, call) for _, start in self.p.registers]
+        if mode[0] != VALUES and all(_kind(c) is not None for c in starts):
+            kinds = tuple(_kind(c) for c in starts)
+            if mode[0] == NOTHING or kinds == self._kinds(state):
+                mode[0] = INTS
+                for r, column in enumerate(starts):
+                    values, valid = _ints(column)
+                    state[f"int{r}"].upto(call.instances)[new] = values
+                    state[f"known{r}"].upto(call.instances)[new] = np.where(valid, 1, 0) | (
+                        2 if kinds[r] == BOOL else 0
+                    )
+                return
+        if mode[0] == INTS:
+            self._to_values(state)
+        mode[0] = VALUES
+        rows = list(zip(*(c.pylist() for c in starts)))
+        state["values"].put(new, column_of([Record(tuple(zip(self.names, row))) for row in rows]))
+
+    def _kinds(self, state: State) -> tuple[str, ...]:
+        """The types of the registers that are kept as ints."""
+        return tuple(BOOL if (state[f"known{r}"].values & 2).any() else INT for r in range(len(self.names)))
+
+    def _to_values(self, state: State) -> None:
+        state["mode"].values[0] = VALUES
+        codes = np.flatnonzero(state["begun"].values)
+        kinds = self._kinds(state)
+        columns: list[Col] = []
+        for r, kind in enumerate(kinds):
+            values = state[f"int{r}"].upto(int(codes.max(initial=0)) + 1)[codes]
+            known = state[f"known{r}"].upto(int(codes.max(initial=0)) + 1)[codes] & 1 > 0
+            columns.append(of_numpy(values != 0 if kind == BOOL else values, known))
+        rows = list(zip(*(c.pylist() for c in columns)))
+        state["values"].put(codes, column_of([Record(tuple(zip(self.names, row))) for row in rows]))
+
+    def _coded(self, state: State, env: Env, code: np.ndarray | None, call: Call) -> Moves | None:
+        """By a kernel; None if there is no code for this machine, or a number does not fit."""
+        try:
+            found, size, which = self._columns(self.columns, env)
+        except Fault:
+            return None
+        columns = dict(zip(self.columns, found))
+        own = dict(zip(self.names, self._kinds(state)))
+        kinds = tuple(map(_kind, found))
+        key = (tuple(own.values()), kinds)
+        if key not in self._codes:
+            known = {e: k for e, k in zip(self.columns, kinds) if k is not None}
+            self._codes[key] = _or_none(steps, self.p, own, known), _or_none(compiled, self.p, own, known)
+        plain, program = self._codes[key]
+        moves = None
+        if plain is not None:
+            moves = self._by_steps(plain, state, columns, size, which, own, code, call)
+        if moves is None and program is not None:
+            if which is not None:
+                columns = {e: c.take(which) for e, c in columns.items()}
+            moves = self._by_stack(program, state, columns, env.length, own, code, call)
+        return moves
+
+    def _by_steps(
+        self, plain: Steps, state: State, columns: Mapping[expressions.Expr, Col], size: int, which: np.ndarray | None,
+        own: Mapping[str, str], code: np.ndarray | None, call: Call,
+    ) -> Moves | None:  # fmt: skip
+        """Where nothing is null."""
+        operands = [_ints(columns[e]) for e in plain.columns]
+        flags = [state[f"known{r}"].upto(call.instances) for r in range(len(own))]
+        begun = state["begun"].upto(call.instances) > 0
+        if not all(valid.all() for _, valid in operands) or not all((f[begun] & 1).all() for f in flags):
+            return None
+        bits = _bits([columns[e] for e in plain.free], size)
+        what, first, last = _looked_up(bits, which, plain.first, plain.last)
+        n = len(what)
+        values = np.empty((len(operands), n), np.int64)
+        for at, (found, _) in enumerate(operands):
+            values[at] = found if which is None else np.take(found, which)
+        here = state["state"].upto(call.instances).copy()
+        registers = np.stack([state[f"int{r}"].upto(call.instances) for r in range(len(own))], 1)
+        after, moved, out = np.empty(n, np.int32), np.zeros(n, np.bool_), np.empty((len(own), n), np.int64)
+        ways = (first, last, plain.ways, plain.conditions, plain.sets)
+        codes = NO_ROWS if code is None else code
+        if kernels.steps(codes, what, ways, plain.constants, values, here, registers, after, moved, out) >= 0:
+            return None
+        state["state"].upto(call.instances)[:] = here
+        for r in range(len(own)):
+            state[f"int{r}"].upto(call.instances)[:] = registers[:, r]
+        return after, moved, {
+            name: of_numpy(out[r] != 0 if kind == BOOL else out[r]) for r, (name, kind) in enumerate(own.items())
+        }  # fmt: skip
+
+    def _by_stack(
+        self, program: Program, state: State, columns: Mapping[expressions.Expr, Col], n: int, own: Mapping[str, str],
+        code: np.ndarray | None, call: Call,
+    ) -> Moves | None:  # fmt: skip
+        count = len(own)
+        width = count + len(program.columns)
+        values = np.zeros((n + call.instances, width), np.int64)
+        known = np.ones((n + call.instances, width), np.bool_)
+        for at, e in enumerate(program.columns, count):
+            values[:n, at], known[:n, at] = _ints(columns[e])
+        for r in range(count):
+            values[n:, r] = state[f"int{r}"].upto(call.instances)
+            known[n:, r] = state[f"known{r}"].upto(call.instances) & 1
+        here = state["state"].upto(call.instances)
+        before = here.copy()
+        after, moved = np.empty(n, np.int32), np.zeros(n, np.bool_)
+        registers, there = np.empty((n, count), np.int64), np.empty((n, count), np.bool_)
+        pool = (values, np.zeros((1, 1)), known, np.zeros(1, np.int64))
+        words = (program.words, program.ints, np.zeros(0))
+        bounds = (program.bounds, program.rows)
+        codes = np.zeros(n, np.int64) if code is None else code
+        row = kernels.run(codes, here, bounds, program.sets, words, pool, after, moved, registers, there)
+        if row >= 0:
+            here[:] = before
+            return None
+        out: dict[str, Col] = {}
+        for r, (name, kind) in enumerate(own.items()):
+            state[f"int{r}"].upto(call.instances)[:] = values[n:, r]
+            flags = state[f"known{r}"].upto(call.instances)
+            flags[:] = (flags & 2) | known[n:, r]
+            column = np.ascontiguousarray(registers[:, r])
+            out[name] = of_numpy(column != 0 if kind == BOOL else column, np.ascontiguousarray(there[:, r]))
+        return after, moved, out
+
+    def _one_by_one(self, state: State, env: Env, code: np.ndarray | None, call: Call) -> Moves:
+        codes = np.zeros(env.length, np.int64) if code is None else code
+        here = state["state"].upto(call.instances)
+        kept: Latest = state["values"]
+        registers: dict[int, dict[str, Any]] = {}
+        if self.names:
+            mine = np.unique(codes)
+            rows = kept.value.take(kept.find(mine)).pylist()
+            registers = {c: dict(row.columns) for c, row in zip(mine.tolist(), rows)}
+        items = list(zip(*(v.pylist() for v in env.inputs)))
+        variables = env.variable_rows()
+        after, moved = np.empty(env.length, np.int32), np.zeros(env.length, np.bool_)
+        log: list[tuple[Any, ...]] = []
+        for i, c in enumerate(codes.tolist()):
+            own = registers.setdefault(c, {})
+            context = {**variables(i), **own}
+            try:
+                for t in in_order(self.p.states[here[c]]):
+                    if t.condition is not None and not _true(t.condition, items[i], context):
+                        continue
+                    for name, new in t.sets:
+                        own[name] = context[name] = _value(new, items[i], context)
+                    here[c] = self.number[t.target]
+                    moved[i] = True
+                    break
+            except Fault as fault:
+                fault.row = i
+                raise
+            after[i] = here[c]
+            log.append(tuple(own.values()))
+        if self.names:
+            rows_ = [Record(tuple(own.items())) for own in registers.values()]
+            kept.put(np.array(list(registers), np.int64), column_of(rows_))
+        return after, moved, {n: column_of([row[r] for row in log]) for r, n in enumerate(self.names)}
+
+
+def _all(functions: Sequence[Function], env: Env) -> list[Col]:
+    return [f.run(env) for f in functions]
+
+
+def _bits(guards: Sequence[Col], size: int) -> np.ndarray:
+    """Per row a bit for each guard that is true.  Raises Fault of what is not a boolean."""
+    bits = np.uint8 if len(guards) <= 8 else np.uint16
+    out: np.ndarray = np.zeros(size, bits)
+    for i, guard in enumerate(guards):
+        out |= np.left_shift(condition(guard).astype(bits), i, dtype=bits)
+    return out
+
+
+def _looked_up(bits: np.ndarray, which: np.ndarray | None, *tables: np.ndarray) -> tuple[np.ndarray, ...]:
+    """A number per item, and the tables (state, bits) by state and this number."""
+    if which is None:
+        return bits, *tables
+    return which, *(np.ascontiguousarray(t[:, bits]) for t in tables)
+
+
+def _or_none(make: Callable[..., Any], *given: Any) -> Any:
+    try:
+        return make(*given)
+    except TooMuch:
+        return None
+
+
+def _kind(column: Col) -> str | None:
+    """``int`` or ``bool`` of a column of such."""
+    if not isinstance(column, Plain):
+        return None
+    t = column.array.type
+    return INT if pa.types.is_int64(t) else BOOL if pa.types.is_boolean(t) else None
+
+
+def _ints(column: Col) -> tuple[np.ndarray, np.ndarray]:
+    """Values as ints, and which are known."""
+    found = numbers(column)
+    if found is not None:
+        return found[0], np.ones(len(column), np.bool_) if found[1] is None else found[1]
+    codes = truths(column)
+    assert codes is not None
+    return (codes == 2).astype(np.int64), codes != 3
+
+
+def _value(node: expressions.Expr, items: Sequence[Any], context: dict[str, Any]) -> Any:
+    return scalars.needed(scalars.value_of(node, lambda leaf: scalars.leaf_of(leaf, items, context), context))
+
+
+def _true(node: expressions.Expr, items: Sequence[Any], context: dict[str, Any]) -> bool:
+    found = _value(node, items, context)
+    if found is not None and not isinstance(found, bool):
+        raise Fault("bad-value", "is not a boolean", found)
+    return found is True
 
 
 @operator
@@ -72,7 +401,7 @@ class Machine(Operator):
 
     def _never(self, fronts: Fronts, told: np.ndarray) -> Items:
         """The start is final: such a trace has ended before anything comes."""
-        codes = np.unique(np.concatenate([_NONE if fronts.code is None else fronts.code, fronts.ends.code]))
+        codes = np.unique(np.concatenate([NO_ROWS if fronts.code is None else fronts.code, fronts.ends.code]))
         if not self.setting.inner:
             codes = np.zeros(1, np.int64)
         codes = codes[told[codes] == 0]
@@ -122,7 +451,6 @@ class Machine(Operator):
         return fronts.items(concat(values).take(back))
 
 
-_NONE = np.zeros(0, np.int64)
 
 
 def _constants(machine: tree.Machine) -> Pool | None:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from occurs.expr import tree as expressions
-from occurs.operators.process import kernels, rowwise, scalars, tree
+from occurs.operators.process import kernels, scalars, tree
 from occurs.operators.process.columns import (
     FALSE,
     TRUE,
@@ -17,18 +17,17 @@ from occurs.operators.process.columns import (
     Obj,
     Plain,
     Troo,
+    column_of,
     numbers,
     of_numpy,
     of_truths,
     truths,
 )
-from occurs.operators.process.faults import Fault
 from occurs.operators.process.items import Call, Items, first_of
-from occurs.operators.process.making import column_of
 from occurs.operators.process.operator import Operator, Setting, operator
 from occurs.operators.process.state import Counts, Latest, Part, State
 from occurs.operators.process.tree import Input, Node
-from occurs.operators.process.values import Bag, Troolean
+from occurs.operators.process.values import Bag, Fault, Troolean
 
 _ALL = np.zeros(0, np.bool_)
 
@@ -263,13 +262,13 @@ class Cumulate(Operator):
             fold = _FOLDS[self.word]
             if isinstance(self.p.function, str):
                 return lambda c, a, b: fold(a, b)
-            return lambda c, a, b: rowwise.strict(fold, [a, b])
+            return lambda c, a, b: scalars.strict(fold, [a, b])
         body = self.p.function
         assert not isinstance(body, str)
 
         def run(c: int, a: Any, b: Any) -> Any:
             variables = _Lazy(call, np.array([c]))
-            return rowwise.value_of(body, lambda leaf: rowwise.leaf_of(leaf, (a, b), variables), variables)
+            return scalars.value_of(body, lambda leaf: scalars.leaf_of(leaf, (a, b), variables), variables)
 
         return run
 

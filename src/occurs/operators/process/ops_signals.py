@@ -10,15 +10,14 @@ import numpy as np
 from occurs.expr import tree as expressions
 from occurs.model.types import Type
 from occurs.operators.process import kernels, scalars, tree
-from occurs.operators.process.columns import Col, numbers, of_numpy
-from occurs.operators.process.faults import Fault
+from occurs.operators.process.columns import Col, column_of, numbers, of_numpy
 from occurs.operators.process.functions import Function
 from occurs.operators.process.items import Call, Items, ordinals
-from occurs.operators.process.making import column_of
 from occurs.operators.process.operator import Operator, Setting, operator
 from occurs.operators.process.ops_windows import Rows
 from occurs.operators.process.state import Counts, Part, Queue, State
 from occurs.operators.process.tree import Input, Node
+from occurs.operators.process.values import Fault
 
 _ITEM, _ZERO = Input(0), expressions.Literal(0, Type.INT)
 

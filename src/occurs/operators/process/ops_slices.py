@@ -6,21 +6,340 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+import pyarrow as pa
 
+from occurs.expr import tree as expressions
+from occurs.operators.keycodes import crowded
 from occurs.operators.process import tree
-from occurs.operators.process.columns import Col, Obj, Plain
-from occurs.operators.process.faults import Fault
+from occurs.operators.process.columns import TRUE, Col, Obj, Plain, Rec, concat, null_col, truths
 from occurs.operators.process.functions import Function
-from occurs.operators.process.inside import Inside, of_outer
-from occurs.operators.process.items import Call, Ends, Items
+from occurs.operators.process.items import NO_ROWS, Call, Ends, Items
+from occurs.operators.process.network import Inside, of_outer
 from occurs.operators.process.operator import Operator, Setting, operator
-from occurs.operators.process.sliced import before_of, given_of
-from occurs.operators.process.slicing import Made, Own, apart, groups_of, is_true, some_of
-from occurs.operators.process.state import Part, State
-from occurs.operators.process.tree import Node
-from occurs.operators.process.values import Set, Sharp, distinct
+from occurs.operators.process.slots import Changes, OneEach, Slots, Snap
+from occurs.operators.process.state import Counts, Latest, Part, State, renumbered
+from occurs.operators.process.tree import EverySlice, Node
+from occurs.operators.process.values import Fault, Set, Sharp, distinct, key
 
-_NONE = np.zeros(0, np.int64)
+#: of all slots: which slice each is (as slices are numbered), of which trace of the slicer
+Owners = tuple[np.ndarray, np.ndarray]
+
+
+class Made:
+    """What slices gave: for the item ``row`` slice ``slot``, which is number ``born``, gave ``value``.
+
+    ``owners``: of all slots, or of these rows (``each``); ``trace``: of the slicer.
+    """
+
+    def __init__(
+        self, row: np.ndarray, slot: np.ndarray, owners: Owners, keys: Col, value: Col, each: bool = False
+    ) -> None:
+        self.row, self.slot, self.keys, self.value = row, slot, keys, value
+        self.owners, self.each = owners, each
+        #: one for every item, in their order
+        self.ordered = False
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    @property
+    def born(self) -> np.ndarray:
+        return self.owners[0] if self.each else self.owners[0][self.slot]
+
+    @property
+    def trace(self) -> np.ndarray:
+        return self.owners[1] if self.each else self.owners[1][self.slot]
+
+    def take(self, rows: np.ndarray) -> Made:
+        owners = (self.owners[0][rows], self.owners[1][rows]) if self.each else self.owners
+        keys, value = self.keys.take(rows), self.value.take(rows)
+        return Made(self.row[rows], self.slot[rows], owners, keys, value, self.each)
+
+    @classmethod
+    def join(cls, parts: list[Made]) -> Made:
+        parts = [p for p in parts if len(p)] or parts[:1]
+        if len(parts) == 1:
+            return parts[0]
+        row, slot, born, trace = (
+            np.concatenate([getattr(p, n) for p in parts]) for n in ("row", "slot", "born", "trace")
+        )
+        keys, value = concat([p.keys for p in parts]), concat([p.value for p in parts])
+        return cls(row, slot, (born, trace), keys, value, True)
+
+
+def apart(key: expressions.Expr) -> tuple[expressions.Expr | None, expressions.Expr]:
+    """Of ``if(c, #, k)``: c and k, so that k is a column without ``#``; (None, the key) of others."""
+    if isinstance(key, expressions.Call) and key.name == "if" and len(key.args) == 3:
+        condition, first, second = key.args
+        if isinstance(first, EverySlice) and not any(isinstance(n, EverySlice) for n in condition.walk()):
+            return condition, second
+    return None, key
+
+
+def is_true(found: Col) -> np.ndarray:
+    """Booleans (n): where a value is true, whatever the others are."""
+    known = truths(found) if isinstance(found, Plain) else None
+    return known == TRUE if known is not None else np.array([v is True for v in found.pylist()], np.bool_)
+
+
+def changes_of(parts: list[Made], count: int) -> Changes:
+    """The changes that are made of what slices gave, one part after the other: what was there before, what is new."""
+    full = [p for p in parts if len(p)]
+
+    def column(name: str) -> Any:
+        if name == "gone":
+            return np.zeros(sum(map(len, full)), np.bool_)
+        found = [getattr(p, {"since": "row", "values": "value"}.get(name, name)) for p in full]
+        if name in ("keys", "values"):
+            return concat(found) if found else null_col(0)
+        return np.concatenate(found) if found else NO_ROWS
+
+    if len(parts) == 2 and parts[1].ordered and len(parts[1]) == count:
+        before, now = parts
+        return OneEach(column, before.slot, before.value, now.slot, now.value, len(now.owners[0]))
+    return Changes(count, column)
+
+
+def some_of(values: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
+    return None if values is None else values[rows]
+
+
+def groups_of(keys: Col, outer: np.ndarray | None) -> np.ndarray:
+    """Numbers that are alike for keys that are equal, of the same trace."""
+    if isinstance(keys, Plain) and outer is None:
+        array = keys.array
+        coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+        return coded.indices.to_numpy().astype(np.int64)
+    numbers: dict[Any, int] = {}
+    outers = [0] * len(keys) if outer is None else outer.tolist()
+    values = [v[1] for v in keys.pylist()] if isinstance(keys, Obj) else keys.pylist()
+    return np.array([numbers.setdefault((o, key(v)), len(numbers)) for o, v in zip(outers, values)], np.int64)
+
+
+class Own(Part):
+    """What a slicer keeps: its slices, their newest values, the states of their copies of φ."""
+
+    def __init__(self, inner: State, shared: bool) -> None:
+        self.inner = inner
+        self.slots = Slots()
+        #: slots may change while what slices gave is still looked at
+        self.shared = shared
+        self.newest = Latest()
+        self.count = Counts()
+        #: of the last item of each trace of the slicer
+        self.about = Counts(spoken=True)
+        self.step = Counts()
+        self.removed: list[int] = []
+
+    def close_up(self) -> None:
+        """Between two calls: numbers the slices anew if most numbers are free."""
+        if crowded(self.slots.instances, self.slots.instances - len(self.slots.free)):
+            there = self.slots.closed_up()
+            self.inner.only(there)
+            self.newest.only(there)
+
+    def made(self, row: np.ndarray, out: Items) -> Made:
+        """What copies of φ gave for the items ``row``."""
+        return Made(row, out.codes, self.owners(), self.slots.keys(out.codes), out.value)
+
+    def owners(self) -> Owners:
+        """Who has the slots now; snapshots stay, whatever becomes of these."""
+        found = self.slots.born, self.slots.outer
+        return (found[0].copy(), found[1].copy()) if self.shared else found
+
+    def _state(self) -> State:
+        return State(
+            inner=self.inner, slots=self.slots, newest=self.newest, count=self.count, about=self.about, step=self.step
+        )
+
+    def forget_newest(self) -> None:
+        """Of slices that were removed, unless another one has taken their place."""
+        if self.removed:
+            removed = np.unique(np.array(self.removed))
+            self.newest.drop(removed[~self.slots.alive[removed]])
+            self.removed = []
+
+    def tables(self) -> dict[str, pa.Table]:
+        return self._state().tables()
+
+    def load(self, tables: Any) -> None:
+        self._state().load(tables)
+
+    def drop(self, codes: np.ndarray) -> None:
+        there = np.flatnonzero(self.slots.alive & np.isin(self.slots.outer, codes))
+        if len(there):
+            self.newest.drop(there)
+            self.inner.drop(there)
+            self.slots.remove(there)
+        self.about.drop(codes)
+        self.step.drop(codes)
+
+    def only(self, codes: np.ndarray) -> None:
+        there, at = renumbered(codes, self.slots.outer)
+        self.slots.outer = np.zeros(len(there), np.int64)
+        self.slots.outer[there] = at
+        self.slots.index_anew()
+        self.about.only(codes)
+        self.step.only(codes)
+
+    def copy(self) -> Own:
+        new = Own(self.inner.copy(), self.shared)
+        new.slots, new.newest, new.count = self.slots.copy(), self.newest.copy(), self.count.copy()
+        new.about, new.step, new.removed = self.about.copy(), self.step.copy(), list(self.removed)
+        return new
+
+    def rows(self) -> int:
+        return self.inner.rows() + self.slots.rows() + self.newest.rows()
+
+    def abouts(self) -> np.ndarray:
+        return self.about.abouts()
+
+
+def given_of(
+    form: str, own: Own, x: Items, found: Made | None, gone: list[tuple[np.ndarray, np.ndarray]],
+    flushed: Made | None, before: Made | None, call: Call,
+) -> Items:  # fmt: skip
+    """The outputs of a slicer in its ``form`` (map, each, last).
+
+    ``found``: what slices gave, ``flushed``: at the ends of traces; ``gone``: the rows with which slices ended and the
+    numbers of these; ``before``: the newest values before this call, for maps.
+    """
+    parts = [p for p in (found, flushed) if p is not None and len(p)]
+    step, about, code = _places(own, x, call)
+    made = Made.join(parts) if parts else None
+    single = x.code is None
+    if made is not None and len(made) > 1:
+        row = made.row
+        if not made.ordered and (row[1:] <= row[:-1]).any():
+            made = made.take(np.lexsort((np.arange(len(row)), made.born, row)))
+    if form == "each":
+        if made is None:
+            return Items.none(single=single)
+        value: Col = Rec({"key": made.keys, "value": made.value}, len(made))
+        same = made.row is not None and len(made) == len(x) and not len(x.ends)
+        if same and (made.ordered or bool((made.row == np.arange(len(x))).all())):
+            return x.with_value(value)
+        at = made.row
+        return Items(value, step[at], about[at], None if code is None else code[at])
+    if form == "last":
+        return _lasts(made, step, about, code)
+    if not len(x.ends):
+        return x.with_value(_maps(own, len(step), made, gone, before, code, None))
+    rows = np.arange(len(x))
+    if flushed is not None and len(flushed):
+        rows = np.concatenate([rows, np.unique(flushed.row)])
+    value = _maps(own, len(step), made, gone, before, code, rows)
+    return Items(value, step[rows], about[rows], None if code is None else code[rows])
+
+
+def _places(own: Own, x: Items, call: Call) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Step, event spoken of, trace (None: there is one) of the outputs of every row; those of ends are behind those of
+    items."""
+    if not len(x.ends):
+        return x.step, x.about, x.code
+    ends = x.ends.code
+    step = np.maximum(x.ends.step, own.step.upto(call.instances)[ends])
+    return (
+        np.concatenate([x.step, step]),
+        np.concatenate([x.about, own.about.upto(call.instances)[ends]]),
+        None if x.code is None else np.concatenate([x.code, ends]),
+    )
+
+
+def _lasts(made: Made | None, step: np.ndarray, about: np.ndarray, code: np.ndarray | None) -> Items:
+    """The list of the newest of the slices that gave something."""
+    if made is None:
+        return Items.none(single=code is None)
+    last = np.ones(len(made), np.bool_)
+    # a slice that ends may leave its slot to another one with the same item
+    born = made.born
+    last[:-1] = (made.row[1:] != made.row[:-1]) | (born[1:] != born[:-1])
+    row, values = made.row[last], made.value.filter(last).pylist()
+    starts = np.flatnonzero(np.diff(row, prepend=-1))
+    stops = np.append(starts[1:], len(row))
+    lists = [tuple(values[a:b]) for a, b in zip(starts.tolist(), stops.tolist())]
+    at = row[starts]
+    return Items(Obj.of(lists), step[at], about[at], None if code is None else code[at])
+
+
+def before_of(own: Own) -> Made:
+    """The newest values of slices before this call."""
+    newest = own.newest
+    slot = newest.code
+    there = own.slots.alive[slot] if len(slot) else np.zeros(0, np.bool_)
+    slot = slot[there]
+    value = newest.value.filter(there) if len(there) else null_col(0)
+    keys = own.slots.keys(slot) if len(slot) else null_col(0)
+    return Made(np.full(len(slot), -1), slot, own.owners(), keys, value)
+
+
+def _maps(
+    own: Own, count: int, made: Made | None, gone: list[tuple[np.ndarray, np.ndarray]],
+    before: Made | None, code: np.ndarray | None, rows: np.ndarray | None,
+) -> Col:  # fmt: skip
+    """The snapshots ``rows`` (None: all)."""
+    assert before is not None
+    parts = [p for p in (before, made) if p is not None and len(p)]
+    if made is not None and len(made):
+        alive = own.slots.alive[made.slot] & (own.slots.born[made.slot] == made.born) if gone else None
+        if alive is not None and not alive.all():
+            kept = np.flatnonzero(alive)
+            own.newest.put(made.slot[kept], made.value.take(kept))
+        else:
+            own.newest.put(made.slot, made.value)
+    if not parts or (code is None and not gone):
+        return Snap(changes_of([before] if made is None else [before, made], count), rows)
+    every = Made.join(parts)
+    size = len(every)
+    since, born = every.row, every.born
+    # slices that were removed may have left their slots to others: their numbers tell them apart
+    slot = np.unique(born, return_inverse=True)[1]
+    keys, values = every.keys, every.value
+    lost = np.zeros(size, np.bool_)
+    if gone:
+        number = np.unique(born)
+        went, who = np.concatenate([g[0] for g in gone]), np.concatenate([g[1] for g in gone])
+        at = np.searchsorted(number, who)
+        known = (at < len(number)) & (number[np.minimum(at, len(number) - 1)] == who)
+        went, at = went[known], at[known]
+        since = np.concatenate([since, went + 1])
+        born = np.concatenate([born, who[known]])
+        slot = np.concatenate([slot, at])
+        lost = np.concatenate([lost, np.ones(len(went), np.bool_)])
+        nothing = np.full(len(went), -1)
+        keys, values = (c.take(np.concatenate([np.arange(size), nothing])) for c in (keys, values))
+        # what goes is gone before anything new of the same row is there
+        order = np.lexsort((np.arange(len(since)), ~lost, since))
+        since, born, slot, lost = since[order], born[order], slot[order], lost[order]
+        keys, values = keys.take(order), values.take(order)
+    if code is None:
+        named = {"since": since, "slot": slot, "gone": lost, "born": born, "keys": keys, "values": values}
+        return Snap(Changes(count, named.__getitem__, True), rows)
+    shown = np.arange(count) if rows is None else rows
+    return _maps_of_traces(every, since, slot, born, lost, keys, values, code, shown, count)
+
+
+def _maps_of_traces(
+    every: Made, since: np.ndarray, slot: np.ndarray, born: np.ndarray, lost: np.ndarray, keys: Col,
+    values: Col, code: np.ndarray, rows: np.ndarray, count: int,
+) -> Col:  # fmt: skip
+    """Each trace of the slicer sees its own slices only."""
+    trace_of = dict(zip(every.born.tolist(), every.trace.tolist()))
+    trace = np.array([trace_of[b] for b in born.tolist()], np.int64)
+    out = np.empty(len(rows), object)
+    for c in np.unique(code[rows]).tolist():
+        mine = np.flatnonzero(trace == c)
+        named = {
+            "since": since[mine], "slot": slot[mine], "gone": lost[mine], "born": born[mine],
+            "keys": keys.take(mine), "values": values.take(mine),
+        }  # fmt: skip
+        part = Changes(count, named.__getitem__, True)
+        here = np.flatnonzero(code[rows] == c)
+        for i, v in zip(here.tolist(), Snap(part, rows[here]).pylist()):
+            out[i] = v
+    return Obj(out)
+
+
 
 
 @operator
@@ -96,7 +415,7 @@ class Slice(Operator):
             there = keys.nulls()
             rows = np.flatnonzero(~there) if there.any() else np.arange(len(x))
             some = keys.take(rows) if there.any() else keys
-            return rows, some, None if x.code is None else x.code[rows], _NONE
+            return rows, some, None if x.code is None else x.code[rows], NO_ROWS
         # beside each key its number among those of its item
         rows_: list[int] = []
         values: list[tuple[int, Any]] = []
@@ -155,7 +474,7 @@ class Slice(Operator):
     # --- running φ --------------------------------------------------------------------------------------------------
 
     def _call(self, own: Own, x: Items, base: int, call: Call) -> Call:
-        times = call.time(x.step) if len(x) else _NONE
+        times = call.time(x.step) if len(x) else NO_ROWS
         if len(x.ends):
             # a trace may end before the first event: nothing comes of that
             last = np.maximum(x.ends.step, self._last_step(own, x, call))
@@ -248,8 +567,8 @@ class Slice(Operator):
         """The slots that end, and the rows with which they do."""
         assert self.until is not None
         if not len(found):
-            return _NONE, _NONE
-        inner = self._inner(own, Call(0, _NONE), call)
+            return NO_ROWS, NO_ROWS
+        inner = self._inner(own, Call(0, NO_ROWS), call)
         true = self.until.true(self.env([found.value], found.slot, len(found), inner))
         slots, rows = found.slot[true], found.row[true]
         order = np.lexsort((rows, slots))

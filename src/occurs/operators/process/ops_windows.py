@@ -8,10 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from occurs.operators.process import kernels, tree
-from occurs.operators.process.columns import Col, Rec, numbers, of_numpy
-from occurs.operators.process.inside import Inside, of_outer
+from occurs.operators.process.columns import Col, Rec, concat, numbers, of_numpy
 from occurs.operators.process.items import Call, Ends, Items, last_of, ordinals
-from occurs.operators.process.making import concat
+from occurs.operators.process.network import Inside, of_outer
 from occurs.operators.process.operator import Fronts, Operator, Setting, meet, operator
 from occurs.operators.process.state import Counts, Part, Queue, State
 from occurs.operators.process.tree import Inner, Node

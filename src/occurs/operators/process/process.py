@@ -21,13 +21,39 @@ from occurs.operators.columns import Column
 from occurs.operators.contract import Block, Call, Identity, Operator, Outcome, Reasons
 from occurs.operators.merging import END, Stream, merged
 from occurs.operators.process import run as pipes
-from occurs.operators.process.columns import Col, Rec
+from occurs.operators.process import tree
+from occurs.operators.process.columns import Col, Rec, concat, from_arrow
 from occurs.operators.process.kinds import Kind
-from occurs.operators.process.making import concat, from_arrow
 from occurs.operators.process.outputs import columns
-from occurs.operators.process.reading import Reading, reading_of
 from occurs.operators.process.tree import Pipe
 from occurs.operators.states import Own, State
+
+#: boxes whose items depend on all items before
+RUNNING = (tree.Cumulate, tree.Moment, tree.Deviation, tree.Count, tree.Collect)
+#: boxes whose items depend on one front each
+_PASSING = (tree.Lift, tree.Where)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """An item depends on the items of ``pipe`` up to its step: the last ``width`` (an int), those of the last ``width``
+    of time, or all of them (None)."""
+
+    pipe: Pipe
+    width: int | Duration | None
+
+
+def reading_of(pipe: Pipe) -> Reading | None:
+    """What the items of ``pipe`` depend on; None if they depend on one event each, or on more than one such pipe."""
+    node = pipe.node
+    while isinstance(node.processor, _PASSING) and len({id(i.node) for i in node.inputs}) == 1:
+        node = node.inputs[0].node
+    if isinstance(node.processor, tree.Window) and len(node.inputs) == 1:
+        return Reading(node.inputs[0], node.processor.width)
+    if isinstance(node.processor, RUNNING):
+        return Reading(node.inputs[0], None)
+    return None
+
 
 #: the saved table with the events that pending items speak of
 _SPOKEN = "spoken"

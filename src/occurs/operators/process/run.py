@@ -48,9 +48,8 @@ from occurs.operators.process import (  # noqa: F401
     ops_slices,
     ops_windows,
 )
-from occurs.operators.process.columns import Col, Plain, Rec, null_col
+from occurs.operators.process.columns import Col, Plain, Rec, column_of, concat, from_arrow, null_col
 from occurs.operators.process.items import NO_ENDS, Call, Ends, Items
-from occurs.operators.process.making import column_of, concat, from_arrow
 from occurs.operators.process.network import Network
 from occurs.operators.process.operator import Setting
 from occurs.operators.process.state import Counts, State, Table

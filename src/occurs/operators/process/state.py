@@ -16,11 +16,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from occurs.operators.process.columns import Col, null_col
-from occurs.operators.process.items import Items, last_of
-from occurs.operators.process.making import concat, read_table
+from occurs.operators.process.columns import Col, concat, null_col, read_table
+from occurs.operators.process.items import NO_ROWS, Items, last_of
 
-_NONE = np.zeros(0, np.int64)
 Tables = dict[str, pa.Table]
 
 
@@ -53,13 +51,13 @@ class Part(ABC):
 
     def abouts(self) -> np.ndarray:
         """The numbers of events that what it holds speaks of."""
-        return _NONE
+        return NO_ROWS
 
 
 def renumbered(codes: np.ndarray, mine: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Which rows are of one of the traces ``codes`` (ascending), and the places of theirs in it."""
     if not len(codes):
-        return np.zeros(len(mine), np.bool_), _NONE
+        return np.zeros(len(mine), np.bool_), NO_ROWS
     at = np.minimum(np.searchsorted(codes, mine), len(codes) - 1)
     there = codes[at] == mine
     return there, at[there]
@@ -112,14 +110,14 @@ class Counts(Part):
         return int((self.values != self.start).sum())
 
     def abouts(self) -> np.ndarray:
-        return self.values if self.spoken else _NONE
+        return self.values if self.spoken else NO_ROWS
 
 
 class Latest(Part):
     """At most one value per slot."""
 
     def __init__(self) -> None:
-        self.code = _NONE
+        self.code = NO_ROWS
         self.value: Col = null_col(0)
 
     def find(self, codes: np.ndarray) -> np.ndarray:
@@ -182,7 +180,7 @@ class Queue(Part):
     def __init__(self, *extra: str) -> None:
         self.names = extra
         self._parts: list[Items] = []
-        self._extra: dict[str, np.ndarray] = dict.fromkeys(extra, _NONE)
+        self._extra: dict[str, np.ndarray] = dict.fromkeys(extra, NO_ROWS)
 
     def __len__(self) -> int:
         return sum(len(p) for p in self._parts)
@@ -272,11 +270,11 @@ class Table(Part):
     events."""
 
     def __init__(self, *names: str, spoken: bool = False) -> None:
-        self._parts: list[dict[str, np.ndarray]] = [dict.fromkeys(names, _NONE)]
+        self._parts: list[dict[str, np.ndarray]] = [dict.fromkeys(names, NO_ROWS)]
         self.spoken = spoken
 
     def __len__(self) -> int:
-        return sum(len(next(iter(p.values()), _NONE)) for p in self._parts)
+        return sum(len(next(iter(p.values()), NO_ROWS)) for p in self._parts)
 
     @property
     def columns(self) -> dict[str, np.ndarray]:
@@ -329,7 +327,7 @@ class Table(Part):
         return len(self)
 
     def abouts(self) -> np.ndarray:
-        return self["about"] if self.spoken else _NONE
+        return self["about"] if self.spoken else NO_ROWS
 
 
 class Texts(Part):
@@ -399,4 +397,4 @@ class State(Part):
 
     def abouts(self) -> np.ndarray:
         found = [p.abouts() for p in self.parts.values()]
-        return np.concatenate(found) if found else _NONE
+        return np.concatenate(found) if found else NO_ROWS
