@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from occurs.languages.esql import semantics_arithmetic, semantics_documents
-from occurs.operators.process import documents, faults
+from occurs.operators.process import documents, values
 
-READERS = [(documents, faults.Fault), (semantics_documents, semantics_arithmetic.Fault)]
+READERS = [(documents, values.Fault), (semantics_documents, semantics_arithmetic.Fault)]
 FORMS = [("read_xml", "<a>", "</a>"), ("read_json", "[", "]"), ("read_json", '{"a":', "}")]
 
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 from occurs.errors import DefinitionProblem, did_you_mean
 from occurs.expr.tree import Binary, Call, Expr, IsNull, Ref, Unary, rewrite
 from occurs.operators.process import palettes
-from occurs.operators.process.catalogue import FUNCTIONS
+from occurs.operators.process.function_kinds import FUNCTIONS
 from occurs.operators.process.kinds import kind_named
 from occurs.operators.process.tree import Foreign, Input, UserFunction
 from occurs.pipes.constants import constant
@@ -144,7 +144,7 @@ class Functions:
             return Function(plain, 1, lambda a: (IsNull(a[0]),))
         signature = FUNCTIONS.get(plain)
         if signature is None and plain in palettes.functions():
-            return cast(Function, palettes.functions()[plain])
+            return cast("Function", palettes.functions()[plain])
         if signature is None:
             known = [*_BINARY, "not", "neg", "is_null", *FUNCTIONS]
             raise DefinitionProblem.of(

@@ -15,7 +15,7 @@ from occurs.languages.esql import syntax
 from occurs.languages.esql.build_scope import Argument, Scope
 from occurs.model.types import Type
 from occurs.operators.process import tree
-from occurs.operators.process.catalogue import FUNCTIONS, OPERATORS
+from occurs.operators.process.function_kinds import FUNCTIONS, OPERATORS
 from occurs.operators.process.palettes import functions as functions_of_palettes
 
 if TYPE_CHECKING:

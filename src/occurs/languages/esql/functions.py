@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from occurs.operators.process.catalogue import SHARED
+from occurs.operators.process.function_kinds import SHARED
 
 #: by their names here, to their names in the catalogue
 FUNCTIONS = {

@@ -22,7 +22,6 @@ from occurs.expr.tree import _Leaf, _span
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.process import scalars
-from occurs.operators.process.catalogue import SHARED
 from occurs.operators.process.columns import (
     FALSE,
     NULL,
@@ -43,74 +42,16 @@ from occurs.operators.process.columns import (
     unpacked,
     validity,
 )
+from occurs.operators.process.function_kinds import SHARED
 from occurs.operators.process.tree import Attribute, EverySlice, Foreign, Input, TrooleanLiteral, TupleOf
 from occurs.operators.process.values import Fault, Record, Sharp
 
-#: distinct texts are few if they come so often, on an average
-FEW = 4
-
-
-class ByText:
-    """What is computed of a column that has few distinct texts: once per text, and once per dictionary."""
-
-    def __init__(self, make: Callable[[Env], Any]) -> None:
-        self._make = make
-        self._known: tuple[pa.Array, TimeKind, Any] | None = None
-
-    def of(self, array: pa.DictionaryArray, env: Env) -> Any:
-        """Raises Fault, perhaps of a text that no row has."""
-        texts = array.dictionary
-        known = self._known
-        if known is None or known[1] != env.kind or not known[0].equals(texts):
-            known = texts, env.kind, self._make(Env([Plain(texts)], len(texts), env.kind))
-            self._known = known
-        return known[2]
-
-
-def of_texts(few: ByText, given: Sequence[Col], env: Env) -> Col | None:
-    """Of one column of texts that has a dictionary: each distinct text once; None if that is no gain."""
-    array = distinct_texts(given)
-    if array is None:
-        return None
-    try:
-        found = few.of(array, env)
-    except Fault:
-        return None
-    if not isinstance(found, Plain) or (found.bools is None and found.array.null_count):
-        return None
-    if found.bools is not None:
-        return Plain(None, np.take(found.bools, array.indices.to_numpy()))
-    return Plain(found.array.take(array.indices))
-
-
-def with_bools(found: Col) -> Col:
-    """Booleans without nulls as NumPy has them."""
-    if isinstance(found, Plain) and pa.types.is_boolean(found.array.type) and not found.array.null_count:
-        return Plain(None, unpacked(found.array))
-    return found
-
-
-def distinct_texts(given: Sequence[Col]) -> pa.DictionaryArray | None:
-    """The one column, if it is of few distinct texts and no nulls."""
-    array = given[0].array if len(given) == 1 and isinstance(given[0], Plain) and given[0].bools is None else None
-    if not isinstance(array, pa.DictionaryArray) or array.null_count or FEW * len(array.dictionary) > len(array):
-        return None
-    return array
-
-
-def of_input(node: tree.Expr) -> bool:
-    """Does a function look at nothing but the values of its inputs?"""
-    return not any(isinstance(n, (tree.Param, tree.Ref, Foreign)) for n in node.walk())
-
-
 #: functions that the expressions of all languages have with the same meaning, and their names there
 _SHARED = {"abs": "abs", "floor": "floor", "ceil": "ceil", "if": "if", "coalesce": "coalesce", "sqrt": "sqrt"}
-_SHARED |= {"starts_with": "starts_with", "ends_with": "ends_with", "signum": "sign"}
-_SHARED |= {name: name for name in SHARED}
 
 
 @dataclass(frozen=True)
-class _Place(_Leaf):
+class Place(_Leaf):
     """The column of a part that is computed on its own."""
 
     index: int
@@ -214,18 +155,18 @@ def _attribute(of: _Run, name: str) -> _Run:
     return run
 
 
-# --- pieces of plain arithmetic, comparison, logic --------------------------------------------------------------------
+# --- Pieces of plain arithmetic, comparison, logic --------------------------------------------------------------------
 
 
 def _region(node: tree.Expr) -> _Run:
     """The largest piece below ``node`` that is computed at once; its leaves are columns of their own."""
     leaves: list[tree.Expr] = []
-    places: dict[tree.Expr, _Place] = {}
+    places: dict[tree.Expr, Place] = {}
 
     def cut(part: tree.Expr) -> tree.Expr:
         if not _scalar(part):
             if part not in places:
-                places[part] = _Place(len(leaves))
+                places[part] = Place(len(leaves))
                 leaves.append(part)
             return places[part]
         if isinstance(part, tree.Call) and part.name == "implies":
@@ -266,7 +207,7 @@ def _region(node: tree.Expr) -> _Run:
 
 def _evaluated(node: tree.Expr, given: Sequence[Col], env: Env) -> Col:
     def column_at(leaf: tree.Expr) -> pa.Array:
-        assert isinstance(leaf, _Place)
+        assert isinstance(leaf, Place)
         column = given[leaf.index]
         assert isinstance(column, Plain)
         return column.array
@@ -286,7 +227,7 @@ def _logical(node: tree.Expr) -> bool:
         return isinstance(node.value, bool) or node.value is None
     if isinstance(node, tree.Binary):
         return node.op in ("and", "or")
-    return isinstance(node, _Place) or (isinstance(node, tree.Unary) and node.op == "not")
+    return isinstance(node, Place) or (isinstance(node, tree.Unary) and node.op == "not")
 
 
 #: AND of false, ?, true, null as rows and columns
@@ -296,7 +237,7 @@ _NOT = np.array([2, 1, 0, 3], np.int8)
 
 def _truth(node: tree.Expr, given: list[np.ndarray], length: int) -> np.ndarray:
     match node:
-        case _Place():
+        case Place():
             return given[node.index]
         case tree.Literal():
             return np.full(length, NULL if node.value is None else TRUE if node.value else FALSE, np.int8)
@@ -310,10 +251,70 @@ def _truth(node: tree.Expr, given: list[np.ndarray], length: int) -> np.ndarray:
     raise AssertionError(node)
 
 
-# --- row by row -------------------------------------------------------------------------------------------------------
+# --- Columns of few distinct texts, of each of which a function is computed once --------------------------------------
 
 
-def _rows(node: tree.Expr, leaves: Sequence[_Place], given: Sequence[Col], env: Env) -> Col:
+#: distinct texts are few if they come so often, on an average
+FEW = 4
+
+
+class ByText:
+    """What is computed of a column that has few distinct texts: once per text, and once per dictionary."""
+
+    def __init__(self, make: Callable[[Env], Any]) -> None:
+        self._make = make
+        self._known: tuple[pa.Array, TimeKind, Any] | None = None
+
+    def of(self, array: pa.DictionaryArray, env: Env) -> Any:
+        """Raises Fault, perhaps of a text that no row has."""
+        texts = array.dictionary
+        known = self._known
+        if known is None or known[1] != env.kind or not known[0].equals(texts):
+            known = texts, env.kind, self._make(Env([Plain(texts)], len(texts), env.kind))
+            self._known = known
+        return known[2]
+
+
+def of_texts(few: ByText, given: Sequence[Col], env: Env) -> Col | None:
+    """Of one column of texts that has a dictionary: each distinct text once; None if that is no gain."""
+    array = distinct_texts(given)
+    if array is None:
+        return None
+    try:
+        found = few.of(array, env)
+    except Fault:
+        return None
+    if not isinstance(found, Plain) or (found.bools is None and found.array.null_count):
+        return None
+    if found.bools is not None:
+        return Plain(None, np.take(found.bools, array.indices.to_numpy()))
+    return Plain(found.array.take(array.indices))
+
+
+def with_bools(found: Col) -> Col:
+    """Booleans without nulls as NumPy has them."""
+    if isinstance(found, Plain) and pa.types.is_boolean(found.array.type) and not found.array.null_count:
+        return Plain(None, unpacked(found.array))
+    return found
+
+
+def distinct_texts(given: Sequence[Col]) -> pa.DictionaryArray | None:
+    """The one column, if it is of few distinct texts and no nulls."""
+    array = given[0].array if len(given) == 1 and isinstance(given[0], Plain) and given[0].bools is None else None
+    if not isinstance(array, pa.DictionaryArray) or array.null_count or FEW * len(array.dictionary) > len(array):
+        return None
+    return array
+
+
+def of_input(node: tree.Expr) -> bool:
+    """Does a function look at nothing but the values of its inputs?"""
+    return not any(isinstance(n, (tree.Param, tree.Ref, Foreign)) for n in node.walk())
+
+
+# --- Row by row -------------------------------------------------------------------------------------------------------
+
+
+def _rows(node: tree.Expr, leaves: Sequence[Place], given: Sequence[Col], env: Env) -> Col:
     """``node`` for every row; its ``leaves`` have the columns ``given``."""
     lists = [c.pylist() for c in given]
     number: dict[tree.Expr, int] = {leaf: i for i, leaf in enumerate(leaves)}
@@ -334,13 +335,17 @@ def _leaf(row: list[Any], number: Mapping[tree.Expr, int], leaf: tree.Expr) -> A
     return row[number[leaf]]
 
 
+_SHARED |= {"starts_with": "starts_with", "ends_with": "ends_with", "signum": "sign"}
+_SHARED |= {name: name for name in SHARED}
+
+
 def _sees_variables(node: tree.Expr) -> bool:
     return any(isinstance(n, tree.Call) and n.name in scalars.XPATH for n in node.walk())
 
 
 def _by_rows(node: tree.Expr, children: list[_Run]) -> _Run:
     """A node whose operands are columns of their own."""
-    places = tuple(_Place(i) for i in range(len(children)))
+    places = tuple(Place(i) for i in range(len(children)))
     shell = node.with_children(places) if places else node
     quick = _QUICK.get(node.name) if isinstance(node, tree.Call) else None
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from occurs.operators.process import kernels
 from occurs.operators.process.columns import Col, concat, null_col
+
+if TYPE_CHECKING:
+    from occurs.operators.process.operator import Fronts
 
 #: no row numbers, codes or steps
 NO_ROWS = np.zeros(0, np.int64)
@@ -164,13 +168,21 @@ def first_of(codes: np.ndarray) -> np.ndarray:
     return len(codes) - 1 - last_of(codes[::-1])
 
 
-def ordinals(codes: np.ndarray) -> np.ndarray:
-    """0, 1, 2 .. for the rows of each code."""
-    order = np.argsort(codes, kind="stable")
-    sorted_ = codes[order]
-    new = np.ones(len(order), np.bool_)
-    new[1:] = sorted_[1:] != sorted_[:-1]
-    number = np.arange(len(order))
-    out = np.empty(len(order), np.int64)
-    out[order] = number - np.maximum.accumulate(np.where(new, number, 0))
+def count(counts: np.ndarray, items: Items) -> None:
+    """Adds to ``counts`` how many items of each trace there are."""
+    if items.code is None:
+        counts[0] += len(items)
+    elif len(items):
+        new = np.bincount(items.code)
+        counts[: len(new)] += new
+
+
+def count_up(counts: np.ndarray, items: Items | Fronts) -> np.ndarray:
+    """The number of each item in its trace; ``counts`` has how many there were before, by trace, and goes on."""
+    if items.code is None:
+        first = int(counts[0])
+        counts[0] += len(items)
+        return np.arange(first, first + len(items))
+    out = np.empty(len(items), np.int64)
+    kernels.count_up(items.code, counts, out)
     return out

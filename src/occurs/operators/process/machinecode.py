@@ -1,4 +1,9 @@
-"""Guards and SETs of machines as code of the stack machine, where registers are ints or truth values."""
+"""Machines whose registers are ints or truth values, as tables of plain steps or as code of the stack machine.
+
+Steps need no stack: a guard is a conjunction of parts without registers (they are looked up: :attr:`Steps.free`) and of
+comparisons of two operands; a SET is an operand, or the sum or difference of two.  An operand is a register, a
+constant, or a column of a part without registers.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +17,13 @@ from occurs.operators.kernels import stackcode as code
 from occurs.operators.process.kernels_machines import COLUMN, CONSTANT, REGISTER
 from occurs.operators.process.tree import Machine, State, Transition
 
+
+class TooMuch(Exception):
+    """An expression that the stack machine has no code for."""
+
+
 #: more parts of guards than this make too large a table
 MOST_FREE = 8
-
-_COMPARISONS = {"=": 0, "!=": 1, "<": 2, "<=": 3, ">": 4, ">=": 5}
-_SET = {"+": 1, "-": 2}
 
 
 @dataclass(frozen=True)
@@ -35,6 +42,39 @@ class Steps:
     sets: np.ndarray
     constants: np.ndarray
     columns: tuple[tree.Expr, ...]
+
+
+def steps(machine: Machine, registers: Mapping[str, str], kinds: Mapping[tree.Expr, str]) -> Steps:
+    """Raises TooMuch.  ``registers``: their types by name; ``kinds``: those of the columns of parts without any."""
+    writer = _Writer(registers, kinds)
+    number = {s.name: i for i, s in enumerate(machine.states)}
+    found = [[(number[t.target], *writer.way(t)) for t in in_order(state)] for state in machine.states]
+    codes = 1 << len(writer.free)
+    ways: list[tuple[int, ...]] = []
+    bounds = np.zeros((2, len(found), codes), np.int64)
+    for s, mine in enumerate(found):
+        for guards in range(codes):
+            bounds[0, s, guards] = len(ways)
+            for target, bits, *rest in mine:
+                if bits & guards == bits:
+                    ways.append((target, *rest))
+                    if rest[0] == rest[1]:  # nothing more is asked: none behind it is tried
+                        break
+            bounds[1, s, guards] = len(ways)
+    return Steps(
+        tuple(writer.free),
+        bounds[0],
+        bounds[1],
+        np.array(ways, np.int64).reshape(-1, 5),
+        np.array(writer.conditions, np.int64).reshape(-1, 5),
+        np.array(writer.sets, np.int64).reshape(-1, 6),
+        np.array(writer.constants, np.int64),
+        tuple(writer.columns),
+    )
+
+
+_COMPARISONS = {"=": 0, "!=": 1, "<": 2, "<=": 3, ">": 4, ">=": 5}
+_SET = {"+": 1, "-": 2}
 
 
 @dataclass
@@ -110,45 +150,51 @@ class _Writer:
         return bits, begin, len(self.conditions), first, len(self.sets)
 
 
-def steps(machine: Machine, registers: Mapping[str, str], kinds: Mapping[tree.Expr, str]) -> Steps:
-    """Raises TooMuch.  ``registers``: their types by name; ``kinds``: those of the columns of parts without any."""
-    writer = _Writer(registers, kinds)
-    number = {s.name: i for i, s in enumerate(machine.states)}
-    found = [[(number[t.target], *writer.way(t)) for t in in_order(state)] for state in machine.states]
-    codes = 1 << len(writer.free)
-    ways: list[tuple[int, ...]] = []
-    bounds = np.zeros((2, len(found), codes), np.int64)
-    for s, mine in enumerate(found):
-        for guards in range(codes):
-            bounds[0, s, guards] = len(ways)
-            for target, bits, *rest in mine:
-                if bits & guards == bits:
-                    ways.append((target, *rest))
-                    if rest[0] == rest[1]:  # nothing more is asked: none behind it is tried
-                        break
-            bounds[1, s, guards] = len(ways)
-    return Steps(
-        tuple(writer.free),
-        bounds[0],
-        bounds[1],
-        np.array(ways, np.int64).reshape(-1, 5),
-        np.array(writer.conditions, np.int64).reshape(-1, 5),
-        np.array(writer.sets, np.int64).reshape(-1, 6),
-        np.array(writer.constants, np.int64),
-        tuple(writer.columns),
+# --- As code of the stack machine -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Program:
+    """A machine as code: see :func:`occurs.operators.process.kernels_machines.run`."""
+
+    bounds: np.ndarray
+    rows: np.ndarray
+    sets: np.ndarray
+    words: np.ndarray
+    ints: np.ndarray
+    columns: tuple[tree.Expr, ...]
+
+
+def compiled(machine: Machine, registers: Mapping[str, str], kinds: Mapping[tree.Expr, str]) -> Program:
+    """Raises TooMuch."""
+    coder = Coder(registers, kinds)
+    names, states = list(registers), {s.name: i for i, s in enumerate(machine.states)}
+    bounds: list[tuple[int, int]] = []
+    rows: list[tuple[int, ...]] = []
+    sets: list[tuple[int, int, int]] = []
+    for state in machine.states:
+        first = len(rows)
+        for t in in_order(state):
+            first_, begin, end = coder.guard(t.condition)
+            at = len(sets)
+            for name, new in t.sets:
+                sets.append((*coder.program(new, registers[name]), names.index(name)))
+            rows.append((begin, end, states[t.target], at, len(sets), first_))
+        bounds.append((first, len(rows)))
+    return Program(
+        np.array(bounds, np.int64).reshape(-1, 2),
+        np.array(rows, np.int64).reshape(-1, 6),
+        np.array(sets, np.int64).reshape(-1, 3),
+        np.array(coder.words, np.int64).reshape(-1, 3),
+        np.array(coder.ints, np.int64),
+        tuple(coder.columns),
     )
 
-
-INT, BOOL = "int", "bool"
 
 _ARITHMETIC = {"+": code.ADD, "-": code.SUBTRACT, "*": code.MULTIPLY}
 _COMPARE = {
     "=": code.EQUAL, "!=": code.UNEQUAL, "<": code.LESS, "<=": code.AT_MOST, ">": code.GREATER, ">=": code.AT_LEAST
 }  # fmt: skip
-
-
-class TooMuch(Exception):
-    """An expression that the stack machine has no code for."""
 
 
 @dataclass
@@ -287,39 +333,4 @@ def in_order(state: State) -> list[Transition]:
     return sorted(state.transitions, key=lambda t: t.condition is None)
 
 
-@dataclass(frozen=True)
-class Program:
-    """A machine as code: see :func:`occurs.operators.process.kernels_machines.run`."""
-
-    bounds: np.ndarray
-    rows: np.ndarray
-    sets: np.ndarray
-    words: np.ndarray
-    ints: np.ndarray
-    columns: tuple[tree.Expr, ...]
-
-
-def compiled(machine: Machine, registers: Mapping[str, str], kinds: Mapping[tree.Expr, str]) -> Program:
-    """Raises TooMuch."""
-    coder = Coder(registers, kinds)
-    names, states = list(registers), {s.name: i for i, s in enumerate(machine.states)}
-    bounds: list[tuple[int, int]] = []
-    rows: list[tuple[int, ...]] = []
-    sets: list[tuple[int, int, int]] = []
-    for state in machine.states:
-        first = len(rows)
-        for t in in_order(state):
-            first_, begin, end = coder.guard(t.condition)
-            at = len(sets)
-            for name, new in t.sets:
-                sets.append((*coder.program(new, registers[name]), names.index(name)))
-            rows.append((begin, end, states[t.target], at, len(sets), first_))
-        bounds.append((first, len(rows)))
-    return Program(
-        np.array(bounds, np.int64).reshape(-1, 2),
-        np.array(rows, np.int64).reshape(-1, 6),
-        np.array(sets, np.int64).reshape(-1, 3),
-        np.array(coder.words, np.int64).reshape(-1, 3),
-        np.array(coder.ints, np.int64),
-        tuple(coder.columns),
-    )
+INT, BOOL = "int", "bool"

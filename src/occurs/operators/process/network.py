@@ -1,4 +1,7 @@
-"""A graph of operators that runs: the whole of some pipes, or the inside of a window, a slice, a quantifier."""
+"""A graph of operators that runs: the whole of some pipes, or the inside of a window, a slice, a quantifier.
+
+An inner processor runs as many copies at once, one trace per copy.
+"""
 
 from __future__ import annotations
 
@@ -11,55 +14,11 @@ import numpy as np
 
 from occurs.operators.process.columns import Col
 from occurs.operators.process.fusing import fused
-from occurs.operators.process.items import Call, Ends, Items, Variable
+from occurs.operators.process.items import Call, Ends, Items, Variable, count
 from occurs.operators.process.operator import OPERATORS, Operator, Setting, meeting, numbered
 from occurs.operators.process.state import Counts, State
 from occurs.operators.process.tree import Events, Inner, Lines, Node, Pipe, Placeholder, Print, Processor, nodes
 from occurs.operators.process.values import Fault
-
-
-class Inside:
-    """An inner processor φ."""
-
-    def __init__(self, inner: Inner, setting: Setting) -> None:
-        self.network = Network(fused(inner.outputs), replace(setting, inner=True))
-
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
-        """New items of its traces."""
-
-        def source(processor: Processor) -> Items:
-            assert isinstance(processor, Placeholder)
-            return given[processor.index]
-
-        return self.network.advance(state, source, call)
-
-    def complete(
-        self,
-        values: Sequence[Col],
-        step: np.ndarray,
-        time: np.ndarray,
-        code: np.ndarray,
-        ends: Ends,
-        variables: Mapping[str, Variable],
-    ) -> list[Items]:
-        """Fresh copies on complete traces; the codes of ``ends`` are 0, 1 .. up to the number of copies.
-
-        ``step``, ``time`` (n): of the items, also of those at which traces end.
-        """
-        steps, at = np.unique(step, return_index=True)
-        call = Call(0, time[at], len(ends), variables, steps)
-        given = [Items(v, step, step, code, ends) for v in values]
-        return self.advance(self.network.fresh(), given, call)
-
-
-def of_outer(variables: Mapping[str, Variable], outer: np.ndarray) -> dict[str, Variable]:
-    """The variables of the traces around, for copies: copy i belongs to the trace ``outer[i]``."""
-    return {n: partial(_at, v, outer) for n, v in variables.items()}
-
-
-def _at(variable: Variable, outer: np.ndarray, codes: np.ndarray) -> Col:
-    return variable(outer[codes])
-
 
 Source = Callable[[Processor], Items]
 
@@ -138,9 +97,48 @@ class Network:
             else:  # the row is that of a front; of many traces it is not known which front of its trace
                 number = fronts + fault.row if first.code is None and fault.row is not None else None
             raise box.fault(fault, number, item) from fault
-        if first.code is None:
-            seen.values[0] += len(first)
-        elif len(first):
-            counts = np.bincount(first.code)
-            seen.upto(call.instances)[: len(counts)] += counts
+        count(seen.upto(call.instances), first)
         return out
+
+
+class Inside:
+    """An inner processor φ."""
+
+    def __init__(self, inner: Inner, setting: Setting) -> None:
+        self.network = Network(fused(inner.outputs), replace(setting, inner=True))
+
+    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
+        """New items of its traces."""
+
+        def source(processor: Processor) -> Items:
+            assert isinstance(processor, Placeholder)
+            return given[processor.index]
+
+        return self.network.advance(state, source, call)
+
+    def complete(
+        self,
+        values: Sequence[Col],
+        step: np.ndarray,
+        time: np.ndarray,
+        code: np.ndarray,
+        ends: Ends,
+        variables: Mapping[str, Variable],
+    ) -> list[Items]:
+        """Fresh copies on complete traces; the codes of ``ends`` are 0, 1 .. up to the number of copies.
+
+        ``step``, ``time`` (n): of the items, also of those at which traces end.
+        """
+        steps, at = np.unique(step, return_index=True)
+        call = Call(0, time[at], len(ends), variables, steps)
+        given = [Items(v, step, step, code, ends) for v in values]
+        return self.advance(self.network.fresh(), given, call)
+
+
+def of_outer(variables: Mapping[str, Variable], outer: np.ndarray) -> dict[str, Variable]:
+    """The variables of the traces around, for copies: copy i belongs to the trace ``outer[i]``."""
+    return {n: partial(_at, v, outer) for n, v in variables.items()}
+
+
+def _at(variable: Variable, outer: np.ndarray, codes: np.ndarray) -> Col:
+    return variable(outer[codes])

@@ -15,7 +15,7 @@ from occurs.model.time import Duration, TimeKind
 from occurs.operators.process.columns import Col, Env
 from occurs.operators.process.durations import duration_problems
 from occurs.operators.process.functions import Function
-from occurs.operators.process.items import NO_ENDS, NO_ROWS, Call, Ends, Items, ordinals
+from occurs.operators.process.items import NO_ENDS, NO_ROWS, Call, Ends, Items, count, count_up
 from occurs.operators.process.state import Counts, Part, Queue, State
 from occurs.operators.process.tree import Every, Node, Processor
 from occurs.operators.process.values import Fault, as_python
@@ -174,11 +174,7 @@ def _count(state: State, given: Sequence[Items], call: Call) -> None:
     for k, items in enumerate(given):
         for name in (f"came{k}", *(["met"] if not k else [])):
             came = state[name].upto(call.instances)
-            if items.code is None:
-                came[0] += len(items)
-            elif len(items):
-                counts = np.bincount(items.code)
-                came[: len(counts)] += counts
+            count(came, items)
 
 
 def _over(state: State, given: Sequence[Items], step: np.ndarray, code: np.ndarray, call: Call) -> Ends:
@@ -238,14 +234,8 @@ def _met(state: State, given: Sequence[Items], call: Call) -> Fronts:
     for k, items in enumerate(given):
         queue: Queue = state[f"queue{k}"]
         came = state[f"came{k}"].upto(call.instances)
-        codes = items.codes
-        live = over[codes] == 0
-        if not live.all():
-            items, codes = items.filter(live), codes[live]
-        number = came[codes] + ordinals(codes)
-        if len(codes):
-            counts = np.bincount(codes)
-            came[: len(counts)] += counts
+        items = items.filter(over[items.codes] == 0)
+        number = count_up(came, items)
         before = queue.items if len(queue.items) else None
         waiting.append(items if before is None else Items.join([before, items]))
         numbers.append(number if before is None else np.concatenate([queue.extra["ordinal"], number]))

@@ -8,22 +8,10 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from occurs.operators.process import kernels, tree
-from occurs.operators.process.columns import concat
-from occurs.operators.process.items import NO_ENDS, Call, Ends, Items, first_of, ordinals
+from occurs.operators.process.columns import concat, of_numpy
+from occurs.operators.process.items import NO_ENDS, Call, Ends, Items, count_up, first_of
 from occurs.operators.process.operator import Operator, operator
 from occurs.operators.process.state import Counts, Latest, Part, State
-
-
-def count_up(state: State, items: Items, call: Call, name: str = "n") -> np.ndarray:
-    """How many items of its trace came before each one."""
-    counts = state[name].upto(call.instances)
-    if items.code is None:
-        first = int(counts[0])
-        counts[0] += len(items)
-        return np.arange(first, first + len(items))
-    out = np.empty(len(items), np.int64)
-    kernels.count_up(items.code, counts, out)
-    return out
 
 
 class _Counting(Operator):
@@ -49,7 +37,7 @@ class Trim(_Counting):
             skip = min(max(0, n - int(counts[0])), len(x))
             counts[0] = min(n, int(counts[0]) + len(x))
             return [x.slice(skip, len(x)).with_ends(x.ends) if skip else x]
-        return [x.filter(count_up(state, x, call) >= n)]
+        return [x.filter(count_up(state["n"].upto(call.instances), x) >= n)]
 
 
 @operator
@@ -59,10 +47,8 @@ class Count(_Counting):
     of: ClassVar[type[tree.Processor]] = tree.Count
 
     def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
-        from occurs.operators.process.columns import of_numpy
-
         (x,) = given
-        return [x.with_value(of_numpy(count_up(state, x, call) + 1))]
+        return [x.with_value(of_numpy(count_up(state["n"].upto(call.instances), x) + 1))]
 
 
 @operator
@@ -77,7 +63,7 @@ class First(_Counting):
     def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
         (x,) = given
         n = cast("tree.First", self.p).n
-        number = count_up(state, x, call)
+        number = count_up(state["n"].upto(call.instances), x)
         told = state["told"].upto(call.instances)
         codes = x.codes
         if n == 0:
@@ -119,7 +105,7 @@ class Decimate(_Counting):
             counts[0] = (int(counts[0]) + len(x)) % p.n
             rows = np.arange(first, len(x), p.n)
             return [x.take(rows).with_ends(x.ends)]
-        number = count_up(state, x, call)
+        number = count_up(state["n"].upto(call.instances), x)
         out = x.filter(number % p.n == 0)
         if not p.last:
             return [out]
@@ -228,7 +214,7 @@ class Insert(_Counting):
         p = cast("tree.Insert", self.p)
         if not len(x) or not p.n:
             return [x]
-        first = np.flatnonzero(count_up(state, x, call) == 0)
+        first = np.flatnonzero(count_up(state["n"].upto(call.instances), x) == 0)
         if not len(first):
             return [x]
         new = np.repeat(first, p.n)
@@ -251,6 +237,3 @@ class Repeat(_Counting):
         (x,) = given
         rows = np.repeat(np.arange(len(x)), cast("tree.Repeat", self.p).n)
         return [x.take(rows).with_ends(x.ends)]
-
-
-__all__ = ["count_up", "ordinals"]

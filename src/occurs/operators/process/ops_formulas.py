@@ -1,22 +1,31 @@
-"""Formulas: verdicts of positions (pipes.md, 4.5)."""
+"""Formulas and their quantifiers: the verdict of every position, or of the first one (pipes.md, 4.5, 4.6, section 5).
+
+T and F of a part at a position are the steps from which it is known to be true, false (NEVER).  Only positions that may
+still matter are kept, with what is known of their atoms: all that are open, and what comes after them.  Below a G (F)
+at the root only those are kept from the first on of which it is not known that they hold (do not): the verdicts of
+those before it are its verdict.  A quantifier runs a copy of its body per position and value of its domain.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
+import pyarrow as pa
 
+from occurs.operators.keycodes import crowded
 from occurs.operators.process import kernels_formulas as kernels
 from occurs.operators.process import scalars, tree
-from occurs.operators.process.columns import FALSE, TRUE, UNKNOWN, Col, Env, Troo, of_numpy, truths
+from occurs.operators.process.columns import FALSE, TRUE, UNKNOWN, Col, Env, Obj, Troo, of_numpy, truths
 from occurs.operators.process.functions import Function
-from occurs.operators.process.items import NO_ENDS, NO_ROWS, Call, Ends, Items, ordinals
-from occurs.operators.process.operator import Fronts, Operator, Setting, meet, operator
-from occurs.operators.process.quantifying import Quantifier, first_verdicts
-from occurs.operators.process.state import Counts, Part, State, Table
+from occurs.operators.process.fusing import fused
+from occurs.operators.process.items import NO_ENDS, NO_ROWS, Call, Ends, Items, Variable, count_up, first_of
+from occurs.operators.process.network import Network, of_outer
+from occurs.operators.process.operator import Operator, Setting, meet, operator
+from occurs.operators.process.state import Counts, Latest, Part, State, Table
 from occurs.operators.process.tree import (
     And,
     Atom,
@@ -28,45 +37,284 @@ from occurs.operators.process.tree import (
     Node,
     Not,
     Or,
+    Placeholder,
+    Processor,
     Quantified,
     Until,
 )
 from occurs.operators.process.tree import Part as FormulaPart
-from occurs.operators.process.values import Fault
+from occurs.operators.process.values import Fault, Set, distinct
 
 NEVER = int(kernels.NEVER)
 ABSENT = 4
-
-
 _WORDS: dict[type[FormulaPart], int] = {
     Not: kernels.NOT, And: kernels.AND, Or: kernels.OR, Implies: kernels.IMPLIES, Next: kernels.NEXT,
     Globally: kernels.ALWAYS, Eventually: kernels.SOMETIME, Until: kernels.UNTIL,
 }  # fmt: skip
 
 
-@dataclass
-class Window:
-    """The positions at hand, by trace and number; ``end``: the step at which the trace of each has ended (NEVER).
+@operator
+class Formula(Operator):
+    """Boolean: the verdict of each position, in order.  Troolean: after each front what is known of position 0."""
 
-    ``values``, ``steps``: per input the truth value and step of its item (ABSENT).  ``true``, ``false``: T and F of the
-    root; ``open``: it is not known that what is below a G (F) at the root holds (does not).
-    """
+    of: ClassVar[type[tree.Processor]] = tree.Formula
 
-    code: np.ndarray
-    number: np.ndarray
-    exists: np.ndarray
-    about: np.ndarray
-    values: list[np.ndarray]
-    steps: list[np.ndarray]
-    quantified: list[tuple[np.ndarray, np.ndarray]]
-    last: np.ndarray
-    end: np.ndarray
-    true: np.ndarray = field(default_factory=lambda: NO_ROWS)
-    false: np.ndarray = field(default_factory=lambda: NO_ROWS)
-    open: np.ndarray = field(default_factory=lambda: np.zeros(0, np.bool_))
+    def __init__(self, node: Node, setting: Setting) -> None:
+        super().__init__(node, setting)
+        p = node.processor
+        assert isinstance(p, tree.Formula)
+        self.p = p
+        self.judge = Judge(p, len(node.inputs), setting, p.troolean)
 
-    def __len__(self) -> int:
-        return len(self.code)
+    def fresh(self) -> dict[str, Part]:
+        judge: dict[str, Part] = {"judge": State(**self.judge.fresh())}
+        if self.p.troolean:
+            counts = {f"items{k}": Counts() for k in range(len(self.node.inputs))}
+            return {**judge, "fronts": Counts(), "true": Counts(NEVER), "false": Counts(NEVER), **counts}
+        return {**judge, "waiting": Positions(), "latest": Counts(-1)}
+
+    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
+        return [self._of_first(state, given, call) if self.p.troolean else self._of_each(state, given, call)]
+
+    # --- two values -------------------------------------------------------------------------------------------------
+
+    def _of_each(self, state: State, given: Sequence[Items], call: Call) -> Items:
+        single = all(g.code is None for g in given)
+        own: State = state["judge"]
+        rows = self.judge.window(own, given, call, None)
+        waiting: Positions = state["waiting"]
+        code, number, exists, about = rows.code, rows.number, rows.exists, rows.about
+        true, false = rows.true, rows.false
+        gone, latest_end = own["gone"].upto(call.instances), own["latest_end"].upto(call.instances)
+        over = np.flatnonzero(gone == len(given))
+        if len(waiting) and single and not len(over) and (not len(rows) or min(int(true[0]), int(false[0])) >= NEVER):
+            # what waits longest is open, and so nothing comes out
+            self._keep_waiting(own, waiting, rows, call)
+            return Items.none()
+        early = Items.none(single=single)
+        if len(waiting) and single and self.p.at_end != "null":
+            early = self._of_one_waiting(own, waiting, rows, over, state["latest"].upto(1))
+        if len(waiting):
+            first_true, first_false = self._of_waiting(waiting.each("code"), rows, over, latest_end)
+            code = np.concatenate([waiting.each("code"), code])
+            number = np.concatenate([waiting.each("number"), number])
+            exists = np.concatenate([waiting.each("exists"), exists])
+            about = np.concatenate([waiting.each("about"), about])
+            true, false = np.concatenate([first_true, true]), np.concatenate([first_false, false])
+            if not single:
+                order = np.lexsort((number, code))
+                code, number, exists, about = code[order], number[order], exists[order], about[order]
+                true, false = true[order], false[order]
+        ended = np.full(call.instances, NEVER)
+        ended[over] = latest_end[over]
+        end = ended[code] if self.p.at_end == "null" and len(over) else NO_ROWS
+        if single and len(rows) and not len(over) and not len(waiting):
+            made, count = self._of_one(state["latest"].upto(1), rows)
+            self._keep_one(own, waiting, rows, count, call)
+            return Items.join([early, made]) if len(early) else made
+        step, emitted = np.zeros(len(code), np.int64), np.zeros(len(code), np.bool_)
+        kernels.decided(code, true, false, exists, end, state["latest"].upto(call.instances), step, emitted)
+        made = self._items(code, about, step, true, false, emitted, single)
+        self._keep(state, rows, code, number, exists, about, emitted, over, call)
+        ends = NO_ENDS
+        if len(over):
+            gone[over] = -1  # told
+            ends = Ends(over, latest_end[over])
+        made = Items.join([early, made]) if len(early) else made
+        return made.by_step().with_ends(ends)
+
+    @staticmethod
+    def _of_one(latest: np.ndarray, rows: Window) -> tuple[Items, int]:
+        """What comes out of one trace of which nothing has waited, and how many positions."""
+        step, value = np.empty(len(rows), np.int64), np.empty(len(rows), np.bool_)
+        count = kernels.decided_one(rows.true, rows.false, rows.exists, latest[0], step, value)
+        if not count:
+            return Items.none(), 0
+        latest[0] = step[count - 1]
+        return Items(of_numpy(value[:count]), step[:count], rows.about[:count]), count
+
+    def _of_one_waiting(
+        self, own: State, waiting: Positions, rows: Window, over: np.ndarray, latest: np.ndarray
+    ) -> Items:
+        """All that waits of one trace, if it is decided: it has one verdict."""
+        true, false = NEVER, NEVER
+        if len(rows):
+            true, false = int(rows.true[0]), int(rows.false[0])
+        elif len(over) and self.p.at_end == "finite":
+            end = int(own["latest_end"].upto(1)[0])
+            true, false = (end, NEVER) if self.judge.root == 0 else (NEVER, end)
+        known = min(true, false)
+        if known >= NEVER:
+            return Items.none()
+        exists = waiting.each("exists")
+        about = exists if np.array_equal(waiting["exists"], waiting["about"]) else waiting.each("about")
+        step = np.maximum(exists, max(known, int(latest[0])))
+        made = Items(of_numpy(np.full(len(step), true < false)), step, about)
+        latest[0] = step[-1]
+        own["done"].upto(1)[0] = waiting["number"][-1] + waiting["count"][-1]
+        waiting.forget()
+        return made
+
+    def _of_waiting(
+        self, code: np.ndarray, rows: Window, over: np.ndarray, end: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """T and F of positions before those at hand: those of the first one, or what the end decides."""
+        true, false = np.full(len(code), NEVER), np.full(len(code), NEVER)
+        if len(over) and self.p.at_end == "finite":
+            mine = np.isin(code, over)
+            (true if self.judge.root == 0 else false)[mine] = end[code[mine]]
+        if len(rows):
+            at = np.minimum(np.searchsorted(rows.code, code), len(rows) - 1)
+            there = rows.code[at] == code
+            true, false = np.where(there, rows.true[at], true), np.where(there, rows.false[at], false)
+        return true, false
+
+    def _items(
+        self, code: np.ndarray, about: np.ndarray, step: np.ndarray, true: np.ndarray, false: np.ndarray,
+        emitted: np.ndarray, single: bool,
+    ) -> Items:  # fmt: skip
+        count = int(np.count_nonzero(emitted))
+        if not count:
+            return Items.none(single=single)
+        if single:  # of one trace the first ones
+            code, about, step, true, false = code[:count], about[:count], step[:count], true[:count], false[:count]
+        elif count < len(emitted):
+            code, about, step = code[emitted], about[emitted], step[emitted]
+            true, false = true[emitted], false[emitted]
+        known = None if self.p.at_end != "null" else np.minimum(true, false) < NEVER
+        value = of_numpy(true < false, known)
+        return Items(value, step, about, None if single else code)
+
+    def _keep(
+        self, state: State, rows: Window, code: np.ndarray, number: np.ndarray, exists: np.ndarray, about: np.ndarray,
+        emitted: np.ndarray, over: np.ndarray, call: Call,
+    ) -> None:  # fmt: skip
+        own: State = state["judge"]
+        done = own["done"].upto(call.instances)
+        if number is rows.number and len(rows) and code[0] == code[-1] and not len(over):
+            self._keep_one(own, state["waiting"], rows, int(np.count_nonzero(emitted)), call)
+            return
+        done[code[emitted]] = number[emitted] + 1
+        keep = self.judge.needed(rows)
+        keep &= rows.number >= done[rows.code]
+        if len(over):
+            keep &= ~np.isin(rows.code, over)
+        self.judge.keep(own, rows, keep, call)
+        first = own["from"].upto(call.instances)
+        np.maximum(first, done, out=first)
+        waits = ~emitted & (number < first[code])
+        if len(over):
+            waits &= ~np.isin(code, over)
+        state["waiting"].wait(code[waits], number[waits], exists[waits], about[waits])
+
+    def _keep_one(self, own: State, waiting: Positions, rows: Window, count: int, call: Call) -> None:
+        """As :meth:`_keep`, of one trace of which nothing has waited and ``count`` positions have come out."""
+        keep = self.judge.needed(rows)
+        gone = max(count, int(np.argmax(keep)) if keep.any() else len(keep))
+        keep[:gone] = False
+        self.judge.keep(own, rows, keep, call)
+        code = int(rows.code[0])
+        if count:
+            own["done"].upto(call.instances)[code] = rows.number[count - 1] + 1
+        waiting.forget()
+        self._wait(waiting, rows, count, gone)
+
+    def _keep_waiting(self, own: State, waiting: Positions, rows: Window, call: Call) -> None:
+        """As :meth:`_keep`, where nothing has come out."""
+        keep = self.judge.needed(rows)
+        self.judge.keep(own, rows, keep, call)
+        self._wait(waiting, rows, 0, int(np.argmax(keep)) if keep.any() else len(keep))
+
+    @staticmethod
+    def _wait(waiting: Positions, rows: Window, first: int, last: int) -> None:
+        exists = rows.exists[first:last]
+        about = exists if rows.about is rows.exists else rows.about[first:last]
+        waiting.wait_too(rows.number[first:last], exists, about)
+
+    # --- three values -----------------------------------------------------------------------------------------------
+
+    def _of_first(self, state: State, given: Sequence[Items], call: Call) -> Items:
+        own: State = state["judge"]
+        counted: list[Items] = []
+        for k, items in enumerate(given):
+            # what counts are fronts: the numbers of items are the steps, and such traces have no end
+            number = count_up(state[f"items{k}"].upto(call.instances), items)
+            first = counted[0].step if counted else number
+            number = first if len(first) == len(number) and np.array_equal(first, number) else number
+            counted.append(Items(items.value, number, items.about, items.code))
+        times = [call.time(g.step) for g in given]
+        codes, true, false = first_verdicts(self.judge, own, counted, call, times)
+        state["true"].upto(call.instances)[codes] = true
+        state["false"].upto(call.instances)[codes] = false
+        fronts = meet(state, given, call)
+        trues, falses = state["true"].upto(call.instances), state["false"].upto(call.instances)
+        number = count_up(state["fronts"].upto(call.instances), fronts)
+        if fronts.code is None:
+            value = np.full(len(fronts), UNKNOWN, np.int8)
+            for known, verdict in ((falses[0], FALSE), (trues[0], TRUE)):
+                value[np.searchsorted(number, known) :] = verdict
+        else:
+            at = fronts.code
+            value = np.where(trues[at] <= number, TRUE, np.where(falses[at] <= number, FALSE, UNKNOWN)).astype(np.int8)
+        return fronts.items(Troo(value))
+
+
+_NAMES = ("code", "number", "exists", "about")
+
+
+class Positions(Table):
+    """``count`` positions from ``number`` on of the trace ``code``, which exist from ``exists`` on and speak of
+    ``about``; of each next one these are one more."""
+
+    def __init__(self) -> None:
+        super().__init__(*_NAMES, "count", spoken=True)
+
+    def wait(self, code: np.ndarray, number: np.ndarray, exists: np.ndarray, about: np.ndarray) -> None:
+        """These wait, and no others."""
+        self.put(code=code, number=number, exists=exists, about=about, count=np.ones(len(code), np.int64))
+
+    def wait_too(self, number: np.ndarray, exists: np.ndarray, about: np.ndarray) -> None:
+        """More of one trace, with numbers that follow one another."""
+        size = len(number)
+        if not size:
+            return
+        if not kernels.consecutive(exists) or not (about is exists or kernels.consecutive(about)):
+            ones = np.ones(size, np.int64)
+            self.append(code=np.zeros(size, np.int64), number=number, exists=exists, about=about, count=ones)
+            return
+        first = {"number": number[:1].copy(), "exists": exists[:1].copy(), "about": about[:1].copy()}
+        last = self.last_part()
+        if len(last["count"]) and all(last[n][-1] + last["count"][-1] == v[0] for n, v in first.items()):
+            last["count"] = np.append(last["count"][:-1], last["count"][-1] + size)
+        else:
+            self.append(code=np.zeros(1, np.int64), **first, count=np.array([size]))
+
+    def forget(self) -> None:
+        """None waits any more."""
+        none = np.zeros(0, np.int64)
+        self.put(**dict.fromkeys((*_NAMES, "count"), none))
+
+    def each(self, name: str) -> np.ndarray:
+        """A column of all positions, one by one."""
+        first, count = self[name], self["count"]
+        if name == "code":
+            return np.repeat(first, count)
+        if len(first) and len(first) * 16 < count.sum():  # long stretches
+            return np.concatenate([np.arange(f, f + c) for f, c in zip(first.tolist(), count.tolist())])
+        out = np.repeat(first, count)
+        out += np.arange(len(out)) - np.repeat(np.cumsum(count) - count, count)
+        return out
+
+    def copy(self) -> Positions:
+        new = Positions()
+        new.put(**self.columns)
+        return new
+
+    def abouts(self) -> np.ndarray:
+        return self.each("about")
+
+
+# --- What is known of positions ---------------------------------------------------------------------------------------
 
 
 class Judge:
@@ -134,15 +382,7 @@ class Judge:
                 latest[items.ends.code] = np.maximum(latest[items.ends.code], items.ends.step)
         numbers, used, ticks = [], [], []
         for k, items in enumerate(given):
-            came = state[f"came{k}"].upto(call.instances)
-            codes = items.codes
-            if items.code is None:
-                number = np.arange(came[0], came[0] + len(items))
-                came[0] += len(items)
-            else:
-                number = came[codes] + ordinals(codes)
-                counts = np.bincount(codes) if len(codes) else NO_ROWS
-                came[: len(counts)] += counts
+            number = count_up(state[f"came{k}"].upto(call.instances), items)
             keep = self._of_account(state, items, number, live, call)
             if times is not None:
                 tick = times[k]
@@ -371,6 +611,31 @@ class Judge:
         state["rows"].put(**{n: c.astype(np.int64, copy=True) for n, c in columns.items()})
 
 
+@dataclass
+class Window:
+    """The positions at hand, by trace and number; ``end``: the step at which the trace of each has ended (NEVER).
+
+    ``values``, ``steps``: per input the truth value and step of its item (ABSENT).  ``true``, ``false``: T and F of the
+    root; ``open``: it is not known that what is below a G (F) at the root holds (does not).
+    """
+
+    code: np.ndarray
+    number: np.ndarray
+    exists: np.ndarray
+    about: np.ndarray
+    values: list[np.ndarray]
+    steps: list[np.ndarray]
+    quantified: list[tuple[np.ndarray, np.ndarray]]
+    last: np.ndarray
+    end: np.ndarray
+    true: np.ndarray = field(default_factory=lambda: NO_ROWS)
+    false: np.ndarray = field(default_factory=lambda: NO_ROWS)
+    open: np.ndarray = field(default_factory=lambda: np.zeros(0, np.bool_))
+
+    def __len__(self) -> int:
+        return len(self.code)
+
+
 def _depth(words: Sequence[tuple[int, int, int]]) -> int:
     """How many operands are there at a time."""
     most = there = 0
@@ -390,277 +655,397 @@ def _stacked(rows: Sequence[np.ndarray], size: int, dtype: type) -> np.ndarray:
     return np.stack(rows) if rows else np.empty((0, size), dtype)
 
 
-_NAMES = ("code", "number", "exists", "about")
+def first_verdicts(
+    judge: Judge, state: State, given: Sequence[Items], call: Call, counted: Sequence[np.ndarray] | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The traces of which position 0 is decided by this call, and T and F.
+
+    ``counted``: the steps are the numbers of items (and these the ticks, see :meth:`Judge.window`): what an input will
+    give later may have a step before that of another one, and is waited for.
+    """
+    over = state["done"].upto(call.instances)
+    rows = judge.window(state, given, call, over == 0, counted)
+    begins = np.ones(len(rows), np.bool_)
+    begins[1:] = rows.last[:-1]
+    first = np.flatnonzero(begins)
+    if judge.root is None:
+        first = first[rows.number[first] == 0]
+    true, false, codes = rows.true[first], rows.false[first], rows.code[first]
+    known = np.minimum(true, false) < NEVER
+    if counted is not None:
+        came = np.minimum.reduce([state[f"came{k}"].upto(call.instances) for k in range(len(given))])
+        known &= np.minimum(true, false) < came[codes]
+    codes, true, false = codes[known], true[known], false[known]
+    over[codes] = 1
+    judge.keep(state, rows, judge.needed(rows) & (over[rows.code] == 0), call)
+    finite = judge.formula.at_end == "finite" and not judge.formula.troolean
+    if finite:  # traces that end without a position, or of which all are settled
+        gone, latest = state["gone"].upto(call.instances), state["latest_end"].upto(call.instances)
+        rest = np.flatnonzero((gone == len(given)) & (over == 0))
+        over[rest] = 1
+        came = np.max([state[f"came{k}"].upto(call.instances)[rest] for k in range(len(given))], axis=0)
+        never = np.full(len(rest), int(NEVER))
+        # all that there is below a G holds: it holds in the end; F and what has no position do not
+        holds = (came > 0) & (judge.root == 0)
+        codes = np.concatenate([codes, rest])
+        true = np.concatenate([true, np.where(holds, latest[rest], never)])
+        false = np.concatenate([false, np.where(holds, never, latest[rest])])
+    return codes, true, false
 
 
-class Positions(Table):
-    """``count`` positions from ``number`` on of the trace ``code``, which exist from ``exists`` on and speak of
-    ``about``; of each next one these are one more."""
+# --- Quantifiers ------------------------------------------------------------------------------------------------------
 
-    def __init__(self) -> None:
-        super().__init__(*_NAMES, "count", spoken=True)
 
-    def wait(self, code: np.ndarray, number: np.ndarray, exists: np.ndarray, about: np.ndarray) -> None:
-        """These wait, and no others."""
-        self.put(code=code, number=number, exists=exists, about=about, count=np.ones(len(code), np.int64))
+#: the items that a copy gets in its first round; four times as many in each later one
+FIRST = 4
 
-    def wait_too(self, number: np.ndarray, exists: np.ndarray, about: np.ndarray) -> None:
-        """More of one trace, with numbers that follow one another."""
-        size = len(number)
-        if not size:
-            return
-        if not kernels.consecutive(exists) or not (about is exists or kernels.consecutive(about)):
-            ones = np.ones(size, np.int64)
-            self.append(code=np.zeros(size, np.int64), number=number, exists=exists, about=about, count=ones)
-            return
-        first = {"number": number[:1].copy(), "exists": exists[:1].copy(), "about": about[:1].copy()}
-        last = self.last_part()
-        if len(last["count"]) and all(last[n][-1] + last["count"][-1] == v[0] for n, v in first.items()):
-            last["count"] = np.append(last["count"][:-1], last["count"][-1] + size)
+
+class Quantifier:
+    """One quantifier of a formula.
+
+    Its state: ``verdicts`` of positions that are kept: how many copies are open (``open``), the latest step at which
+    one was decided so that the others decide (``so_far``), the step at which one has decided alone (``alone``).
+    ``copies``: those that live, with slot, trace and position; the state of their bodies; the items that they may still
+    get are those of their position and later, which they have got: nothing waits.
+    """
+
+    def __init__(self, part: Quantified, formula: tree.Formula, setting: Setting) -> None:
+        self.part = part
+        self.formula = formula
+        self.setting = setting
+        self.domain = Function(part.domain)
+        (body,) = part.body.outputs
+        inner = replace(setting, inner=True)
+        self.judge: Judge | None = None
+        if isinstance(body.node.processor, tree.Formula):
+            self.network = Network(fused(body.node.inputs), inner)
+            self.judge = Judge(body.node.processor, len(body.node.inputs), inner, True)
         else:
-            self.append(code=np.zeros(1, np.int64), **first, count=np.array([size]))
+            self.network = Network(fused([body]), inner)
 
-    def forget(self) -> None:
-        """None waits any more."""
-        none = np.zeros(0, np.int64)
-        self.put(**dict.fromkeys((*_NAMES, "count"), none))
+    def fresh(self) -> Copies:
+        return Copies(self)
 
-    def each(self, name: str) -> np.ndarray:
-        """A column of all positions, one by one."""
-        first, count = self[name], self["count"]
-        if name == "code":
-            return np.repeat(first, count)
-        if len(first) and len(first) * 16 < count.sum():  # long stretches
-            return np.concatenate([np.arange(f, f + c) for f, c in zip(first.tolist(), count.tolist())])
-        out = np.repeat(first, count)
-        out += np.arange(len(out)) - np.repeat(np.cumsum(count) - count, count)
+    def fresh_body(self) -> State:
+        parts: dict[str, Part] = {"network": self.network.fresh()}
+        if self.judge is not None:
+            parts["judge"] = State(**self.judge.fresh())
+        return State(**parts)
+
+    # --- one call ---------------------------------------------------------------------------------------------------
+
+    def update(
+        self, own: Copies, items: Items, number: np.ndarray, time: np.ndarray, code: np.ndarray, positions: np.ndarray,
+        call: Call,
+    ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+        """T and F at the ``positions`` of traces ``code``, with the new items, their numbers and their ticks."""
+        own.close_up()
+        codes = items.codes
+        own.now = items
+        own.made = 0
+        made = self._begin(own, items, number, call)
+        base = int(own.count.values[0])
+        self._rounds(own, items, codes, time, made, base, call)
+        own.count.values[0] = base + len(items) + len(items.ends)
+        return self._verdicts(own, code, positions)
+
+    def _begin(self, own: Copies, items: Items, number: np.ndarray, call: Call) -> np.ndarray:
+        """Make the copies of new positions; returns the row of ``items`` that each living copy begins with (or 0)."""
+        before = len(own.copies["code"])
+        if not len(items):
+            return np.zeros(before, np.int64)
+        codes = items.codes
+        variables = {n: (lambda v=v: v(codes)) for n, v in call.variables.items()}
+        domains = self.domain.run(Env([items.value], len(items), self.setting.kind, variables)).pylist()
+        rows, values = [], []
+        for i, domain in enumerate(domains):
+            if domain is not None and not isinstance(domain, (tuple, Set)):
+                raise Fault("bad-value", "is not a list or set to quantify over", domain, i)
+            for c in distinct(domain or ()):
+                rows.append(i)
+                values.append(c)
+        at = np.array(rows, np.int64)
+        size = np.bincount(at, minlength=len(items))
+        own.add(codes, number, size, np.where(size == 0, items.step, -2))
+        slots = own.slots(len(at))
+        own.values.put(slots, Obj.of(values))
+        kept = own.copies
+        kept.put(
+            slot=np.concatenate([kept["slot"], slots]),
+            code=np.concatenate([kept["code"], codes[at]]),
+            number=np.concatenate([kept["number"], number[at]]),
+        )
+        return np.concatenate([np.zeros(before, np.int64), at])
+
+    def _rounds(
+        self, own: Copies, items: Items, codes: np.ndarray, times: np.ndarray, begin: np.ndarray, base: int, call: Call
+    ) -> None:
+        """Give all copies the items of their trace from ``begin`` on, some at a time: many decide soon."""
+        order = np.argsort(codes, kind="stable")
+        sorted_ = codes[order]
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        mine = own.copies["code"]
+        # the next item of each copy, and behind its last, in the order by trace
+        stop = np.searchsorted(sorted_, mine, side="right")
+        start = np.searchsorted(sorted_, mine, side="left")
+        new = own.copies["slot"] >= 0
+        new[: len(new) - own.made] = False
+        at = np.where(new, place[begin] if len(order) else 0, start)
+        ends = items.ends
+        ended = np.zeros(call.instances, np.bool_)
+        end_row = np.zeros(call.instances, np.int64)
+        ended[ends.code] = True
+        end_row[ends.code] = len(items) + np.arange(len(ends))
+        if len(ends):
+            floor = call.base if call.steps is None else int(call.steps[0])
+            times = np.concatenate([times, call.time(np.maximum(ends.step, floor))])
+        outer_step = np.concatenate([items.step, ends.step])
+        size, told = FIRST, np.zeros(len(mine), np.bool_)
+        while True:
+            live = np.flatnonzero((at < stop) | (ended[mine] & ~told))
+            if not len(live):
+                return
+            upto = np.minimum(at[live] + size, stop[live])
+            sizes = upto - at[live]
+            which = np.repeat(np.arange(len(live)), sizes)
+            inside = np.arange(len(which)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + at[live][which]
+            rows = order[inside]
+            slot = own.copies["slot"][live]
+            over = ended[mine[live]] & (upto == stop[live])
+            told[live] = over
+            ended_here = Ends(slot[over], base + end_row[mine[live][over]]) if over.any() else NO_ENDS
+            position = rows + base
+            given = Items(items.value.take(rows), position, position, slot[which], ended_here)
+            found = self._run(own, given, Call(base, times, max(1, own.most), self._variables(own, call), None))
+            at[live] = upto
+            size *= 4
+            freed = self._decide(own, *found, base, outer_step)
+            if freed is not None:
+                at, stop, mine, told = at[freed], stop[freed], mine[freed], told[freed]
+
+    def _variables(self, own: Copies, call: Call) -> dict[str, Variable]:
+        outer = np.zeros(max(1, own.most), np.int64)
+        outer[own.copies["slot"]] = own.copies["code"]
+        variables = of_outer(call.variables, outer)
+
+        def value(codes: np.ndarray) -> Col:
+            return own.values.value.take(own.values.find(codes))
+
+        variables[self.part.variable] = value
+        return variables
+
+    def _run(self, own: Copies, given: Items, call: Call) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The copies that decide now, and T and F of each."""
+
+        def source(processor: Processor) -> Items:
+            assert isinstance(processor, Placeholder)
+            return given
+
+        found = self.network.advance(own.body["network"], source, call)
+        if self.judge is not None:
+            return first_verdicts(self.judge, own.body["judge"], found, call)
+        (out,) = found
+        rows = first_of(out.codes)
+        codes, some = out.codes[rows], out.value.take(rows)
+        # only the first item of a copy is its verdict
+        new = own.spoken.upto(call.instances)[codes] == 0
+        codes, rows, some = codes[new], rows[new], some.filter(new)
+        own.spoken.upto(call.instances)[codes] = 1
+        value = truths(some)
+        if value is None or (not self.formula.troolean and (value == 1).any()):
+            bad = next(v for v in some.pylist() if v is not None and not isinstance(v, bool))
+            raise Fault("bad-value", "is not a boolean", bad)
+        true = np.where(value == 2, out.step[rows], NEVER)
+        false = np.where((value == 0) | ((value == 3) & (not self.formula.troolean)), out.step[rows], NEVER)
+        finite = self.formula.at_end == "finite" and not self.formula.troolean
+        if finite and len(given.ends):  # a body that has given nothing
+            silent = given.ends.code[own.spoken.upto(call.instances)[given.ends.code] == 0]
+            step = dict(zip(given.ends.code.tolist(), given.ends.step.tolist()))
+            codes = np.concatenate([codes, silent])
+            true = np.concatenate([true, np.full(len(silent), NEVER)])
+            false = np.concatenate([false, np.array([step[c] for c in silent.tolist()], np.int64)])
+        known = np.minimum(true, false) < NEVER
+        return codes[known], true[known], false[known]
+
+    def _decide(
+        self, own: Copies, slots: np.ndarray, true: np.ndarray, false: np.ndarray, base: int, outer: np.ndarray
+    ) -> np.ndarray | None:
+        """Note what copies have decided, and let go of those that are of no account any more."""
+        if not len(slots):
+            return None
+        kept = own.copies
+        row_of = np.full(max(1, own.most), -1)
+        row_of[kept["slot"]] = np.arange(len(kept["slot"]))
+        rows = row_of[slots]
+        weak, strong = (true, false) if self.part.universal else (false, true)
+
+        def outside(step: np.ndarray) -> np.ndarray:
+            return np.where(step < NEVER, outer[np.clip(step - base, 0, len(outer) - 1)], NEVER)
+
+        over = own.note(kept["code"][rows], kept["number"][rows], outside(weak), outside(strong))
+        stay = np.ones(len(kept["slot"]), np.bool_)
+        stay[rows] = False
+        if len(over[0]):
+            stay &= ~among(kept["code"], kept["number"], *over)
+        own.free(kept["slot"][~stay])
+        kept.put(**{n: c[stay] for n, c in kept.columns.items()})
+        own.made = 0
+        return stay
+
+    def _verdicts(self, own: Copies, code: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        table = own.verdicts
+        at = places(table["code"], table["number"], code, number)
+        there = at >= 0
+        at = np.maximum(at, 0)
+        weak, strong = np.full(len(code), int(NEVER)), np.full(len(code), int(NEVER))
+        if len(table["code"]):
+            none = there & (table["open"][at] == 0) & (table["alone"][at] >= NEVER)
+            weak = np.where(none, table["so_far"][at], int(NEVER))
+            strong = np.where(there, table["alone"][at], int(NEVER))
+        return (weak, strong) if self.part.universal else (strong, weak)
+
+    def forget(self, own: Copies, code: np.ndarray, number: np.ndarray) -> None:
+        """These positions are of no account any more."""
+        own.forget(code, number)
+
+
+class Copies(Part):
+    """The state of a :class:`Quantifier`."""
+
+    def __init__(self, quantifier: Quantifier) -> None:
+        self.quantifier = quantifier
+        self.verdicts = Table("code", "number", "open", "so_far", "alone")
+        self.copies = Table("slot", "code", "number")
+        self.values = Latest()
+        self.body = quantifier.fresh_body()
+        self.spoken = Counts()
+        self.count = Counts()
+        self.most = 0
+        self.unused: list[int] = []
+        #: copies made in this call
+        self.made = 0
+        self.now: Items | None = None
+
+    def close_up(self) -> None:
+        """Between two calls: numbers the copies anew if most numbers are free."""
+        if crowded(self.most, len(self.copies)):
+            kept = self.copies.columns
+            slots = np.sort(kept["slot"])
+            self.copies.put(**{**kept, "slot": np.searchsorted(slots, kept["slot"])})
+            for part in (self.body, self.values, self.spoken):
+                part.only(slots)
+            self.most, self.unused = len(slots), []
+
+    def slots(self, count: int) -> np.ndarray:
+        """Free slots."""
+        self.made = count
+        old = self.unused[:count]
+        del self.unused[:count]
+        out = np.array(old + list(range(self.most, self.most + count - len(old))), np.int64)
+        self.most += count - len(old)
         return out
 
-    def copy(self) -> Positions:
-        new = Positions()
-        new.put(**self.columns)
+    def free(self, slots: np.ndarray) -> None:
+        """Copies that are gone."""
+        self.body.drop(slots)
+        self.values.drop(slots)
+        self.spoken.drop(slots)
+        self.unused += slots.tolist()
+
+    def add(self, code: np.ndarray, number: np.ndarray, copies: np.ndarray, step: np.ndarray) -> None:
+        """New positions with so many copies; without one they are decided at ``step``."""
+        table = self.verdicts
+        columns = {
+            "code": code, "number": number, "open": copies, "so_far": step, "alone": np.full(len(code), int(NEVER))
+        }  # fmt: skip
+        joined = {n: np.concatenate([table[n], c]) for n, c in columns.items()}
+        order = np.argsort(_key(joined["code"], joined["number"]), kind="stable")
+        table.put(**{n: c[order] for n, c in joined.items()})
+        self._item_step(code, number)
+
+    def _item_step(self, code: np.ndarray, number: np.ndarray) -> None:
+        """A verdict is known no sooner than its item."""
+        assert self.now is not None
+        at = places(self.verdicts["code"], self.verdicts["number"], code, number)
+        so_far = self.verdicts["so_far"].copy()
+        so_far[at] = np.maximum(so_far[at], self.now.step)
+        self.verdicts.put(**{**self.verdicts.columns, "so_far": so_far})
+
+    def note(
+        self, code: np.ndarray, number: np.ndarray, weak: np.ndarray, strong: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """What copies of positions have decided; returns the positions that one has decided alone."""
+        table = self.verdicts
+        at = places(table["code"], table["number"], code, number)
+        open_, so_far, alone = table["open"].copy(), table["so_far"].copy(), table["alone"].copy()
+        np.subtract.at(open_, at, 1)
+        np.maximum.at(so_far, at, np.where(weak < NEVER, weak, -2))
+        np.minimum.at(alone, at, strong)
+        table.put(code=table["code"], number=table["number"], open=open_, so_far=so_far, alone=alone)
+        done = np.unique(at[alone[at] < NEVER])
+        return table["code"][done], table["number"][done]
+
+    def forget(self, code: np.ndarray, number: np.ndarray) -> None:
+        """Positions that are of no account any more, and their copies."""
+        kept = self.copies
+        gone = among(kept["code"], kept["number"], code, number)
+        if gone.any():
+            self.free(kept["slot"][gone])
+            kept.put(**{n: c[~gone] for n, c in kept.columns.items()})
+        table = self.verdicts
+        stay = ~among(table["code"], table["number"], code, number)
+        table.put(**{n: c[stay] for n, c in table.columns.items()})
+
+    def _state(self) -> State:
+        return State(
+            verdicts=self.verdicts, copies=self.copies, values=self.values, body=self.body, spoken=self.spoken,
+            count=self.count,
+        )  # fmt: skip
+
+    def tables(self) -> dict[str, pa.Table]:
+        return self._state().tables()
+
+    def load(self, tables: Mapping[str, pa.Table]) -> None:
+        self._state().load(tables)
+        self.most = int(self.copies["slot"].max(initial=-1)) + 1
+        self.unused = sorted(set(range(self.most)) - set(self.copies["slot"].tolist()))
+
+    def drop(self, codes: np.ndarray) -> None:
+        there = np.isin(self.copies["code"], codes)
+        if there.any():
+            self.free(self.copies["slot"][there])
+        self.copies.drop(codes)
+        self.verdicts.drop(codes)
+
+    def only(self, codes: np.ndarray) -> None:
+        self.copies.only(codes)
+        self.verdicts.only(codes)
+
+    def copy(self) -> Copies:
+        new = Copies(self.quantifier)
+        new.verdicts, new.copies, new.values = self.verdicts.copy(), self.copies.copy(), self.values.copy()
+        new.body, new.spoken, new.count = self.body.copy(), self.spoken.copy(), self.count.copy()
+        new.most, new.unused = self.most, list(self.unused)
         return new
 
-    def abouts(self) -> np.ndarray:
-        return self.each("about")
+    def rows(self) -> int:
+        return self._state().rows()
 
 
+def _key(code: np.ndarray, number: np.ndarray) -> np.ndarray:
+    """Pairs as something that sorts."""
+    return (code << 40) + number
 
 
-@operator
-class Formula(Operator):
-    """Boolean: the verdict of each position, in order.  Troolean: after each front what is known of position 0."""
+def places(codes: np.ndarray, numbers: np.ndarray, code: np.ndarray, number: np.ndarray) -> np.ndarray:
+    """The rows of pairs among pairs in ascending order, -1 where there is none."""
+    if not len(codes):
+        return np.full(len(code), -1)
+    known, asked = _key(codes, numbers), _key(code, number)
+    at = np.minimum(np.searchsorted(known, asked), len(known) - 1)
+    return np.where(known[at] == asked, at, -1)
 
-    of: ClassVar[type[tree.Processor]] = tree.Formula
 
-    def __init__(self, node: Node, setting: Setting) -> None:
-        super().__init__(node, setting)
-        p = node.processor
-        assert isinstance(p, tree.Formula)
-        self.p = p
-        self.judge = Judge(p, len(node.inputs), setting, p.troolean)
-
-    def fresh(self) -> dict[str, Part]:
-        judge: dict[str, Part] = {"judge": State(**self.judge.fresh())}
-        if self.p.troolean:
-            counts = {f"items{k}": Counts() for k in range(len(self.node.inputs))}
-            return {**judge, "fronts": Counts(), "true": Counts(NEVER), "false": Counts(NEVER), **counts}
-        return {**judge, "waiting": Positions(), "latest": Counts(-1)}
-
-    def advance(self, state: State, given: Sequence[Items], call: Call) -> list[Items]:
-        return [self._of_first(state, given, call) if self.p.troolean else self._of_each(state, given, call)]
-
-    # --- two values -------------------------------------------------------------------------------------------------
-
-    def _of_each(self, state: State, given: Sequence[Items], call: Call) -> Items:
-        single = all(g.code is None for g in given)
-        own: State = state["judge"]
-        rows = self.judge.window(own, given, call, None)
-        waiting: Positions = state["waiting"]
-        code, number, exists, about = rows.code, rows.number, rows.exists, rows.about
-        true, false = rows.true, rows.false
-        gone, latest_end = own["gone"].upto(call.instances), own["latest_end"].upto(call.instances)
-        over = np.flatnonzero(gone == len(given))
-        if len(waiting) and single and not len(over) and (not len(rows) or min(int(true[0]), int(false[0])) >= NEVER):
-            # what waits longest is open, and so nothing comes out
-            self._keep_waiting(own, waiting, rows, call)
-            return Items.none()
-        early = Items.none(single=single)
-        if len(waiting) and single and self.p.at_end != "null":
-            early = self._of_one_waiting(own, waiting, rows, over, state["latest"].upto(1))
-        if len(waiting):
-            first_true, first_false = self._of_waiting(waiting.each("code"), rows, over, latest_end)
-            code = np.concatenate([waiting.each("code"), code])
-            number = np.concatenate([waiting.each("number"), number])
-            exists = np.concatenate([waiting.each("exists"), exists])
-            about = np.concatenate([waiting.each("about"), about])
-            true, false = np.concatenate([first_true, true]), np.concatenate([first_false, false])
-            if not single:
-                order = np.lexsort((number, code))
-                code, number, exists, about = code[order], number[order], exists[order], about[order]
-                true, false = true[order], false[order]
-        ended = np.full(call.instances, NEVER)
-        ended[over] = latest_end[over]
-        end = ended[code] if self.p.at_end == "null" and len(over) else NO_ROWS
-        if single and len(rows) and not len(over) and not len(waiting):
-            made, count = self._of_one(state["latest"].upto(1), rows)
-            self._keep_one(own, waiting, rows, count, call)
-            return Items.join([early, made]) if len(early) else made
-        step, emitted = np.zeros(len(code), np.int64), np.zeros(len(code), np.bool_)
-        kernels.decided(code, true, false, exists, end, state["latest"].upto(call.instances), step, emitted)
-        made = self._items(code, about, step, true, false, emitted, single)
-        self._keep(state, rows, code, number, exists, about, emitted, over, call)
-        ends = NO_ENDS
-        if len(over):
-            gone[over] = -1  # told
-            ends = Ends(over, latest_end[over])
-        made = Items.join([early, made]) if len(early) else made
-        return made.by_step().with_ends(ends)
-
-    @staticmethod
-    def _of_one(latest: np.ndarray, rows: Window) -> tuple[Items, int]:
-        """What comes out of one trace of which nothing has waited, and how many positions."""
-        step, value = np.empty(len(rows), np.int64), np.empty(len(rows), np.bool_)
-        count = kernels.decided_one(rows.true, rows.false, rows.exists, latest[0], step, value)
-        if not count:
-            return Items.none(), 0
-        latest[0] = step[count - 1]
-        return Items(of_numpy(value[:count]), step[:count], rows.about[:count]), count
-
-    def _of_one_waiting(
-        self, own: State, waiting: Positions, rows: Window, over: np.ndarray, latest: np.ndarray
-    ) -> Items:
-        """All that waits of one trace, if it is decided: it has one verdict."""
-        true, false = NEVER, NEVER
-        if len(rows):
-            true, false = int(rows.true[0]), int(rows.false[0])
-        elif len(over) and self.p.at_end == "finite":
-            end = int(own["latest_end"].upto(1)[0])
-            true, false = (end, NEVER) if self.judge.root == 0 else (NEVER, end)
-        known = min(true, false)
-        if known >= NEVER:
-            return Items.none()
-        exists = waiting.each("exists")
-        about = exists if np.array_equal(waiting["exists"], waiting["about"]) else waiting.each("about")
-        step = np.maximum(exists, max(known, int(latest[0])))
-        made = Items(of_numpy(np.full(len(step), true < false)), step, about)
-        latest[0] = step[-1]
-        own["done"].upto(1)[0] = waiting["number"][-1] + waiting["count"][-1]
-        waiting.forget()
-        return made
-
-    def _of_waiting(
-        self, code: np.ndarray, rows: Window, over: np.ndarray, end: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """T and F of positions before those at hand: those of the first one, or what the end decides."""
-        true, false = np.full(len(code), NEVER), np.full(len(code), NEVER)
-        if len(over) and self.p.at_end == "finite":
-            mine = np.isin(code, over)
-            (true if self.judge.root == 0 else false)[mine] = end[code[mine]]
-        if len(rows):
-            at = np.minimum(np.searchsorted(rows.code, code), len(rows) - 1)
-            there = rows.code[at] == code
-            true, false = np.where(there, rows.true[at], true), np.where(there, rows.false[at], false)
-        return true, false
-
-    def _items(
-        self, code: np.ndarray, about: np.ndarray, step: np.ndarray, true: np.ndarray, false: np.ndarray,
-        emitted: np.ndarray, single: bool,
-    ) -> Items:  # fmt: skip
-        count = int(np.count_nonzero(emitted))
-        if not count:
-            return Items.none(single=single)
-        if single:  # of one trace the first ones
-            code, about, step, true, false = code[:count], about[:count], step[:count], true[:count], false[:count]
-        elif count < len(emitted):
-            code, about, step = code[emitted], about[emitted], step[emitted]
-            true, false = true[emitted], false[emitted]
-        known = None if self.p.at_end != "null" else np.minimum(true, false) < NEVER
-        value = of_numpy(true < false, known)
-        return Items(value, step, about, None if single else code)
-
-    def _keep(
-        self, state: State, rows: Window, code: np.ndarray, number: np.ndarray, exists: np.ndarray, about: np.ndarray,
-        emitted: np.ndarray, over: np.ndarray, call: Call,
-    ) -> None:  # fmt: skip
-        own: State = state["judge"]
-        done = own["done"].upto(call.instances)
-        if number is rows.number and len(rows) and code[0] == code[-1] and not len(over):
-            self._keep_one(own, state["waiting"], rows, int(np.count_nonzero(emitted)), call)
-            return
-        done[code[emitted]] = number[emitted] + 1
-        keep = self.judge.needed(rows)
-        keep &= rows.number >= done[rows.code]
-        if len(over):
-            keep &= ~np.isin(rows.code, over)
-        self.judge.keep(own, rows, keep, call)
-        first = own["from"].upto(call.instances)
-        np.maximum(first, done, out=first)
-        waits = ~emitted & (number < first[code])
-        if len(over):
-            waits &= ~np.isin(code, over)
-        state["waiting"].wait(code[waits], number[waits], exists[waits], about[waits])
-
-    def _keep_one(self, own: State, waiting: Positions, rows: Window, count: int, call: Call) -> None:
-        """As :meth:`_keep`, of one trace of which nothing has waited and ``count`` positions have come out."""
-        keep = self.judge.needed(rows)
-        gone = max(count, int(np.argmax(keep)) if keep.any() else len(keep))
-        keep[:gone] = False
-        self.judge.keep(own, rows, keep, call)
-        code = int(rows.code[0])
-        if count:
-            own["done"].upto(call.instances)[code] = rows.number[count - 1] + 1
-        waiting.forget()
-        self._wait(waiting, rows, count, gone)
-
-    def _keep_waiting(self, own: State, waiting: Positions, rows: Window, call: Call) -> None:
-        """As :meth:`_keep`, where nothing has come out."""
-        keep = self.judge.needed(rows)
-        self.judge.keep(own, rows, keep, call)
-        self._wait(waiting, rows, 0, int(np.argmax(keep)) if keep.any() else len(keep))
-
-    @staticmethod
-    def _wait(waiting: Positions, rows: Window, first: int, last: int) -> None:
-        exists = rows.exists[first:last]
-        about = exists if rows.about is rows.exists else rows.about[first:last]
-        waiting.wait_too(rows.number[first:last], exists, about)
-
-    # --- three values -----------------------------------------------------------------------------------------------
-
-    def _of_first(self, state: State, given: Sequence[Items], call: Call) -> Items:
-        own: State = state["judge"]
-        counted: list[Items] = []
-        for k, items in enumerate(given):
-            # what counts are fronts: the numbers of items are the steps, and such traces have no end
-            number = self._numbers(state[f"items{k}"].upto(call.instances), items)
-            first = counted[0].step if counted else number
-            number = first if len(first) == len(number) and np.array_equal(first, number) else number
-            counted.append(Items(items.value, number, items.about, items.code))
-        times = [call.time(g.step) for g in given]
-        codes, true, false = first_verdicts(self.judge, own, counted, call, times)
-        state["true"].upto(call.instances)[codes] = true
-        state["false"].upto(call.instances)[codes] = false
-        fronts = meet(state, given, call)
-        trues, falses = state["true"].upto(call.instances), state["false"].upto(call.instances)
-        number = self._numbers(state["fronts"].upto(call.instances), fronts)
-        if fronts.code is None:
-            value = np.full(len(fronts), UNKNOWN, np.int8)
-            for known, verdict in ((falses[0], FALSE), (trues[0], TRUE)):
-                value[np.searchsorted(number, known) :] = verdict
-        else:
-            at = fronts.code
-            value = np.where(trues[at] <= number, TRUE, np.where(falses[at] <= number, FALSE, UNKNOWN)).astype(np.int8)
-        return fronts.items(Troo(value))
-
-    @staticmethod
-    def _numbers(came: np.ndarray, items: Items | Fronts) -> np.ndarray:
-        """The numbers of items in their traces; ``came`` (per trace): how many there were before, is counted up."""
-        if items.code is None:
-            number = np.arange(came[0], came[0] + len(items))
-            came[0] += len(items)
-            return number
-        number = came[items.code] + ordinals(items.code)
-        if len(items):
-            counts = np.bincount(items.code)
-            came[: len(counts)] += counts
-        return number
+def among(codes: np.ndarray, numbers: np.ndarray, code: np.ndarray, number: np.ndarray) -> np.ndarray:
+    return np.isin(_key(codes, numbers), _key(code, number))

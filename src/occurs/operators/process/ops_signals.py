@@ -12,7 +12,7 @@ from occurs.model.types import Type
 from occurs.operators.process import kernels, scalars, tree
 from occurs.operators.process.columns import Col, column_of, numbers, of_numpy
 from occurs.operators.process.functions import Function
-from occurs.operators.process.items import Call, Items, ordinals
+from occurs.operators.process.items import Call, Items, count_up
 from occurs.operators.process.operator import Operator, Setting, operator
 from occurs.operators.process.ops_windows import Rows
 from occurs.operators.process.state import Counts, Part, Queue, State
@@ -92,13 +92,7 @@ class _Recent(Operator):
     def rows(self, state: State, x: Items, call: Call) -> Rows:
         """The items that were kept and the new ones, by trace."""
         kept: Queue = state["kept"]
-        counts = state["n"].upto(call.instances)
-        number = counts[x.codes] + (np.arange(len(x)) if x.code is None else ordinals(x.codes))
-        if x.code is None:
-            counts[0] += len(x)
-        else:
-            came = np.bincount(x.codes)
-            counts[: len(came)] += came
+        number = count_up(state["n"].upto(call.instances), x)
         new = np.ones(len(x), np.bool_)
         items = x.with_ends(Items.none().ends)
         if len(kept.items):

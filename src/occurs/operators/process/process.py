@@ -28,86 +28,6 @@ from occurs.operators.process.outputs import columns
 from occurs.operators.process.tree import Pipe
 from occurs.operators.states import Own, State
 
-#: boxes whose items depend on all items before
-RUNNING = (tree.Cumulate, tree.Moment, tree.Deviation, tree.Count, tree.Collect)
-#: boxes whose items depend on one front each
-_PASSING = (tree.Lift, tree.Where)
-
-
-@dataclass(frozen=True)
-class Reading:
-    """An item depends on the items of ``pipe`` up to its step: the last ``width`` (an int), those of the last ``width``
-    of time, or all of them (None)."""
-
-    pipe: Pipe
-    width: int | Duration | None
-
-
-def reading_of(pipe: Pipe) -> Reading | None:
-    """What the items of ``pipe`` depend on; None if they depend on one event each, or on more than one such pipe."""
-    node = pipe.node
-    while isinstance(node.processor, _PASSING) and len({id(i.node) for i in node.inputs}) == 1:
-        node = node.inputs[0].node
-    if isinstance(node.processor, tree.Window) and len(node.inputs) == 1:
-        return Reading(node.inputs[0], node.processor.width)
-    if isinstance(node.processor, RUNNING):
-        return Reading(node.inputs[0], None)
-    return None
-
-
-#: the saved table with the events that pending items speak of
-_SPOKEN = "spoken"
-#: and the one with the items that windows may still hold
-_READ = "read"
-_NOTHING_READ = pa.schema([(n, pa.int64()) for n in ("step", "time", "count", "first")]).empty_table()
-
-
-class Running:
-    """A run of pipes with what the engine keeps beside it.
-
-    ``spoken``: of the events that items still speak of the step, time, type, label and attributes, if labels are
-    wanted.  ``read``: the items that a window may still hold, if constituents are wanted: their ``step`` and ``time``;
-    their number in all (``count``) and the ``first`` time are in every row.
-    """
-
-    def __init__(self, of: Process) -> None:
-        read = [] if of.reading is None else [of.reading.pipe]
-        self.run = pipes.open([of.pipe, *read], kind=of.kind, about=of.about)
-        self.steps = 0
-        self.spoken = _no_events()
-        self.read = _NOTHING_READ
-
-    @property
-    def size(self) -> int:
-        """How many rows are kept."""
-        return self.run.rows() + len(self.spoken) + len(self.read)
-
-    def copy(self) -> Running:
-        """The same, apart from this one."""
-        new: Running = object.__new__(Running)
-        new.__dict__.update(self.__dict__)
-        new.run = self.run.copy()
-        return new
-
-    def saved(self) -> dict[str, pa.Table]:
-        """As tables by name."""
-        steps = pa.table({"steps": pa.array([self.steps], pa.int64())})
-        read = {_READ: self.read} if len(self.read) else {}
-        return {**self.run.save(), _SPOKEN: self.spoken, "steps": steps, **read}
-
-    def load(self, tables: Mapping[str, pa.Table]) -> None:
-        """Go on from what was saved."""
-        mine = (_SPOKEN, "steps", _READ)
-        self.run.load({n: t for n, t in tables.items() if n not in mine})
-        self.spoken = tables[_SPOKEN] if _SPOKEN in tables else _no_events()
-        self.read = tables.get(_READ, _NOTHING_READ)
-        self.steps = int(tables["steps"].column("steps")[0].as_py())
-
-
-def _no_events() -> pa.Table:
-    names = {"step": pa.int64(), "time": pa.int64(), "type": pa.string(), "hi": pa.uint64(), "lo": pa.uint64()}
-    return pa.schema([*names.items(), ("attributes", pa.string())]).empty_table()
-
 
 @dataclass(frozen=True, eq=False)
 class Process(Operator):
@@ -289,33 +209,91 @@ class _Listed:
     sums: np.ndarray
 
 
-def _of(problem: Problem, definition: str) -> Problem:
-    """A problem of a definition."""
-    return replace(problem, definition=definition, message=f"`{definition}`: {problem.message}")
+# --- The state --------------------------------------------------------------------------------------------------------
 
 
-def _sources(stream: Stream, lines: Collection[str]) -> dict[str, tuple[np.ndarray, Col]]:
-    """Per type the events of a stream that are of it: tuples of their attributes, or the texts that ``lines`` are."""
-    out: dict[str, tuple[np.ndarray, Col]] = {}
-    for number, t in enumerate(stream.types):
-        rows = np.flatnonzero(stream.type == number) if len(stream.types) > 1 else np.arange(len(stream.type))
-        part = stream.rows[t]
-        order = stream.row[rows]
-        if len(order) and (order[1:] < order[:-1]).any():
-            part = part.take(order)
-        attributes = {n: from_arrow(c.output()) for n, c in part.columns.items()}
-        out[t] = rows, attributes[LINE] if t in lines else Rec(attributes, len(part))
-    return out
+#: the saved table with the events that pending items speak of
+_SPOKEN = "spoken"
+#: and the one with the items that windows may still hold
+_READ = "read"
+_NOTHING_READ = pa.schema([(n, pa.int64()) for n in ("step", "time", "count", "first")]).empty_table()
 
 
-def _both(a: pipes.Emitted, b: pipes.Emitted) -> pipes.Emitted:
-    """The items of a call and those that the end adds."""
-    about = None
-    if a.about_time is not None and b.about_time is not None:
-        about = np.concatenate([a.about_time, b.about_time])
-    joined = (np.concatenate([getattr(a, n), getattr(b, n)]) for n in ("step", "time", "about"))
-    step, time, spoken = joined
-    return pipes.Emitted(concat([a.value, b.value]), step, time, spoken, about, b.ended)
+class Running:
+    """A run of pipes with what the engine keeps beside it.
+
+    ``spoken``: of the events that items still speak of the step, time, type, label and attributes, if labels are
+    wanted.  ``read``: the items that a window may still hold, if constituents are wanted: their ``step`` and ``time``;
+    their number in all (``count``) and the ``first`` time are in every row.
+    """
+
+    def __init__(self, of: Process) -> None:
+        read = [] if of.reading is None else [of.reading.pipe]
+        self.run = pipes.open([of.pipe, *read], kind=of.kind, about=of.about)
+        self.steps = 0
+        self.spoken = _no_events()
+        self.read = _NOTHING_READ
+
+    @property
+    def size(self) -> int:
+        """How many rows are kept."""
+        return self.run.rows() + len(self.spoken) + len(self.read)
+
+    def copy(self) -> Running:
+        """The same, apart from this one."""
+        new: Running = object.__new__(Running)
+        new.__dict__.update(self.__dict__)
+        new.run = self.run.copy()
+        return new
+
+    def saved(self) -> dict[str, pa.Table]:
+        """As tables by name."""
+        steps = pa.table({"steps": pa.array([self.steps], pa.int64())})
+        read = {_READ: self.read} if len(self.read) else {}
+        return {**self.run.save(), _SPOKEN: self.spoken, "steps": steps, **read}
+
+    def load(self, tables: Mapping[str, pa.Table]) -> None:
+        """Go on from what was saved."""
+        mine = (_SPOKEN, "steps", _READ)
+        self.run.load({n: t for n, t in tables.items() if n not in mine})
+        self.spoken = tables[_SPOKEN] if _SPOKEN in tables else _no_events()
+        self.read = tables.get(_READ, _NOTHING_READ)
+        self.steps = int(tables["steps"].column("steps")[0].as_py())
+
+
+def _no_events() -> pa.Table:
+    names = {"step": pa.int64(), "time": pa.int64(), "type": pa.string(), "hi": pa.uint64(), "lo": pa.uint64()}
+    return pa.schema([*names.items(), ("attributes", pa.string())]).empty_table()
+
+
+# --- What items are made of, as far as the graph says it: the items of one window, or all so far ----------------------
+
+
+#: boxes whose items depend on all items before
+RUNNING = (tree.Cumulate, tree.Moment, tree.Deviation, tree.Count, tree.Collect)
+#: boxes whose items depend on one front each
+_PASSING = (tree.Lift, tree.Where)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """An item depends on the items of ``pipe`` up to its step: the last ``width`` (an int), those of the last ``width``
+    of time, or all of them (None)."""
+
+    pipe: Pipe
+    width: int | Duration | None
+
+
+def reading_of(pipe: Pipe) -> Reading | None:
+    """What the items of ``pipe`` depend on; None if they depend on one event each, or on more than one such pipe."""
+    node = pipe.node
+    while isinstance(node.processor, _PASSING) and len({id(i.node) for i in node.inputs}) == 1:
+        node = node.inputs[0].node
+    if isinstance(node.processor, tree.Window) and len(node.inputs) == 1:
+        return Reading(node.inputs[0], node.processor.width)
+    if isinstance(node.processor, RUNNING):
+        return Reading(node.inputs[0], None)
+    return None
 
 
 def _made_of(
@@ -354,6 +332,23 @@ def ticks_of(width: Duration, kind: TimeKind) -> int:
     return -(-found.numerator // found.denominator)
 
 
+# --- The events of a call ---------------------------------------------------------------------------------------------
+
+
+def _sources(stream: Stream, lines: Collection[str]) -> dict[str, tuple[np.ndarray, Col]]:
+    """Per type the events of a stream that are of it: tuples of their attributes, or the texts that ``lines`` are."""
+    out: dict[str, tuple[np.ndarray, Col]] = {}
+    for number, t in enumerate(stream.types):
+        rows = np.flatnonzero(stream.type == number) if len(stream.types) > 1 else np.arange(len(stream.type))
+        part = stream.rows[t]
+        order = stream.row[rows]
+        if len(order) and (order[1:] < order[:-1]).any():
+            part = part.take(order)
+        attributes = {n: from_arrow(c.output()) for n, c in part.columns.items()}
+        out[t] = rows, attributes[LINE] if t in lines else Rec(attributes, len(part))
+    return out
+
+
 def _events(stream: Stream, first: int, attributes: bool) -> pa.Table:
     """The events of a call: step, time, type, label; ``attributes``: and these as text, else null."""
     n = len(stream.time)
@@ -377,3 +372,18 @@ def _attributes(stream: Stream) -> pa.Array:
     if not texts:
         return pa.array([], pa.string())
     return pa.concat_arrays(texts).take(pa.array(np.argsort(np.concatenate(rows))))
+
+
+def _both(a: pipes.Emitted, b: pipes.Emitted) -> pipes.Emitted:
+    """The items of a call and those that the end adds."""
+    about = None
+    if a.about_time is not None and b.about_time is not None:
+        about = np.concatenate([a.about_time, b.about_time])
+    joined = (np.concatenate([getattr(a, n), getattr(b, n)]) for n in ("step", "time", "about"))
+    step, time, spoken = joined
+    return pipes.Emitted(concat([a.value, b.value]), step, time, spoken, about, b.ended)
+
+
+def _of(problem: Problem, definition: str) -> Problem:
+    """A problem of a definition."""
+    return replace(problem, definition=definition, message=f"`{definition}`: {problem.message}")

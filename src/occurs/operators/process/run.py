@@ -41,7 +41,6 @@ from occurs.operators.process import (  # noqa: F401
     ops_documents,
     ops_formulas,
     ops_functions,
-    ops_inside,
     ops_machines,
     ops_running,
     ops_signals,

@@ -20,7 +20,7 @@ from occurs.expr.functions import CATALOGUE
 from occurs.expr.signature import STRING
 from occurs.expr.single import single
 from occurs.operators.process import documents
-from occurs.operators.process.catalogue import SHARED
+from occurs.operators.process.function_kinds import SHARED
 from occurs.operators.process.tree import Attribute, EverySlice, Foreign, Input, ListOf, SetOf, TrooleanLiteral, TupleOf
 from occurs.operators.process.values import (
     Bag,
@@ -35,6 +35,8 @@ from occurs.operators.process.values import (
     key,
     number,
 )
+
+# --- An expression ----------------------------------------------------------------------------------------------------
 
 
 def value_of(node: tree.Expr, leaf: Callable[[tree.Expr], Any], variables: Mapping[str, Any]) -> Any:
@@ -136,14 +138,15 @@ def foreign(node: Foreign, args: Sequence[Any]) -> Any:
     return found[0].item() if function.vectorised else found
 
 
-LEAST, GREATEST = -(2**63), 2**63 - 1
-T, F, U = Troolean.TRUE, Troolean.FALSE, Troolean.UNKNOWN
+# --- Numbers ----------------------------------------------------------------------------------------------------------
 
 
 class _Lost:
     """Overflowed."""
 
 
+LEAST, GREATEST = -(2**63), 2**63 - 1
+T, F, U = Troolean.TRUE, Troolean.FALSE, Troolean.UNKNOWN
 LOST = _Lost()
 
 
@@ -238,9 +241,6 @@ COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-# --- truth ------------------------------------------------------------------------------------------------------------
-
-
 def truth(value: Any) -> Any:
     """A truth value, null, or lost.  Raises Fault."""
     if value is None or value is LOST or isinstance(value, (bool, Troolean)):
@@ -270,9 +270,6 @@ def kleene(values: Sequence[Any], decisive: bool) -> Any:
     if U in found:
         return U
     return weak if three else not decisive
-
-
-# --- collections and texts --------------------------------------------------------------------------------------------
 
 
 def members(value: Any) -> tuple[Any, ...]:
@@ -469,7 +466,6 @@ SEEING: dict[str, Callable[..., Any]] = {
     "soft": lambda a: T if a is True or a is T else U,
     "hard": lambda a: F if a is False or a is F else U,
 }
-
 #: of a path, a document and the variables
 XPATH = {
     "xpath": documents.xpath,

@@ -1,4 +1,7 @@
-"""Which slice an item belongs to: keys and their slots (pipes.md, 4.4)."""
+"""Which slice an item belongs to, and maps of slices as changes from one to the next (pipes.md, 4.4, section 5).
+
+Whole maps are made only for who needs them whole; ``size values sum mean`` are computed from the changes.
+"""
 
 from __future__ import annotations
 

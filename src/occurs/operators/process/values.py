@@ -14,17 +14,6 @@ from enum import Enum
 from typing import Any
 
 
-class Fault(Exception):
-    """``kind`` of the problem; ``value``; ``row``: the number of the row of the columns at hand, if it is known."""
-
-    def __init__(self, kind: str, message: str, value: Any, row: int | None = None) -> None:
-        super().__init__(message)
-        self.kind = kind
-        self.message = message
-        self.value = value
-        self.row = row
-
-
 class Troolean(Enum):
     """A verdict of LTL3."""
 
@@ -166,6 +155,17 @@ class Json(_Valued):
         return "json", self.source
 
 
+class Fault(Exception):
+    """``kind`` of the problem; ``value``; ``row``: the number of the row of the columns at hand, if it is known."""
+
+    def __init__(self, kind: str, message: str, value: Any, row: int | None = None) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.value = value
+        self.row = row
+
+
 def distinct(values: Iterable[Any]) -> tuple[Any, ...]:
     """Each value once, in the order in which they came."""
     found: dict[Hashable, Any] = {}
@@ -210,9 +210,6 @@ def _key(value: Any) -> Any:
     if isinstance(found, list):
         return tuple(found)
     return frozenset(found) if isinstance(found, set) else found
-
-
-# --- as text, to be kept in a state (never pickle) --------------------------------------------------------------------
 
 
 def encode(value: Any) -> Any:
