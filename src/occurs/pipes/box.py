@@ -7,6 +7,7 @@ expression makes it.  When all that a box needs is connected it becomes a node o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from occurs.errors import ConnectionProblem, DefinitionProblem
@@ -14,11 +15,12 @@ from occurs.expr.tree import Expr, Param, rewrite
 from occurs.operators.process import tree
 from occurs.operators.process.function_kinds import Finding, Unfit, typed
 from occurs.operators.process.kinds import ANY, Kind
-from occurs.operators.process.tree import Input, Node, Processor
+from occurs.operators.process.tree import Formula, Inner, Input, Node, Part, Processor, Quantified, nodes
 from occurs.operators.process.typing import Mismatch, Typing
 
 if TYPE_CHECKING:
     from occurs.pipes.pipe import Pipe
+
 
 #: names of ports
 LEFT = TOP = INPUT = OUTPUT = 0
@@ -299,9 +301,43 @@ class AtEnd(Box):
         return list(given)
 
     def make(self, inputs: list[Made]) -> list[Made]:
-        from occurs.pipes.rebuild import with_at_end
-
         return [with_at_end(i, self.policy) if isinstance(i, tree.Pipe) else i for i in inputs]
+
+
+def with_at_end(pipe: tree.Pipe, policy: str) -> tree.Pipe:
+    """A pipe whose formulas, and those before it and inside, have a policy for the end: ``nothing finite null``."""
+    return _AtEnd(policy).pipes((pipe,))[0]
+
+
+class _AtEnd:
+    def __init__(self, policy: str) -> None:
+        self.policy = policy
+
+    def pipes(self, pipes: tuple[tree.Pipe, ...]) -> tuple[tree.Pipe, ...]:
+        """The pipes over the nodes made anew; those that nothing changes stay the same."""
+        done: dict[int, Node] = {}
+        for node in nodes(pipes):
+            inputs = tuple(tree.Pipe(done[id(p.node)], p.port) for p in node.inputs)
+            processor = node.processor
+            if isinstance(processor, Formula):
+                processor = Formula(self.part(processor.root), processor.troolean, self.policy)
+            elif hasattr(processor, "inner"):
+                inner = self.inner(processor.inner)
+                processor = processor if inner is processor.inner else replace(processor, inner=inner)  # type: ignore[call-arg]
+            same = processor is node.processor and inputs == node.inputs
+            done[id(node)] = node if same else replace(node, processor=processor, inputs=inputs)
+        return tuple(tree.Pipe(done[id(p.node)], p.port) for p in pipes)
+
+    def inner(self, inner: Inner) -> Inner:
+        outputs = self.pipes(inner.outputs)
+        return inner if outputs == inner.outputs else Inner(inner.inputs, outputs)
+
+    def part(self, part: Part) -> Part:
+        """A part with the bodies of its quantifiers made anew."""
+        if isinstance(part, Quantified):
+            return replace(part, body=self.inner(part.body))
+        changes = {n: self.part(p) for n in ("operand", "left", "right") if (p := getattr(part, n, None)) is not None}
+        return replace(part, **changes) if changes else part
 
 
 class Lifted(Box):

@@ -16,8 +16,7 @@ from occurs.operators.process import tree
 from occurs.operators.process.tree import Formula, Part
 from occurs.pipes.box import Box
 from occurs.pipes.callables import as_function
-from occurs.pipes.inner import inner_of
-from occurs.pipes.pipe import Pipe, as_pipe
+from occurs.pipes.pipe import Pipe, as_pipe, inner_of
 
 #: names of operators by flavour
 _WORDS = {False: "G F X U forall exists", True: "always sometime after upto every some"}

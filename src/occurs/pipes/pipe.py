@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from occurs.errors import DefinitionProblem
-from occurs.expr.tree import Call, Expr
+from occurs.expr.tree import Binary, Call, Expr, IsNull, Unary
 from occurs.operators.process import tree
 from occurs.operators.process.kinds import Kind
-from occurs.operators.process.tree import Attribute, Input
+from occurs.operators.process.tree import Attribute, Inner, Input, Node, nodes
 from occurs.operators.process.tree import Pipe as GraphPipe
-from occurs.pipes.box import AtEnd, Box, Parameter
+from occurs.pipes.box import AtEnd, Box, Lifted, Made, Parameter
 from occurs.pipes.callables import CUMULATIVE, Function, as_function
 from occurs.pipes.constants import constant, duration, whole
-from occurs.pipes.infix import Infix, lifted
 
 if TYPE_CHECKING:
     from occurs.pipes.running import Pull, Push
 
+
 AT_END = ("nothing", "finite", "null")
 
 
-class Pipe(Infix):
+class Pipe:
     """An output of a box.  A pipe is immutable: every operation returns a new pipe, and a pipe can be used several
     times.
 
@@ -128,8 +128,6 @@ class Pipe(Infix):
         return self._slice("last", key, inner, explode, until)
 
     def _slice(self, form: str, key: Any, inner: Callable[..., Any], explode: bool, until: Any) -> Pipe:
-        from occurs.pipes.inner import inner_of
-
         end = None if until is None else as_function(until)
         phi = inner_of(inner, [self.item_type], "a slice")
         return self._through(tree.Slice(as_function(key), phi, form, explode, end))
@@ -178,14 +176,12 @@ class Pipe(Infix):
     def each(self, inner: Callable[..., Any]) -> Pipe:
         """The last item of ``inner`` on the elements of each list."""
         from occurs.operators.process.kinds import ANY
-        from occurs.pipes.inner import inner_of
 
         element = self.item_type.args[0] if self.item_type.args else ANY
         return self._through(tree.Each(inner_of(inner, [element], "a run on lists")))
 
     def reset_by(self, guard: Pipe, inner: Callable[..., Any]) -> Pipe:
         """Emits the last item of ``inner`` when the guard is true, and restarts ``inner``."""
-        from occurs.pipes.inner import inner_of
 
         return Box(tree.Reset(inner_of(inner, [self.item_type], "a reset")), 2, 1, sources=[self, guard]).out()
 
@@ -258,6 +254,108 @@ class Pipe(Infix):
 
         return run(self, sources, ended, time_unit)
 
+    # --- infix operators ----------------------------------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Pipe:
+        return _infix("+", self, other)
+
+    def __radd__(self, other: Any) -> Pipe:
+        return _infix("+", other, self)
+
+    def __sub__(self, other: Any) -> Pipe:
+        return _infix("-", self, other)
+
+    def __rsub__(self, other: Any) -> Pipe:
+        return _infix("-", other, self)
+
+    def __mul__(self, other: Any) -> Pipe:
+        return _infix("*", self, other)
+
+    def __rmul__(self, other: Any) -> Pipe:
+        return _infix("*", other, self)
+
+    def __truediv__(self, other: Any) -> Pipe:
+        return _infix("/", self, other)
+
+    def __rtruediv__(self, other: Any) -> Pipe:
+        return _infix("/", other, self)
+
+    def __floordiv__(self, other: Any) -> Pipe:
+        return _infix("div", self, other)
+
+    def __rfloordiv__(self, other: Any) -> Pipe:
+        return _infix("div", other, self)
+
+    def __mod__(self, other: Any) -> Pipe:
+        return _infix("mod", self, other)
+
+    def __rmod__(self, other: Any) -> Pipe:
+        return _infix("mod", other, self)
+
+    def __pow__(self, other: Any) -> Pipe:
+        return lifted("^", Call("power", (Input(0), Input(1))), self, other)
+
+    def __rpow__(self, other: Any) -> Pipe:
+        return lifted("^", Call("power", (Input(0), Input(1))), other, self)
+
+    def __neg__(self) -> Pipe:
+        return lifted("-", Unary("neg", Input(0)), self)
+
+    def __abs__(self) -> Pipe:
+        return lifted("abs", Call("abs", (Input(0),)), self)
+
+    def abs(self) -> Pipe:
+        """The amount without its sign."""
+        return self.__abs__()
+
+    def __eq__(self, other: Any) -> Pipe:  # type: ignore[override]
+        return _infix("=", self, other)
+
+    def __ne__(self, other: Any) -> Pipe:  # type: ignore[override]
+        return _infix("!=", self, other)
+
+    def __lt__(self, other: Any) -> Pipe:
+        return _infix("<", self, other)
+
+    def __le__(self, other: Any) -> Pipe:
+        return _infix("<=", self, other)
+
+    def __gt__(self, other: Any) -> Pipe:
+        return _infix(">", self, other)
+
+    def __ge__(self, other: Any) -> Pipe:
+        return _infix(">=", self, other)
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a pipe is neither true nor false: combine pipes with & | ~ >>, and compare them two at a time")
+
+    def __and__(self, other: Any) -> Pipe:
+        return _logical("and", self, other)
+
+    def __rand__(self, other: Any) -> Pipe:
+        return _logical("and", other, self)
+
+    def __or__(self, other: Any) -> Pipe:
+        return _logical("or", self, other)
+
+    def __ror__(self, other: Any) -> Pipe:
+        return _logical("or", other, self)
+
+    def __rshift__(self, other: Any) -> Pipe:
+        return _logical("implies", self, other)
+
+    def __rrshift__(self, other: Any) -> Pipe:
+        return _logical("implies", other, self)
+
+    def __invert__(self) -> Pipe:
+        from occurs.pipes import ltl
+
+        return ltl.not_(self) if ltl.is_formula(as_pipe(self)) else lifted("not", Unary("not", Input(0)), self)
+
+    def is_null(self) -> Pipe:
+        """Whether an item is null."""
+        return lifted("is null", IsNull(Input(0)), self)
+
     def _through(self, processor: tree.Processor) -> Pipe:
         return Box(processor, sources=[self]).out()
 
@@ -272,6 +370,26 @@ class Constant(Parameter):
 
     def __init__(self, value: Any, *, name: str | None = None) -> None:
         super().__init__(constant(value), name=name)
+
+
+def lifted(name: str, expr: Expr, *operands: Any) -> Pipe:
+    """The function ``expr`` over pipes and constants."""
+    pipes = [as_pipe(o) for o in operands]
+    return Lifted(tree.Lift((expr,)), len(pipes), 1, name=name, sources=pipes).out()
+
+
+def _infix(op: str, left: Any, right: Any) -> Pipe:
+    return lifted(op, Binary(op, Input(0), Input(1)), left, right)
+
+
+def _logical(op: str, left: Any, right: Any) -> Pipe:
+    """A formula as soon as one side is one; else a function over the items."""
+    from occurs.pipes import ltl
+
+    if any(isinstance(p, Pipe) and ltl.is_formula(p) for p in (left, right)):
+        return {"and": ltl.and_, "or": ltl.or_, "implies": ltl.implies}[op](left, right)
+    expr = Call(op, (Input(0), Input(1))) if op == "implies" else Binary(op, Input(0), Input(1))
+    return lifted(op, expr, left, right)
 
 
 def _operand(value: Any) -> Expr:
@@ -296,3 +414,49 @@ def cumulative(function: Any, start: Any) -> tree.Cumulate:
         word = function
     first = None if start is None else _operand(start)
     return tree.Cumulate(as_function(function, 2) if word is None else word, first)
+
+
+# --- inner processors
+
+Phi = Callable[..., Any]
+
+
+class _Here(Box):
+    """Input ``index`` of an inner processor."""
+
+    def __init__(self, index: int, kind: Kind) -> None:
+        self.kind = kind
+        super().__init__(tree.Placeholder(index), 0, 1)
+
+    def kinds_for(self, given: Sequence[Kind]) -> list[Kind]:
+        return [self.kind]
+
+    def make(self, inputs: list[Made]) -> list[Made]:
+        assert self.processor is not None
+        return [Node(self.processor).out()]
+
+
+def inner_of(phi: Phi, kinds: Sequence[Kind], what: str) -> Inner:
+    """The inner processor that a callable builds from as many pipes as there are ``kinds``.
+
+    DefinitionProblem if it gives no pipe, or one that needs anything but its parameters, variables and constants.
+    """
+    if not callable(phi):
+        raise DefinitionProblem.of("sort", f"the inner processor of {what} must be a function from pipes to pipes")
+    here = [Pipe(_Here(k, kind), 0) for k, kind in enumerate(kinds)]
+    given = phi(*here)
+    outputs = [_made(p, what) for p in (given if isinstance(given, tuple) else (given,))]
+    own = {id(p._box.made[0].node) for p in here if isinstance(p._box.made[0], tree.Pipe)}
+    for node in nodes(outputs):
+        if not node.inputs and id(node) not in own:
+            raise DefinitionProblem.of(
+                "sort", f"the inner processor of {what} can only use its parameter, $variables and constants"
+            )
+    return Inner(len(kinds), tuple(outputs))
+
+
+def _made(pipe: Any, what: str) -> tree.Pipe:
+    found = pipe.graph if isinstance(pipe, Pipe) else None
+    if found is None:
+        raise DefinitionProblem.of("sort", f"the inner processor of {what} returned {pipe!r}, which is not a pipe")
+    return found

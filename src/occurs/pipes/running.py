@@ -22,8 +22,7 @@ from occurs.operators.process.run import PIECE, Batch, Emitted, open, pieces, tu
 from occurs.operators.process.typing import need_variables
 from occurs.operators.process.values import as_python
 from occurs.pipes.constants import Word
-from occurs.pipes.sources import source_column, source_kinds, source_tuples
-from occurs.pipes.values import like
+from occurs.pipes.sources import like, source_column, source_kinds, source_tuples
 
 if TYPE_CHECKING:
     from occurs.pipes.pipe import Pipe
