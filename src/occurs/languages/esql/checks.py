@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from occurs.errors import Problem, Span
 from occurs.expr.text import Text
 from occurs.languages.esql import syntax
-from occurs.languages.esql.build_program import Builder
+from occurs.languages.esql.builder import Builder
 from occurs.languages.esql.checks_names import check_files, check_names, event_types
 from occurs.languages.esql.checks_rates import check_rates
 from occurs.model.time import TimeKind

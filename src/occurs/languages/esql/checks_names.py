@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePath
 
-from occurs.languages.esql.build_program import Builder
+from occurs.languages.esql.builder import Builder
 from occurs.operators.process import tree
 
 

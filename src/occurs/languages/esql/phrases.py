@@ -15,7 +15,7 @@ def _phrase(pattern: str, **numbers: str) -> Phrase:
     return Phrase(words, tuple((n, numbers.get(n, "processor")) for n in names), "processor", None)
 
 
-#: over the items so far; what they make is in :mod:`occurs.languages.esql.build_forms`
+#: over the items so far; what they make is in :mod:`occurs.languages.esql.builder`
 PRELUDE: tuple[Phrase, ...] = (
     _phrase("THE COUNT OF @P"),
     _phrase("THE SUM OF @P"),
