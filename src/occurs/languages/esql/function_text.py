@@ -9,9 +9,9 @@ from occurs.expr.text import Text
 from occurs.expr.tree import Expr
 from occurs.languages.esql.build_function import Functions
 from occurs.languages.esql.build_scope import Scope
-from occurs.languages.esql.parser_expr import Expressions
-from occurs.languages.esql.parser_reader import Backtrack
 from occurs.languages.esql.parser_tokens import tokens_with_end
+from occurs.languages.esql.reader import Backtrack, Reader
+from occurs.languages.text import Text
 
 #: more inputs than any function has
 _MANY = 1 << 30
@@ -29,7 +29,7 @@ def function(text: str) -> Expr:
     Binary(op='>', left=Attribute(of=Ref(scope=None, name='a', index=None), name='b'), right=Param(name='n'))
     """
     source = Text(text, None)
-    reader = Expressions(tokens_with_end(text), source)
+    reader = Reader(tokens_with_end(text), source)
     try:
         node = reader.expression()
         if reader.token.kind != "end":

@@ -12,12 +12,10 @@ from functools import lru_cache
 
 from occurs.errors import DefinitionProblem, Problem, raise_problems
 from occurs.languages.esql import syntax
-from occurs.languages.esql.parser_expr import Expressions
-from occurs.languages.esql.parser_reader import Backtrack
 from occurs.languages.esql.parser_size import Sizes
-from occurs.languages.esql.parser_statement import Statements
 from occurs.languages.esql.parser_tokens import Token, tokens
 from occurs.languages.esql.phrases import PRELUDE, nearest
+from occurs.languages.esql.reader import Backtrack, Reader
 from occurs.languages.text import Text
 from occurs.operators.process.palettes import palettes as installed
 
@@ -37,7 +35,7 @@ def parse(
     sizes = Sizes()
     for piece in _pieces(text):
         before = len(source.problems)
-        reader = Statements(piece.tokens, source, known)
+        reader = Reader(piece.tokens, source, known)
         try:
             statement = reader.statement()
         except Backtrack:
@@ -81,7 +79,7 @@ def phrases_of_palettes() -> Sequence[syntax.Phrase]:
     return tuple(out)
 
 
-def _with_nearest(reader: Expressions, phrases: Sequence[syntax.Phrase]) -> Problem:
+def _with_nearest(reader: Reader, phrases: Sequence[syntax.Phrase]) -> Problem:
     """Why a statement cannot be read; a hint names the patterns that come near to what stands there."""
     problem = reader.problem()
     if reader.furthest in reader.said or problem.hint is not None:
