@@ -13,8 +13,8 @@ from occurs.languages.complaints import LASTING_HINT
 from occurs.languages.esql import syntax
 from occurs.languages.esql.build_function import TEMPORAL, Functions
 from occurs.languages.esql.build_scope import Argument, Level, Scope
-from occurs.languages.names import Name
-from occurs.languages.text import Text
+from occurs.expr.names import Name
+from occurs.expr.text import Text
 from occurs.model.time import Duration
 from occurs.model.types import Schema, Type
 from occurs.operators.process import tree

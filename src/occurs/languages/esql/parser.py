@@ -16,7 +16,7 @@ from occurs.languages.esql.parser_size import Sizes
 from occurs.languages.esql.parser_tokens import Token, tokens
 from occurs.languages.esql.phrases import PRELUDE, nearest
 from occurs.languages.esql.reader import Backtrack, Reader
-from occurs.languages.text import Text
+from occurs.expr.text import Text
 from occurs.operators.process.palettes import palettes as installed
 
 

@@ -16,8 +16,8 @@ from occurs.languages.esql.forms import BY_WORD, Choice, Element, Noise, Option,
 from occurs.languages.esql.parser_tokens import Token
 from occurs.languages.esql.words import CATEGORIES, CONSTANTS, REFUSED
 from occurs.languages.expressions import LONG, microseconds, plain, unquoted
-from occurs.languages.names import Name
-from occurs.languages.text import Text
+from occurs.expr.names import Name
+from occurs.expr.text import Text
 from occurs.model.time import UNIT_MICROSECONDS, Duration, exact_number
 
 #: how deep pipes may nest, and how many operands may stand in a row: reading them back takes a few calls a level
