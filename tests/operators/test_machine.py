@@ -11,8 +11,8 @@ import pytest
 
 import occurs
 from occurs.operators.kernels import machine
-from occurs.operators.machinerun import MachineRun
-from occurs.operators.sequential import Waves
+from occurs.operators.select.machine_run import MachineRun
+from occurs.operators.select.sequential import Waves
 from occurs.testing.cases import Case, load_cases
 from occurs.testing.laws import Answer, Subject, agree, random_frontiers
 from occurs.testing.random_tesla import random_program
@@ -86,7 +86,7 @@ def test_near_the_ends_of_int64_the_columns_decide(monkeypatch: pytest.MonkeyPat
         outcomes.append(got[0])
         return got
 
-    monkeypatch.setattr("occurs.operators.machinerun.machine.run", noted)
+    monkeypatch.setattr("occurs.operators.select.machine_run.machine.run", noted)
     big = 2**62
     table = pa.table({"time": [1, 2, 3], "type": ["A"] * 3, "v": [big - 1, big, -5]})
     found = occurs.parse(SUM).detect(table, time_unit="ms")["Sum"]

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from occurs.model.types import Type
+from occurs.operators.aggregates import Moments
 from occurs.operators.columns import Column
 from occurs.operators.kernels.aggregating import BLOCK, block_extremes, extremes, prefix_sums
 from occurs.operators.kernels.ranking import distinct, kth, wavelet
-from occurs.operators.moments import Moments
 
 KINDS = ("decimals", "wide", "whole", "tiny", "huge", "cancelling", "infinite", "ints", "big ints")
 
@@ -116,7 +116,7 @@ def test_the_kth_smallest_of_ranges() -> None:
 
 
 def test_the_middle_of_a_column_with_nulls() -> None:
-    from occurs.operators.aggregate import _ranked
+    from occurs.operators.aggregates import _ranked
     from occurs.operators.frame import Index
 
     rng = random.Random(4)

@@ -13,7 +13,7 @@ import pytest
 from occurs.engine import engine as engines
 from occurs.engine.ledger import Ledger
 from occurs.engine.state import State
-from occurs.operators.run import Run
+from occurs.operators.select.run import Run
 from occurs.testing.cases import Case, load_cases
 from occurs.testing.laws import Subject, cutting, forgetting, meaning, restart, splitting
 

@@ -17,13 +17,12 @@ from occurs.engine.state import State, from_ipc, meta_from_ipc, meta_to_ipc, res
 from occurs.engine.tables import concat_rows, empty_rows
 from occurs.errors import CheckpointProblem
 from occurs.model.types import Schema
-from occurs.operators import rows as shown
-from occurs.operators.candidates import FIRST_TICK
-from occurs.operators.contract import Call, Operator
-from occurs.operators.kernels.sorting import is_sorted
-from occurs.operators.keycodes import KeyCodes
+from occurs.operators.codes import KeyCodes
+from occurs.operators.contract import Call, Operator, Outcome
 from occurs.operators.merging import INSTANT
-from occurs.operators.rows import Rows, Since
+from occurs.operators.rows import FIRST_TICK, Rows
+from occurs.operators.select.timer import TimerSource
+from occurs.plan.definition import NetDefinition
 from occurs.plan.segments import Segment, segments
 from occurs.plan.stage import Stage
 

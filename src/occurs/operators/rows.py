@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
+from occurs.model.astext import json_objects
 from occurs.model.labels import Labels
 from occurs.model.types import Type
 from occurs.operators.columns import Column
+
+#: the least tick that there is
+FIRST_TICK = -(2**63)
 
 
 @dataclass(slots=True)
@@ -136,27 +141,16 @@ class Part(Mapping[str, Rows]):
         return len(self.spans)
 
 
-class Since(Mapping[str, Rows]):
-    """The rows of ``tables`` with times after ``born``, as a definition sees them that was added while a stream was
-    running; past and new rows stay apart."""
+#: columns of rows that are not attributes
+_SPECIAL = ("end", "sequence")
 
-    def __init__(self, tables: Mapping[str, Rows], born: int):
-        self._tables = tables
-        self._born = born
-        self._cut: dict[str, tuple[Rows, Rows]] = {}
 
-    def __getitem__(self, type: str) -> Rows:
-        rows = self._tables[type]
-        known = self._cut.get(type)
-        if known is not None and known[0] is rows:
-            return known[1]
-        first = int(np.searchsorted(rows.time, self._born, side="right"))
-        part = rows if first == 0 else rows.slice(first, None, max(0, rows.new - first))
-        self._cut[type] = (rows, part)
-        return part
+def attributes_of(rows: Rows, at: np.ndarray, names: Iterable[str] | None = None) -> pa.Array:
+    """The attributes of the rows ``at`` as JSON objects without nulls, or those of them that ``names`` has.
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._tables)
-
-    def __len__(self) -> int:
-        return len(self._tables)
+    The text of a row that is asked for several times is made once.
+    """
+    own, number = np.unique(at, return_inverse=True)
+    chosen = rows.columns if names is None else [n for n in rows.columns if n in frozenset(names)]
+    columns = {n: rows.columns[n].take(own).output() for n in sorted(chosen) if n not in _SPECIAL}
+    return json_objects(columns, len(own)).take(pa.array(number))

@@ -12,9 +12,9 @@ from occurs.errors import Problem, Span
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.contract import Operator, Out, Port
-from occurs.operators.pattern import Pattern
-from occurs.operators.templates import Template
-from occurs.operators.timer import TimerSource
+from occurs.operators.select.pattern import Pattern
+from occurs.operators.select.templates import Template
+from occurs.operators.select.timer import TimerSource
 from occurs.plan.graph import Node
 from occurs.plan.keys import Choice, choices
 

@@ -9,9 +9,7 @@ from heapq import heappop, heappush
 from typing import Protocol
 
 from occurs.expr.tree import Ref
-from occurs.operators.aggregate import Windowed
-from occurs.operators.pattern import Absent, Pattern, Select
-from occurs.operators.windows import KeyPart
+from occurs.operators.select.pattern import Absent, KeyPart, Pattern, Select, Windowed
 
 
 @dataclass(frozen=True)

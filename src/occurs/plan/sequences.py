@@ -10,8 +10,8 @@ from typing import Any
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.contract import Moves, Order, Port
-from occurs.operators.sequences import tree
-from occurs.operators.sequences.automaton import Automaton
+from occurs.operators.sequence import tree
+from occurs.operators.sequence.automaton import Automaton
 from occurs.plan.definition import Named, Side
 
 #: live partial matches that a definition may have, if nobody says how many

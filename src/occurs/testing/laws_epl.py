@@ -21,8 +21,8 @@ from occurs.model.labels import Labels
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import Duration
 from occurs.operators.rows import Rows
-from occurs.operators.sequences.automaton import Automaton
-from occurs.operators.sequences.tree import At
+from occurs.operators.sequence.automaton import Automaton
+from occurs.operators.sequence.tree import At
 from occurs.plan.sequences import nodes
 from occurs.testing import laws
 from occurs.testing.compare import row_of

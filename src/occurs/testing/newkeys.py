@@ -21,9 +21,9 @@ from numba.typed import List as TypedList
 from occurs.engine.engine import Engine
 from occurs.errors import OccursError
 from occurs.model.types import Type
-from occurs.operators import keycodes
+from occurs.operators import codes as keycodes
+from occurs.operators.codes import KeyCodes
 from occurs.operators.columns import Column
-from occurs.operators.keycodes import KeyCodes
 from occurs.operators.lasting.values import Values
 from occurs.operators.process.slots import Slots
 from occurs.operators.rows import Rows

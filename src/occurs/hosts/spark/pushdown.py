@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 from occurs.expr.shape import as_threshold
 from occurs.expr.tree import Expr, Literal, Ref
 from occurs.model.types import Schema, Type
-from occurs.operators.aggregate import Windowed
 from occurs.operators.lasting.scan import Scan
-from occurs.operators.pattern import Absent, Keep, Select
-from occurs.operators.sequences.tree import Atom
-from occurs.operators.windows import Source
+from occurs.operators.select.pattern import Absent, Keep, Select, Source, Windowed
+from occurs.operators.sequence.tree import Atom
 from occurs.plan.definition import NetDefinition, PatternDefinition
 from occurs.plan.sequences import SequenceDefinition, nodes
 from occurs.plan.stage import Stage

@@ -13,10 +13,21 @@ from occurs.languages.tesla.checks.catalogue import TIMER
 from occurs.languages.tesla.functions import LISTS
 from occurs.model.time import Duration, TimeKind, ceil_ticks, floor_ticks
 from occurs.model.types import Schema, Type
-from occurs.operators.aggregate import Windowed
-from occurs.operators.pattern import Absent, Extra, Keep, Pattern, RuleInfo, Select, Step
-from occurs.operators.timer import TimerSource
-from occurs.operators.windows import Between, KeyPart, Source, Within
+from occurs.operators.select.pattern import (
+    Absent,
+    Between,
+    Extra,
+    Keep,
+    KeyPart,
+    Pattern,
+    RuleInfo,
+    Select,
+    Source,
+    Step,
+    Windowed,
+    Within,
+)
+from occurs.operators.select.timer import TimerSource
 
 #: ticks of the longest window
 LONGEST = 2**63 - 1

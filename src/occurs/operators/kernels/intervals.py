@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from occurs.kernel import kernel, types
-from occurs.operators.keycodes import _slot
+from occurs.operators.codes import _slot
 
 _INTS = types.Array(types.int64, 1, "A", readonly=True)
 _OUT = types.Array(types.int64, 1, "C")

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from occurs.kernel import Later, kernel, types
+from occurs.operators.codes import _slot
 from occurs.operators.kernels.intervals import _OUT
 from occurs.operators.kernels.texts import _STORE
-from occurs.operators.keycodes import _slot
 
 #: what a column has; the address of its values, of texts that of their 32-bit offsets; of texts that of their bytes
 KIND, VALUES, BYTES = range(3)
@@ -148,7 +148,7 @@ def read_all(
     """The marks of several tables: of each as many columns as its width says, and then times; and how many each has.
 
     ``spans``: of each table its first row and how many from there on; ``sources``: of each one its columns and times.
-    ``keys``, ``codes``: of numbers (see :class:`occurs.operators.keycodes.IntTable`); ``numbers``: by code, no place if
+    ``keys``, ``codes``: of numbers (see :class:`occurs.operators.codes.IntTable`); ``numbers``: by code, no place if
     there are others than ints; ``slots``, ``ends``, ``store``: of texts; ``used``: how many there are of either.  New
     values are added.  Last come three numbers for every value that has no code and for which there is no room: its
     kind, the number of its source; and the number that it is, or the row of the text.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from occurs.kernel import kernel, types
+from occurs.operators.codes import _slot
 from occurs.operators.kernels.blocks import _BLOCK, behind_another, copy, keys, taken
 from occurs.operators.kernels.intervals import _OPEN, _OUT, _table_size
 from occurs.operators.kernels.relations import _on
 from occurs.operators.kernels.stretches import stretches
-from occurs.operators.keycodes import _slot
 
 
 @kernel(types.int64(_OUT, types.int64, types.int64))

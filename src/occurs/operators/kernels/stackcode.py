@@ -1,6 +1,7 @@
 """Expressions on a small stack machine: what constraints and outputs of sequential rules are run as.
 
-Written by :mod:`occurs.operators.coder`.  Null is "not known" on the stack; connectives are Kleene's; NaN becomes null.
+Written by :mod:`occurs.operators.rule_bytecode`.  Null is "not known" on the stack; connectives are Kleene's; NaN
+becomes null.
 """
 
 from __future__ import annotations

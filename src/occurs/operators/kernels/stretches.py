@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from occurs.kernel import kernel, types
+from occurs.operators.codes import _slot
 from occurs.operators.kernels.intervals import _FLAGS, _INTS, _OPEN, _OUT, _table_size
-from occurs.operators.keycodes import _slot
 
 #: the least key, keys of a table of open addressing (none: a number for each key from the least on), numbers, how many
 _INDEX = types.Tuple((types.int64, _OUT, _OUT, types.int64))

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from occurs.operators.codes import IntTable
 from occurs.operators.kernels.intervals import combined
-from occurs.operators.keycodes import IntTable
 from occurs.operators.lasting.signals import Codes
 
 

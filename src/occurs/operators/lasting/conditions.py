@@ -20,8 +20,8 @@ from occurs.expr.evaluate import select
 from occurs.expr.tree import Expr, Ref
 from occurs.model.time import TIMESTAMP
 from occurs.model.types import Type, from_arrow
+from occurs.operators.codes import IntTable
 from occurs.operators.columns import Column
-from occurs.operators.keycodes import IntTable
 from occurs.operators.lasting.codes import joint
 from occurs.operators.lasting.joins import firsts, joined, member, pairs, pick, shared
 from occurs.operators.lasting.releasing import opened

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from occurs.operators.keycodes import IntTable
+from occurs.operators.codes import IntTable
 
 
 class Ints:

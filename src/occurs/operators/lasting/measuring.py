@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from occurs.errors import InputProblem
 from occurs.model.types import Type
-from occurs.operators.aggregate import Reduced, reduced
+from occurs.operators.aggregates import Reduced, reduced
 from occurs.operators.columns import Column
 from occurs.operators.frame import Index
 from occurs.operators.lasting.codes import joint

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from occurs.model.types import Type
-from occurs.operators.attributes import attributes_of
 from occurs.operators.columns import Column
 from occurs.operators.lasting.scan import Scan
 from occurs.operators.lasting.signals import OPEN, Call, Held, Intervals, Points, Signal
 from occurs.operators.lasting.values import Values
-from occurs.operators.rows import Rows
+from occurs.operators.rows import Rows, attributes_of
 
 if TYPE_CHECKING:
     from occurs.operators.lasting.network import Net

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from occurs.model.types import Type
+from occurs.operators.codes import Domain
 from occurs.operators.columns import Column
-from occurs.operators.keycodes import Domain
 
 if TYPE_CHECKING:
     from occurs.operators.lasting.ints import Ints
@@ -83,7 +83,7 @@ class Values:
         return self._numbers is None or self._numbers.ints is not None
 
     def dictionaries(self) -> tuple[np.ndarray, ...]:
-        """For kernels: keys and codes of numbers (see :class:`occurs.operators.keycodes.IntTable`), the numbers by
+        """For kernels: keys and codes of numbers (see :class:`occurs.operators.codes.IntTable`), the numbers by
         their codes (no place if they are not all ints); slots, ends and bytes of texts (see
         :mod:`occurs.operators.kernels.texts`); and how many there are of either.  Kernels may add some where there is
         room."""

@@ -12,7 +12,7 @@ from occurs.expr.tree import Expr
 from occurs.languages.epl import syntax
 from occurs.model.time import Duration
 from occurs.model.types import Schema, Type
-from occurs.operators.sequences.tree import record_of
+from occurs.operators.sequence.tree import record_of
 
 
 @dataclass(frozen=True)

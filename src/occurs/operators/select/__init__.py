@@ -1,0 +1,1 @@
+"""Selections over the past: rules that select events before a terminator (tesla.md)."""

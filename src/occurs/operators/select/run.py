@@ -1,0 +1,361 @@
+"""One pattern over one frame: from the new terminators through the steps to complete matches and their outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+
+from occurs.errors import InputProblem, Problem
+from occurs.expr.evaluate import evaluate, select
+from occurs.expr.tree import Expr, Literal, Ref, Slot, conjunction
+from occurs.model.types import Type
+from occurs.operators.aggregates import reduced
+from occurs.operators.columns import Column
+from occurs.operators.frame import NO_BOUND, NO_MASK, Frame, Index, UndecidedOverflow
+from occurs.operators.kernels.bitsets import MOST, first_step
+from occurs.operators.kernels.selecting import any_unbound, choose, expand, narrowed, nth_per_match, passing
+from occurs.operators.rows import Rows
+from occurs.operators.select.candidates import DIRECT, Candidates, Finder, rule_bits, rule_mask
+from occurs.operators.select.pattern import Absent, Between, Extra, Matches, Pattern, Select, Windowed, Within
+
+#: the most pairs that are held at once
+BLOCK = 4_000_000
+#: as the kernels number them
+POLICIES = ("each", "first", "last")
+
+
+class Run:
+    """One pattern over one frame."""
+
+    def __init__(self, pattern: Pattern, frame: Frame, free: dict[str, np.ndarray] | None = None):
+        self.pattern = pattern
+        self.frame = frame
+        self.sources = pattern.role_sources
+        self.tables: list[Rows] = [frame.tables[s.type] for s in self.sources]
+        #: by type, booleans per row: not yet consumed by this rule; tested for the roles that consume
+        self.free = free or {}
+        self.many = len(pattern.rules) > 1
+        self.finder = Finder(pattern, frame, self.tables)
+
+    # -- columns of matches ------------------------------------------------------------------------------------------
+    def column(self, matches: Matches, leaf: Expr) -> Column:
+        if isinstance(leaf, Ref):
+            assert leaf.scope is not None
+            role = int(leaf.scope)
+            return self.tables[role].column(leaf.name).take(matches.rows[role])
+        if isinstance(leaf, Slot):
+            assert matches.rule is not None
+            return self.pattern.constants[leaf.index].take(matches.rule)
+        if isinstance(leaf, Windowed):
+            return self.aggregate(matches, leaf)
+        raise AssertionError(f"no column for {leaf!r}")
+
+    def aggregate(self, matches: Matches, node: Windowed) -> Column:
+        """One value per match."""
+        found = self.finder.find(matches, node.source, node.keys, node.interval)
+        rows, index, mask, left = found.rows, found.index, found.mask, found.left
+        lo, hi = found.ranges()
+        column = None if node.attribute is None else rows.column(node.attribute)
+        if mask is NO_MASK and not node.residual and not left:
+            return reduced(node.reduced, column, index, lo, hi, partial(self.overflow, matches))
+        parts = []
+        for block in blocks(lo, hi):
+            part = matches.take(block)
+            match, row = expand(lo[block], hi[block], DIRECT, index.order, self.rule_of(part), mask, NO_BOUND)
+            pairs = part.take(match)
+            passed = self.keep(pairs, node.residual + left, rows, row)
+            if passed is not None:
+                match, row = match[passed], row[passed]
+            # the rows that passed, match by match, are an index of their own
+            cut = np.searchsorted(match, np.arange(len(block) + 1))
+            own = Index(row, cut, rows.time[row])
+            parts.append(reduced(node.reduced, column, own, cut[:-1], cut[1:], partial(self.overflow, part)))
+        return Column.concat(parts)
+
+    def judge(
+        self, matches: Matches, expr: Expr, own: tuple[Rows, np.ndarray] | None = None
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """Booleans per match, and the matches for which an overflow leaves the condition undecided (None: none).
+
+        ``own`` gives the row that ``Ref(None, ..)`` speaks of.
+        """
+
+        def columns(leaf: Expr) -> pa.Array:
+            if own is not None and isinstance(leaf, Ref) and leaf.scope is None:
+                return own[0].column(leaf.name).take(own[1]).arrow
+            return self.column(matches, leaf).arrow
+
+        return select(expr, columns, len(matches), kind=self.frame.kind, dialect=self.frame.dialect)
+
+    def keep(self, matches: Matches, conditions: Sequence[Expr], rows: Rows, row: np.ndarray) -> np.ndarray | None:
+        """The numbers of the matches that pass all conditions; None without conditions.
+
+        Judged together, so that an overflow in one does not matter where another is false.
+        """
+        joint = conjunction(list(conditions))
+        if joint is None:
+            return None
+        passed, undecided = self.judge(matches, joint, (rows, row))
+        if undecided is not None:
+            self.overflow(matches, int(undecided[0]))
+        return np.flatnonzero(passed)
+
+    def overflow(self, matches: Matches, at: int) -> None:
+        rule = self.pattern.rules[0 if matches.rule is None else int(matches.rule[at])]
+        time = int(self.tables[0].time[matches.rows[0][at]])
+        raise InputProblem(
+            Problem(
+                "overflow",
+                f"a number overflows 64-bit integers in the rule for `{rule.output}`, "
+                f"at the terminator `{self.sources[0].type}` at time {time}",
+                file=rule.file,
+                span=rule.span,
+                source=rule.source,
+                definition=rule.definition,
+                value=time,
+                hint="use floats (multiply by 1.0), or a condition that excludes such values",
+            )
+        )
+
+    def bound_rows(self, matches: Matches, rows: Rows) -> np.ndarray:
+        """(m, n): the rows of this type that each match has bound."""
+        same = [r for r, t in zip(matches.rows, self.tables) if t is rows]
+        return np.stack(same) if same else NO_BOUND
+
+    def rule_of(self, matches: Matches) -> np.ndarray:
+        return np.zeros(len(matches), np.int64) if matches.rule is None else matches.rule
+
+    # -- steps -------------------------------------------------------------------------------------------------------
+    def start(self) -> Matches:
+        """The new terminators that pass the constraints of role 0, rule by rule."""
+        table = self.tables[0]
+        source = self.sources[0]
+        n_rules = len(self.pattern.rules)
+        rows = np.arange(table.new, len(table), dtype=np.int64)
+        fresh = table if table.new == 0 else table.slice(table.new)
+        try:
+            if self.many:
+                mask = rule_mask(self.frame, fresh, source.filters, self.pattern.constants, n_rules)
+                if mask is NO_MASK:
+                    return Matches(np.repeat(np.arange(n_rules), len(rows)), [np.tile(rows, n_rules)])
+                rule, at = passing(mask)
+                return Matches(rule, [at if table.new == 0 else at + table.new])
+            keep = self.frame.filter(fresh, source.filters)
+            return Matches(None, [rows if keep is None else rows[keep]])
+        except UndecidedOverflow:
+            matches = Matches(None, [rows])
+            if self.many:
+                matches = Matches(np.repeat(np.arange(n_rules), len(rows)), [np.tile(rows, n_rules)])
+            passed = self.keep(matches, source.filters, table, matches.rows[0])
+            return matches if passed is None else matches.take(passed)
+
+    def all(self) -> list[Matches]:
+        """The complete matches of all new terminators."""
+        first = self.first_step() if self.many else None
+        return self.run(self.start()) if first is None else self.run(first, 1)
+
+    def first_step(self) -> Matches | None:
+        """Start and first selection in one, with the rules as bits; None if this pattern is not made for it."""
+        if not self.pattern.steps or len(self.pattern.rules) > MOST:
+            return None
+        s = self.pattern.steps[0]
+        if not isinstance(s, Select) or s.residual or s.source.strict or any(k.role for k in s.keys):
+            return None
+        if s.k > 1 and s.policy != "each":
+            return None
+        table, n_rules = self.tables[0], len(self.pattern.rules)
+        fresh = table if table.new == 0 else table.slice(table.new)
+        try:
+            starts = rule_bits(self.frame, fresh, self.sources[0].filters, self.pattern.constants, n_rules)
+        except UndecidedOverflow:
+            return None
+        found = self.finder.linked(s.source, s.keys, 0, s.within, bits=True)
+        guard = self.guard_of(s, 1)
+        if guard is not None and not found.left:
+            found = narrow(found, self.finder.linked(guard.source, guard.keys, 0, s.within - 1))
+        if found.left or (s.policy == "each" and n_rules * found.pairs() > BLOCK):
+            return None
+        if not self.sources[0].filters:
+            starts = np.full(len(fresh), np.uint64(2**n_rules - 1))
+        passes = np.zeros(0, np.uint64) if found.mask is NO_MASK else found.mask
+        rule, rows, chosen = first_step(
+            starts,
+            table.new,
+            found.lo,
+            found.hi,
+            found.index.order,
+            passes,
+            POLICIES.index(s.policy),
+            found.rows is table,
+            n_rules,
+        )
+        return Matches(rule, [rows, chosen])
+
+    def run(self, matches: Matches, step: int = 0) -> list[Matches]:
+        """The complete matches, in blocks, in the order of the terminators."""
+        for at in range(step, len(self.pattern.steps)):
+            if len(matches) == 0:
+                return []
+            s = self.pattern.steps[at]
+            if isinstance(s, Select):
+                bound = self.select(matches, s)
+                if bound is None:
+                    half = len(matches) // 2
+                    first = np.arange(half)
+                    second = np.arange(half, len(matches))
+                    return self.run(matches.take(first), at) + self.run(matches.take(second), at)
+                matches = bound
+            elif isinstance(s, Absent):
+                matches = self.absent(matches, s)
+            elif isinstance(s, Extra):
+                age = self.tables[s.ref].time[matches.rows[s.ref]] - self.tables[s.role].time[matches.rows[s.role]]
+                matches = matches.take(np.flatnonzero((age >= 0) & (age <= s.within)))
+            else:
+                passed, undecided = self.judge(matches, s.condition)
+                if undecided is not None:
+                    self.overflow(matches, int(undecided[0]))
+                matches = matches.take(np.flatnonzero(passed))
+        return [matches] if len(matches) else []
+
+    def select(self, matches: Matches, s: Select) -> Matches | None:
+        """None: too many pairs at once, halve the matches."""
+        free = self.free.get(s.source.type) if len(matches.rows) in self.pattern.consuming else None
+        found = self.finder.find(matches, s.source, s.keys, Within(s.ref, s.within), free=free)
+        guard = self.guard_of(s, len(matches.rows))
+        if guard is not None and not found.left:
+            by = self.finder.find(matches, guard.source, guard.keys, Within(s.ref, s.within), open_low=True)
+            found = narrow(found, by)
+        rule = self.rule_of(matches)
+        bound = self.bound_rows(matches, found.rows)
+        residual = s.residual + found.left
+        if (residual or s.policy == "each") and len(matches) > 1 and found.pairs() > BLOCK:
+            return None
+        if not residual and s.policy != "each":
+            last = s.policy == "last"
+            match, row = choose(found.lo, found.hi, found.at, found.index.order, rule, found.mask, bound, s.k, last)
+        else:
+            match, row = expand(found.lo, found.hi, found.at, found.index.order, rule, found.mask, bound)
+        out = Matches(None if matches.rule is None else matches.rule[match], [r[match] for r in matches.rows] + [row])
+        joint = conjunction(list(residual))
+        if joint is None:
+            return out
+        passed, undecided = self.judge(out, joint, (found.rows, row))
+        if undecided is not None:
+            self.check_undecided(out, match, passed, undecided, s)
+        fit = np.flatnonzero(passed)
+        if s.policy != "each":
+            fit = fit[nth_per_match(match[fit], s.k, s.policy == "last")]
+        return out.take(fit)
+
+    def guard_of(self, s: Select, role: int) -> Absent | None:
+        """A negation that rules out all candidates of an ``each`` but those after its own last event.
+
+        Candidates that it rules out need not be paired at all, so that the cost does not grow with the window.  Only
+        where nothing is judged pair by pair, as what is never judged can have no overflow.
+        """
+        if s.policy != "each" or any(isinstance(t, Select) and t.residual for t in self.pattern.steps):
+            return None
+        types = {source.type for source in self.sources}
+        for t in self.pattern.steps:
+            if (
+                isinstance(t, Absent)
+                and isinstance(t.interval, Between)
+                and (t.interval.early, t.interval.late) == (role, s.ref)
+                and all(k.role == s.ref for k in t.keys)
+                and not t.residual
+                and not t.source.strict
+                and t.source.type not in types
+            ):
+                return t
+        return None
+
+    def check_undecided(
+        self, pairs: Matches, match: np.ndarray, passed: np.ndarray, undecided: np.ndarray, s: Select
+    ) -> None:
+        """An undecided candidate matters unless k certain ones come before it in the order of choice."""
+        for at in undecided:
+            same = np.flatnonzero(match == match[at])
+            before = same[same > at] if s.policy == "last" else same[same < at]
+            if s.policy == "each" or int(passed[before].sum()) < s.k:
+                self.overflow(pairs, int(at))
+
+    def absent(self, matches: Matches, s: Absent) -> Matches:
+        found = self.finder.find(matches, s.source, s.keys, s.interval, open_low=True)
+        rows, order = found.rows, found.index.order
+        lo, hi = found.ranges()
+        bound = self.bound_rows(matches, rows)
+        if found.mask is NO_MASK and not s.residual and not found.left:
+            present = any_unbound(lo, hi, order, bound) if len(bound) else hi > lo
+            return matches.take(np.flatnonzero(~present))
+        present = np.zeros(len(matches), np.bool_)
+        for block in blocks(lo, hi):
+            part = matches.take(block)
+            known = self.bound_rows(part, rows)
+            match, row = expand(lo[block], hi[block], DIRECT, order, self.rule_of(part), found.mask, known)
+            pairs = part.take(match)
+            joint = conjunction([*s.residual, *found.left])
+            if joint is None:
+                present[block[match]] = True
+                continue
+            passed, undecided = self.judge(pairs, joint, (rows, row))
+            present[block[match[passed]]] = True
+            if undecided is not None:
+                # an undecided event matters only where no certain one blocks
+                matter = undecided[~present[block[match[undecided]]]]
+                if len(matter):
+                    self.overflow(pairs, int(matter[0]))
+        return matches.take(np.flatnonzero(~present))
+
+    # -- output ------------------------------------------------------------------------------------------------------
+    def outputs(self, matches: Matches) -> dict[str, Column]:
+        out: dict[str, Column] = {}
+        for name, expr, type in self.pattern.outputs:
+            if isinstance(expr, Ref | Windowed):
+                out[name] = self.column(matches, expr).cast(type)
+                continue
+            if isinstance(expr, Literal) and expr.value is None:
+                out[name] = Column.nulls(type, len(matches))
+                continue
+            got = evaluate(
+                expr,
+                lambda leaf: self.column(matches, leaf).arrow,
+                len(matches),
+                kind=self.frame.kind,
+                dialect=self.frame.dialect,
+            )
+            if got.overflow is not None:
+                self.overflow(matches, int(np.flatnonzero(got.overflow)[0]))
+            raw = Type.INT if pa.types.is_integer(got.values.type) else type
+            if pa.types.is_null(got.values.type):
+                raw = type
+            column = Column.of(got.values, raw if type.numeric else type)
+            out[name] = column.cast(type) if column.type.numeric else column
+        return out
+
+
+def narrow(found: Candidates, by: Candidates) -> Candidates:
+    """``found`` without what lies before the last candidate of a negation, match by match."""
+    if by.mask is not NO_MASK or by.left:
+        return found
+    (lo, hi), (first, last) = found.ranges(), by.ranges()
+    lo = narrowed(lo, hi, found.index.time, first, last, by.index.order, by.rows.time)
+    return replace(found, lo=lo, hi=hi, at=DIRECT)
+
+
+def blocks(lo: np.ndarray, hi: np.ndarray) -> list[np.ndarray]:
+    """Matches cut into runs whose ranges hold at most BLOCK rows together (one match at least)."""
+    total = np.cumsum(hi - lo)
+    if len(total) == 0 or total[-1] <= BLOCK:
+        return [np.arange(len(lo))]
+    out = []
+    begin = 0
+    while begin < len(lo):
+        base = total[begin - 1] if begin else 0
+        end = max(begin + 1, int(np.searchsorted(total, base + BLOCK, side="right")))
+        out.append(np.arange(begin, end))
+        begin = end
+    return out

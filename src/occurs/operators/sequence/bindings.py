@@ -1,0 +1,230 @@
+"""The events that are bound in matches: their attributes as columns, the columns of the derived event, constituents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from occurs.errors import InputProblem, OccursError
+from occurs.expr.dialect import EPL
+from occurs.expr.evaluate import evaluate, select
+from occurs.expr.tree import Expr, Literal, Ref
+from occurs.model.labels import Labels
+from occurs.model.time import TimeKind
+from occurs.model.types import Schema, Type
+from occurs.operators.columns import Column
+from occurs.operators.rows import attributes_of
+from occurs.operators.sequence import tree
+from occurs.operators.sequence.stream import Bound, Matches
+
+
+@dataclass(frozen=True)
+class Constituents:
+    """The events of every match, in the order of the pattern.
+
+    ``offsets``: int64 (matches + 1) into the others; ``tag``: int32, the number of the event's tag; ``index``: its
+    number in the list of that tag, -1 of a tag that has one; ``type``: int32, the number of its type; ``row``: its row
+    in the table of that type.
+    """
+
+    offsets: np.ndarray
+    tag: np.ndarray
+    index: np.ndarray
+    type: np.ndarray
+    row: np.ndarray
+
+
+class Bindings:
+    """``matches`` of ``pattern``, of which ``chosen`` (row numbers) count."""
+
+    def __init__(self, pattern: tree.Sequence, matches: Matches, kind: TimeKind, chosen: np.ndarray | None = None):
+        self.pattern = pattern
+        self.matches = matches
+        self.kind = kind
+        self.chosen = np.arange(len(matches)) if chosen is None else chosen
+        self._columns: dict[tuple[str, str, int | None], pa.Array] = {}
+
+    def __len__(self) -> int:
+        return len(self.chosen)
+
+    # -- columns -----------------------------------------------------------------------------------------------------
+    def column(self, leaf: Expr) -> pa.Array:
+        """The attribute that a reference names, null where its event is not there."""
+        assert isinstance(leaf, Ref)
+        assert leaf.scope is not None
+        name = (leaf.scope, leaf.name, leaf.index)
+        if name not in self._columns:
+            rows, types = self._events(leaf.scope, leaf.index)
+            self._columns[name] = self._gathered(leaf.name, rows, types).arrow
+        return self._columns[name]
+
+    def _events(self, tag: str, index: int | None) -> tuple[np.ndarray, np.ndarray]:
+        """Rows (-1: none) and types of the events of a tag, of the match with this number in the list."""
+        bound = self.matches.bound.get(tag)
+        if bound is None:  # never there
+            return np.full(len(self), -1, np.int64), np.zeros(len(self), np.int64)
+        if bound.offsets is None:
+            return bound.rows[self.chosen], bound.types[self.chosen]
+        at = bound.offsets[self.chosen] + (index or 0)
+        there = at < bound.offsets[self.chosen + 1]
+        if not len(bound.rows):
+            return np.full(len(self), -1, np.int64), np.zeros(len(self), np.int64)
+        at = np.where(there, at, 0)
+        return np.where(there, bound.rows[at], -1), bound.types[at]
+
+    def _gathered(self, name: str, rows: np.ndarray, types: np.ndarray) -> Column:
+        """One attribute of events; where types differ the wider of theirs."""
+        found = np.unique(types[rows >= 0])
+        if not len(found):
+            return Column.nulls(Type.NULL, len(rows))
+        if len(found) == 1:
+            return taken(self.matches.tables[int(found[0])].column(name), rows)
+        parts = [self.matches.tables[int(n)].column(name) for n in found]
+        wide = Type.FLOAT if any(p.type is Type.FLOAT for p in parts) else parts[0].type
+        first = np.zeros(int(found.max()) + 1, np.int64)
+        first[found] = np.cumsum([0, *(len(p) for p in parts[:-1])])
+        whole = Column.concat([p.cast(wide) for p in parts])
+        return taken(whole, np.where(rows >= 0, rows + first[np.where(rows >= 0, types, found[0])], -1))
+
+    # -- the derived event -------------------------------------------------------------------------------------------
+    def where(self) -> Bindings:
+        """Those of the matches that satisfy the condition of the whole."""
+        condition = self.pattern.where
+        if condition is None or not len(self):
+            return self
+        passed, undecided = select(condition, self.column, len(self), kind=self.kind, dialect=EPL)
+        if undecided is not None:
+            raise self._overflow()
+        if passed.all():
+            return self
+        return Bindings(self.pattern, self.matches, self.kind, self.chosen[passed])
+
+    def outputs(self, schema: Schema) -> dict[str, Column]:
+        """The columns of the derived events, as their schema says."""
+        return {name: self._output(e, schema, name) for name, e in self.pattern.outputs if name in schema}
+
+    def _output(self, e: Expr, schema: Schema, name: str) -> Column:
+        type = schema[name]
+        if isinstance(e, tree.Whole):
+            return self._whole(e)
+        if isinstance(e, Literal) and e.value is None:
+            return Column.nulls(type, len(self))
+        got = evaluate(e, self.column, len(self), kind=self.kind, dialect=EPL)
+        if got.overflow is not None:
+            raise self._overflow()
+        if pa.types.is_null(got.values.type):
+            return Column.nulls(type, len(self))
+        raw = Type.INT if pa.types.is_integer(got.values.type) and type.numeric else type
+        return Column.of(got.values, raw).cast(type)
+
+    def _overflow(self) -> OccursError:
+        text = f"a number overflows 64-bit integers in `{self.pattern.name}`"
+        return InputProblem.of("overflow", text)
+
+    def _whole(self, e: tree.Whole) -> Column:
+        """The events of a tag with all their attributes."""
+        bound = self.matches.bound.get(e.tag)
+        if bound is None or bound.offsets is None:
+            return Column(Type.RECORD, None, None, self._records(e, *self._events(e.tag, None)))
+        offsets, at = picked(bound.offsets, self.chosen)
+        inner = self._records(e, bound.rows[at], bound.types[at])
+        null = None if bound.null is None else pa.array(bound.null[self.chosen])
+        lists = pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), inner, mask=null)
+        return Column(Type.RECORD, None, None, lists)
+
+    def _records(self, e: tree.Whole, rows: np.ndarray, types: np.ndarray) -> pa.Array:
+        arrays = []
+        for name, type in e.attributes:
+            column = self._gathered(name, rows, types)
+            arrays.append((Column.nulls(type, len(rows)) if column.type is Type.NULL else column.cast(type)).output())
+        fields = tree.record_of(e.attributes)
+        return pa.StructArray.from_arrays(arrays, fields=list(fields), mask=pa.array(rows < 0))
+
+    # -- constituents ------------------------------------------------------------------------------------------------
+    @cached_property
+    def constituents(self) -> Constituents:
+        """All bound events."""
+        n, tags = len(self), [t for t, _ in self.pattern.tags]
+        bound = [self.matches.bound.get(t) for t in tags]
+        counts = [np.zeros(n, np.int64) if b is None else self._count(b) for b in bound]
+        offsets = np.zeros(n + 1, np.int64)
+        np.cumsum(np.sum(counts, axis=0) if counts else np.zeros(n, np.int64), out=offsets[1:])
+        size = int(offsets[-1])
+        tag, index = np.zeros(size, np.int32), np.full(size, -1, np.int64)
+        type, row = np.zeros(size, np.int32), np.zeros(size, np.int64)
+        first = offsets[:-1].copy()
+        for number, (b, count) in enumerate(zip(bound, counts, strict=True)):
+            if b is None:
+                continue
+            if b.offsets is None:
+                there = count > 0
+                at, source = first[there], self.chosen[there]
+            else:
+                _, source = picked(b.offsets, self.chosen)
+                own = np.arange(len(source)) - np.repeat(np.cumsum(count) - count, count)
+                at = np.repeat(first, count) + own
+                index[at] = own
+            tag[at], type[at], row[at] = number, b.types[source], b.rows[source]
+            first += count
+        return Constituents(offsets, tag, index, type, row)
+
+    def _count(self, bound: Bound) -> np.ndarray:
+        if bound.offsets is None:
+            return (bound.rows[self.chosen] >= 0).astype(np.int64)
+        return bound.offsets[self.chosen + 1] - bound.offsets[self.chosen]
+
+    def labels_of(self, events: Constituents) -> Labels:
+        """The labels of constituents."""
+        hi, lo = np.zeros(len(events.row), np.uint64), np.zeros(len(events.row), np.uint64)
+        for number, table in self.matches.tables.items():
+            mine = events.type == number
+            assert table.labels is not None
+            found = table.labels.take(events.row[mine])
+            hi[mine], lo[mine] = found.hi, found.lo
+        return Labels(hi, lo)
+
+    def attributes_of(self, events: Constituents) -> pa.Array:
+        """The attributes of constituents as JSON objects: those that the pattern keeps of the events of a tag."""
+        parts, places, kept = [], [], dict(self.pattern.columns)
+        for number, table in self.matches.tables.items():
+            for tag, (name, _) in enumerate(self.pattern.tags):
+                mine = np.flatnonzero((events.type == number) & (events.tag == tag))
+                if len(mine):
+                    parts.append(attributes_of(table, events.row[mine], kept.get(name, ())))
+                    places.append(mine)
+        if not parts:
+            return pa.array([], pa.string())
+        return pa.concat_arrays(parts).take(pa.array(np.argsort(np.concatenate(places))))
+
+    def times_of(self, events: Constituents) -> np.ndarray:
+        """The times of constituents: int64 ticks."""
+        out = np.zeros(len(events.row), np.int64)
+        for number, table in self.matches.tables.items():
+            mine = events.type == number
+            out[mine] = table.time[events.row[mine]]
+        return out
+
+
+def taken(column: Column, rows: np.ndarray) -> Column:
+    """The values of these rows; null where there is none (-1)."""
+    none = rows < 0
+    if not none.any():
+        return column.take(rows)
+    if not len(column):
+        return Column.nulls(column.type, len(rows))
+    there = column.take(np.where(none, 0, rows))
+    if there.numeric:
+        return Column(column.type, there.values, there.is_valid() & ~none)
+    return Column(column.type, None, None, column.arrow.take(pa.array(rows, mask=none)))
+
+
+def picked(offsets: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The lists ``chosen``: their offsets, and the places of their items."""
+    count = offsets[chosen + 1] - offsets[chosen]
+    new = np.zeros(len(chosen) + 1, np.int64)
+    np.cumsum(count, out=new[1:])
+    at = np.arange(int(new[-1])) + np.repeat(offsets[chosen] - new[:-1], count)
+    return new, at

@@ -1,0 +1,167 @@
+"""Rules that share look-ups find what each finds alone, and their states can be told apart and put together."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from collections.abc import Sequence as Many
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from chains_histories import (
+    KIND,
+    SCHEMAS,
+    TYPES,
+    Told,
+    calls,
+    history,
+    random_sequence,
+    restored,
+    run,
+    sequence_of,
+    stream,
+    told,
+)
+
+from occurs.errors import LimitProblem
+from occurs.expr.tree import Binary, Expr, Literal, Ref
+from occurs.model.types import Type
+from occurs.operators.merging import Stream
+from occurs.operators.sequence.chains import Chain
+from occurs.operators.sequence.chains_many import Chains
+from occurs.operators.sequence.stream import Matches, State
+from occurs.operators.sequence.tree import Atom, Every, Followed, Interval, Node, Repeat, Sequence, Within
+
+
+def advanced(chains: Chains, states: Many[Mapping[str, pa.Table]], given: Stream) -> list[tuple[State, Matches]]:
+    """The states and matches of every rule, where each has a state of its own."""
+    after, done = chains.advance_groups(states, given)
+    found: dict[int, Matches] = {}
+    for group, numbers, of in zip(chains.groups, chains.members, done, strict=True):
+        found |= {number: group.matches(of, rule) for rule, number in enumerate(numbers)}
+    return [(dict(state), found[n]) for n, state in enumerate(after)]
+
+
+def varied(rng: random.Random, pattern: Sequence, name: str) -> Sequence:
+    """The pattern with other constants, durations and tags."""
+
+    def tag(old: str) -> str:
+        return f"{name}_{old}"
+
+    def scoped(e: Expr) -> Expr:
+        assert isinstance(e, Binary)
+        return Binary(e.op, e.left, replace(e.right, scope=tag(e.right.scope)) if isinstance(e.right, Ref) else e.right)
+
+    def other(node: Node) -> Node:
+        if isinstance(node, Atom):
+            own = [e for e in node.own if isinstance(e, Binary) and e.op != "="]
+            if node.own:
+                constant = Literal(rng.randrange(3), Type.INT) if rng.random() < 0.7 else Literal("x", Type.STRING)
+                attribute = "s" if constant.type is Type.STRING else "k"
+                own.append(Binary("=", Ref(None, attribute), constant))
+            equal = tuple((a, tag(t), b) for a, t, b in node.equal)
+            return replace(
+                node, tag=tag(node.tag), own=tuple(own), equal=equal, others=tuple(scoped(e) for e in node.others)
+            )
+        if isinstance(node, Interval):
+            return Interval(rng.choice([node.ticks, 3]))
+        if isinstance(node, Within):
+            return Within(other(node.operand), rng.choice([node.ticks, 6]))
+        if hasattr(node, "operand"):
+            return replace(node, operand=other(node.operand))
+        return replace(node, operands=tuple(other(n) for n in node.children))  # type: ignore[call-arg]
+
+    return sequence_of(other(pattern.root), name)
+
+
+def rules(rng: random.Random) -> list[Sequence]:
+    out = []
+    for number in range(rng.choice([1, 2, 3])):
+        pattern = random_sequence(rng)
+        out += [varied(rng, pattern, f"P{number}_{n}") for n in range(rng.choice([1, 2, 5]))]
+    rng.shuffle(out)
+    return out
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_each_finds_alone(seed: int) -> None:
+    rng = random.Random(seed)
+    matches = groups = 0
+    for _ in range(25):
+        patterns = rules(rng)
+        together = Chains.of(patterns, SCHEMAS, KIND)
+        groups += sum(len(m) > 1 for m in together.members)
+        assert sorted(n for m in together.members for n in m) == list(range(len(patterns)))
+        events = history(rng, 24)
+        start, until = events[0]["time"], events[-1]["time"] + 5
+        cuts = [rng.randint(start, until) for _ in range(rng.choice([0, 2, 6]))]
+        got: list[Told] = [[] for _ in patterns]
+        kept, apart = together.fresh(), rng.random() < 0.5
+        single: list[State] = [{} for _ in patterns]
+        for part, frontier in calls(events, cuts, until):
+            given = stream(part, TYPES, start, None, frontier, True)
+            if apart:
+                both = advanced(together, [restored(s) for s in single], given)
+                single, found = [s for s, _ in both], [m for _, m in both]
+            else:
+                kept, found = together.advance([restored(s) for s in kept], given)
+            for n, m in enumerate(found):
+                got[n] += told(m, True)
+        for n, pattern in enumerate(patterns):
+            operator = Chain.of(pattern, SCHEMAS, KIND)
+            assert operator is not None
+            wanted, _ = run(operator.advance, operator.fresh(), events, start, until, cuts, labelled=True)
+            assert got[n] == wanted, pattern
+            matches += len(wanted)
+    assert matches > 150
+    assert groups > 5
+
+
+def within(number: int, a: str = "A", ticks: int = 10) -> Sequence:
+    """``every a=A(k=number) -> b=B where timer:within(ticks)``."""
+    own = (Binary("=", Literal(number, Type.INT), Ref(None, "k")),)
+    root = Followed((Every(Atom((a,), f"a{number}", own)), Within(Atom(("B",), f"b{number}"), ticks)), (None,))
+    return sequence_of(root, f"P{number}")
+
+
+def test_rules_that_differ_in_constants_and_durations_are_one_group() -> None:
+    patterns = [within(0), within(1, ticks=5), within(2), within(0, a="C"), within(2)]
+    together = Chains.of(patterns, SCHEMAS, KIND)
+    assert together.members == ((0, 1, 2, 4), (3,))
+    assert [len(g.shape.constants) for g in together.groups] == [1, 0]
+    alike = Chains.of([within(1), within(1)], SCHEMAS, KIND)
+    assert [len(g.shape.constants) for g in alike.groups] == [0]
+    with pytest.raises(ValueError, match="`Q` is not a chain"):
+        Chains.of([sequence_of(Repeat(Atom(("A",), "a"), 2), "Q")], SCHEMAS, KIND)
+
+
+def test_the_limit_is_per_rule() -> None:
+    rows: Any = [{"type": "A", "time": n, "id": n, "k": n % 2, "f": None, "s": None, "v": 0} for n in range(4)]
+    given = stream(rows, TYPES, 0, None, 3, False)
+    enough = Chains.of([within(0), within(1)], SCHEMAS, KIND, 2)
+    [state], _ = enough.advance(enough.fresh(), given)
+    assert len(state["step1"]) == 4
+    few = Chains.of([within(5), within(1)], SCHEMAS, KIND, 1)
+    with pytest.raises(LimitProblem, match="`P1`: more than 1 "):
+        few.advance(few.fresh(), given)
+
+
+def test_a_rule_that_comes_later_begins_alone_and_the_others_go_on() -> None:
+    def given(first: int, last: int, *events: tuple[str, int]) -> list[dict[str, object]]:
+        return [
+            {"type": t, "time": time, "id": first + n, "k": 1, "f": None, "s": None, "v": 0}
+            for n, (t, time) in enumerate(events)
+        ]
+
+    def once(tag: str) -> Sequence:
+        return sequence_of(Followed((Atom(("A",), f"a{tag}"), Atom(("B",), f"b{tag}")), (None,)), tag)
+
+    one = Chains.of([once("x")], SCHEMAS, KIND)
+    [(state, _)] = advanced(one, [{}], stream(given(0, 1, ("A", 1)), TYPES, 1, None, 5, False))
+    two = Chains.of([once("y"), once("x")], SCHEMAS, KIND)
+    both = advanced(two, [{}, state], stream(given(1, 2, ("B", 6), ("A", 7)), TYPES, 1, 5, 10, False))
+    assert [[m[0] for m in told(found, False)] for _, found in both] == [[], [6]]
+    last = advanced(two, [s for s, _ in both], stream(given(3, 4, ("B", 12)), TYPES, 1, 10, 15, False))
+    assert [[m[0] for m in told(found, False)] for _, found in last] == [[12], []]
