@@ -374,7 +374,7 @@ def test_the_kernels_that_warm_compiles_exist() -> None:
 
 # -- a hostile place ---------------------------------------------------------------------------------------------------
 def test_sums_beyond_doubles_are_infinite_plain_and_compiled() -> None:
-    from occurs.operators.kernels.exactsums import _scaled
+    from occurs.operators.kernels.range_aggregates import _scaled
 
     for m, e in ((2.0**53 - 1, 971), (2.0**53 - 1, 972), (-1.0, 1024), (1.0, 1023), (1.0, -1080), (0.0, 5000)):
         both(_scaled, m, e)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from occurs.operators.kernels.bitsets import MOST, compared
-from occurs.operators.kernels.repeating import repeated
+from occurs.operators.kernels.selecting import MOST, compared
+from occurs.operators.kernels.texts import repeated
 
 OPERATORS = (operator.gt, operator.ge, operator.lt, operator.le, operator.eq, operator.ne)
 SMALL = st.integers(-3, 3) | st.sampled_from([-(2**63), 2**63 - 1])

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from occurs.operators.kernels import intervals as kernels
-from occurs.operators.kernels import stretches
 from occurs.operators.lasting.codes import joint
 from occurs.operators.lasting.signals import NEVER, OPEN
 
@@ -30,7 +29,7 @@ def test_rows_found_and_compared(seed: int) -> None:
     assert kernels.member(group, others).tolist() == [g in others.tolist() for g in group.tolist()]
     out = np.array(rng.choices((NEVER, 0, OPEN), k=n), np.int64)
     least = [min([o, *(t for g, t in zip(others, ticks) if g == mine)]) for mine, o in zip(group, out.tolist())]
-    stretches.lower(out, group, others, ticks)
+    kernels.lower(out, group, others, ticks)
     assert out.tolist() == least
     assert kernels.extremes(ticks) == ((min(ticks), max(ticks)) if m else (0, -1))
     assert kernels.ascending(ticks) == (ticks.tolist() == sorted(ticks.tolist()))

@@ -11,8 +11,8 @@ from numba import typed, types
 
 from occurs.model.types import Type
 from occurs.operators.columns import Column
+from occurs.operators.kernels.range_scan import ranged
 from occurs.operators.kernels.reporting import NUMBER, TEXT, reported
-from occurs.operators.kernels.spanning import ranged
 from occurs.operators.lasting.signals import OPEN
 from occurs.operators.lasting.texts import Texts
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import occurs
-from occurs.operators.kernels import machine
+from occurs.operators.kernels import rule_machine as machine
 from occurs.operators.select.machine_run import MachineRun
 from occurs.operators.select.sequential import Waves
 from occurs.testing.cases import Case, load_cases

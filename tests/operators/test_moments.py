@@ -13,8 +13,15 @@ import pytest
 from occurs.model.types import Type
 from occurs.operators.aggregates import Moments
 from occurs.operators.columns import Column
-from occurs.operators.kernels.aggregating import BLOCK, block_extremes, extremes, prefix_sums
-from occurs.operators.kernels.ranking import distinct, kth, wavelet
+from occurs.operators.kernels.range_aggregates import (
+    BLOCK,
+    block_extremes,
+    distinct,
+    extremes,
+    kth,
+    prefix_sums,
+    wavelet,
+)
 
 KINDS = ("decimals", "wide", "whole", "tiny", "huge", "cancelling", "infinite", "ints", "big ints")
 

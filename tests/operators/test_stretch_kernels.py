@@ -7,8 +7,10 @@ import random
 import numpy as np
 import pytest
 
-from occurs.operators.kernels import stretches as kernels
-from occurs.operators.kernels.preceding import concerned, in_groups
+from occurs.operators.kernels import intervals as kernels
+from occurs.operators.kernels.allen_pairs import concerned
+from occurs.operators.kernels.intervals import in_groups
+from occurs.operators.kernels.range_scan import first_marks, stretches
 from occurs.operators.lasting.signals import NEVER, OPEN
 
 SCALES = ([0, 1, 2, 3], [-2, 0, 7, 1 << 40], [NEVER, -1, 0, OPEN], [OPEN - 2, OPEN - 1, OPEN])
@@ -40,7 +42,7 @@ def test_marks_that_come_again(seed: int) -> None:
     n = rng.choice((0, 1, 5, 40))
     key, time = column(rng, n), np.sort(column(rng, n))
     marks = list(zip(key.tolist(), time.tolist()))
-    first, again = kernels.first_marks(key, time)
+    first, again = first_marks(key, time)
     assert first.tolist() == [m not in marks[:i] for i, m in enumerate(marks)]
     assert again == n - len(set(marks))
 
@@ -70,7 +72,7 @@ def test_stretches(seed: int) -> None:
                 ended.append((open.pop(k), t))
     got = [
         part.tolist()
-        for part in kernels.stretches(
+        for part in stretches(
             np.array(held, np.int64), np.array([head_of[k] for k in held], np.int64), np.array(start, np.int64),
             key, np.array([head_of[k] for k in key.tolist()], np.int64), time, stop, stop_time, latest,
         )

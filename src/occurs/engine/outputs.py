@@ -15,7 +15,7 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.columns import Column
 from occurs.operators.contract import Reasons
-from occurs.operators.kernels.repeating import repeated
+from occurs.operators.kernels.texts import repeated
 from occurs.operators.ordering import ordered
 
 

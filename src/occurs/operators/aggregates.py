@@ -14,9 +14,7 @@ import pyarrow.compute as pc
 from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.frame import Index
-from occurs.operators.kernels import aggregating, exactsums
-from occurs.operators.kernels.aggregating import prefix_sums
-from occurs.operators.kernels.ranking import distinct, kth, wavelet
+from occurs.operators.kernels import range_aggregates as kernels
 
 #: raises the error of the range whose number it is given
 Overflow = Callable[[int], None]
@@ -62,7 +60,7 @@ def reduced(
         return Column(node.type, count, None) if name == "sum" else Column.nulls(node.type, len(lo))
     some = count > 0
     if name == "count distinct":
-        return Column(Type.INT, distinct(_ranks(index, node.attribute, ordered), lo, hi), None)
+        return Column(Type.INT, kernels.distinct(_ranks(index, node.attribute, ordered), lo, hi), None)
     if name in ("first", "last", "min", "max"):
         at = _position(name, index, node.attribute, ordered, valid, lo, hi)
         return _pick(ordered, np.where(some, at, -1)).cast(node.type)
@@ -98,7 +96,7 @@ def _counts(index: Index, name: str, ordered: Column, lo: np.ndarray, hi: np.nda
         return hi - lo
     sums = index.cache.get(("valid", name))
     if sums is None:
-        sums = prefix_sums(ordered.is_valid().astype(np.int64))
+        sums = kernels.prefix_sums(ordered.is_valid().astype(np.int64))
         index.cache[("valid", name)] = sums
     return sums[hi] - sums[lo]
 
@@ -114,7 +112,7 @@ def _int_sums(
         values = np.where(ordered.valid, values, 0)
     sums = index.cache.get(("sums", name))
     if sums is None:
-        sums = prefix_sums(values)
+        sums = kernels.prefix_sums(values)
         index.cache[("sums", name)] = sums
     total = sums[hi] - sums[lo]
     widest = int((hi - lo).max()) if len(lo) else 0
@@ -210,18 +208,18 @@ def _position(
     found = index.cache.get((function, name))
     if function in ("first", "last"):
         if found is None:
-            found = aggregating.next_true(valid) if function == "first" else aggregating.last_true(valid)
+            found = kernels.next_true(valid) if function == "first" else kernels.last_true(valid)
             index.cache[(function, name)] = found
         at = found[lo if function == "first" else hi]
         return np.minimum(at, max(len(ordered) - 1, 0))
     ranks = _ranks(index, name, ordered)
     widest = int((hi - lo).max(initial=0))
-    levels = max(1, (widest // aggregating.BLOCK).bit_length())
+    levels = max(1, (widest // kernels.BLOCK).bit_length())
     least = function == "min"
     if found is None or len(found[2]) < levels:
-        found = index.cache[(function, name)] = aggregating.block_extremes(ranks, levels, least)
+        found = index.cache[(function, name)] = kernels.block_extremes(ranks, levels, least)
     before, after, table = found
-    return aggregating.extremes(before, after, table, ranks, lo, hi, least)
+    return kernels.extremes(before, after, table, ranks, lo, hi, least)
 
 
 def _pick(ordered: Column, at: np.ndarray) -> Column:
@@ -249,19 +247,19 @@ class Ranked:
         """Positions of the values that are ``first`` and ``second`` (from 0) in the order of each range's; -1 where
         there is no such."""
         if int((hi - lo).sum()) <= 8 * (len(self.ranks) + len(lo)):
-            return aggregating.ranked(self.ranks, lo, hi, first, second)
+            return kernels.ranked(self.ranks, lo, hi, first, second)
         if self._matrix is None:
             some = np.flatnonzero(self.ranks >= 0)
             most = int(self.ranks.max(initial=0))
             self._where = np.zeros(most + 1, np.int64)
             self._where[self.ranks[some]] = some
-            self._before = prefix_sums((self.ranks >= 0).astype(np.int64))
-            self._matrix = wavelet(self.ranks[some], max(1, most.bit_length()))
+            self._before = kernels.prefix_sums((self.ranks >= 0).astype(np.int64))
+            self._matrix = kernels.wavelet(self.ranks[some], max(1, most.bit_length()))
         words, ones, zeros = self._matrix
         a, b = self._before[lo], self._before[hi]
         out = []
         for k in (first, second):
-            rank = kth(words, ones, zeros, a, b, k)
+            rank = kernels.kth(words, ones, zeros, a, b, k)
             out.append(np.where(rank >= 0, self._where[rank], -1))
         return out[0], out[1]
 
@@ -291,11 +289,11 @@ class Moments:
             if not finite.all():
                 self._use = self.valid & finite
                 signs = np.where(self.valid & ~finite, values, 0.0)
-                self.infinite = np.stack([prefix_sums((signs == s).astype(np.int64)) for s in (inf, -inf)])
-                self._odd = prefix_sums((self.valid & np.isnan(values)).astype(np.int64))
+                self.infinite = np.stack([kernels.prefix_sums((signs == s).astype(np.int64)) for s in (inf, -inf)])
+                self._odd = kernels.prefix_sums((self.valid & np.isnan(values)).astype(np.int64))
             self._huge = bool(np.abs(np.where(self._use, values, 0.0)).max(initial=0.0) > HUGE)
             bits = values.view(np.int64)
-            self._mantissa, self._shift, self._negative, self._base, self._spread = exactsums.decompose(
+            self._mantissa, self._shift, self._negative, self._base, self._spread = kernels.decompose(
                 bits, self._use
             )
         else:
@@ -318,7 +316,7 @@ class Moments:
             limbs = self._limbs(squares)
             table = None
             if limbs <= MOST_LIMBS:
-                table = exactsums.prefix(self._mantissa, self._shift, self._negative, limbs, squares)
+                table = kernels.exact_prefix(self._mantissa, self._shift, self._negative, limbs, squares)
             self._made[name] = table
         return self._made[name]
 
@@ -327,11 +325,11 @@ class Moments:
         narrow = int((hi - lo).sum()) <= 4 * len(lo)
         table = None if narrow and not self._huge else self._prefix(False)
         if table is not None:
-            out = exactsums.sums(table, self._base, lo, hi)
+            out = kernels.exact_sums(table, self._base, lo, hi)
         elif self._huge:
             out = np.array([self._sum(a, b) for a, b in zip(lo.tolist(), hi.tolist())], np.float64)
         else:
-            out = aggregating.float_sums(self.column.values, self._use, lo, hi)
+            out = kernels.float_sums(self.column.values, self._use, lo, hi)
         return self._with_infinite(out, lo, hi)
 
     def _sum(self, lo: int, hi: int) -> float:
@@ -346,7 +344,7 @@ class Moments:
         """float64: sample standard deviations from exact moments; NaN below two values or with an infinite one."""
         table, squares = self._prefix(False), self._prefix(True)
         if table is not None and squares is not None:
-            out = exactsums.deviations(table, squares, self._base, lo, hi, count)
+            out = kernels.exact_deviations(table, squares, self._base, lo, hi, count)
         else:
             exact = zip(lo.tolist(), hi.tolist(), count.tolist())
             out = np.array([self._deviation(a, b, n) for a, b, n in exact], np.float64)

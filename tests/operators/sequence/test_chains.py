@@ -14,7 +14,7 @@ from chains_oracle import Event, Oracle
 from occurs.errors import InputProblem, LimitProblem
 from occurs.expr.tree import Binary, Literal, Ref
 from occurs.model.types import Type
-from occurs.operators.kernels.sequences_chains import first_after, in_order
+from occurs.operators.kernels.chain_lookups import first_after, in_order
 from occurs.operators.sequence.chains import Chain
 from occurs.operators.sequence.chains_call import NEVER
 from occurs.operators.sequence.tree import And, Atom, Every, Followed, Interval, Node, Not, Repeat, Sequence, Within

@@ -11,9 +11,17 @@ from __future__ import annotations
 import numpy as np
 
 from occurs.kernel import kernel, types
-from occurs.operators.kernels.intervals import _INTS, _OPEN, _OUT, combined
-from occurs.operators.kernels.preceding import _first_from, in_groups
-from occurs.operators.kernels.stretches import index, lower, numbers_of
+from occurs.operators.kernels.intervals import (
+    _INTS,
+    _OPEN,
+    _OUT,
+    _first_from,
+    combined,
+    in_groups,
+    index,
+    lower,
+    numbers_of,
+)
 
 #: before everything, and the code that stands for all
 ANY = -_OPEN - 1

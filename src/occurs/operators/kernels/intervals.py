@@ -14,6 +14,8 @@ _INTS = types.Array(types.int64, 1, "A", readonly=True)
 _OUT = types.Array(types.int64, 1, "C")
 _FLAGS = types.Array(types.boolean, 1, "C")
 _OPEN = 2**63 - 1
+#: groups of up to so many rows are sorted by insertion
+_INSERTED = 24
 
 
 @kernel(types.int64(types.int64))
@@ -148,3 +150,160 @@ def tied(ticks: np.ndarray) -> np.ndarray:
             out[found] = i
             found += 1
     return out[:found]
+
+
+# -- numbers for keys --------------------------------------------------------------------------------------------------
+#: the least key, keys of a table of open addressing (none: a number for each key from the least on), numbers, how many
+_INDEX = types.Tuple((types.int64, _OUT, _OUT, types.int64))
+
+
+@kernel(_INDEX(_INTS))
+def index(keys: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, int]:
+    """Numbers 0, 1, ... for keys, in the order in which they first come; to be asked with :func:`number`."""
+    n = len(keys)
+    if n == 0:
+        nothing = np.empty(0, np.int64)
+        return 0, nothing, nothing, 0
+    least = greatest = keys[0]
+    for i in range(n):
+        least, greatest = min(least, keys[i]), max(greatest, keys[i])
+    width = np.uint64(np.int64(greatest)) - np.uint64(np.int64(least))
+    count = 0
+    if width <= np.uint64(8 * n + 64):
+        numbers = np.full(np.int64(width) + 1, -1, np.int64)
+        for i in range(n):
+            at = np.uint64(keys[i]) - np.uint64(np.int64(least))
+            if numbers[at] < 0:
+                numbers[at] = count
+                count += 1
+        return least, numbers[:0], numbers, count
+    size = _table_size(n)
+    table = np.zeros(size, np.int64)
+    numbers = np.full(size, -1, np.int64)
+    for i in range(n):
+        s = _slot(keys[i], size)
+        while numbers[s] >= 0 and table[s] != keys[i]:
+            s = (s + 1) & (size - 1)
+        if numbers[s] < 0:
+            table[s] = keys[i]
+            numbers[s] = count
+            count += 1
+    return least, table, numbers, count
+
+
+@kernel(types.int64(_INDEX, types.int64))
+def number(index: tuple[int, np.ndarray, np.ndarray, int], key: int) -> int:
+    """The number of a key, -1 if it has none."""
+    least, table, numbers, _ = index
+    if len(table) == 0:
+        at = np.uint64(np.int64(key)) - np.uint64(np.int64(least))
+        return numbers[np.int64(at)] if at < np.uint64(len(numbers)) else -1
+    size = len(table)
+    s = _slot(key, size)
+    while numbers[s] >= 0 and table[s] != key:
+        s = (s + 1) & (size - 1)
+    return numbers[s]
+
+
+@kernel(_OUT(_INDEX, _INTS))
+def numbers_of(index: tuple[int, np.ndarray, np.ndarray, int], keys: np.ndarray) -> np.ndarray:
+    """The numbers of many keys, -1 of those that have none.
+
+    In a loop this is to be taken rather than :func:`number`, which counts references to the arrays for every key.
+    """
+    least, table, numbers, _ = index
+    out = np.empty(len(keys), np.int64)
+    if len(table) == 0:
+        most = np.uint64(len(numbers))
+        for i in range(len(keys)):
+            at = np.uint64(keys[i]) - np.uint64(np.int64(least))
+            out[i] = numbers[at] if at < most else -1
+        return out
+    size = len(table)
+    for i in range(len(keys)):
+        s = _slot(keys[i], size)
+        while numbers[s] >= 0 and table[s] != keys[i]:
+            s = (s + 1) & (size - 1)
+        out[i] = numbers[s]
+    return out
+
+
+@kernel(types.void(_OUT, _INTS, _INTS, _INTS))
+def lower(out: np.ndarray, group: np.ndarray, others: np.ndarray, ticks: np.ndarray) -> None:
+    """Lowers ``out`` (per row of ``group``) to the least of the ``ticks`` (per row of ``others``) of its group."""
+    known = index(others)
+    numbers = numbers_of(known, others)
+    least = np.full(known[3], _OPEN, np.int64)
+    for i in range(len(others)):
+        least[numbers[i]] = min(least[numbers[i]], ticks[i])
+    numbers = numbers_of(known, group)
+    for i in range(len(group)):
+        if numbers[i] >= 0:
+            out[i] = min(out[i], least[numbers[i]])
+
+
+@kernel(types.boolean(_INTS))
+def some_null(codes: np.ndarray) -> bool:
+    """Whether there is a code -1."""
+    for i in range(len(codes)):  # noqa: SIM110 - numba
+        if codes[i] < 0:
+            return True
+    return False
+
+
+# -- rows in groups ----------------------------------------------------------------------------------------------------
+@kernel(types.UniTuple(_OUT, 2)(_INTS, _INTS, _INDEX))
+def in_groups(
+    group: np.ndarray, tick: np.ndarray, groups: tuple[int, np.ndarray, np.ndarray, int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of numbered groups in the order of (number, tick), and where each group begins (and the last ends)."""
+    n = len(group)
+    # a place further on, so that where a group is filled is where the next one begins when all is done
+    start = np.zeros(groups[3] + 2, np.int64)
+    numbers = numbers_of(groups, group)
+    for i in range(n):
+        if numbers[i] >= 0:
+            start[numbers[i] + 2] += 1
+    for g in range(groups[3]):
+        start[g + 2] += start[g + 1]
+    order = np.empty(start[-1], np.int64)
+    for i in range(n):
+        if numbers[i] >= 0:
+            order[start[numbers[i] + 1]] = i
+            start[numbers[i] + 1] += 1
+    start = start[:-1]
+    # rows mostly come in the order of time
+    for g in range(groups[3]):
+        first, last = start[g], start[g + 1]
+        if last - first > _INSERTED:
+            ascends = True
+            for p in range(first + 1, last):
+                if tick[order[p]] < tick[order[p - 1]]:
+                    ascends = False
+                    break
+            if not ascends:
+                rows = order[first:last].copy()
+                by = np.argsort(tick[rows], kind="mergesort")
+                for p in range(last - first):
+                    order[first + p] = rows[by[p]]
+        else:
+            for p in range(first + 1, last):
+                row = order[p]
+                q = p
+                while q > first and tick[order[q - 1]] > tick[row]:
+                    order[q] = order[q - 1]
+                    q -= 1
+                order[q] = row
+    return order, start
+
+
+@kernel(types.int64(_OUT, _INTS, types.int64, types.int64, types.int64))
+def _first_from(order: np.ndarray, ticks: np.ndarray, lo: int, hi: int, tick: int) -> int:
+    """The first place in [lo, hi) whose tick is not less."""
+    while lo < hi:
+        mid = (lo + hi) >> 1
+        if ticks[order[mid]] < tick:
+            lo = mid + 1
+        else:
+            hi = mid
+    return lo

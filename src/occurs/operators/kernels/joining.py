@@ -15,16 +15,15 @@ from __future__ import annotations
 import numpy as np
 
 from occurs.kernel import List, kernel, types
-from occurs.operators.kernels import relations
+from occurs.operators.kernels import allen_step as relations
 from occurs.operators.kernels.blocks import _BLOCK, alike, copy, keys, taken
-from occurs.operators.kernels.giving import once
+from occurs.operators.kernels.emit_once import once
 from occurs.operators.kernels.intervals import _OUT, ascending
-from occurs.operators.kernels.keeping import _BLOCKS, _MARKS, drawn, opened, replace
+from occurs.operators.kernels.keyed_tables import _BLOCKS, _MARKS, drawn, opened, replace
+from occurs.operators.kernels.range_intersection import common
+from occurs.operators.kernels.range_scan import first_marks, ranged, ranged_apart
 from occurs.operators.kernels.reading import read_all
 from occurs.operators.kernels.reporting import reported
-from occurs.operators.kernels.spanning import ranged, ranged_apart
-from occurs.operators.kernels.spans import common
-from occurs.operators.kernels.stretches import first_marks
 from occurs.operators.kernels.texts import _SHORT, _STORE, written
 
 #: ``PHASE``: 0 if it reads rows alone, 2 for relations, else 1.  ``READ``: bits for the phases of those that read it.

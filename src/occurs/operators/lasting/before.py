@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from occurs.operators.kernels import relations as kernels
+from occurs.operators.kernels import allen_step as kernels
 from occurs.operators.lasting import sides
 from occurs.operators.lasting.segments import places
 from occurs.operators.lasting.sides import ROWS, Side, once, split
@@ -28,7 +28,7 @@ from occurs.operators.lasting.signals import OPEN, Call, Held, Intervals, Lags, 
 
 
 #
-# What decides is in the kernel :func:`occurs.operators.kernels.relations.before`.
+# What decides is in the kernel :func:`occurs.operators.kernels.allen_step.before`.
 
 _BEGUN = ("start", "waits")
 _WAITING = (*ROWS, "waits")

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from occurs.operators.kernels.intervals import silent
-from occurs.operators.kernels.stretches import lower
+from occurs.operators.kernels.intervals import lower, silent
 from occurs.operators.lasting.codes import joint
 from occurs.operators.lasting.releasing import all_open
 from occurs.operators.lasting.segments import pick, shared

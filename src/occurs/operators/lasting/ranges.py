@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from occurs.operators.kernels.intervals import ascending
-from occurs.operators.kernels.stretches import stretches
+from occurs.operators.kernels.range_scan import stretches
 from occurs.operators.lasting.codes import joint
 from occurs.operators.lasting.joins import Groups, as_points, member, pick, shifted, take_points
 from occurs.operators.lasting.releasing import as_intervals, opened, release

@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from occurs.operators.kernels import relations as kernels
-from occurs.operators.kernels.relating import NAMES, related
+from occurs.operators.kernels import allen_step as kernels
+from occurs.operators.kernels.allen_pairs import NAMES, related
 from occurs.operators.lasting import before, sides
 from occurs.operators.lasting.segments import groups, later, places, shared, unseen
 from occurs.operators.lasting.settled import settle, unchanged

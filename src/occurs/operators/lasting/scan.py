@@ -13,7 +13,7 @@ from occurs.expr.tree import Binary, Expr
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.frame import own_column
-from occurs.operators.kernels.stretches import some_null
+from occurs.operators.kernels.intervals import some_null
 from occurs.operators.lasting.codes import joint
 from occurs.operators.lasting.conditions import overflow
 from occurs.operators.lasting.hulls import coalesced

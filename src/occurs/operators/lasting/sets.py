@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from occurs.operators.kernels.blocks import alike
-from occurs.operators.kernels.spans import common
+from occurs.operators.kernels.range_intersection import common
 from occurs.operators.lasting.cutting import Cut
 from occurs.operators.lasting.hulls import pooled
 from occurs.operators.lasting.joins import as_spans, pick, shifted, union

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from occurs.operators.kernels import giving
+from occurs.operators.kernels import emit_once as giving
 from occurs.operators.lasting.frontiers import Frontiers
 from occurs.operators.lasting.signals import OPEN, Call, Held, Intervals, Lag, Lags, Points, Signal, Spans
 

@@ -12,7 +12,7 @@ from occurs.expr.tree import Expr, Literal, Slot, rewrite
 from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.frame import NO_MASK, Frame, Index, UndecidedOverflow
-from occurs.operators.kernels.bitsets import compared, rule_sets
+from occurs.operators.kernels.selecting import compared, rule_sets
 from occurs.operators.rows import FIRST_TICK, Rows
 from occurs.operators.select.pattern import Between, KeyPart, Matches, Pattern, Source, Within
 

@@ -1,4 +1,4 @@
-"""A sequential component laid out for the machine that runs it (kernels/machine.py), and its answer as columns."""
+"""A sequential component laid out for the machine that runs it (kernels/rule_machine.py), and its answer as columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from occurs.model.labels import Labels, chained_labels
 from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.frame import UndecidedOverflow
-from occurs.operators.kernels import machine
+from occurs.operators.kernels import rule_machine as machine
 from occurs.operators.rows import Rows
 from occurs.operators.rule_bytecode import KINDS, Coder, Unsupported
 from occurs.operators.select.pattern import (

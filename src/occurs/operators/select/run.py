@@ -16,8 +16,16 @@ from occurs.model.types import Type
 from occurs.operators.aggregates import reduced
 from occurs.operators.columns import Column
 from occurs.operators.frame import NO_BOUND, NO_MASK, Frame, Index, UndecidedOverflow
-from occurs.operators.kernels.bitsets import MOST, first_step
-from occurs.operators.kernels.selecting import any_unbound, choose, expand, narrowed, nth_per_match, passing
+from occurs.operators.kernels.selecting import (
+    MOST,
+    any_unbound,
+    choose,
+    expand,
+    first_step,
+    narrowed,
+    nth_per_match,
+    passing,
+)
 from occurs.operators.rows import Rows
 from occurs.operators.select.candidates import DIRECT, Candidates, Finder, rule_bits, rule_mask
 from occurs.operators.select.pattern import Absent, Between, Extra, Matches, Pattern, Select, Windowed, Within

@@ -11,8 +11,8 @@ from occurs.expr.dialect import EPL
 from occurs.expr.evaluate import evaluate, select
 from occurs.expr.tree import Expr, Ref
 from occurs.model.types import Type
-from occurs.operators.kernels import sequence_tables as T
-from occurs.operators.kernels.sequence_bindings import event_of
+from occurs.operators.kernels import pattern_tables as T
+from occurs.operators.kernels.pattern_machine import event_of
 from occurs.operators.sequence.events import Events
 from occurs.operators.sequence.layout import Layout
 from occurs.operators.sequence.rulecode import EMPTY, Asked, Rules

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from occurs.model.zones import changes
-from occurs.operators.kernels import sequence_tables as T
-from occurs.operators.kernels.sequence_calendar import next_instant
+from occurs.operators.kernels import pattern_tables as T
+from occurs.operators.kernels.pattern_machine import next_instant
 from occurs.operators.merging import Stream
 from occurs.operators.sequence.layout import Layout
 from occurs.operators.sequence.work import Work

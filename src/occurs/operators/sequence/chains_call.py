@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from occurs.operators.kernels.sequences_chains import first_after, in_order, spread
+from occurs.operators.kernels.chain_lookups import first_after, in_order, spread
 from occurs.operators.kernels.sorting import find_ranges
 from occurs.operators.rows import Rows
 from occurs.operators.sequence.chains_events import Candidates, Events

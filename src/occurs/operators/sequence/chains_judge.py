@@ -12,7 +12,7 @@ from occurs.expr.dialect import EPL
 from occurs.expr.evaluate import select
 from occurs.expr.tree import Expr, Ref, conjunction
 from occurs.model.time import TimeKind
-from occurs.operators.kernels.sequences_chains import spread
+from occurs.operators.kernels.chain_lookups import spread
 from occurs.operators.merging import Stream
 from occurs.operators.sequence.chains_shape import Filter
 from occurs.operators.sequence.chains_tokens import Bindings

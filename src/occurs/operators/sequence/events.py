@@ -15,7 +15,7 @@ from occurs.expr.tree import Expr, Ref, conjunction
 from occurs.model.labels import Labels
 from occurs.model.types import Type
 from occurs.operators.columns import Column
-from occurs.operators.kernels.sequence_collecting import DOUBTFUL
+from occurs.operators.kernels.pattern_machine import DOUBTFUL
 from occurs.operators.merging import Stream
 from occurs.operators.rows import Rows
 from occurs.operators.sequence.rulecode import Rules, Word

@@ -1,4 +1,4 @@
-"""A pattern's tree as the tables that the machine runs on (see kernels/sequence_tables.py)."""
+"""A pattern's tree as the tables that the machine runs on (see kernels/pattern_tables.py)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from occurs.model.types import Type
-from occurs.operators.kernels import sequence_tables as T
-from occurs.operators.kernels.sequence_calendar import ALLOWED, DAY, HOUR, MINUTE, MONTH, SECOND, WEEKDAY
+from occurs.operators.kernels import pattern_tables as T
+from occurs.operators.kernels.pattern_machine import ALLOWED, DAY, HOUR, MINUTE, MONTH, SECOND, WEEKDAY
 from occurs.operators.sequence.rulecode import Rules
 from occurs.operators.sequence.tree import (
     And,
@@ -64,7 +64,7 @@ _FIELDS = ((SECOND, 0, 60), (MINUTE, 0, 60), (HOUR, 0, 24), (DAY, 1, 32), (MONTH
 
 @dataclass
 class Layout:
-    """``nodes``: by number, parents before children; ``atoms``: by number.  The rest as kernels/sequencing.py says.
+    """``nodes``: by number, parents before children; ``atoms``: by number.  The rest: see kernels/pattern_machine.py.
 
     ``width``: fields of an instance.  ``keys_width``: fields of an accepted key.
     ``text_keys``: which keys of every-distinct are texts.  ``zone``: of the calendars.

@@ -10,8 +10,8 @@ from occurs.errors import LimitProblem
 from occurs.expr.tree import Ref
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
-from occurs.operators.kernels import sequence_tables as T
-from occurs.operators.kernels.sequencing import run
+from occurs.operators.kernels import pattern_tables as T
+from occurs.operators.kernels.pattern_machine import run
 from occurs.operators.merging import Stream
 from occurs.operators.sequence.asking import Answers, overflow
 from occurs.operators.sequence.calendars import next_due, segments_of

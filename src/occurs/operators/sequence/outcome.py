@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from occurs.kernel import kernel
-from occurs.operators.kernels import sequence_tables as T
+from occurs.operators.kernels import pattern_tables as T
 from occurs.operators.sequence.events import Events
 from occurs.operators.sequence.stream import Bound, Matches
 from occurs.operators.sequence.tree import Sequence
@@ -16,7 +16,7 @@ _UNBOUND = 2**62
 def matches_of(
     found: np.ndarray, lists: np.ndarray, sequence: Sequence, tag_lists: np.ndarray, events: Events, suppress: bool
 ) -> Matches:
-    """``found``: rows as kernels/sequence_tables.py says, in the order in which the machine found them."""
+    """``found``: rows as kernels/pattern_tables.py says, in the order in which the machine found them."""
     found = _sorted(found, lists, tag_lists)
     if suppress and len(found):
         found = found[_without_overlaps(found, lists, tag_lists, np.full(len(events), -1, np.int64))]

@@ -13,7 +13,7 @@ from occurs.expr.evaluate import evaluate
 from occurs.expr.tree import Binary, DurationLiteral, Expr, Ref, conjunction, conjuncts, rewrite
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
-from occurs.operators.kernels import sequence_tables as T
+from occurs.operators.kernels import pattern_tables as T
 from occurs.operators.kernels import stackcode
 from occurs.operators.rule_bytecode import KINDS, Code, Coder, Unsupported
 from occurs.operators.sequence.tree import Atom, Node, Sequence

@@ -13,10 +13,8 @@ import pyarrow.compute as pc
 from occurs.model.labels import Labels
 from occurs.model.types import Schema, Type, from_arrow
 from occurs.operators.columns import Column
-from occurs.operators.kernels import sequence_tables as T
-from occurs.operators.kernels.sequence_bindings import collect_garbage
-from occurs.operators.kernels.sequence_judging import chain_keys
-from occurs.operators.kernels.sequence_restoring import relink, restore_trues, stored_trues
+from occurs.operators.kernels import pattern_tables as T
+from occurs.operators.kernels.pattern_machine import chain_keys, collect_garbage, relink, restore_trues, stored_trues
 from occurs.operators.kernels.stackcode import STACK
 from occurs.operators.rows import Rows
 from occurs.operators.sequence.events import Events
@@ -94,7 +92,7 @@ def _numpy(table: pa.Table, name: str) -> np.ndarray:
 
 @dataclass
 class Work:
-    """``arrays``: what :func:`occurs.operators.kernels.sequencing.run` calls ``work``; it hands back new ones.
+    """``arrays``: what :func:`occurs.operators.kernels.pattern_machine.run` calls ``work``; it hands back new ones.
 
     In their order: registers, instances, bound events, stored trues, stack of operations, picked filters, heads of
     chains, queues of timers (node: first and last), waiting instances per atom, accepted keys, heads of their chains,

@@ -1,4 +1,5 @@
-"""Maximal ranges over marks, in one call each (phenesthe.md, section 4.4)."""
+"""Kernels of maximal ranges: a scan of marks from one that begins a range to the first that ends it (phenesthe.md,
+section 4.4)."""
 
 from __future__ import annotations
 
@@ -6,10 +7,132 @@ import numpy as np
 
 from occurs.kernel import kernel, types
 from occurs.operators.codes import _slot
+from occurs.operators.kernels.allen_step import _on
 from occurs.operators.kernels.blocks import _BLOCK, behind_another, copy, keys, taken
-from occurs.operators.kernels.intervals import _OPEN, _OUT, _table_size
-from occurs.operators.kernels.relations import _on
-from occurs.operators.kernels.stretches import stretches
+from occurs.operators.kernels.intervals import _FLAGS, _INTS, _OPEN, _OUT, _table_size, index, number, numbers_of
+
+
+@kernel(types.Tuple((_FLAGS, types.int64))(_INTS, _INTS))
+def first_marks(key: np.ndarray, time: np.ndarray) -> tuple[np.ndarray, int]:
+    """Of marks in the order of time: which are the first of their key at their time, and how many are not."""
+    numbers = index(key)
+    of_row = numbers_of(numbers, key)
+    last = np.full(numbers[3], -1, np.int64)  # the row of a key before
+    out = np.ones(len(key), np.bool_)
+    again = 0
+    for i in range(len(key)):
+        k = of_row[i]
+        if last[k] >= 0 and time[last[k]] == time[i]:
+            out[i] = False
+            again += 1
+        last[k] = i
+    return out, again
+
+
+@kernel(
+    types.UniTuple(_OUT, 5)(_INTS, _INTS, _INTS, _INTS, _INTS, _INTS, _INTS, _INTS, types.boolean),
+)
+def stretches(
+    held_key: np.ndarray,
+    held_head: np.ndarray,
+    held_start: np.ndarray,
+    key: np.ndarray,
+    head: np.ndarray,
+    time: np.ndarray,
+    stop: np.ndarray,
+    stop_time: np.ndarray,
+    latest: bool,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Stretches of a key from a mark to the first stop of its head at which it has no mark.
+
+    Marks (``key``, ``head``, ``time``) and stops (``stop``: a head, ``stop_time``) are in the order of time.  ``held``
+    are stretches that are open, at most one of a key, from before all marks.  A stretch begins with the first mark, or
+    with the ``latest`` before the stop.
+
+    Returns rows, each of them where the stretch begins, a mark by its number behind all held: of those that end, and
+    their ends; of those that began in this call, and their ends (the greatest int64: none); of those that are open now.
+    """
+    held, n = len(held_key), len(key)
+    bindings, heads = index(key), index(stop)
+    known = bindings[3]
+    kept = np.empty(held + n, np.int64)
+    touched = keeps = 0
+    for i in range(held):
+        if number(bindings, held_key[i]) < 0 and number(heads, held_head[i]) < 0:
+            kept[keeps] = i
+            keeps += 1
+        else:
+            touched += 1
+    # per key the row where its stretch began (-1: none), its last mark, and the next open key of the same head
+    row = np.full(known + touched, -1, np.int64)
+    last = np.empty(known + touched, np.int64)
+    link = np.full(known + touched, -1, np.int64)
+    first = np.full(heads[3], -1, np.int64)
+    if touched:
+        for i in range(held):
+            b, h = number(bindings, held_key[i]), number(heads, held_head[i])
+            if b < 0 and h < 0:
+                continue
+            if b < 0:
+                b = known
+                known += 1
+            row[b] = i
+            last[b] = held_start[i]
+            if h >= 0:
+                link[b] = first[h]
+                first[h] = b
+    ended = np.empty(n + touched, np.int64)
+    ends = np.empty(n + touched, np.int64)
+    count = i = j = 0
+    while i < n or j < len(stop):
+        if i < n and (j >= len(stop) or time[i] <= stop_time[j]):
+            b = number(bindings, key[i])
+            if row[b] < 0:
+                row[b] = held + i
+                h = number(heads, head[i])
+                if h >= 0:
+                    link[b] = first[h]
+                    first[h] = b
+            elif latest:
+                row[b] = held + i
+            last[b] = time[i]
+            i += 1
+        else:
+            h = number(heads, stop[j])
+            before = -1
+            b = first[h]
+            while b >= 0:
+                following = link[b]
+                if last[b] < stop_time[j]:
+                    ended[count] = row[b]
+                    ends[count] = stop_time[j]
+                    count += 1
+                    row[b] = -1
+                    if before < 0:
+                        first[h] = following
+                    else:
+                        link[before] = following
+                else:
+                    before = b
+                b = following
+            j += 1
+    began = np.empty(count + known, np.int64)
+    began_ends = np.empty(count + known, np.int64)
+    begins = 0
+    for i in range(count):
+        if ended[i] >= held:
+            began[begins] = ended[i]
+            began_ends[begins] = ends[i]
+            begins += 1
+    for b in range(known):
+        if row[b] >= 0:
+            kept[keeps] = row[b]
+            keeps += 1
+            if row[b] >= held:
+                began[begins] = row[b]
+                began_ends[begins] = _OPEN
+                begins += 1
+    return ended[:count], ends[:count], began[:begins], began_ends[:begins], kept[:keeps]
 
 
 @kernel(types.int64(_OUT, types.int64, types.int64))

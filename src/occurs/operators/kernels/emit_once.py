@@ -1,4 +1,4 @@
-"""Kernel of what is given once: results that may come of several pairs of rows (phenesthe.md, sections 4.5 and 5)."""
+"""Kernel that emits a result once, although several pairs of rows derive it (phenesthe.md, sections 4.5 and 5)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import numpy as np
 
 from occurs.kernel import kernel, types
 from occurs.operators.kernels.blocks import _BLOCK, behind_another, copy, keys, least, taken
-from occurs.operators.kernels.intervals import _OUT
-from occurs.operators.kernels.stretches import index, numbers_of
+from occurs.operators.kernels.intervals import _OUT, index, numbers_of
 
 
 @kernel(_OUT(_BLOCK, _BLOCK, _BLOCK, types.int64))

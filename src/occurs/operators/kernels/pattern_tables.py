@@ -1,4 +1,4 @@
-"""The numbers by which the machine of patterns names fields, kinds and registers (see :mod:`.sequencing`)."""
+"""The numbers by which the machine of patterns names fields, kinds and registers (see :mod:`.pattern_machine`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One call of a relation in one kernel (phenesthe.md, sections 4.5 and 5): what is found, kept and said of frontiers.
+"""Kernels of one call of a relation (phenesthe.md, sections 4.5 and 5): its results, its state and its frontiers.
 
 Both take, of either side, the block of the closed rows that are kept (behind it: do they wait?), of those that are new
 and of those that are open, and its lags (see :mod:`occurs.operators.kernels.blocks`); ``places``: where each side has
@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from occurs.kernel import kernel, types
+from occurs.operators.kernels.allen_pairs import CONTAINS, awaiting, concerned, preceding, preferable, related
 from occurs.operators.kernels.blocks import (
     _BLOCK,
     across,
@@ -27,8 +28,6 @@ from occurs.operators.kernels.blocks import (
     tells,
 )
 from occurs.operators.kernels.intervals import _INTS, _OUT
-from occurs.operators.kernels.preceding import concerned, preceding
-from occurs.operators.kernels.relating import CONTAINS, awaiting, preferable, related
 
 #: which interval comes of a pair: from the start of the left one to the end of the right one, or one of the two
 HULL, LEFT, RIGHT = range(3)
