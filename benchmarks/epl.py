@@ -27,7 +27,7 @@ from occurs.operators.contract import Call
 from occurs.operators.merging import Stream, merged
 from occurs.operators.rows import Rows
 from occurs.operators.sequence.automaton import Automaton
-from occurs.operators.sequence.chains_many import Chains
+from occurs.operators.sequence.chains import Chains
 from occurs.plan.stage import Stage
 from occurs.program import Program
 

@@ -19,7 +19,7 @@ from occurs.operators.columns import Column
 from occurs.operators.merging import Stream
 from occurs.operators.rows import Rows
 from occurs.operators.sequence import tree
-from occurs.operators.sequence.stream import Matches, State
+from occurs.operators.sequence.match_rows import Matches, State
 from occurs.operators.sequence.tree import And, Atom, Every, Followed, Interval, Node, Not, Within
 
 #: matches as (time, at, due, tag -> the whole event)

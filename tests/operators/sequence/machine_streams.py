@@ -17,7 +17,7 @@ from occurs.operators.merging import Stream
 from occurs.operators.rows import Rows
 from occurs.operators.sequence import tree
 from occurs.operators.sequence.machine import Machine
-from occurs.operators.sequence.stream import Bound, Matches, State
+from occurs.operators.sequence.match_rows import Bound, Matches, State
 
 MILLISECONDS = TimeKind(timestamp=False, unit="ms")
 #: attributes of every type of the tests

@@ -15,8 +15,7 @@ from occurs.errors import InputProblem, LimitProblem
 from occurs.expr.tree import Binary, Literal, Ref
 from occurs.model.types import Type
 from occurs.operators.kernels.chain_lookups import first_after, in_order
-from occurs.operators.sequence.chains import Chain
-from occurs.operators.sequence.chains_call import NEVER
+from occurs.operators.sequence.chains import NEVER, Chain
 from occurs.operators.sequence.tree import And, Atom, Every, Followed, Interval, Node, Not, Repeat, Sequence, Within
 
 Told = list[tuple[int, int, bool, Any]]

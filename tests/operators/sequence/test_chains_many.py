@@ -29,9 +29,8 @@ from occurs.errors import LimitProblem
 from occurs.expr.tree import Binary, Expr, Literal, Ref
 from occurs.model.types import Type
 from occurs.operators.merging import Stream
-from occurs.operators.sequence.chains import Chain
-from occurs.operators.sequence.chains_many import Chains
-from occurs.operators.sequence.stream import Matches, State
+from occurs.operators.sequence.chains import Chain, Chains
+from occurs.operators.sequence.match_rows import Matches, State
 from occurs.operators.sequence.tree import Atom, Every, Followed, Interval, Node, Repeat, Sequence, Within
 
 

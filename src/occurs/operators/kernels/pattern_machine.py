@@ -40,7 +40,7 @@ def run(
     rules: (conditions, code ranges, needed roles, roles as (tag, index)).  pool: (words, the same as floats, known,
     time); events of earlier calls first, those of this call from ``base`` on in their order; ``mask`` (events, atoms):
     0 the event is none for the atom, 1 it is, DOUBTFUL: an overflow hides whether it is.  work: all that changes (see
-    :mod:`occurs.operators.sequence.work`).
+    :mod:`occurs.operators.sequence.machine_arrays`).
 
     Returns how it ended, and ``work``.  FULL: reg[ASKED] is the node that is one too many; UNDECIDED: the atom.
     """

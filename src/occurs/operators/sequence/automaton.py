@@ -26,16 +26,13 @@ from occurs.operators.contract import (
 )
 from occurs.operators.merging import merged
 from occurs.operators.sequence import tree
-from occurs.operators.sequence.chains_shape import Shape
+from occurs.operators.sequence.chain_shape import Shape
 from occurs.operators.states import Tables
 
 if TYPE_CHECKING:
-    from occurs.operators.sequence.bindings import Bindings
-    from occurs.operators.sequence.chains import Chain
-    from occurs.operators.sequence.chains_call import Found
-    from occurs.operators.sequence.chains_many import Chains
+    from occurs.operators.sequence.chains import Chain, Chains, Found
     from occurs.operators.sequence.machine import Machine
-    from occurs.operators.sequence.stream import Matches
+    from occurs.operators.sequence.match_rows import Bindings, Matches
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +76,7 @@ class Automaton(Operator):
 
     def block(self, matches: Matches, types: tuple[str, ...]) -> Block:
         """The derived events of matches; ``types``: what the numbers of types stand for."""
-        from occurs.operators.sequence.bindings import Bindings
+        from occurs.operators.sequence.match_rows import Bindings
 
         found = Bindings(self.pattern, matches, self.kind).where()
         return Block(
@@ -94,8 +91,7 @@ class Automaton(Operator):
     def reasons(self, found: Bindings, rows: np.ndarray, types: tuple[str, ...]) -> Reasons:
         """The constituents of some of the matches: the events, a timer that completed the match behind them, then the
         intervals in which a ``not`` looked for events."""
-        from occurs.operators.sequence.absences import absences, checked
-        from occurs.operators.sequence.bindings import Bindings
+        from occurs.operators.sequence.match_rows import Bindings, absences, checked
 
         b = Bindings(found.pattern, found.matches, found.kind, found.chosen[rows])
         events, n = b.constituents, len(b)
@@ -171,7 +167,7 @@ class ChainRules(Operator):
     @cached_property
     def chains(self) -> Chains:
         """The rules in groups that differ in constants and durations alone."""
-        from occurs.operators.sequence.chains_many import Chains
+        from occurs.operators.sequence.chains import Chains
 
         schemas = {t: s for r in self.rules for t, s in r.schemas.items()}
         limit = min(r.limit for r in self.rules)
@@ -203,7 +199,7 @@ class ChainRules(Operator):
 
 def _together(chain: Chain, rules: Sequence[Automaton], found: Found, types: tuple[str, ...]) -> Block:
     """The derived events of rules whose events are made alike."""
-    from occurs.operators.sequence.bindings import Bindings
+    from occurs.operators.sequence.match_rows import Bindings
 
     bindings = Bindings(chain.sequences[0], chain.matches(found, 0, all=True), chain.kind)
     outs: list[Out] = [r.outs[0] for r in rules]

@@ -8,7 +8,7 @@ events, not times, say what is behind: the snapshot rule.  Only guards and timer
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Sequence as Many
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,17 +16,21 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from occurs.errors import LimitProblem
-from occurs.expr.tree import Expr, Literal, Ref, rewrite
+from occurs.errors import InputProblem, LimitProblem, Problem
+from occurs.expr.dialect import EPL
+from occurs.expr.evaluate import select
+from occurs.expr.tree import Expr, Literal, Ref, conjunction, rewrite
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.columns import Column
+from occurs.operators.kernels.chain_lookups import first_after, in_order, spread
+from occurs.operators.kernels.sorting import find_ranges
 from occurs.operators.merging import Stream
-from occurs.operators.sequence.chains_call import Call, Found
-from occurs.operators.sequence.chains_events import Events
-from occurs.operators.sequence.chains_shape import RULE, Shape
-from occurs.operators.sequence.chains_tokens import NO_ROWS
-from occurs.operators.sequence.stream import Bound, Matches, State
+from occurs.operators.rows import Rows
+from occurs.operators.sequence.chain_events import Candidates, Events
+from occurs.operators.sequence.chain_shape import RULE, Filter, Shape, Step
+from occurs.operators.sequence.chain_tokens import NO_ROWS, Bindings, Tokens
+from occurs.operators.sequence.match_rows import Bound, Matches, State
 from occurs.operators.sequence.tree import Sequence, Whole
 
 #: as many partial matches as may live if nobody says how many
@@ -204,3 +208,515 @@ def _constants(values: Many[Literal]) -> Column:
     if values[0].type is Type.STRING:
         return Column.of(pa.array(made, pa.string()), Type.STRING)
     return Column.of(pa.array(made, pa.int64()), Type.INT)
+
+
+# -- one call ----------------------------------------------------------------------------------------------------------
+#: no guard, or one that never runs out
+NEVER = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Found:
+    """Matches of several rules: rule by rule, those of each in the order of emission.  ``offsets``: int64 (rules + 1),
+    where the matches of each rule lie.  ``steps``: the events of each step, None of one that waits for a time."""
+
+    time: np.ndarray
+    at: np.ndarray
+    due: np.ndarray
+    offsets: np.ndarray
+    tables: Mapping[int, Rows]
+    steps: Mapping[int, Bound]
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+
+class Call:
+    """One call of a chain."""
+
+    def __init__(self, chain: Chain, state: State, events: Events) -> None:
+        self.chain, self.events, self.stream = chain, events, events.stream
+        self.steps = chain.shape.steps
+        #: the rules that begin in this call
+        self.new = np.arange(len(chain.sequences), dtype=np.int64)
+        if "seen" in state:
+            self.new = state["new"].column("rule").to_numpy() if "new" in state else NO_ROWS
+        self.bindings = Bindings(state, events, chain.types, chain.columns, chain.covering)
+        self.judge = Judge(self.bindings, chain.sequences, chain.kind)
+        self.kept: State = {}
+
+    def run(self) -> tuple[State, Found]:
+        tokens = self.bindings.waiting[0]
+        if len(self.new):
+            begun = self._root(self.new)
+            tokens = begun if tokens is None else Tokens.concat([tokens, begun])
+        rest: np.ndarray | None
+        last = len(self.steps) - 1
+        for k, step in enumerate(self.steps):
+            if k:
+                old = self.bindings.waiting[k]
+                parts = [t for t in (old, tokens) if t is not None and len(t)]
+                tokens = Tokens.concat(parts) if parts else None
+            if tokens is None or not len(tokens):
+                tokens = None
+                continue
+            if step.event is None:
+                which, due, rest = self._timed(tokens, step)
+                low = np.searchsorted(self.stream.time, due, "left").astype(np.int64)
+                done = self._gone_on(tokens, which, None, due, low, k)
+            else:
+                which, at, rest = self._looked_up(tokens, step)
+                done = self._gone_on(tokens, which, at, self.stream.time[at], at + 1, k)
+            if rest is None or len(rest):
+                self.kept[f"step{k}"] = self.bindings.table(
+                    tokens if rest is None else tokens.take(rest), len(self.chain.sequences) > 1
+                )
+            tokens = done
+        state: State = {"seen": pa.table({"events": pa.array([self.bindings.seen + len(self.stream.time)])})}
+        state |= self.kept
+        return state, self._found(tokens, last)
+
+    # -- tokens ------------------------------------------------------------------------------------------------------
+    def _root(self, rule: np.ndarray) -> Tokens:
+        """The tokens of the first step: one per rule."""
+        n = len(rule)
+        assert self.stream.start is not None
+        begin = np.full(n, self.stream.start, np.int64)
+        return Tokens([], np.zeros(n, np.int64), begin, self._begun(0, {}, begin, rule), rule)
+
+    def _begun(
+        self, step: int, limits: dict[int, np.ndarray], begin: np.ndarray, rule: np.ndarray
+    ) -> dict[int, np.ndarray]:
+        """The guards over a step that begins at ``begin``: those of the step before, and those that begin with it."""
+        out = {}
+        for g in self.chain.covering[step]:
+            guard = self.chain.shape.guards[g]
+            out[g] = self._after(begin, guard.ticks, rule) if guard.first == step else limits[g]
+        return out
+
+    def _after(self, time: np.ndarray, number: int, rule: np.ndarray) -> np.ndarray:
+        """``time`` and duration ``number``, at most the last tick there is."""
+        each = [s.ticks[number] for s in self.chain.shapes]
+        most = max(each)
+        ticks = np.int64(min(most, NEVER)) if min(each) == most else np.array(each, np.int64)[rule]
+        if int(time.max(initial=0)) <= NEVER - most:
+            return time + ticks
+        return np.where(time > NEVER - ticks, NEVER, time + ticks)
+
+    def _gone_on(
+        self,
+        tokens: Tokens,
+        which: np.ndarray,
+        place: np.ndarray | None,
+        begin: np.ndarray,
+        low: np.ndarray,
+        step: int,
+    ) -> Tokens:
+        """The tokens ``which`` have done a step, by the events at ``place`` or (None) by time: they begin the next."""
+        refs = [None if r is None else r[which] for r in tokens.refs] + [place]
+        rule = tokens.rule[which]
+        if step + 1 == len(self.steps):
+            return Tokens(refs, low, begin, {}, rule)
+        limits = {g: at[which] for g, at in tokens.limits.items() if g in self.chain.covering[step + 1]}
+        return Tokens(refs, low, begin, self._begun(step + 1, limits, begin, rule), rule)
+
+    # -- one step ----------------------------------------------------------------------------------------------------
+    def _limit(self, tokens: Tokens) -> np.ndarray:
+        """When the first guard over the step runs out; no entries: there is none."""
+        out = NO_ROWS
+        for at in tokens.limits.values():
+            out = at if out is NO_ROWS else np.minimum(out, at)
+        return out
+
+    def _candidates(self, tokens: Tokens, f: Filter) -> tuple[Candidates, np.ndarray]:
+        """The events that may fit a filter, and the group of them that each token looks at (-1: none)."""
+        by = tuple(e.attribute for e in f.equal)
+        found = self.events.candidates(f.types, f.own, by)
+        if not by:
+            return found, np.zeros(len(tokens), np.int64)
+        codes = []
+        for e in f.equal:
+            if e.step == RULE:
+                domain = self.events.domain(f.types[0], e.attribute)
+                codes.append(self.events.codes.encode(domain, self.chain.constants[e.constant])[tokens.rule])
+            else:
+                refs = tokens.refs[e.step]
+                assert refs is not None
+                codes.append(self.bindings.code(e.step, e.other, refs))
+        domains = [self.events.domain(f.types[0], a) for a in by]
+        return found, self.events.codes.join(domains, codes, len(tokens))
+
+    def _first(self, tokens: Tokens, f: Filter, limit: np.ndarray, found: Candidates, code: np.ndarray) -> np.ndarray:
+        """int64: the place of the first event that fits before ``limit``; -1: there is none."""
+        if f.others:
+            lo, hi = self._ranges(found, code, tokens.low, self._before(limit))
+            place = self.judge.first(tokens.refs, f, found.at, lo, hi)
+        else:
+            place = first_after(code, tokens.low, limit, found.start, found.at, self.stream.time)
+        if len(found.doubtful):
+            doubt(found.doubtful, place, tokens.rule, self.chain.sequences, self.stream)
+        return place
+
+    def _before(self, limit: np.ndarray) -> np.ndarray:
+        """int64: the first place that is not before ``limit``; no entries: there is no limit."""
+        return NO_ROWS if not len(limit) else np.searchsorted(self.stream.time, limit, "left").astype(np.int64)
+
+    def _ranges(
+        self, found: Candidates, code: np.ndarray, low: np.ndarray, end: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The ranges of ``found.at`` with places from ``low`` on and before ``end`` (no entries: all)."""
+        high = np.full(len(code), len(self.stream.time), np.int64) if not len(end) else end
+        return find_ranges(code, low, high - 1, found.start, found.at)
+
+    def _stopped(self, tokens: Tokens, step: Step, limit: np.ndarray) -> np.ndarray:
+        """int64: the place of the first event of ``absent`` before ``limit``; behind all places: there is none."""
+        n = len(self.stream.time)
+        out = np.full(len(tokens), n, np.int64)
+        for f in step.absent:
+            place = self._first(tokens, f, limit, *self._candidates(tokens, f))
+            out = np.minimum(out, np.where(place < 0, n, place))
+        return out
+
+    def _looked_up(self, tokens: Tokens, step: Step) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Tokens that go on and the places of their events, in the order of tokens; those that wait on (None: all)."""
+        assert step.event is not None
+        limit = self._limit(tokens)
+        stop = self._stopped(tokens, step, limit) if step.absent else None
+        alive = None if stop is None else stop == len(self.stream.time)
+        if len(limit):
+            open = limit > self.stream.frontier
+            alive = open if alive is None else alive & open
+        found, code = self._candidates(tokens, step.event)
+        if step.event.equal:
+            known = code >= 0  # else a null is to be equal to something: never
+            alive = known if alive is None else alive & known
+        if step.every:
+            end = self._before(limit)
+            if stop is not None:
+                end = stop if not len(end) else np.minimum(end, stop)
+            lo, hi = self._ranges(found, code, tokens.low, end)
+            if step.event.others:
+                which, place = self.judge.all(tokens.refs, step.event, found.at, lo, hi)
+            else:
+                which, place = spread(lo, hi, found.at)
+            if len(found.doubtful):
+                doubt(found.doubtful, place, tokens.rule[which], self.chain.sequences, self.stream)
+            return which, place, None if alive is None or alive.all() else np.flatnonzero(alive)
+        place = self._first(tokens, step.event, limit, found, code)
+        hit = place >= 0
+        if stop is not None:
+            hit &= place < stop
+        which = np.flatnonzero(hit)
+        wait = ~hit if alive is None else ~hit & alive
+        return which, place[which], np.flatnonzero(wait)
+
+    def _timed(self, tokens: Tokens, step: Step) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Tokens whose time has come, when, and those that wait on."""
+        assert step.timed is not None
+        due = self._after(tokens.begin, step.timed, tokens.rule)
+        limit = self._limit(tokens)
+        alive = np.ones(len(tokens), np.bool_) if not len(limit) else due < limit  # else its guard always comes first
+        if step.absent:
+            alive &= self._stopped(tokens, step, due) == len(self.stream.time)
+        over = due <= self.stream.frontier
+        which = np.flatnonzero(alive & over)
+        return which, due[which], np.flatnonzero(alive & ~over)
+
+    # -- what was found ----------------------------------------------------------------------------------------------
+    def _found(self, tokens: Tokens | None, last: int) -> Found:
+        if tokens is None or not len(tokens):
+            return self.chain.nothing()
+        due = self.steps[last].event is None
+        n = len(tokens)
+        order = self._emission(tokens)
+        if order is not None:
+            tokens = tokens.take(order)
+        rules = len(self.chain.sequences)
+        offsets = np.array([0, n], np.int64)
+        if rules > 1:
+            offsets = np.searchsorted(tokens.rule, np.arange(rules + 1)).astype(np.int64)
+        tables, steps = self.bindings.bound(tokens.refs)
+        place = tokens.refs[last]
+        at = np.zeros(n, np.int64) if place is None else self.stream.at[place]
+        return Found(tokens.begin, at, np.full(n, due), offsets, tables, steps)
+
+    def _emission(self, tokens: Tokens) -> np.ndarray | None:
+        """The order by rule, completion and constituents; None if they are in it."""
+        first = tokens.begin if tokens.refs[-1] is None else tokens.refs[-1]
+        keys = [first] if len(self.chain.sequences) == 1 else [tokens.rule, first]
+        keys += [self.bindings.order(t, r) for t, r in enumerate(tokens.refs[:-1]) if r is not None]
+        if in_order(np.stack(keys)):
+            return None
+        return np.lexsort(keys[::-1])
+
+
+# -- conditions on two events that are no equalities -------------------------------------------------------------------
+#: the most pairs that are held at once
+BLOCK = 1_000_000
+
+
+def overflow(sequence: Sequence, time: int) -> InputProblem:
+    """A condition is undecided for an event of this time."""
+    return InputProblem(
+        Problem(
+            "overflow",
+            f"a number overflows 64-bit integers in a condition of `{sequence.name}`, at an event at "
+            f"time {time}",
+            definition=sequence.name,
+            value=time,
+            hint="use floats (multiply by 1.0), or a condition that excludes such values",
+        )
+    )
+
+
+def doubt(doubtful: np.ndarray, place: np.ndarray, rule: np.ndarray, rules: Many[Sequence], stream: Stream) -> None:
+    """An InputProblem if one of the events chosen (-1: none) is among those of which it is hidden whether they fit."""
+    hidden = np.flatnonzero((place >= 0) & np.isin(place, doubtful))
+    if len(hidden):
+        at = int(hidden[0])
+        raise overflow(rules[int(rule[at])], int(stream.time[place[at]]))
+
+
+class Judge:
+    """Tries candidates: of token i those with numbers [lo[i], hi[i]) of ``at``, in this order."""
+
+    def __init__(self, bindings: Bindings, rules: Many[Sequence], kind: TimeKind) -> None:
+        self._bindings = bindings
+        self._rules = rules
+        self._kind = kind
+
+    def first(
+        self, refs: Many[np.ndarray | None], f: Filter, at: np.ndarray, lo: np.ndarray, hi: np.ndarray
+    ) -> np.ndarray:
+        """int64: the first candidate that fits, -1 if none does.
+
+        Twice as many candidates are tried in each round, so that at most twice as many as need be.
+        """
+        out = np.full(len(lo), -1, np.int64)
+        left = np.flatnonzero(lo < hi)
+        begin, width = lo[left], 1
+        while len(left):
+            per = max(1, BLOCK // width)
+            for part in range(0, len(left), per):
+                mine = left[part : part + per]
+                frm = begin[part : part + per]
+                which, place = spread(frm, np.minimum(hi[mine], frm + width), at)
+                passed, undecided = self._judged(refs, f, mine[which], place)
+                if undecided is not None:
+                    passed[undecided] = True
+                good = np.flatnonzero(passed)
+                first = good[np.diff(which[good], prepend=-1) != 0]
+                if undecided is not None:
+                    self._refuse(np.intersect1d(first, undecided), place)
+                out[mine[which[first]]] = place[first]
+            on = (out[left] < 0) & (begin + width < hi[left])
+            left, begin = left[on], begin[on] + width
+            width = min(2 * width, BLOCK)
+        return out
+
+    def all(
+        self, refs: Many[np.ndarray | None], f: Filter, at: np.ndarray, lo: np.ndarray, hi: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(token, place) of all candidates that fit, in order."""
+        total = np.cumsum(np.maximum(hi - lo, 0))
+        whiches, places = [], []
+        begin = 0
+        while begin < len(lo):
+            base = total[begin - 1] if begin else 0
+            end = max(begin + 1, int(np.searchsorted(total, base + BLOCK, side="right")))
+            which, place = spread(lo[begin:end], hi[begin:end], at)
+            which += begin
+            passed, undecided = self._judged(refs, f, which, place)
+            if undecided is not None:
+                self._refuse(undecided, place)
+            whiches.append(which[passed])
+            places.append(place[passed])
+            begin = end
+        if not whiches:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        return np.concatenate(whiches), np.concatenate(places)
+
+    def _judged(
+        self, refs: Many[np.ndarray | None], f: Filter, which: np.ndarray, place: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """As :func:`select`, for tokens ``which`` and events at ``place``."""
+
+        def columns(leaf: Expr) -> pa.Array:
+            assert isinstance(leaf, Ref)
+            if leaf.scope is None:
+                return self._bindings.events.column(f.types, leaf.name, place).arrow
+            of = refs[int(leaf.scope)]
+            assert of is not None
+            return self._bindings.column(int(leaf.scope), leaf.name, of[which]).arrow
+
+        joint = conjunction(list(f.others))
+        assert joint is not None
+        return select(joint, columns, len(which), kind=self._kind, dialect=EPL)
+
+    def _refuse(self, undecided: np.ndarray, place: np.ndarray) -> None:
+        if len(undecided):
+            raise overflow(self._rules[0], int(self._bindings.events.stream.time[place[undecided[0]]]))
+
+
+# -- many chains at once -----------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Chains:
+    """``groups``: operators of several rules each; ``members``: of each group, the numbers of its rules among all."""
+
+    groups: tuple[Chain, ...]
+    members: tuple[tuple[int, ...], ...]
+    domains: Mapping[tuple[str, str], str]
+    kind: TimeKind
+
+    @classmethod
+    def of(cls, sequences: Many[Sequence], schemas: Mapping[str, Schema], kind: TimeKind, limit: int = MOST) -> Chains:
+        """Of patterns all of which are chains (:meth:`Chain.applies`; ValueError for another one)."""
+        alike: dict[Shape, list[tuple[int, Shape]]] = {}
+        for number, sequence in enumerate(sequences):
+            shape = Shape.of(sequence)
+            if shape is None:
+                raise ValueError(f"`{sequence.name}` is not a chain of steps")
+            shape = shape.slotted(schemas)
+            alike.setdefault(shape, []).append((number, shape))
+        members, shapes = [], []
+        for found in alike.values():
+            first = found[0][1]
+            same = [n for n, c in enumerate(first.constants) if all(s.constants[n] == c for _, s in found)]
+            members.append(tuple(number for number, _ in found))
+            shapes.append(tuple(s.filled(same) for _, s in found))
+        equated = domains([s[0] for s in shapes])
+        groups = tuple(
+            Chain(tuple(sequences[n] for n in numbers), of, equated, kind, limit)
+            for numbers, of in zip(members, shapes)
+        )
+        return cls(groups, tuple(members), equated, kind)
+
+    def fresh(self) -> list[State]:
+        """The states of the groups before the clock has started."""
+        return [g.fresh() for g in self.groups]
+
+    def run(self, states: Many[State], stream: Stream) -> tuple[list[State], list[Found]]:
+        """One call of all rules: the states of the groups, and what each group found, rule by rule.
+
+        ``stream`` has the events of all types that any of the rules reads.
+        """
+        events = Events(stream, self.domains, self.kind)
+        done = [group.run(state, events) for group, state in zip(self.groups, states)]
+        return [state for state, _ in done], [found for _, found in done]
+
+    def advance(self, states: Many[State], stream: Stream) -> tuple[list[State], list[Matches]]:
+        """As ``run``, with the matches of every rule by itself."""
+        after, done = self.run(states, stream)
+        matches: dict[int, Matches] = {}
+        for group, numbers, found in zip(self.groups, self.members, done):
+            for rule, number in enumerate(numbers):
+                matches[number] = group.matches(found, rule)
+        return after, [matches[n] for n in range(len(matches))]
+
+    def advance_groups(self, states: Many[Mapping[str, pa.Table]], stream: Stream) -> Advanced:
+        """As ``run``, with a state per rule, as :meth:`Chain.advance` has it."""
+        after, done = self.run(self.together(states), stream)
+        return self.apart(after), done
+
+    # -- states of rules and of groups -------------------------------------------------------------------------------
+    def together(self, states: Many[Mapping[str, pa.Table]]) -> list[State]:
+        """The states of the groups, made of the states of their rules."""
+        return [_together([states[n] for n in numbers]) for numbers in self.members]
+
+    def apart(self, states: Many[State]) -> list[Mapping[str, pa.Table]]:
+        """The states of the rules: each is found again with others, or alone."""
+        out: dict[int, Mapping[str, pa.Table]] = {}
+        for numbers, state in zip(self.members, states):
+            whole = GroupState(state, len(numbers))
+            out |= zip(numbers, whole.parts)
+        return [out[n] for n in range(len(out))]
+
+
+#: states per rule, and what each group found
+Advanced = tuple[list[Mapping[str, pa.Table]], list[Found]]
+
+
+@dataclass(frozen=True, eq=False)
+class GroupState:
+    """The state of a group, which is taken apart when somebody looks into the state of one of its ``rules``."""
+
+    state: State
+    rules: int
+
+    @cached_property
+    def apart(self) -> list[State]:
+        return _apart(self.state, self.rules)
+
+    @property
+    def parts(self) -> list[Mapping[str, pa.Table]]:
+        """The states of the rules."""
+        return [self.state] if self.rules == 1 else [RuleState(self, rule) for rule in range(self.rules)]
+
+
+@dataclass(frozen=True, eq=False)
+class RuleState(Mapping[str, pa.Table]):
+    """The state of one rule of a group."""
+
+    whole: GroupState
+    rule: int
+
+    def __getitem__(self, name: str) -> pa.Table:
+        return self.whole.apart[self.rule][name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.whole.apart[self.rule])
+
+    def __len__(self) -> int:
+        return len(self.whole.apart[self.rule])
+
+
+def _undivided(states: Many[Mapping[str, pa.Table]]) -> State | None:
+    """The state of the group of which these are the parts, all of them and in their order."""
+    first = states[0]
+    if not isinstance(first, RuleState) or first.whole.rules != len(states):
+        return None
+    whole = first.whole
+    if all(isinstance(s, RuleState) and s.whole is whole and s.rule == r for r, s in enumerate(states)):
+        return whole.state
+    return None
+
+
+def _together(states: Many[Mapping[str, pa.Table]]) -> State:
+    if len(states) == 1:
+        return dict(states[0])
+    undivided = _undivided(states)
+    if undivided is not None:
+        return undivided
+    if all("seen" not in s for s in states):
+        return {}
+    out: State = {}
+    names = sorted({name for s in states for name in s if name.startswith("step")})
+    for name in names:
+        parts = []
+        for rule, state in enumerate(states):
+            if name in state:
+                table = state[name]
+                parts.append(table.append_column("rule", pa.array(np.full(len(table), rule, np.int64))))
+        out[name] = pa.concat_tables(parts, promote_options="default").combine_chunks()
+    # places of events are compared within a rule only; those to come are behind all
+    out["seen"] = max((s["seen"] for s in states if "seen" in s), key=lambda t: t.column("events")[0].as_py())
+    new = [rule for rule, s in enumerate(states) if "seen" not in s]
+    if new:
+        out["new"] = pa.table({"rule": pa.array(new, pa.int64())})
+    return out
+
+
+def _apart(state: State, rules: int) -> list[State]:
+    new = set(state["new"].column("rule").to_pylist()) if "new" in state else set()
+    out: list[State] = [{} if rule in new or "seen" not in state else {"seen": state["seen"]} for rule in range(rules)]
+    for name, table in state.items():
+        if not name.startswith("step"):
+            continue
+        rule = table.column("rule").to_numpy()
+        order = np.argsort(rule, kind="stable")
+        start = np.searchsorted(rule[order], np.arange(rules + 1))
+        table = table.drop_columns(["rule"]).take(pa.array(order)).combine_chunks()
+        for r in range(rules):
+            if start[r] < start[r + 1]:
+                out[r][name] = table.slice(start[r], start[r + 1] - start[r])
+    return out

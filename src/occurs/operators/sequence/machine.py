@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+import pyarrow as pa
 
-from occurs.errors import LimitProblem
-from occurs.expr.tree import Ref
+from occurs.errors import InputProblem, LimitProblem, Problem
+from occurs.expr.dialect import EPL
+from occurs.expr.evaluate import evaluate, select
+from occurs.expr.tree import Expr, Ref
+from occurs.kernel import kernel
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
+from occurs.model.zones import changes
 from occurs.operators.kernels import pattern_tables as T
-from occurs.operators.kernels.pattern_machine import run
+from occurs.operators.kernels.pattern_machine import event_of, next_instant, run
 from occurs.operators.merging import Stream
-from occurs.operators.sequence.asking import Answers, overflow
-from occurs.operators.sequence.calendars import next_due, segments_of
-from occurs.operators.sequence.events import Events, events_of, fill_words
-from occurs.operators.sequence.layout import lay_out
-from occurs.operators.sequence.outcome import matches_of
-from occurs.operators.sequence.rulecode import Rules, nodes_of
-from occurs.operators.sequence.stream import Matches, State
+from occurs.operators.sequence.machine_arrays import Work, fresh, kept_rows, key_texts, state_of, work_of
+from occurs.operators.sequence.machine_events import Events, events_of, fill_words
+from occurs.operators.sequence.machine_program import EMPTY, Asked, Layout, Rules, lay_out, nodes_of
+from occurs.operators.sequence.match_rows import Bound, Matches, State
 from occurs.operators.sequence.tree import Atom, Sequence
-from occurs.operators.sequence.work import Work, fresh, kept_rows, key_texts, state_of, work_of
 
 
 class Machine:
@@ -163,3 +164,210 @@ class Machine:
             for t in types:
                 out[t] = out.get(t, frozenset()) | names
         return out
+
+
+# -- expressions that the machine asks for -----------------------------------------------------------------------------
+def overflow(name: str, time: int) -> InputProblem:
+    return InputProblem(
+        Problem("overflow", f"overflow of int64 in a condition of `{name}` at time {time}", definition=name, value=time)
+    )
+
+
+class Answers:
+    """Answers the questions of one call."""
+
+    def __init__(self, name: str, rules: Rules, layout: Layout, events: Events) -> None:
+        self.name = name
+        self.rules = rules
+        self.layout = layout
+        self.events = events
+
+    def condition(self, work: Work) -> None:
+        """Is the condition reg[ASKED] true?"""
+        asked = self.rules.asked[work.reg[T.ASKED]]
+        passed, undecided = select(
+            asked.expr, lambda leaf: self._column(work, asked, leaf), 1, kind=self.rules.kind, dialect=EPL
+        )
+        if undecided is not None:
+            raise overflow(self.name, int(work.reg[T.NOW]))
+        work.reg[T.ANSWER] = int(passed[0])
+        work.reg[T.ANSWERED] = 1
+
+    def keys(self, work: Work) -> None:
+        """The values of the keys of the node reg[ASKED]."""
+        node = self.layout.node_table[work.reg[T.ASKED]]
+        values = work.arrays[16]
+        known = 0
+        for k, key in enumerate(range(node[T.ONE], node[T.TWO])):
+            asked = self.rules.asked[self.layout.keys[key, 0]]
+            found = evaluate(
+                asked.expr,
+                lambda leaf, asked=asked: self._column(work, asked, leaf),  # type: ignore[misc]
+                1,
+                kind=self.rules.kind,
+                dialect=EPL,
+            )
+            if found.overflow is not None:
+                raise overflow(self.name, int(work.reg[T.NOW]))
+            value = found.values[0].as_py()
+            values[k] = 0
+            if value is None:
+                continue
+            known |= 1 << k
+            if isinstance(value, str):
+                values[k] = self.events.texts.number(value)
+            elif isinstance(value, float):
+                values[k] = np.array([value + 0.0]).view(np.int64)[0]
+            else:
+                values[k] = int(value)
+        work.reg[T.ANSWER] = known
+        work.reg[T.ANSWERED] = 1
+
+    def _column(self, work: Work, asked: Asked, leaf: Expr) -> pa.Array:
+        """The one value that a reference has now."""
+        assert isinstance(leaf, Ref)
+        if leaf.scope is None or (leaf.scope == asked.own and leaf.index is None):
+            row = int(work.reg[T.ASKED_ROW])
+            types = self.rules.types.get(asked.own or "", ())
+        else:
+            index = -1 if leaf.index is None else leaf.index
+            row = int(event_of(work.bound, work.reg[T.ASKED_BINDING], self.rules.tags[leaf.scope], index))
+            types = self.rules.types[leaf.scope]
+        if row >= 0:
+            return self.events.arrow(row, leaf.name)
+        if leaf.name == "time":
+            return pa.nulls(1, EMPTY[Type.TIMESTAMP])
+        known = {self.rules.schemas[t][leaf.name] for t in types if leaf.name in self.rules.schemas.get(t, ())}
+        return pa.nulls(1, EMPTY[known.pop()] if len(known) == 1 else pa.null())
+
+
+# -- what the machine has found ----------------------------------------------------------------------------------------
+_UNBOUND = 2**62
+
+
+def matches_of(
+    found: np.ndarray, lists: np.ndarray, sequence: Sequence, tag_lists: np.ndarray, events: Events, suppress: bool
+) -> Matches:
+    """``found``: rows as kernels/pattern_tables.py says, in the order in which the machine found them."""
+    found = _sorted(found, lists, tag_lists)
+    if suppress and len(found):
+        found = found[_without_overlaps(found, lists, tag_lists, np.full(len(events), -1, np.int64))]
+    row = found[:, T.MATCH_ROW]
+    due = row < 0
+    at = np.zeros(len(found), np.int64)
+    at[~due] = events.stream.at[events.event[row[~due] - events.base]]
+    slots = found[:, T.MATCH_FIELDS : T.MATCH_FIELDS + len(tag_lists)]
+    lengths = found[:, T.MATCH_FIELDS + len(tag_lists) :]
+    single: dict[int, np.ndarray] = {}
+    many: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+    used = np.zeros(len(events), np.bool_)
+    for tag, number in enumerate(tag_lists.tolist()):
+        if number < 0:
+            single[tag] = slots[:, tag]
+            used[single[tag][single[tag] >= 0]] = True
+        else:
+            length = lengths[:, number]
+            offsets = np.concatenate([[0], np.cumsum(length)])
+            inside = np.arange(offsets[-1]) - np.repeat(offsets[:-1], length)
+            many[tag] = offsets, lists[np.repeat(slots[:, tag], length) + inside]
+            used[many[tag][1]] = True
+    rows = np.flatnonzero(used)
+    tables, place = events.gathered(rows)
+    places = np.zeros(len(events) + 1, np.int64)
+    places[rows] = place
+    places[-1] = -1
+    types = np.append(events.type, -1)
+    bound: dict[str, Bound] = {}
+    for tag, (name, _) in enumerate(sequence.tags):
+        if tag in single:
+            bound[name] = Bound(places[single[tag]], types[single[tag]])
+        else:
+            offsets, of_lists = many[tag]
+            bound[name] = Bound(places[of_lists], types[of_lists], offsets, offsets[1:] == offsets[:-1])
+    return Matches(found[:, T.MATCH_TIME].copy(), at, due, tables, bound)
+
+
+def _sorted(found: np.ndarray, lists: np.ndarray, tag_lists: np.ndarray) -> np.ndarray:
+    """Those of one event or timer instant by their constituents, tag by tag: earlier first, unbound last."""
+    if len(found) < 2:
+        return found
+    new = (found[1:, : T.MATCH_FIELDS] != found[:-1, : T.MATCH_FIELDS]).any(axis=1)
+    if new.all():
+        return found
+    group = np.concatenate([[0], np.cumsum(new)])
+    several = np.flatnonzero(np.bincount(group)[group] > 1)
+    part = found[several]
+    keys = [group[several]]
+    for tag, number in enumerate(tag_lists.tolist()):
+        slot = part[:, T.MATCH_FIELDS + tag]
+        if number < 0:
+            keys.append(np.where(slot < 0, _UNBOUND, slot))
+            continue
+        length = part[:, T.MATCH_FIELDS + len(tag_lists) + number]
+        values = [tuple(lists[a : a + n].tolist()) for a, n in zip(slot.tolist(), length.tolist())]
+        ranks = {v: rank for rank, v in enumerate(sorted(set(values)))}
+        keys.append(np.array([ranks[v] if v else _UNBOUND for v in values], np.int64))
+    out = found.copy()
+    out[several] = part[np.lexsort(keys[::-1])]
+    return out
+
+
+@kernel
+def _without_overlaps(found: np.ndarray, lists: np.ndarray, tag_lists: np.ndarray, taken: np.ndarray) -> np.ndarray:
+    """Booleans: the matches that share no event with one before that is kept, of the same event or timer instant.
+
+    ``taken``: -1 per row of the pool.
+    """
+    keep = np.ones(len(found), np.bool_)
+    tags = len(tag_lists)
+    group = 0
+    for k in range(len(found)):
+        if k and (found[k, 0] != found[k - 1, 0] or found[k, 1] != found[k - 1, 1]):
+            group = k
+        for noting in range(2):
+            if not keep[k]:
+                break
+            for tag in range(tags):
+                slot = found[k, 2 + tag]
+                if slot < 0:
+                    continue
+                size = 1 if tag_lists[tag] < 0 else found[k, 2 + tags + tag_lists[tag]]
+                for j in range(size):
+                    event = slot if tag_lists[tag] < 0 else lists[slot + j]
+                    if noting:
+                        taken[event] = group
+                    elif taken[event] == group:
+                        keep[k] = False
+    return keep
+
+
+# -- calendars ---------------------------------------------------------------------------------------------------------
+_LEAST = -(2**62)
+_SECOND = 1_000_000
+#: what a calendar can name, in microseconds since 1970: the years 1 to 9999
+_FIRST, _LAST = -62_135_596_800 * _SECOND, 253_402_300_799 * _SECOND
+
+
+def segments_of(layout: Layout, stream: Stream) -> np.ndarray:
+    """int64 (n, 2): from which second of UTC on local time is how many seconds ahead of UTC."""
+    if layout.zone == "UTC":
+        return np.array([[_LEAST, 0]], np.int64)
+    assert stream.start is not None
+    between = (min(max(at * layout.tick, _FIRST), _LAST) for at in (stream.start, stream.frontier))
+    starts, ahead = changes(layout.zone, *between)
+    return np.column_stack([starts, ahead]) // _SECOND
+
+
+def next_due(work: Work, layout: Layout, segments: np.ndarray, stream: Stream) -> None:
+    """Of instances of earlier calls no instant is in these: it is the first one of this call, if there is one."""
+    if stream.since is None:
+        return
+    inst = work.arrays[1]
+    for number, row in enumerate(layout.node_table):
+        if row[T.KIND] != T.AT:
+            continue
+        waiting = np.flatnonzero(inst[: work.reg[T.USED], T.NODE] == number)
+        if len(waiting):
+            allowed = layout.calendars[row[T.ONE]]
+            due = next_instant(allowed, layout.tick, segments, stream.since, stream.frontier)
+            inst[waiting, T.DUE] = due

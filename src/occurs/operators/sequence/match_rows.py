@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,9 +17,43 @@ from occurs.model.labels import Labels
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.columns import Column
-from occurs.operators.rows import attributes_of
+from occurs.operators.rows import Rows, attributes_of
 from occurs.operators.sequence import tree
-from occurs.operators.sequence.stream import Bound, Matches
+from occurs.operators.sequence.tree import And, Atom, Every, Followed, Interval, Node, Not, Or, Sequence, While, Within
+
+#: the state of an operator: tables by name
+State = dict[str, pa.Table]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The events of one tag in every match.  ``rows``: int64, row numbers in the table of ``type`` number
+    ``types[i]`` of the same length (-1: none).  Of a tag with lists ``offsets``: int64 (matches + 1) into ``rows``,
+    and ``null``: matches in which the list is null."""
+
+    rows: np.ndarray
+    types: np.ndarray
+    offsets: np.ndarray | None = None
+    null: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Matches:
+    """What a call found, in the order of emission: (time, ``at``, rank).
+
+    ``time``: int64 ticks; ``at``: int64, that of the row that completed it, 0 if a timer did; ``due``: did one?
+    ``tables``: the events that are bound, by the number of their type in
+    :attr:`occurs.operators.merging.Stream.types`: those kept of earlier calls and the new ones.  ``bound``: per tag.
+    """
+
+    time: np.ndarray
+    at: np.ndarray
+    due: np.ndarray
+    tables: Mapping[int, Rows]
+    bound: Mapping[str, Bound]
+
+    def __len__(self) -> int:
+        return len(self.time)
 
 
 @dataclass(frozen=True)
@@ -228,3 +263,106 @@ def picked(offsets: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndar
     np.cumsum(count, out=new[1:])
     at = np.arange(int(new[-1])) + np.repeat(offsets[chosen] - new[:-1], count)
     return new, at
+
+
+# -- where the not of a pattern were open ------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Absence:
+    """A ``not`` beside other operands of an ``and``.
+
+    ``types``: of the events that must not come.  ``before``: the tags of the step before it; empty where it is not
+    known when it began to look.  ``beside``: the tags of the other operands; ``wait``: ticks of a timer among them.
+    ``last``: nothing comes behind it, so that the time of the match is its end.  ``branch``: it is in one of the
+    operands of an ``or``, which matches need not have taken.
+    """
+
+    types: tuple[str, ...]
+    before: tuple[str, ...]
+    beside: tuple[str, ...]
+    wait: int | None
+    last: bool
+    branch: bool = False
+
+
+def absences(pattern: Sequence) -> list[Absence]:
+    """Those of a pattern in its order, but those inside of repetitions, of which there may be many."""
+    return list(_below(pattern.root, (), True))
+
+
+def _below(node: Node, before: tuple[str, ...], last: bool, branch: bool = False) -> Iterator[Absence]:
+    match node:
+        case Every():
+            yield from _below(node.operand, (), last, branch)
+        case Within() | While():
+            yield from _below(node.operand, before, last, branch)
+        case Or():
+            for operand in node.operands:
+                yield from _below(operand, before, last, True)
+        case Followed():
+            for k, operand in enumerate(node.operands):
+                behind = before if k == 0 else _tags(node.operands[k - 1])
+                yield from _below(operand, behind, last and k == len(node.operands) - 1, branch)
+        case And():
+            others = [o for o in node.operands if not isinstance(o, Not)]
+            beside = tuple(t for o in others for t in _tags(o))
+            wait = max((o.ticks for o in others if isinstance(o, Interval)), default=None)
+            for operand in node.operands:
+                if isinstance(operand, Not):
+                    types = tuple(dict.fromkeys(t for a in _atoms(operand.operand) for t in a.types))
+                    yield Absence(types, before, beside, wait, last, branch)
+                else:
+                    yield from _below(operand, before, False, branch)
+
+
+def _atoms(node: Node) -> Iterator[Atom]:
+    if isinstance(node, Atom):
+        yield node
+    for child in node.children:
+        yield from _atoms(child)
+
+
+def _tags(node: Node) -> tuple[str, ...]:
+    """The tags that a node binds."""
+    if isinstance(node, Not):
+        return ()
+    own = (node.tag,) if isinstance(node, Atom) else ()
+    return (*own, *(t for child in node.children for t in _tags(child)))
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Per match that has looked for an absence its ``number``, and the ticks from ``start`` to ``end`` at which an
+    event would have prevented it; ``known``: is it known where that begins?"""
+
+    absence: Absence
+    number: np.ndarray
+    start: np.ndarray
+    known: np.ndarray
+    end: np.ndarray
+
+
+def checked(bindings: Bindings, absence: Absence) -> Checked:
+    """Where an absence was looked for.  Ticks at which it depends on the order of an instant do not belong to it."""
+    start, known = _latest(bindings, absence.before)
+    end, taken = _latest(bindings, absence.beside)
+    some = taken
+    if absence.wait is not None:
+        due = start + absence.wait
+        end, some = np.where(known & (~some | (due > end)), due, end), some | known
+    if absence.last:
+        end, some = bindings.matches.time[bindings.chosen], some | (absence.wait is not None) | (not absence.beside)
+    some = some & taken if absence.branch else some
+    looked = np.flatnonzero(some & ~(known & (start + 1 > end - 1)))
+    return Checked(absence, looked, start[looked] + 1, known[looked], end[looked] - 1)
+
+
+def _latest(bindings: Bindings, tags: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Per match the time of the last event of these tags, and whether there is one."""
+    events, n = bindings.constituents, len(bindings)
+    numbers = [k for k, (tag, _) in enumerate(bindings.pattern.tags) if tag in tags]
+    mine = np.flatnonzero(np.isin(events.tag, numbers))
+    match = np.repeat(np.arange(n), np.diff(events.offsets))[mine]
+    time, there = np.full(n, np.iinfo(np.int64).min, np.int64), np.zeros(n, np.bool_)
+    np.maximum.at(time, match, bindings.times_of(events)[mine])
+    there[match] = True
+    return np.where(there, time, 0), there

@@ -19,8 +19,8 @@ from occurs.model.labels import Labels
 from occurs.model.types import Type, from_arrow
 from occurs.operators.columns import Column
 from occurs.operators.rows import Rows
-from occurs.operators.sequence.chains_events import Events, joined
-from occurs.operators.sequence.stream import Bound, State
+from occurs.operators.sequence.chain_events import Events, joined
+from occurs.operators.sequence.match_rows import Bound, State
 
 NO_ROWS = np.zeros(0, np.int64)
 

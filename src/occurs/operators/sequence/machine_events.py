@@ -18,7 +18,7 @@ from occurs.operators.columns import Column
 from occurs.operators.kernels.pattern_machine import DOUBTFUL
 from occurs.operators.merging import Stream
 from occurs.operators.rows import Rows
-from occurs.operators.sequence.rulecode import Rules, Word
+from occurs.operators.sequence.machine_program import Rules, Word
 from occurs.operators.sequence.tree import Atom
 
 

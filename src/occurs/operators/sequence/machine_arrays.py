@@ -17,9 +17,9 @@ from occurs.operators.kernels import pattern_tables as T
 from occurs.operators.kernels.pattern_machine import chain_keys, collect_garbage, relink, restore_trues, stored_trues
 from occurs.operators.kernels.stackcode import STACK
 from occurs.operators.rows import Rows
-from occurs.operators.sequence.events import Events
-from occurs.operators.sequence.layout import Layout
-from occurs.operators.sequence.stream import State
+from occurs.operators.sequence.machine_events import Events
+from occurs.operators.sequence.machine_program import Layout
+from occurs.operators.sequence.match_rows import State
 
 #: what of an instance outlives a call, by the name of its column
 _FIELDS = {
