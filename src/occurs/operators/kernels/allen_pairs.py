@@ -39,20 +39,10 @@ _ROWS = (_INTS, _INTS, _INTS)
 
 @kernel(_PAIRS(_OUT, _OUT, types.int64, _INDEX, *_ROWS, _OUT, *_ROWS, _INTS, _OUT))
 def _containing(
-    i: np.ndarray,
-    j: np.ndarray,
-    n: int,
-    keys: tuple[int, np.ndarray, np.ndarray, int],
-    x_key: np.ndarray,
-    x_start: np.ndarray,
-    x_end: np.ndarray,
-    of_x: np.ndarray,
-    y_key: np.ndarray,
-    y_start: np.ndarray,
-    y_end: np.ndarray,
-    y_group: np.ndarray,
-    of_y: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, int]:
+    i: np.ndarray, j: np.ndarray, n: int, keys: tuple[int, np.ndarray, np.ndarray, int], x_key: np.ndarray,
+    x_start: np.ndarray, x_end: np.ndarray, of_x: np.ndarray, y_key: np.ndarray, y_start: np.ndarray, y_end: np.ndarray,
+    y_group: np.ndarray, of_y: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
     """More pairs (i, j): of every x and every group of y the y that starts after x and ends first, if x contains it:
     as many pairs as there are results, however many y there are."""
     groups = index(y_group[of_y])
@@ -86,21 +76,10 @@ def _containing(
 
 @kernel(_PAIRS(types.int64, _OUT, _OUT, types.int64, _INDEX, *_ROWS, _OUT, *_ROWS, _INTS, _OUT))
 def _found(
-    rel: int,
-    i: np.ndarray,
-    j: np.ndarray,
-    n: int,
-    keys: tuple[int, np.ndarray, np.ndarray, int],
-    x_key: np.ndarray,
-    x_start: np.ndarray,
-    x_end: np.ndarray,
-    of_x: np.ndarray,
-    y_key: np.ndarray,
-    y_start: np.ndarray,
-    y_end: np.ndarray,
-    y_group: np.ndarray,
-    of_y: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, int]:
+    rel: int, i: np.ndarray, j: np.ndarray, n: int, keys: tuple[int, np.ndarray, np.ndarray, int], x_key: np.ndarray,
+    x_start: np.ndarray, x_end: np.ndarray, of_x: np.ndarray, y_key: np.ndarray, y_start: np.ndarray, y_end: np.ndarray,
+    y_group: np.ndarray, of_y: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
     """More pairs (i, j), of which there are ``n``: of the rows ``of_x`` with those ``of_y``, which are of the keys."""
     if len(of_x) == 0 or len(of_y) == 0:
         return i, j, n
@@ -150,17 +129,9 @@ def _of_keys(key: np.ndarray, keys: tuple[int, np.ndarray, np.ndarray, int], fir
 
 @kernel(types.UniTuple(_OUT, 2)(types.int64, *_ROWS, types.int64, *_ROWS, _INTS, types.int64))
 def related(
-    rel: int,
-    x_key: np.ndarray,
-    x_start: np.ndarray,
-    x_end: np.ndarray,
-    x_new: int,
-    y_key: np.ndarray,
-    y_start: np.ndarray,
-    y_end: np.ndarray,
-    y_group: np.ndarray,
-    y_new: int,
-) -> tuple[np.ndarray, np.ndarray]:
+    rel: int, x_key: np.ndarray, x_start: np.ndarray, x_end: np.ndarray, x_new: int, y_key: np.ndarray,
+    y_start: np.ndarray, y_end: np.ndarray, y_group: np.ndarray, y_new: int,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """The pairs (row of x, row of y) of equal keys that are so related (a number of :data:`NAMES`) and of which one is
     new: from ``x_new`` or ``y_new`` on.  An open end is the greatest int64; two of them are neither equal nor ordered.
 
@@ -209,16 +180,9 @@ def _limits(rel: int, right: bool, s: int, e: int) -> tuple[bool, int, int, int,
 
 @kernel(types.UniTuple(_OUT, 2)(types.int64, types.boolean, *[_INTS] * 7))
 def awaiting(
-    rel: int,
-    right: bool,
-    key: np.ndarray,
-    start: np.ndarray,
-    end: np.ndarray,
-    s: np.ndarray,
-    n: np.ndarray,
-    open_key: np.ndarray,
-    open_start: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
+    rel: int, right: bool, key: np.ndarray, start: np.ndarray, end: np.ndarray, s: np.ndarray, n: np.ndarray,
+    open_key: np.ndarray, open_start: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """The closed rows of one side that may still gain a partner, and whether what is not known yet decides about it.
 
     ``s``, ``n``: S and N of the other side per row, or one for all.  ``open``: its rows that have not ended.
@@ -282,23 +246,10 @@ def concerned(group: np.ndarray, key: np.ndarray, kept: int, waits: np.ndarray, 
 
 @kernel(types.UniTuple(_OUT, 7)(*[_INTS] * 15, types.int64))
 def preceding(
-    x_key: np.ndarray,
-    x_group: np.ndarray,
-    x_end: np.ndarray,
-    y_key: np.ndarray,
-    y_group: np.ndarray,
-    y_start: np.ndarray,
-    open_key: np.ndarray,
-    open_group: np.ndarray,
-    open_start: np.ndarray,
-    begun_group: np.ndarray,
-    begun_start: np.ndarray,
-    s_x: np.ndarray,
-    s_y: np.ndarray,
-    s_begun: np.ndarray,
-    n: np.ndarray,
-    kept: int,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    x_key: np.ndarray, x_group: np.ndarray, x_end: np.ndarray, y_key: np.ndarray, y_group: np.ndarray,
+    y_start: np.ndarray, open_key: np.ndarray, open_group: np.ndarray, open_start: np.ndarray, begun_group: np.ndarray,
+    begun_start: np.ndarray, s_x: np.ndarray, s_y: np.ndarray, s_begun: np.ndarray, n: np.ndarray, kept: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """One call of ``x before y``, see :mod:`occurs.operators.lasting.before`.
 
     x, y: closed rows; the y from ``kept`` on are new.  ``open``: y that have not ended.  ``begun``: starts of y, from
@@ -423,11 +374,6 @@ def preceding(
             else:
                 asked = asked or asks
     return (
-        found_x[:found],
-        found_y[:found],
-        pending[:waiting],
-        left[nx - count :],
-        left_waits[nx - count :],
-        begun[nb + ny - starts :],
-        begun_waits[nb + ny - starts :],
-    )
+        found_x[:found], found_y[:found], pending[:waiting], left[nx - count :], left_waits[nx - count :],
+        begun[nb + ny - starts :], begun_waits[nb + ny - starts :],
+    )  # fmt: skip

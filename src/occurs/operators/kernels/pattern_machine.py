@@ -20,19 +20,9 @@ from occurs.operators.kernels.stackcode import DONE, Arrays, evaluate
 
 @kernel
 def run(
-    tree: Arrays,
-    rules: Arrays,
-    program: Arrays,
-    pool: Arrays,
-    mask: np.ndarray,
-    base: int,
-    work: Arrays,
-    start: int,
-    until: int,
-    limit: int,
-    discard: bool,
-    late_wanted: bool,
-) -> tuple[int, Arrays]:
+    tree: Arrays, rules: Arrays, program: Arrays, pool: Arrays, mask: np.ndarray, base: int, work: Arrays, start: int,
+    until: int, limit: int, discard: bool, late_wanted: bool,
+) -> tuple[int, Arrays]:  # fmt: skip
     """Go on until all events have been seen and all timers that are due up to ``until`` have fired.
 
     tree: (nodes, children, limits of arrows, atoms, their keys, keys of every-distinct, number of each tag's list or
@@ -47,25 +37,9 @@ def run(
     nodes, children, limits, atoms, equals, keys, tag_lists, calendars, tick, segments = tree
     words, _, known, time = pool
     (
-        reg,
-        inst,
-        bound,
-        store,
-        stack,
-        picked,
-        heads,
-        queue,
-        waiting,
-        table,
-        key_heads,
-        matches,
-        lists,
-        late,
-        late_lists,
-        roles,
-        values,
-        calc,
-    ) = work
+        reg, inst, bound, store, stack, picked, heads, queue, waiting, table, key_heads, matches, lists, late,
+        late_lists, roles, values, calc,
+    ) = work  # fmt: skip
     n_events = len(mask)
     top = reg[T.TOP]
     status = T.FINISHED
@@ -390,20 +364,9 @@ def run(
                     some = reg[T.ANSWER]
                     reg[T.ANSWERED] = 0
                 else:
+                    first, last = nodes[node, T.ONE], nodes[node, T.TWO]
                     some = np.int64(
-                        key_values(
-                            nodes[node, T.ONE],
-                            nodes[node, T.TWO],
-                            m,
-                            bound,
-                            rules,
-                            roles,
-                            program,
-                            pool,
-                            calc,
-                            keys,
-                            values,
-                        )
+                        key_values(first, last, m, bound, rules, roles, program, pool, calc, keys, values)
                     )
                 if some < 0:
                     reg[T.ASKED], reg[T.ASKED_BINDING], reg[T.ASKED_ROW] = node, m, -1
@@ -420,25 +383,9 @@ def run(
                 break
     reg[T.TOP] = top
     return status, (
-        reg,
-        inst,
-        bound,
-        store,
-        stack,
-        picked,
-        heads,
-        queue,
-        waiting,
-        table,
-        key_heads,
-        matches,
-        lists,
-        late,
-        late_lists,
-        roles,
-        values,
-        calc,
-    )
+        reg, inst, bound, store, stack, picked, heads, queue, waiting, table, key_heads, matches, lists, late,
+        late_lists, roles, values, calc,
+    )  # fmt: skip
 
 
 # -- the filters that accept the event at hand -------------------------------------------------------------------------
@@ -448,22 +395,10 @@ DOUBTFUL = 2
 
 @kernel
 def collect(
-    reg: np.ndarray,
-    inst: np.ndarray,
-    bound: np.ndarray,
-    picked: np.ndarray,
-    heads: np.ndarray,
-    waiting: np.ndarray,
-    nodes: np.ndarray,
-    atoms: np.ndarray,
-    equals: np.ndarray,
-    mask: np.ndarray,
-    rules: Arrays,
-    roles: np.ndarray,
-    program: Arrays,
-    pool: Arrays,
-    calc: Arrays,
-) -> tuple[np.ndarray, int]:
+    reg: np.ndarray, inst: np.ndarray, bound: np.ndarray, picked: np.ndarray, heads: np.ndarray, waiting: np.ndarray,
+    nodes: np.ndarray, atoms: np.ndarray, equals: np.ndarray, mask: np.ndarray, rules: Arrays, roles: np.ndarray,
+    program: Arrays, pool: Arrays, calc: Arrays,
+) -> tuple[np.ndarray, int]:  # fmt: skip
     """Go on with picking: rows of ``picked`` (number, serial, class, level), the table, which may have grown, and
     FINISHED, ASKING or UNDECIDED; reg[PICKED] says how many.  Of different levels only the highest is informed."""
     words, _, known, _ = pool
@@ -592,18 +527,9 @@ def own_hash(
 
 @kernel
 def enter_chain(
-    reg: np.ndarray,
-    inst: np.ndarray,
-    heads: np.ndarray,
-    atom: int,
-    i: int,
-    words: np.ndarray,
-    known: np.ndarray,
-    bound: np.ndarray,
-    atoms: np.ndarray,
-    equals: np.ndarray,
-    waiting: np.ndarray,
-) -> None:
+    reg: np.ndarray, inst: np.ndarray, heads: np.ndarray, atom: int, i: int, words: np.ndarray, known: np.ndarray,
+    bound: np.ndarray, atoms: np.ndarray, equals: np.ndarray, waiting: np.ndarray,
+) -> None:  # fmt: skip
     """Let instance ``i`` wait in the chain of its keys; in none if one is null."""
     h: Any = np.int64(atom)
     for k in range(atoms[atom, T.EQUALS], atoms[atom, T.EQUALS_END]):
@@ -647,14 +573,8 @@ def more_heads(reg: np.ndarray, inst: np.ndarray, heads: np.ndarray, nodes: np.n
 
 @kernel
 def keys_agree(
-    bound: np.ndarray,
-    binding: int,
-    row: int,
-    atom: int,
-    atoms: np.ndarray,
-    equals: np.ndarray,
-    words: np.ndarray,
-) -> bool:
+    bound: np.ndarray, binding: int, row: int, atom: int, atoms: np.ndarray, equals: np.ndarray, words: np.ndarray,
+) -> bool:  # fmt: skip
     """Of several keys with equal hashes: are they equal?  (Of one they are.)"""
     first, end = atoms[atom, T.EQUALS], atoms[atom, T.EQUALS_END]
     if end - first > 1:
@@ -704,15 +624,9 @@ def soonest(reg: np.ndarray, inst: np.ndarray, queue: np.ndarray, until: int) ->
 
 @kernel
 def remove(
-    i: int,
-    reg: np.ndarray,
-    inst: np.ndarray,
-    store: np.ndarray,
-    nodes: np.ndarray,
-    heads: np.ndarray,
-    queue: np.ndarray,
-    waiting: np.ndarray,
-) -> None:
+    i: int, reg: np.ndarray, inst: np.ndarray, store: np.ndarray, nodes: np.ndarray, heads: np.ndarray,
+    queue: np.ndarray, waiting: np.ndarray,
+) -> None:  # fmt: skip
     """End instance ``i`` and all below it."""
     parent = inst[i, T.PARENT]
     after, before = inst[i, T.NEXT], inst[i, T.PREVIOUS]
@@ -743,15 +657,9 @@ def remove(
 
 @kernel
 def _release(
-    i: int,
-    reg: np.ndarray,
-    inst: np.ndarray,
-    store: np.ndarray,
-    nodes: np.ndarray,
-    heads: np.ndarray,
-    queue: np.ndarray,
-    waiting: np.ndarray,
-) -> None:
+    i: int, reg: np.ndarray, inst: np.ndarray, store: np.ndarray, nodes: np.ndarray, heads: np.ndarray,
+    queue: np.ndarray, waiting: np.ndarray,
+) -> None:  # fmt: skip
     node = inst[i, T.NODE]
     kind = nodes[node, T.KIND]
     if kind == T.ATOM:
@@ -984,16 +892,9 @@ def _bind(c: int, binding: int, bound: np.ndarray, rules: Arrays, roles: np.ndar
 
 @kernel
 def judge(
-    c: int,
-    binding: int,
-    own: int,
-    bound: np.ndarray,
-    rules: Arrays,
-    roles: np.ndarray,
-    program: Arrays,
-    pool: Arrays,
+    c: int, binding: int, own: int, bound: np.ndarray, rules: Arrays, roles: np.ndarray, program: Arrays, pool: Arrays,
     calc: Arrays,
-) -> int:
+) -> int:  # fmt: skip
     """Is condition ``c`` true with a binding and the event at hand, ``own`` (-1: none)?  UNKNOWN: it is to be asked."""
     conditions, parts, _, _ = rules
     if conditions[c, T.ASKS]:
@@ -1010,18 +911,9 @@ def judge(
 
 @kernel
 def key_values(
-    first: int,
-    end: int,
-    binding: int,
-    bound: np.ndarray,
-    rules: Arrays,
-    roles: np.ndarray,
-    program: Arrays,
-    pool: Arrays,
-    calc: Arrays,
-    keys: np.ndarray,
-    values: np.ndarray,
-) -> int:
+    first: int, end: int, binding: int, bound: np.ndarray, rules: Arrays, roles: np.ndarray, program: Arrays,
+    pool: Arrays, calc: Arrays, keys: np.ndarray, values: np.ndarray,
+) -> int:  # fmt: skip
     """Write the values of the keys [first, end) as words; returns the set (bits) of those that are not null, -1 if they
     are to be asked."""
     conditions, parts, _, _ = rules
@@ -1091,15 +983,9 @@ def chain_keys(reg: np.ndarray, inst: np.ndarray, table: np.ndarray, nodes: np.n
 
 @kernel
 def accepted(
-    reg: np.ndarray,
-    inst: np.ndarray,
-    i: int,
-    known: int,
-    values: np.ndarray,
-    table: np.ndarray,
-    heads: np.ndarray,
+    reg: np.ndarray, inst: np.ndarray, i: int, known: int, values: np.ndarray, table: np.ndarray, heads: np.ndarray,
     nodes: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, bool]:
+) -> tuple[np.ndarray, np.ndarray, bool]:  # fmt: skip
     """Does instance ``i`` accept a key now?  Then it is noted.  Returns (table, heads, answer)."""
     node = inst[i, T.NODE]
     n = nodes[node, T.TWO] - nodes[node, T.ONE]
@@ -1140,15 +1026,9 @@ def accepted(
 # -- what an and reports -----------------------------------------------------------------------------------------------
 @kernel
 def combinations(
-    reg: np.ndarray,
-    inst: np.ndarray,
-    bound: np.ndarray,
-    store: np.ndarray,
-    nodes: np.ndarray,
-    p: int,
-    position: int,
+    reg: np.ndarray, inst: np.ndarray, bound: np.ndarray, store: np.ndarray, nodes: np.ndarray, p: int, position: int,
     binding: int,
-) -> tuple[np.ndarray, np.ndarray, int]:
+) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
     """Child ``position`` of the ``and`` ``p`` has become true with ``binding``: (bound, which may have grown, bindings,
     their number), in the order of the children."""
     above = inst[p, T.NODE]
@@ -1194,13 +1074,8 @@ def contains(bound: np.ndarray, binding: int, events: np.ndarray) -> bool:
 
 @kernel
 def holders(
-    reg: np.ndarray,
-    inst: np.ndarray,
-    bound: np.ndarray,
-    store: np.ndarray,
-    events: np.ndarray,
-    picked: np.ndarray,
-) -> np.ndarray:
+    reg: np.ndarray, inst: np.ndarray, bound: np.ndarray, store: np.ndarray, events: np.ndarray, picked: np.ndarray,
+) -> np.ndarray:  # fmt: skip
     """The live instances that started with one of the events, and those that have stored one: rows of
     ``picked`` (number, serial, class), the table, which may have grown; reg[PICKED] says how many."""
     found = 0
@@ -1284,16 +1159,9 @@ def partial_matches(
 
 @kernel
 def keep_late(
-    reg: np.ndarray,
-    inst: np.ndarray,
-    bound: np.ndarray,
-    store: np.ndarray,
-    nodes: np.ndarray,
-    i: int,
-    tag_lists: np.ndarray,
-    late: np.ndarray,
-    late_lists: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    reg: np.ndarray, inst: np.ndarray, bound: np.ndarray, store: np.ndarray, nodes: np.ndarray, i: int,
+    tag_lists: np.ndarray, late: np.ndarray, late_lists: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """Write what has been bound below the guard ``i``, whose time is up: (bound, late, late_lists), as they may have
     grown."""
     bound, found, n = partial_matches(reg, inst, bound, store, nodes, i)
@@ -1312,15 +1180,9 @@ def keep_late(
 
 @kernel
 def to_discard(
-    reg: np.ndarray,
-    inst: np.ndarray,
-    bound: np.ndarray,
-    store: np.ndarray,
-    picked: np.ndarray,
-    matches: np.ndarray,
-    lists: np.ndarray,
-    tag_lists: np.ndarray,
-) -> np.ndarray:
+    reg: np.ndarray, inst: np.ndarray, bound: np.ndarray, store: np.ndarray, picked: np.ndarray, matches: np.ndarray,
+    lists: np.ndarray, tag_lists: np.ndarray,
+) -> np.ndarray:  # fmt: skip
     """The live instances that hold an event of one of the new matches, as ``picked`` of class -1, in their order."""
     events = np.zeros(4, np.int64)
     n = 0
@@ -1509,18 +1371,9 @@ def next_instant(allowed: np.ndarray, tick: int, segments: np.ndarray, now: int,
 # -- a state that comes back -------------------------------------------------------------------------------------------
 @kernel
 def relink(
-    reg: np.ndarray,
-    inst: np.ndarray,
-    heads: np.ndarray,
-    queue: np.ndarray,
-    waiting: np.ndarray,
-    words: np.ndarray,
-    known: np.ndarray,
-    bound: np.ndarray,
-    nodes: np.ndarray,
-    atoms: np.ndarray,
-    equals: np.ndarray,
-) -> None:
+    reg: np.ndarray, inst: np.ndarray, heads: np.ndarray, queue: np.ndarray, waiting: np.ndarray, words: np.ndarray,
+    known: np.ndarray, bound: np.ndarray, nodes: np.ndarray, atoms: np.ndarray, equals: np.ndarray,
+) -> None:  # fmt: skip
     """Link the instances [0, reg[USED]), which come in the order in which they were started, to their siblings, chains
     and queues."""
     for i in range(reg[T.USED]):

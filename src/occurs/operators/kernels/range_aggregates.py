@@ -178,14 +178,9 @@ def block_extremes(rank: np.ndarray, levels: int, least: bool) -> tuple[np.ndarr
 
 @kernel
 def extremes(
-    before: np.ndarray,
-    after: np.ndarray,
-    table: np.ndarray,
-    rank: np.ndarray,
-    lo: np.ndarray,
-    hi: np.ndarray,
+    before: np.ndarray, after: np.ndarray, table: np.ndarray, rank: np.ndarray, lo: np.ndarray, hi: np.ndarray,
     least: bool,
-) -> np.ndarray:
+) -> np.ndarray:  # fmt: skip
     """Positions of the least (greatest) value of each range, -1 if it has none."""
     n = len(lo)
     out = np.full(n, -1, np.int64)

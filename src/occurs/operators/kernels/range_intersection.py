@@ -34,19 +34,10 @@ def _parts(key: np.ndarray, start: np.ndarray, closed: int, since: int) -> tuple
     _PAIRS(_INDEX, _OUT, _OUT, types.int64, _INTS, _INTS, _INTS, _OUT, _INTS, _INTS, _OUT, types.boolean),
 )
 def _begin_within(
-    keys: tuple[int, np.ndarray, np.ndarray, int],
-    i: np.ndarray,
-    j: np.ndarray,
-    n: int,
-    key: np.ndarray,
-    start: np.ndarray,
-    end: np.ndarray,
-    rows: np.ndarray,
-    other: np.ndarray,
-    begin: np.ndarray,
-    others: np.ndarray,
+    keys: tuple[int, np.ndarray, np.ndarray, int], i: np.ndarray, j: np.ndarray, n: int, key: np.ndarray,
+    start: np.ndarray, end: np.ndarray, rows: np.ndarray, other: np.ndarray, begin: np.ndarray, others: np.ndarray,
     later: bool,
-) -> tuple[np.ndarray, np.ndarray, int]:
+) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
     """More pairs (i, j), of which there are ``n``: of ``rows`` with those of the ``others`` that begin before they end
     and not before them, or ``later`` than them, then as (j, i)."""
     if len(rows) == 0 or len(others) == 0:
@@ -76,16 +67,9 @@ def _begin_within(
     ),
 )
 def overlaps(
-    x_key: np.ndarray,
-    x_start: np.ndarray,
-    x_end: np.ndarray,
-    x_closed: int,
-    y_key: np.ndarray,
-    y_start: np.ndarray,
-    y_end: np.ndarray,
-    y_closed: int,
-    since: int,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int, int]:
+    x_key: np.ndarray, x_start: np.ndarray, x_end: np.ndarray, x_closed: int, y_key: np.ndarray, y_start: np.ndarray,
+    y_end: np.ndarray, y_closed: int, since: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int, int]:  # fmt: skip
     """The pairs of x and y of equal keys that have more than a point in common and of which one is new.
 
     New are the first rows (``closed``), and what began after ``since``.  Returns the rows of x and of y, and where what

@@ -33,16 +33,9 @@ def first_marks(key: np.ndarray, time: np.ndarray) -> tuple[np.ndarray, int]:
     types.UniTuple(_OUT, 5)(_INTS, _INTS, _INTS, _INTS, _INTS, _INTS, _INTS, _INTS, types.boolean),
 )
 def stretches(
-    held_key: np.ndarray,
-    held_head: np.ndarray,
-    held_start: np.ndarray,
-    key: np.ndarray,
-    head: np.ndarray,
-    time: np.ndarray,
-    stop: np.ndarray,
-    stop_time: np.ndarray,
-    latest: bool,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    held_key: np.ndarray, held_head: np.ndarray, held_start: np.ndarray, key: np.ndarray, head: np.ndarray,
+    time: np.ndarray, stop: np.ndarray, stop_time: np.ndarray, latest: bool,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """Stretches of a key from a mark to the first stop of its head at which it has no mark.
 
     Marks (``key``, ``head``, ``time``) and stops (``stop``: a head, ``stop_time``) are in the order of time.  ``held``

@@ -55,19 +55,9 @@ def _enter(pool: Arrays, row: int, i: int, index_keys: np.ndarray, chains: Array
 
 @kernel
 def _find(
-    step: np.ndarray,
-    roles: np.ndarray,
-    bound: int,
-    now: np.int64,
-    free: np.ndarray,
-    keys: np.ndarray,
-    key_floats: np.ndarray,
-    program: Arrays,
-    pool: Arrays,
-    chains: Arrays,
-    stack: Arrays,
-    found: np.ndarray,
-) -> tuple[int, np.ndarray]:
+    step: np.ndarray, roles: np.ndarray, bound: int, now: np.int64, free: np.ndarray, keys: np.ndarray,
+    key_floats: np.ndarray, program: Arrays, pool: Arrays, chains: Arrays, stack: Arrays, found: np.ndarray,
+) -> tuple[int, np.ndarray]:  # fmt: skip
     """(number, rows) of the candidates of a partial match, latest first, as far as the step needs them; -1: give up.
 
     ``roles``: its rows, ``bound`` of them; ``free``: which rows are not consumed.
@@ -147,28 +137,11 @@ def _longer(a: np.ndarray, size: int) -> np.ndarray:
 
 @kernel
 def run(
-    n_static: int,
-    values: np.ndarray,
-    known: np.ndarray,
-    time: np.ndarray,
-    enter: np.ndarray,
-    enter_index: np.ndarray,
-    outside: np.ndarray,
-    outside_type: np.ndarray,
-    starts: np.ndarray,
-    start_pattern: np.ndarray,
-    patterns: np.ndarray,
-    steps: np.ndarray,
-    keys: np.ndarray,
-    key_floats: np.ndarray,
-    program: Arrays,
-    outs: np.ndarray,
-    index_keys: np.ndarray,
-    index_types: np.ndarray,
-    index_code: np.ndarray,
-    free: np.ndarray,
-    widest: int,
-) -> tuple[int, Arrays, np.ndarray, int, np.ndarray, np.ndarray, int, np.ndarray]:
+    n_static: int, values: np.ndarray, known: np.ndarray, time: np.ndarray, enter: np.ndarray, enter_index: np.ndarray,
+    outside: np.ndarray, outside_type: np.ndarray, starts: np.ndarray, start_pattern: np.ndarray, patterns: np.ndarray,
+    steps: np.ndarray, keys: np.ndarray, key_floats: np.ndarray, program: Arrays, outs: np.ndarray,
+    index_keys: np.ndarray, index_types: np.ndarray, index_code: np.ndarray, free: np.ndarray, widest: int,
+) -> tuple[int, Arrays, np.ndarray, int, np.ndarray, np.ndarray, int, np.ndarray]:  # fmt: skip
     """All instants.
 
     values int64 (rows, columns; floats as their bits), known bool, time: the pool, static rows first.  ``enter``: rows

@@ -45,14 +45,9 @@ def passing(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @kernel(work=over_ranges)
 def expand(
-    lo: np.ndarray,
-    hi: np.ndarray,
-    at: np.ndarray,
-    order: np.ndarray,
-    rule: np.ndarray,
-    mask: np.ndarray,
+    lo: np.ndarray, hi: np.ndarray, at: np.ndarray, order: np.ndarray, rule: np.ndarray, mask: np.ndarray,
     bound: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """All candidates of every match, in order: (match number, candidate row)."""
     masked = mask.shape[0] > 0
     plain = not masked and bound.shape[0] == 0
@@ -82,16 +77,9 @@ def expand(
 
 @kernel(work=over_ranges)
 def choose(
-    lo: np.ndarray,
-    hi: np.ndarray,
-    at: np.ndarray,
-    order: np.ndarray,
-    rule: np.ndarray,
-    mask: np.ndarray,
-    bound: np.ndarray,
-    k: int,
-    last: bool,
-) -> tuple[np.ndarray, np.ndarray]:
+    lo: np.ndarray, hi: np.ndarray, at: np.ndarray, order: np.ndarray, rule: np.ndarray, mask: np.ndarray,
+    bound: np.ndarray, k: int, last: bool,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """The k-th candidate from the start, or the end: (match number, row) of the matches that have one."""
     masked = mask.shape[0] > 0
     direct = len(at) == 0
@@ -135,14 +123,9 @@ def nth_per_match(match: np.ndarray, k: int, last: bool) -> np.ndarray:
 
 @kernel
 def narrowed(
-    lo: np.ndarray,
-    hi: np.ndarray,
-    time: np.ndarray,
-    first: np.ndarray,
-    last: np.ndarray,
-    order: np.ndarray,
+    lo: np.ndarray, hi: np.ndarray, time: np.ndarray, first: np.ndarray, last: np.ndarray, order: np.ndarray,
     times: np.ndarray,
-) -> np.ndarray:
+) -> np.ndarray:  # fmt: skip
     """``lo``, raised to the first position whose ``time`` is not before that of the last row in [first, last).
 
     The rows in [first, last) are those of another index: ``order`` and the ``times`` of its rows.
@@ -248,18 +231,9 @@ def compared(values: np.ndarray, limits: np.ndarray, rules: np.ndarray, op: int)
 
 @kernel
 def _walk(
-    starts: np.ndarray,
-    first_row: int,
-    lo: np.ndarray,
-    hi: np.ndarray,
-    order: np.ndarray,
-    passes: np.ndarray,
-    policy: int,
-    same: bool,
-    put: np.ndarray,
-    rows: np.ndarray,
-    chosen: np.ndarray,
-) -> None:
+    starts: np.ndarray, first_row: int, lo: np.ndarray, hi: np.ndarray, order: np.ndarray, passes: np.ndarray,
+    policy: int, same: bool, put: np.ndarray, rows: np.ndarray, chosen: np.ndarray,
+) -> None:  # fmt: skip
     """Advance ``put`` (per rule) by every match; note the matches if ``rows`` has room for any."""
     note = len(rows) > 0
     everything = len(passes) == 0
@@ -293,16 +267,9 @@ def _walk(
 
 @kernel
 def first_step(
-    starts: np.ndarray,
-    first_row: int,
-    lo: np.ndarray,
-    hi: np.ndarray,
-    order: np.ndarray,
-    passes: np.ndarray,
-    policy: int,
-    same: bool,
-    n_rules: int,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    starts: np.ndarray, first_row: int, lo: np.ndarray, hi: np.ndarray, order: np.ndarray, passes: np.ndarray,
+    policy: int, same: bool, n_rules: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """Terminators and the first event selected for them, rule by rule: (rule, terminator row, candidate row).
 
     starts: sets of the rules that terminator ``first_row + i`` starts; [lo, hi): per terminator row the range of

@@ -50,16 +50,9 @@ def _slot_of(
     ),
 )
 def numbered(
-    slots: np.ndarray,
-    ends: np.ndarray,
-    store: np.ndarray,
-    used: int,
-    data: np.ndarray,
-    offsets: np.ndarray,
-    valid: np.ndarray,
-    first: int,
-    n: int,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
+    slots: np.ndarray, ends: np.ndarray, store: np.ndarray, used: int, data: np.ndarray, offsets: np.ndarray,
+    valid: np.ndarray, first: int, n: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:  # fmt: skip
     """The numbers of texts ``first`` to before ``first + n``, -1 for null; and the table, in which new ones are.
 
     ``slots``: numbers of texts or -1, a power of two of them; text k is bytes ends[k] to before ends[k + 1] of
@@ -99,14 +92,8 @@ def numbered(
 
 @kernel(types.Tuple((_INTS, types.boolean))(_INTS, _INTS, _STORE, _BYTES, _OFFSETS, types.int64, types.int64))
 def known(
-    slots: np.ndarray,
-    ends: np.ndarray,
-    store: np.ndarray,
-    data: np.ndarray,
-    offsets: np.ndarray,
-    first: int,
-    n: int,
-) -> tuple[np.ndarray, bool]:
+    slots: np.ndarray, ends: np.ndarray, store: np.ndarray, data: np.ndarray, offsets: np.ndarray, first: int, n: int,
+) -> tuple[np.ndarray, bool]:  # fmt: skip
     """The numbers of texts that are all in the table; or that they are not."""
     out = np.empty(n, np.int64)
     for i in range(n):

@@ -245,15 +245,9 @@ class MachineRun:
 
     # -- the answer --------------------------------------------------------------------------------------------------
     def _hand_over(
-        self,
-        values: np.ndarray,
-        known: np.ndarray,
-        time: np.ndarray,
-        made: np.ndarray,
-        matches: np.ndarray,
-        output: np.ndarray,
-        free: np.ndarray,
-    ) -> None:
+        self, values: np.ndarray, known: np.ndarray, time: np.ndarray, made: np.ndarray, matches: np.ndarray,
+        output: np.ndarray, free: np.ndarray,
+    ) -> None:  # fmt: skip
         """Tables, origins, what was found and what is free, as the waves keep them."""
         waves = self.waves
         labels, pool = self._labels(len(time), matches, output)
@@ -305,16 +299,9 @@ class MachineRun:
         return chained_labels(definitions, matches[:, 0], matches[:, 1:], roles, output, pool), pool
 
     def _extend(
-        self,
-        type: str,
-        region: Region,
-        derived: np.ndarray,
-        values: np.ndarray,
-        known: np.ndarray,
-        time: np.ndarray,
-        local: np.ndarray,
-        pool: Labels | None,
-    ) -> None:
+        self, type: str, region: Region, derived: np.ndarray, values: np.ndarray, known: np.ndarray, time: np.ndarray,
+        local: np.ndarray, pool: Labels | None,
+    ) -> None:  # fmt: skip
         """Put what came and what was derived behind the table of a fed-back type, in order of time."""
         old, outside = region.rows, region.outside
         assert outside is not None

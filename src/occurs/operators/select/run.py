@@ -191,16 +191,9 @@ class Run:
             starts = np.full(len(fresh), np.uint64(2**n_rules - 1))
         passes = np.zeros(0, np.uint64) if found.mask is NO_MASK else found.mask
         rule, rows, chosen = first_step(
-            starts,
-            table.new,
-            found.lo,
-            found.hi,
-            found.index.order,
-            passes,
-            POLICIES.index(s.policy),
-            found.rows is table,
-            n_rules,
-        )
+            starts, table.new, found.lo, found.hi, found.index.order, passes, POLICIES.index(s.policy),
+            found.rows is table, n_rules,
+        )  # fmt: skip
         return Matches(rule, [rows, chosen])
 
     def run(self, matches: Matches, step: int = 0) -> list[Matches]:

@@ -186,15 +186,9 @@ class Waves:
             self._one(w, source[part], item[part], starts, outside)
 
     def _note(
-        self,
-        table: Rows,
-        rows: np.ndarray,
-        source: int,
-        codes: list[np.ndarray],
-        times: list[np.ndarray],
-        sources: list[np.ndarray],
-        items: list[np.ndarray],
-    ) -> None:
+        self, table: Rows, rows: np.ndarray, source: int, codes: list[np.ndarray], times: list[np.ndarray],
+        sources: list[np.ndarray], items: list[np.ndarray],
+    ) -> None:  # fmt: skip
         by = self.component.by.get(table.type, ())
         code = self.frame.joined_codes(table, by)[rows] if by else np.zeros(len(rows), np.int64)
         codes.append(code)

@@ -77,14 +77,9 @@ class TimerSource:
         return np.sort(micros // tick)
 
     def _expand(
-        self,
-        units: np.ndarray,
-        level: int,
-        low: np.datetime64,
-        high: np.datetime64,
-        kind: TimeKind,
+        self, units: np.ndarray, level: int, low: np.datetime64, high: np.datetime64, kind: TimeKind,
         out: list[np.ndarray],
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Drop the units that fail the constraints known at this level; take the others apart, down to the finest."""
         size = np.timedelta64(1, _NUMPY_UNIT[level])  # type: ignore[call-overload]
         starts = units.astype("M8[us]")

@@ -99,13 +99,9 @@ class Bindings:
     """
 
     def __init__(
-        self,
-        state: State,
-        events: Events,
-        types: Sequence[tuple[str, ...] | None],
-        columns: Sequence[Sequence[str]],
+        self, state: State, events: Events, types: Sequence[tuple[str, ...] | None], columns: Sequence[Sequence[str]],
         covering: Sequence[Sequence[int]],
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.events = events
         self.types = types
         self._columns = columns

@@ -304,14 +304,9 @@ class Call:
         return np.where(time > NEVER - ticks, NEVER, time + ticks)
 
     def _gone_on(
-        self,
-        tokens: Tokens,
-        which: np.ndarray,
-        place: np.ndarray | None,
-        begin: np.ndarray,
-        low: np.ndarray,
+        self, tokens: Tokens, which: np.ndarray, place: np.ndarray | None, begin: np.ndarray, low: np.ndarray,
         step: int,
-    ) -> Tokens:
+    ) -> Tokens:  # fmt: skip
         """The tokens ``which`` have done a step, by the events at ``place`` or (None) by time: they begin the next."""
         refs = [None if r is None else r[which] for r in tokens.refs] + [place]
         rule = tokens.rule[which]

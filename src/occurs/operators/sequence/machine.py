@@ -79,31 +79,17 @@ class Machine:
         return state_of(work, self.layout, events, self._columns), matches, timeouts
 
     def _run(
-        self,
-        work: Work,
-        stream: Stream,
-        events: Events,
-        words: np.ndarray,
-        known: np.ndarray,
-        overflowed: set[int],
+        self, work: Work, stream: Stream, events: Events, words: np.ndarray, known: np.ndarray, overflowed: set[int],
         late: bool,
-    ) -> Work:
+    ) -> Work:  # fmt: skip
         layout = self.layout
         assert stream.start is not None
         segments = segments_of(layout, stream)
         next_due(work, layout, segments, stream)
         tree = (
-            layout.node_table,
-            layout.children,
-            layout.limits,
-            layout.atom_table,
-            layout.equals,
-            layout.keys,
-            layout.tag_lists,
-            layout.calendars,
-            layout.tick,
-            segments,
-        )
+            layout.node_table, layout.children, layout.limits, layout.atom_table, layout.equals, layout.keys,
+            layout.tag_lists, layout.calendars, layout.tick, segments,
+        )  # fmt: skip
         rules = self.rules.tables(overflowed)
         code, ints, floats = self.rules.coder.program()
         for place, text in self.rules.texts:
@@ -113,19 +99,9 @@ class Machine:
         answers = Answers(self.sequence.name, self.rules, layout, events)
         while True:
             status, arrays = run(
-                tree,
-                rules,
-                (code, ints, floats),
-                pool,
-                events.mask,
-                events.base,
-                work.arrays,
-                stream.start,
-                stream.frontier,
-                self.limit,
-                self.sequence.discard,
-                late,
-            )
+                tree, rules, (code, ints, floats), pool, events.mask, events.base, work.arrays, stream.start,
+                stream.frontier, self.limit, self.sequence.discard, late,
+            )  # fmt: skip
             work = Work(arrays)
             if status == T.FINISHED:
                 return work
