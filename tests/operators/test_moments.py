@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from occurs.model.types import Type
-from occurs.operators.aggregates import Moments
+from occurs.operators.aggregates import Moments, Ordered
 from occurs.operators.columns import Column
 from occurs.operators.kernels.range_aggregates import (
     BLOCK,
@@ -123,18 +123,14 @@ def test_the_kth_smallest_of_ranges() -> None:
 
 
 def test_the_middle_of_a_column_with_nulls() -> None:
-    from occurs.operators.aggregates import _ranked
-    from occurs.operators.frame import Index
-
     rng = random.Random(4)
     raw = np.array([rng.choice((1.5, 2.0, 7.25, 9.0)) for _ in range(300)])
     valid = np.array([rng.random() < 0.8 for _ in range(300)])
     column = Column(Type.FLOAT, raw, valid)
-    index = Index(np.arange(300), np.array([0, 300]), np.arange(300))
     lo, hi = np.zeros(300, np.int64), np.arange(1, 301)
     before = prefix_sums(valid.astype(np.int64))
     count = before[hi] - before[lo]
-    left, right = _ranked(index, "v", column, lo, hi, (count - 1) // 2, count // 2)
+    left, right = Ordered(column).ranked(lo, hi, (count - 1) // 2, count // 2)
     for a, b, m, n in zip(lo, hi, left, right):
         some = [v for v, ok in zip(raw[a:b], valid[a:b]) if ok]
         assert (m < 0) == (not some)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from math import inf, ldexp, sqrt
 
 import numpy as np
@@ -31,101 +32,187 @@ class Reduced:
     of: Type = Type.NULL
 
 
-def _ordered(index: Index, column: Column, name: str) -> tuple[Column, np.ndarray]:
-    """The column in index order, and its validity."""
-    found = index.cache.get(("column", name))
-    if found is None:
-        ordered = column.take(index.order)
-        found = (ordered, ordered.is_valid())
-        index.cache[("column", name)] = found
-    return found
-
-
 def reduced(
     node: Reduced, column: Column | None, index: Index, lo: np.ndarray, hi: np.ndarray, overflow: Overflow
 ) -> Column:
     """A value per range [lo, hi) of an index; ``column``: of its rows, None to count them."""
     if column is None:
         return Column(Type.INT, hi - lo, None)
-    assert node.attribute is not None
-    ordered, valid = _ordered(index, column, node.attribute)
-    count = _counts(index, node.attribute, ordered, lo, hi)
+    values = index.cache.get(node.attribute)
+    if values is None:
+        values = index.cache[node.attribute] = Ordered(column.take(index.order))
+    count = values.counts(lo, hi)
     name = node.function
     if name == "count":
         return Column(Type.INT, count, None)
     if name in ("list", "set"):
-        ranks = _ranks(index, node.attribute, ordered) if name == "set" and column.type is not Type.NULL else None
-        return _lists(ordered if node.of is Type.NULL else ordered.cast(node.of), ranks, lo, hi)
+        return values.lists(lo, hi, node.of, distinct=name == "set" and column.type is not Type.NULL)
     if column.type is Type.NULL:  # nothing but nulls, so there is nothing to order or to add
         return Column(node.type, count, None) if name == "sum" else Column.nulls(node.type, len(lo))
     some = count > 0
     if name == "count distinct":
-        return Column(Type.INT, kernels.distinct(_ranks(index, node.attribute, ordered), lo, hi), None)
+        return Column(Type.INT, kernels.distinct(values.ranks, lo, hi), None)
     if name in ("first", "last", "min", "max"):
-        at = _position(name, index, node.attribute, ordered, valid, lo, hi)
-        return _pick(ordered, np.where(some, at, -1)).cast(node.type)
+        return values.pick(np.where(some, values.position(name, lo, hi), -1)).cast(node.type)
     if name == "median":
-        left, right = _ranked(index, node.attribute, ordered, lo, hi, (count - 1) // 2, count // 2)
-        middle = _mean_of_two(_pick(ordered, left).values, _pick(ordered, right).values)
+        left, right = values.ranked(lo, hi, (count - 1) // 2, count // 2)
+        middle = _mean_of_two(values.pick(left).values, values.pick(right).values)
         return Column(Type.FLOAT, np.where(some, middle, 0.0), None if some.all() else some)
     if node.percent is not None:
-        return _percentile(index, node, ordered, lo, hi, count)
+        return values.percentile(node.percent, lo, hi, count)
     if name == "stddev":
-        spread = _moments(index, node.attribute, ordered, valid).deviations(lo, hi, count)
+        spread = values.moments.deviations(lo, hi, count)
         known = ~np.isnan(spread)
         return Column(Type.FLOAT, np.where(known, spread, 0.0), None if known.all() else known)
-    if ordered.type is not Type.FLOAT:
-        sums = _int_sums(overflow, index, node.attribute, ordered, lo, hi, wide=name != "sum")
+    if column.type is Type.FLOAT:
+        sums = values.moments.sums(lo, hi)
     else:
-        sums = _moments(index, node.attribute, ordered, valid).sums(lo, hi)
+        sums = values.int_sums(lo, hi, overflow, wide=name != "sum")
     if name == "sum":
         return Column(node.type, sums, None).cast(node.type)
     return Column(Type.FLOAT, _quotient(sums, count), None if some.all() else some)
 
 
-def _moments(index: Index, name: str, ordered: Column, valid: np.ndarray) -> Moments:
-    found = index.cache.get(("moments", name))
-    if found is None:
-        found = index.cache[("moments", name)] = Moments(ordered, valid)
-    return found
+class Ordered:
+    """A column in the order of an index, and what aggregates over its ranges share: all made when first needed."""
 
+    def __init__(self, column: Column) -> None:
+        self.column, self.valid = column, column.is_valid()
+        self._extremes: dict[bool, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
 
-def _counts(index: Index, name: str, ordered: Column, lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
-    """How many non-null values each range holds."""
-    if ordered.numeric and ordered.valid is None:
-        return hi - lo
-    sums = index.cache.get(("valid", name))
-    if sums is None:
-        sums = kernels.prefix_sums(ordered.is_valid().astype(np.int64))
-        index.cache[("valid", name)] = sums
-    return sums[hi] - sums[lo]
+    @cached_property
+    def _before(self) -> np.ndarray:
+        """How many non-null values there are before every position."""
+        return kernels.prefix_sums(self.valid.astype(np.int64))
 
+    @cached_property
+    def moments(self) -> Moments:
+        return Moments(self.column, self.valid)
 
-def _int_sums(
-    overflow: Overflow, index: Index, name: str, ordered: Column, lo: np.ndarray, hi: np.ndarray, wide: bool
-) -> np.ndarray:
-    """Exact sums: int64, or (``wide``) Python integers where int64 might not hold them."""
-    values = ordered.values.astype(np.int64, copy=False)
-    if len(values) == 0:
-        return np.zeros(len(lo), np.int64)
-    if ordered.valid is not None:
-        values = np.where(ordered.valid, values, 0)
-    sums = index.cache.get(("sums", name))
-    if sums is None:
-        sums = kernels.prefix_sums(values)
-        index.cache[("sums", name)] = sums
-    total = sums[hi] - sums[lo]
-    widest = int((hi - lo).max()) if len(lo) else 0
-    largest = max(abs(int(values.max())), abs(int(values.min())))
-    if widest * largest < 2**63:
-        return total
-    exact = np.array([sum(values[a:b].tolist()) for a, b in zip(lo.tolist(), hi.tolist())], object)
-    if wide:
-        return exact
-    for at, value in enumerate(exact):
-        if not -(2**63) <= value < 2**63:
-            overflow(at)
-    return exact.astype(np.int64)
+    @cached_property
+    def ranks(self) -> np.ndarray:
+        """int64 ranks of the values from 0 on, equal for equal values; -1 for null."""
+        ranks = pc.rank(self.column.arrow, sort_keys="ascending", tiebreaker="dense")
+        return np.where(self.valid, ranks.to_numpy(zero_copy_only=False).astype(np.int64) - 1, -1)
+
+    def counts(self, lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
+        """How many non-null values each range holds."""
+        if self.column.numeric and self.column.valid is None:
+            return hi - lo
+        return self._before[hi] - self._before[lo]
+
+    # -- sums --------------------------------------------------------------------------------------------------------
+    @cached_property
+    def _ints(self) -> np.ndarray:
+        """int64, 0 for null."""
+        values = self.column.values.astype(np.int64, copy=False)
+        return values if self.column.valid is None else np.where(self.column.valid, values, 0)
+
+    @cached_property
+    def _int_prefix(self) -> np.ndarray:
+        return kernels.prefix_sums(self._ints)
+
+    def int_sums(self, lo: np.ndarray, hi: np.ndarray, overflow: Overflow, *, wide: bool) -> np.ndarray:
+        """Exact sums: int64, or (``wide``) Python integers where int64 might not hold them."""
+        values = self._ints
+        if len(values) == 0:
+            return np.zeros(len(lo), np.int64)
+        total = self._int_prefix[hi] - self._int_prefix[lo]
+        widest = int((hi - lo).max()) if len(lo) else 0
+        largest = max(abs(int(values.max())), abs(int(values.min())))
+        if widest * largest < 2**63:
+            return total
+        exact = np.array([sum(values[a:b].tolist()) for a, b in zip(lo.tolist(), hi.tolist())], object)
+        if wide:
+            return exact
+        for at, value in enumerate(exact):
+            if not -(2**63) <= value < 2**63:
+                overflow(at)
+        return exact.astype(np.int64)
+
+    # -- values ------------------------------------------------------------------------------------------------------
+    def pick(self, at: np.ndarray) -> Column:
+        """Values at positions; null where -1."""
+        missing, column = at < 0, self.column
+        if len(column) == 0:
+            return Column.nulls(column.type, len(at))
+        if column.numeric:
+            return Column(column.type, column.values[np.maximum(at, 0)], ~missing if missing.any() else None)
+        return Column(column.type, None, None, column.arrow.take(pa.array(at, mask=missing)))
+
+    @cached_property
+    def _next(self) -> np.ndarray:
+        return kernels.next_true(self.valid)
+
+    @cached_property
+    def _last(self) -> np.ndarray:
+        return kernels.last_true(self.valid)
+
+    def position(self, function: str, lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
+        """The position of the ``first``, ``last``, ``min`` or ``max`` of each range; anything where it has no value."""
+        if function in ("first", "last"):
+            at = self._next[lo] if function == "first" else self._last[hi]
+            return np.minimum(at, max(len(self.column) - 1, 0))
+        levels = max(1, (int((hi - lo).max(initial=0)) // kernels.BLOCK).bit_length())
+        least = function == "min"
+        found = self._extremes.get(least)
+        if found is None or len(found[2]) < levels:
+            found = self._extremes[least] = kernels.block_extremes(self.ranks, levels, least)
+        before, after, table = found
+        return kernels.extremes(before, after, table, self.ranks, lo, hi, least)
+
+    def lists(self, lo: np.ndarray, hi: np.ndarray, of: Type, *, distinct: bool) -> Column:
+        """The values of each range in their order, or the ``distinct`` ones, ascending; ``of``: their type if it is
+        known."""
+        size = np.maximum(hi - lo, 0)
+        number = np.repeat(np.arange(len(lo)), size)
+        at = np.arange(len(number)) - np.repeat(np.cumsum(size) - size, size) + np.repeat(lo, size)
+        there = self.valid[at]
+        number, at = number[there], at[there]
+        if distinct:
+            by = np.lexsort((self.ranks[at], number))
+            number, at = number[by], at[by]
+            new = np.ones(len(at), np.bool_)
+            new[1:] = (number[1:] != number[:-1]) | (self.ranks[at[1:]] != self.ranks[at[:-1]])
+            number, at = number[new], at[new]
+        values = (self.column if of is Type.NULL else self.column.cast(of)).take(at).arrow
+        if pa.types.is_timestamp(values.type):
+            values = values.cast(pa.timestamp("us", tz="UTC"))
+        offsets = np.searchsorted(number, np.arange(len(lo) + 1))
+        return Column(Type.RECORD, None, None, pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), values))
+
+    # -- values by their rank ----------------------------------------------------------------------------------------
+    @cached_property
+    def _wavelet(self) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """A position for every rank, and the wavelet matrix of the ranks."""
+        some = np.flatnonzero(self.valid)
+        most = int(self.ranks.max(initial=0))
+        where = np.zeros(most + 1, np.int64)
+        where[self.ranks[some]] = some
+        return where, kernels.wavelet(self.ranks[some], max(1, most.bit_length()))
+
+    def ranked(
+        self, lo: np.ndarray, hi: np.ndarray, first: np.ndarray, second: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Positions of the values that are ``first`` and ``second`` (from 0) in the order of each range's; -1 where
+        there is no such."""
+        if int((hi - lo).sum()) <= 8 * (len(self.ranks) + len(lo)):
+            return kernels.ranked(self.ranks, lo, hi, first, second)
+        where, matrix = self._wavelet
+        ranks = [kernels.kth(*matrix, self._before[lo], self._before[hi], k) for k in (first, second)]
+        left, right = [np.where(rank >= 0, where[rank], -1) for rank in ranks]
+        return left, right
+
+    def percentile(self, percent: float, lo: np.ndarray, hi: np.ndarray, count: np.ndarray) -> Column:
+        """In proportion between the two nearest values; null for ranges without values."""
+        at = percent * (count - 1) / 100
+        first, second = np.floor(at).astype(np.int64), np.ceil(at).astype(np.int64)
+        left, right = self.ranked(lo, hi, np.where(count > 0, first, -1), np.where(count > 0, second, -1))
+        low, high = (self.pick(p).values.astype(np.float64) for p in (left, right))
+        with np.errstate(all="ignore"):
+            out = np.where(low == high, low, low + (high - low) * (at - np.floor(at)))
+        known = (count > 0) & ~np.isnan(out)
+        return Column(Type.FLOAT, np.where(known, out, 0.0), None if known.all() else known)
 
 
 def _quotient(sums: np.ndarray, count: np.ndarray) -> np.ndarray:
@@ -141,127 +228,6 @@ def _mean_of_two(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     if len(a) and max(int(np.abs(a).max()), int(np.abs(b).max())) >= 2**52:
         return np.array([(x + y) / 2 for x, y in zip(a.tolist(), b.tolist())], np.float64)
     return (a + b) / 2
-
-
-def _ranks(index: Index, name: str, ordered: Column) -> np.ndarray:
-    """int64 ranks of the values from 0 on, equal for equal values; -1 for null."""
-    found = index.cache.get(("ranks", name))
-    if found is None:
-        ranks = pc.rank(ordered.arrow, sort_keys="ascending", tiebreaker="dense")
-        found = np.where(ordered.is_valid(), ranks.to_numpy(zero_copy_only=False).astype(np.int64) - 1, -1)
-        index.cache[("ranks", name)] = found
-    return found
-
-
-def _lists(ordered: Column, ranks: np.ndarray | None, lo: np.ndarray, hi: np.ndarray) -> Column:
-    """The values of each range in their order, or (``ranks``) the different ones, ascending."""
-    size = np.maximum(hi - lo, 0)
-    number = np.repeat(np.arange(len(lo)), size)
-    at = np.arange(len(number)) - np.repeat(np.cumsum(size) - size, size) + np.repeat(lo, size)
-    there = ordered.is_valid()[at]
-    number, at = number[there], at[there]
-    if ranks is not None:
-        by = np.lexsort((ranks[at], number))
-        number, at = number[by], at[by]
-        new = np.ones(len(at), np.bool_)
-        new[1:] = (number[1:] != number[:-1]) | (ranks[at[1:]] != ranks[at[:-1]])
-        number, at = number[new], at[new]
-    values = ordered.take(at).arrow
-    if pa.types.is_timestamp(values.type):
-        values = values.cast(pa.timestamp("us", tz="UTC"))
-    offsets = np.searchsorted(number, np.arange(len(lo) + 1))
-    return Column(Type.RECORD, None, None, pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), values))
-
-
-def _percentile(
-    index: Index, node: Reduced, ordered: Column, lo: np.ndarray, hi: np.ndarray, count: np.ndarray
-) -> Column:
-    """In proportion between the two nearest values; null for ranges without values."""
-    assert node.attribute is not None
-    assert node.percent is not None
-    at = node.percent * (count - 1) / 100
-    first, second = np.floor(at).astype(np.int64), np.ceil(at).astype(np.int64)
-    first, second = np.where(count > 0, first, -1), np.where(count > 0, second, -1)
-    left, right = _ranked(index, node.attribute, ordered, lo, hi, first, second)
-    low, high = (_pick(ordered, p).values.astype(np.float64) for p in (left, right))
-    with np.errstate(all="ignore"):
-        out = np.where(low == high, low, low + (high - low) * (at - np.floor(at)))
-    known = (count > 0) & ~np.isnan(out)
-    return Column(Type.FLOAT, np.where(known, out, 0.0), None if known.all() else known)
-
-
-def _ranked(
-    index: Index, name: str, ordered: Column, lo: np.ndarray, hi: np.ndarray, first: np.ndarray, second: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Positions of the values that are ``first`` and ``second`` (from 0) in the order of each range's; -1 where there
-    is no such."""
-    found = index.cache.get(("ranked", name))
-    if found is None:
-        found = index.cache[("ranked", name)] = Ranked(_ranks(index, name, ordered))
-    return found.find(lo, hi, first, second)
-
-
-def _position(
-    function: str, index: Index, name: str, ordered: Column, valid: np.ndarray, lo: np.ndarray, hi: np.ndarray
-) -> np.ndarray:
-    """The position in the index of the value asked for; anything where the range has none."""
-    found = index.cache.get((function, name))
-    if function in ("first", "last"):
-        if found is None:
-            found = kernels.next_true(valid) if function == "first" else kernels.last_true(valid)
-            index.cache[(function, name)] = found
-        at = found[lo if function == "first" else hi]
-        return np.minimum(at, max(len(ordered) - 1, 0))
-    ranks = _ranks(index, name, ordered)
-    widest = int((hi - lo).max(initial=0))
-    levels = max(1, (widest // kernels.BLOCK).bit_length())
-    least = function == "min"
-    if found is None or len(found[2]) < levels:
-        found = index.cache[(function, name)] = kernels.block_extremes(ranks, levels, least)
-    before, after, table = found
-    return kernels.extremes(before, after, table, ranks, lo, hi, least)
-
-
-def _pick(ordered: Column, at: np.ndarray) -> Column:
-    """Values at positions; null where -1."""
-    missing = at < 0
-    if len(ordered) == 0:
-        return Column.nulls(ordered.type, len(at))
-    if ordered.numeric:
-        return Column(ordered.type, ordered.values[np.maximum(at, 0)], ~missing if missing.any() else None)
-    taken = ordered.arrow.take(pa.array(at, mask=missing))
-    return Column(ordered.type, None, None, taken)
-
-
-# -- values by their rank ----------------------------------------------------------------------------------------------
-class Ranked:
-    """``ranks``: int64 (n) from 0 on, equal for equal values; -1 for null."""
-
-    def __init__(self, ranks: np.ndarray):
-        self.ranks = ranks
-        self._matrix: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
-
-    def find(
-        self, lo: np.ndarray, hi: np.ndarray, first: np.ndarray, second: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Positions of the values that are ``first`` and ``second`` (from 0) in the order of each range's; -1 where
-        there is no such."""
-        if int((hi - lo).sum()) <= 8 * (len(self.ranks) + len(lo)):
-            return kernels.ranked(self.ranks, lo, hi, first, second)
-        if self._matrix is None:
-            some = np.flatnonzero(self.ranks >= 0)
-            most = int(self.ranks.max(initial=0))
-            self._where = np.zeros(most + 1, np.int64)
-            self._where[self.ranks[some]] = some
-            self._before = kernels.prefix_sums((self.ranks >= 0).astype(np.int64))
-            self._matrix = kernels.wavelet(self.ranks[some], max(1, most.bit_length()))
-        words, ones, zeros = self._matrix
-        a, b = self._before[lo], self._before[hi]
-        out = []
-        for k in (first, second):
-            rank = kernels.kth(words, ones, zeros, a, b, k)
-            out.append(np.where(rank >= 0, self._where[rank], -1))
-        return out[0], out[1]
 
 
 # -- sums and deviations -----------------------------------------------------------------------------------------------
