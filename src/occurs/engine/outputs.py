@@ -16,7 +16,7 @@ from occurs.model.types import Schema, Type
 from occurs.operators.columns import Column
 from occurs.operators.contract import Reasons
 from occurs.operators.kernels.texts import repeated
-from occurs.operators.ordering import ordered
+from occurs.operators.merging import ordered
 
 
 def type_column(text: np.ndarray, lengths: np.ndarray, counts: np.ndarray) -> pa.Array | None:

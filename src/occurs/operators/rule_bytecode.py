@@ -131,22 +131,16 @@ class Coder:
             parts, kind = _alike(args)
             if kind not in ("int", "float"):
                 raise Unsupported(f"{e.name} of {kind}")
-            out = list(parts[0])
-            for part in parts[1:]:
-                out += [*part, (_EXTREMES[e.name][kind == "float"], 0, 0)]
-            return out, kind
+            return _folded(parts, _EXTREMES[e.name][kind == "float"]), kind
         if e.name == "coalesce":
             parts, kind = _alike(args)
-            out = list(parts[0])
-            for part in parts[1:]:
-                out += [*part, (stackcode.COALESCE, 0, 0)]
-            return out, kind
+            return _folded(parts, stackcode.COALESCE), kind
         if e.name == "if" and len(args) % 2 == 1:
             # conditions and values, and the last value
             parts, kind = _alike([*args[1::2], args[-1]])
             if any(k not in ("bool", "null") for _, k in args[:-1:2]):
                 raise Unsupported("if")
-            out = []
+            out: Code = []
             for (condition, _), value in zip(args[:-1:2], parts[:-1]):
                 out += [*condition, *value]
             return [*out, *parts[-1], *([(stackcode.CHOOSE, 0, 0)] * (len(parts) - 1))], kind
@@ -209,6 +203,11 @@ def _as_float(made: Code, kind: str, *, exact: bool = False) -> Code:
     if kind == "float":
         return made
     return [*made, *([(stackcode.EXACT, 0, 0)] if exact else []), (stackcode.TO_FLOAT, 0, 0)]
+
+
+def _folded(parts: list[Code], operation: int) -> Code:
+    """The first value, and with every further one the operation on both."""
+    return [*parts[0], *(step for part in parts[1:] for step in (*part, (operation, 0, 0)))]
 
 
 def _alike(args: list[tuple[Code, str]]) -> tuple[list[Code], str]:

@@ -24,6 +24,7 @@ from occurs.operators.kernels.blocks import (
     least,
     outward,
     put,
+    shared_keys,
     taken,
     tells,
 )
@@ -33,23 +34,6 @@ from occurs.operators.kernels.intervals import _INTS, _OUT
 HULL, LEFT, RIGHT = range(3)
 #: when the lags of what is left are asked for: never, if there are results, always
 NEVER, FOUND, ALWAYS = range(3)
-
-
-@kernel(_OUT(_BLOCK, _BLOCK, types.int64, _BLOCK))
-def _on(places: np.ndarray, left: np.ndarray, rows: int, right: np.ndarray) -> np.ndarray:
-    """Keys of the variables that both sides have: of the left rows, and of the right ones behind them.  ``rows``: so
-    many of these."""
-    n, common = left.shape[1], 0
-    for v in range(places.shape[1]):
-        common += places[0, v] >= 0 and places[1, v] >= 0
-    codes = np.empty((common, n + rows), np.int64)
-    at = 0
-    for v in range(places.shape[1]):
-        if places[0, v] >= 0 and places[1, v] >= 0:
-            copy(codes, at, 0, left, places[0, v], 0, n)
-            copy(codes, at, n, right, places[1, v], 0, rows)
-            at += 1
-    return keys(codes, common)
 
 
 @kernel(_BLOCK(_BLOCK, _BLOCK, _BLOCK, _INTS, _INTS, types.int64))
@@ -186,7 +170,7 @@ def before(
     ny = y.shape[1]
     right = behind_another(behind_another(y, right_open, wr), begun, wr)
     x_group, group = keys(x, wl), keys(right, wr)
-    key = _on(places, x, ny + no, right)
+    key = shared_keys(places, x, ny + no, right)
     x_key, y_key, open_key = key[: x.shape[1]], key[x.shape[1] : x.shape[1] + ny], key[x.shape[1] + ny :]
     y_group, open_group, begun_group = group[:ny], group[ny : ny + no], group[ny + no :]
     # --- S of y, and the rows that the call is about: of those that wait, the ones that S has come to (all others
@@ -316,7 +300,7 @@ def beside(
     x, y = behind_another(left_kept, left_new, wl + 2), behind_another(right_kept, right_new, wr + 2)
     nx, ny, old_x, old_y = x.shape[1], y.shape[1], left_kept.shape[1], right_kept.shape[1]
     left, right = behind_another(x, left_open, wl), behind_another(y, right_open, wr)
-    key = _on(places, left, right.shape[1], right)
+    key = shared_keys(places, left, right.shape[1], right)
     x_key, left_open_key = key[:nx], key[nx : left.shape[1]]
     y_key, right_open_key = key[left.shape[1] : left.shape[1] + ny], key[left.shape[1] + ny :]
     i, j = related(

@@ -105,6 +105,23 @@ def keys(block: np.ndarray, width: int) -> np.ndarray:
     return out
 
 
+@kernel(_OUT(_BLOCK, _BLOCK, types.int64, _BLOCK))
+def shared_keys(places: np.ndarray, left: np.ndarray, rows: int, right: np.ndarray) -> np.ndarray:
+    """Keys of the variables that both sides have: of the left rows, and of the right ones behind them.  ``rows``: so
+    many of these."""
+    n, common = left.shape[1], 0
+    for v in range(places.shape[1]):
+        common += places[0, v] >= 0 and places[1, v] >= 0
+    codes = np.empty((common, n + rows), np.int64)
+    at = 0
+    for v in range(places.shape[1]):
+        if places[0, v] >= 0 and places[1, v] >= 0:
+            copy(codes, at, 0, left, places[0, v], 0, n)
+            copy(codes, at, n, right, places[1, v], 0, rows)
+            at += 1
+    return keys(codes, common)
+
+
 @kernel(_OUT(_BLOCK, types.int64, types.int64))
 def across(places: np.ndarray, one: int, other: int) -> np.ndarray:
     """For every variable of one side where it is on the other, -1 if it is not.  ``places``: per side (0 left, 1

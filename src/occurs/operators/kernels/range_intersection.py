@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from occurs.kernel import kernel, types
-from occurs.operators.kernels.allen_step import _on, results
-from occurs.operators.kernels.blocks import _BLOCK, behind_another, keys, taken
+from occurs.operators.kernels.allen_step import results
+from occurs.operators.kernels.blocks import _BLOCK, behind_another, keys, shared_keys, taken
 from occurs.operators.kernels.intervals import _INDEX, _INTS, _OPEN, _OUT, _first_from, in_groups, index, member, number
 
 _PAIRS = types.Tuple((_OUT, _OUT, types.int64))
@@ -116,7 +116,7 @@ def common(
     the end it has; what is open now, of which ``held`` was before.  See :func:`overlaps`."""
     wl, wr, width = left_open.shape[0] - 2, right_open.shape[0] - 2, places.shape[1]
     x, y = behind_another(left_closed, left_open, wl + 2), behind_another(right_closed, right_open, wr + 2)
-    key = _on(places, x, y.shape[1], y)
+    key = shared_keys(places, x, y.shape[1], y)
     i, j, start, end, before, ended = overlaps(
         key[: x.shape[1]], x[wl], x[wl + 1], left_closed.shape[1],
         key[x.shape[1] :], y[wr], y[wr + 1], right_closed.shape[1], since,

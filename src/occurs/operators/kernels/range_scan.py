@@ -7,8 +7,7 @@ import numpy as np
 
 from occurs.kernel import kernel, types
 from occurs.operators.codes import _slot
-from occurs.operators.kernels.allen_step import _on
-from occurs.operators.kernels.blocks import _BLOCK, behind_another, copy, keys, taken
+from occurs.operators.kernels.blocks import _BLOCK, behind_another, copy, keys, shared_keys, taken
 from occurs.operators.kernels.intervals import _FLAGS, _INTS, _OPEN, _OUT, _table_size, index, number, numbers_of
 
 
@@ -320,7 +319,7 @@ def ranged_apart(
     width, before, m = held.shape[0] - 1, held.shape[1], psi.shape[1]
     both = behind_another(held, phi, width + 1)
     n = both.shape[1]
-    head = _on(places, both, m, psi)
+    head = shared_keys(places, both, m, psi)
     key = head if psi.shape[0] == phi.shape[0] else keys(both, width)
     ended, ends, begins, began_ends, now = stretches(
         key[:before], head[:before], both[width, :before], key[before:n], head[before:n], both[width, before:],

@@ -103,17 +103,3 @@ def is_sorted(time: np.ndarray) -> bool:
         if time[i] < time[i - 1]:
             return False
     return True
-
-
-@kernel
-def range_of(values: np.ndarray) -> tuple[int, int]:
-    """Least and greatest of a non-empty int64 array, in one pass."""
-    least = values[0]
-    most = values[0]
-    for i in range(len(values)):
-        v = values[i]
-        if v < least:
-            least = v
-        if v > most:
-            most = v
-    return least, most

@@ -2,8 +2,8 @@
 
 What a call costs apart from its rows is the same for one operator and for many.  So the nets that are made of instants
 of rows, maximal ranges, starts, ends, intersections and relations alone, and read nothing but rows and one another, are
-one program of :mod:`occurs.operators.kernels.joining`.  None of these is behind the frontier but where rows of the same
-binding make it so: nothing changes for a binding of which nothing comes.
+one program of :mod:`occurs.operators.kernels.network_step`.  None of these is behind the frontier but where rows of the
+same binding make it so: nothing changes for a binding of which nothing comes.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from occurs.kernel import Arrays
-from occurs.operators.contract import Block, Call, Out
-from occurs.operators.kernels import joining as kernel
+from occurs.operators.kernels import network_step as kernel
 from occurs.operators.lasting.network import State
 from occurs.operators.lasting.picking import Picked
 from occurs.operators.lasting.points import Ends, Starts

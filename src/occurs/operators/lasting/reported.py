@@ -16,7 +16,7 @@ from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.contract import Block, Out
 from occurs.operators.lasting.signals import OPEN
-from occurs.operators.ordering import ordered
+from occurs.operators.merging import ordered
 from occurs.operators.rows import Rows
 
 if TYPE_CHECKING:

@@ -205,17 +205,21 @@ def _filled(f: Expr, constants: Sequence[Column], rule: int) -> Expr:
     return rewrite(f, fill)
 
 
-def _threshold(rows: Rows, f: Expr, constants: Sequence[Column]) -> np.ndarray | None:
+def _thresholds(rows: Rows, f: Expr, constants: Sequence[Column]) -> tuple[Column, str, Column] | None:
+    """A comparison of a numeric column with a known constant per rule: the column, the operator, the constants."""
     found = as_threshold(f)
-    if found is None:
+    if found is None or not isinstance(found[2], Slot):
         return None
-    ref, op, bound = found
-    column = rows.column(ref.name)
-    if not isinstance(bound, Slot) or not column.numeric:
+    column, limit = rows.column(found[0].name), constants[found[2].index]
+    known = column.numeric and limit.numeric and limit.valid is None
+    return (column, found[1], limit) if known else None
+
+
+def _threshold(rows: Rows, f: Expr, constants: Sequence[Column]) -> np.ndarray | None:
+    found = _thresholds(rows, f, constants)
+    if found is None or not found[0].type.numeric:
         return None
-    limit = constants[bound.index]
-    if not limit.numeric or limit.valid is not None or not column.type.numeric:
-        return None
+    column, op, limit = found
     if column.type is not limit.type:
         ints = column.values if column.values.dtype == np.int64 else limit.values
         if len(ints) and int(np.abs(ints).max()) >= _EXACT:
@@ -244,15 +248,10 @@ def rule_bits(
 
 
 def _threshold_bits(rows: Rows, f: Expr, constants: Sequence[Column]) -> np.ndarray | None:
-    found = as_threshold(f)
-    if found is None:
+    found = _thresholds(rows, f, constants)
+    if found is None or not found[0].type is found[2].type is Type.INT:
         return None
-    ref, op, bound = found
-    if not isinstance(bound, Slot):
-        return None
-    column, limit = rows.column(ref.name), constants[bound.index]
-    if not (column.numeric and limit.numeric and column.type is limit.type is Type.INT) or limit.valid is not None:
-        return None
+    column, op, limit = found
     order = np.argsort(limit.values, kind="stable")
     out = compared(column.values, limit.values[order], order, _OPERATORS.index(op))
     if column.valid is not None:

@@ -1,4 +1,5 @@
-"""A sequential component laid out for the machine that runs it (kernels/rule_machine.py), and its answer as columns."""
+"""One run of the machine for sequential rules (kernels/rule_machine.py): the component and its rows as tables, and the
+machine's answer as columns."""
 
 from __future__ import annotations
 

@@ -100,10 +100,6 @@ class Result:
     labels: Labels | None = None
     checks: Sequence[Checked] = ()
 
-    @property
-    def time(self) -> np.ndarray:
-        return self.tables[0].time[self.matches.rows[0]]
-
 
 class Waves:
     """One evaluation of a component over a frame.
@@ -160,22 +156,18 @@ class Waves:
 
     def _by_waves(self) -> None:
         starts: dict[int, Matches] = {}
-        codes: list[np.ndarray] = []
-        times: list[np.ndarray] = []
-        sources: list[np.ndarray] = []
-        items: list[np.ndarray] = []
+        parts: list[tuple[np.ndarray, ...]] = []
         for number, p in enumerate(self.component.patterns):
             if p.terminator.type in self.component.types:
                 continue
             run = Run(p, self.frame)
             starts[number] = run.start()
-            self._note(run.tables[0], starts[number].rows[0], number, codes, times, sources, items)
+            parts.append(self._items(run.tables[0], starts[number].rows[0], number))
         outside = sorted(self.component.types)
         for at, t in enumerate(outside):
             rows = self.outside[t]
-            self._note(rows, np.arange(len(rows)), -1 - at, codes, times, sources, items)
-        code, time = np.concatenate(codes), np.concatenate(times)
-        source, item = np.concatenate(sources), np.concatenate(items)
+            parts.append(self._items(rows, np.arange(len(rows)), -1 - at))
+        code, time, source, item = (np.concatenate(column) for column in zip(*parts, strict=True))
         wave = _waves(code, time)
         order = np.lexsort((item, source, wave))
         wave, source, item = wave[order], source[order], item[order]
@@ -185,16 +177,12 @@ class Waves:
             part = slice(cuts[w], cuts[w + 1])
             self._one(w, source[part], item[part], starts, outside)
 
-    def _note(
-        self, table: Rows, rows: np.ndarray, source: int, codes: list[np.ndarray], times: list[np.ndarray],
-        sources: list[np.ndarray], items: list[np.ndarray],
-    ) -> None:  # fmt: skip
+    def _items(self, table: Rows, rows: np.ndarray, source: int) -> tuple[np.ndarray, ...]:
+        """Of rows that a wave takes from ``source`` (a pattern by its number, or outside): key, time, source, item."""
         by = self.component.by.get(table.type, ())
-        code = self.frame.joined_codes(table, by)[rows] if by else np.zeros(len(rows), np.int64)
-        codes.append(code)
-        times.append(table.time[rows])
-        sources.append(np.full(len(rows), source, np.int64))
-        items.append(np.arange(len(rows), dtype=np.int64))
+        n = len(rows)
+        code = self.frame.joined_codes(table, by)[rows] if by else np.zeros(n, np.int64)
+        return code, table.time[rows], np.full(n, source, np.int64), np.arange(n, dtype=np.int64)
 
     def _one(
         self, wave: int, source: np.ndarray, item: np.ndarray, starts: dict[int, Matches], outside: list[str]

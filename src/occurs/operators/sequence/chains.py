@@ -58,10 +58,6 @@ class Chain:
         shape = Shape.of(sequence)
         return None if shape is None else cls((sequence,), (shape,), domains([shape]), kind, limit)
 
-    @staticmethod
-    def applies(sequence: Sequence) -> bool:
-        return Shape.of(sequence) is not None
-
     @property
     def shape(self) -> Shape:
         return self.shapes[0]
@@ -232,7 +228,7 @@ class Found:
 
 
 class Call:
-    """One call of a chain."""
+    """One call of a chain: its tokens go through the steps."""
 
     def __init__(self, chain: Chain, state: State, events: Events) -> None:
         self.chain, self.events, self.stream = chain, events, events.stream
@@ -473,7 +469,8 @@ def doubt(doubtful: np.ndarray, place: np.ndarray, rule: np.ndarray, rules: Many
 
 
 class Judge:
-    """Tries candidates: of token i those with numbers [lo[i], hi[i]) of ``at``, in this order."""
+    """Tries candidates, pair by pair with their tokens (common.md, section 6): of token i those with numbers
+    [lo[i], hi[i]) of ``at``, in this order."""
 
     def __init__(self, bindings: Bindings, rules: Many[Sequence], kind: TimeKind) -> None:
         self._bindings = bindings
@@ -556,7 +553,14 @@ class Judge:
 # -- many chains at once -----------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Chains:
-    """``groups``: operators of several rules each; ``members``: of each group, the numbers of its rules among all."""
+    """Many chains at once: rules that differ in constants and durations alone share every look-up.
+
+    The rules of a group are one :class:`Chain` with a first token per rule; a comparison of an attribute with a
+    constant is an equality with the rule's own value, so that an event finds its rules by a look-up and not rule by
+    rule.  Groups share the events of a call: codes, and candidates by type, condition and key.
+
+    ``groups``: operators of several rules each; ``members``: of each group, the numbers of its rules among all.
+    """
 
     groups: tuple[Chain, ...]
     members: tuple[tuple[int, ...], ...]
@@ -565,7 +569,7 @@ class Chains:
 
     @classmethod
     def of(cls, sequences: Many[Sequence], schemas: Mapping[str, Schema], kind: TimeKind, limit: int = MOST) -> Chains:
-        """Of patterns all of which are chains (:meth:`Chain.applies`; ValueError for another one)."""
+        """Of patterns all of which are chains of steps (ValueError for another one)."""
         alike: dict[Shape, list[tuple[int, Shape]]] = {}
         for number, sequence in enumerate(sequences):
             shape = Shape.of(sequence)

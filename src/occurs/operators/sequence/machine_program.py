@@ -1,4 +1,5 @@
-"""A pattern's tree as the tables that the machine runs on (see kernels/pattern_tables.py)."""
+"""What the machine of patterns runs: the tree of a pattern as tables (see kernels/pattern_tables.py), its conditions
+and keys as code, and the columns of events that this code reads."""
 
 from __future__ import annotations
 
@@ -37,33 +38,20 @@ from occurs.operators.sequence.tree import (
 
 #: an `and` keeps the set of its children in one word
 _MOST_OPERANDS = 60
-_WORDS = {
-    Atom: "filter",
-    Followed: "->",
-    Every: "every",
-    Not: "not",
-    And: "and",
-    Or: "or",
-    Until: "until",
-    Repeat: "[n]",
-    Within: "timer:within",
-    While: "while",
-    Interval: "timer:interval",
-    At: "timer:at",
-}
+#: per kind of node its number, and what users call it
 _KINDS = {
-    Atom: T.ATOM,
-    Followed: T.FOLLOWED,
-    Every: T.EVERY,
-    Not: T.NOT,
-    And: T.AND,
-    Or: T.OR,
-    Until: T.UNTIL,
-    Repeat: T.REPEAT,
-    Within: T.WITHIN,
-    While: T.WHILE,
-    Interval: T.INTERVAL,
-    At: T.AT,
+    Atom: (T.ATOM, "filter"),
+    Followed: (T.FOLLOWED, "->"),
+    Every: (T.EVERY, "every"),
+    Not: (T.NOT, "not"),
+    And: (T.AND, "and"),
+    Or: (T.OR, "or"),
+    Until: (T.UNTIL, "until"),
+    Repeat: (T.REPEAT, "[n]"),
+    Within: (T.WITHIN, "timer:within"),
+    While: (T.WHILE, "while"),
+    Interval: (T.INTERVAL, "timer:interval"),
+    At: (T.AT, "timer:at"),
 }
 #: fields of a calendar: where their numbers begin in the table of those allowed, and the numbers that there are
 _FIELDS = ((SECOND, 0, 60), (MINUTE, 0, 60), (HOUR, 0, 24), (DAY, 1, 32), (MONTH, 1, 13), (WEEKDAY, 0, 7))
@@ -96,7 +84,7 @@ class Layout:
 
     def word(self, node: int) -> str:
         """What users call a node."""
-        return _WORDS[type(self.nodes[node])]
+        return _KINDS[type(self.nodes[node])][1]
 
 
 def lay_out(sequence: Sequence, rules: Rules) -> Layout:
@@ -139,7 +127,7 @@ class _Builder:
         """``rank``: 0 below a `not`, 1 below the end of an `until`, else 2."""
         number = len(self.rows)
         row = [0] * T.NODE_FIELDS
-        row[T.KIND] = _KINDS[type(node)]
+        row[T.KIND] = _KINDS[type(node)][0]
         row[T.N_KIDS] = len(node.children)
         row[T.POSITION] = position
         row[T.INSTANT] = int(instant(node))
@@ -323,16 +311,19 @@ class Rules:
 
     def key(self, expr: Expr) -> tuple[int, Type]:
         """(number of the condition that stands for a key, its type)."""
-        number = self._add(Asked(expr, None, key=True), [(expr, True)])
+        return self._add(Asked(expr, None, key=True), [(expr, True)]), self._type(expr, ())
+
+    def _type(self, expr: Expr, types: tuple[str, ...]) -> Type:
+        """The type of an expression; references without a tag are to events of ``types``."""
 
         def empty(leaf: Expr) -> pa.Array:
             assert isinstance(leaf, Ref)
-            assert leaf.scope is not None
             if leaf.name == "time":
                 return pa.array([], EMPTY[Type.TIMESTAMP])
-            return pa.array([], EMPTY[self.attribute_type(self.types[leaf.scope], leaf.name)])
+            of = types if leaf.scope is None else self.types[leaf.scope]
+            return pa.array([], EMPTY[self.attribute_type(of, leaf.name)])
 
-        return number, evaluate(expr, empty, 0, kind=self.kind, dialect=EPL).type
+        return evaluate(expr, empty, 0, kind=self.kind, dialect=EPL).type
 
     def _add(self, asked: Asked, parts: list[tuple[Expr, bool]]) -> int:
         row = [0] * T.CONDITION_FIELDS
@@ -383,14 +374,7 @@ class Rules:
 
     def computed(self, expr: Expr, types: tuple[str, ...]) -> tuple[int, Type]:
         """(number, type) of the word that has the values of an expression on one event."""
-
-        def empty(leaf: Expr) -> pa.Array:
-            assert isinstance(leaf, Ref)
-            if leaf.name == "time":
-                return pa.array([], pa.timestamp("us"))
-            return pa.array([], EMPTY[self.attribute_type(types, leaf.name)])
-
-        type = evaluate(expr, empty, 0, kind=self.kind, dialect=EPL).type
+        type = self._type(expr, types)
         if type is Type.NULL:
             raise Unsupported("null")
         return self.word(expr, type, types), type

@@ -1,4 +1,5 @@
-"""The events that are bound in matches: their attributes as columns, the columns of the derived event, constituents."""
+"""The matches of a call: the rows that they bind, their attributes as columns, the columns of the derived event, and
+the constituents that ``because`` shows."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from occurs.operators.ordering import ordered
+from occurs.operators.merging import ordered
 
 LEAST, OPEN = -(2**63), 2**63 - 1
 SCALES = ([0, 1, 2], [5, 9, OPEN], [OPEN], [LEAST, 0, OPEN], [-3, 10**9], [2**61, 2**62], list(range(40)))

@@ -15,17 +15,18 @@ from __future__ import annotations
 import numpy as np
 
 from occurs.kernel import List, kernel, types
-from occurs.operators.kernels import allen_step as relations
+from occurs.operators.kernels import allen_step
 from occurs.operators.kernels.blocks import _BLOCK, alike, copy, keys, taken
 from occurs.operators.kernels.emit_once import once
-from occurs.operators.kernels.intervals import _OUT, ascending
-from occurs.operators.kernels.keyed_tables import _BLOCKS, _MARKS, drawn, opened, replace
+from occurs.operators.kernels.intervals import _OPEN, _OUT, ascending
 from occurs.operators.kernels.range_intersection import common
 from occurs.operators.kernels.range_scan import first_marks, ranged, ranged_apart
 from occurs.operators.kernels.reading import read_all
 from occurs.operators.kernels.reporting import reported
 from occurs.operators.kernels.texts import _SHORT, _STORE, written
 
+_BLOCKS = types.ListType(_BLOCK)
+_MARKS = types.Array(types.boolean, 1, "C")
 #: ``PHASE``: 0 if it reads rows alone, 2 for relations, else 1.  ``READ``: bits for the phases of those that read it.
 #: ``KEY``: the column of the key, -1 if there is none.  ``TABLE``: its first table, -1 if it has none.  ``REL``,
 #: ``RESULT``, ``REPEATS``: of relations
@@ -40,6 +41,63 @@ _FEW = 32
 _PLACES = types.Array(types.int64, 3, "C")
 
 
+# -- tables of rows that are kept, in no order and with room behind them -----------------------------------------------
+@kernel(_BLOCK(_BLOCK))
+def opened(held: np.ndarray) -> np.ndarray:
+    """Rows of a table that begin and have not ended, as intervals."""
+    width, n = held.shape
+    out = np.empty((width + 1, n), np.int64)
+    for k in range(width):
+        copy(out, k, 0, held, k, 0, n)
+    for i in range(n):
+        out[width, i] = _OPEN
+    return out
+
+
+@kernel(_OUT(_BLOCK, types.int64, types.int64, _MARKS))
+def drawn(table: np.ndarray, size: int, column: int, touched: np.ndarray) -> np.ndarray:
+    """The rows of the keys in question."""
+    if column < 0:
+        return np.arange(size)
+    out, keys, n = np.empty(size, np.int64), table[column], 0
+    most = np.uint64(len(touched))
+    for i in range(size):
+        out[n] = i
+        key = np.uint64(keys[i])
+        n += int(key < most and touched[key])
+    return out[:n]
+
+
+@kernel(types.void(_BLOCKS, _OUT, _OUT, types.int64, _OUT, _BLOCK))
+def replace(
+    tables: List, sizes: np.ndarray, versions: np.ndarray, number: int, rows: np.ndarray, after: np.ndarray
+) -> None:
+    """Puts ``after`` in the place of some rows of a table."""
+    versions[number] += 1
+    table, size, old, new = tables[number], sizes[number], len(rows), after.shape[1]
+    width = table.shape[0]
+    for i in range(min(old, new)):
+        for k in range(width):
+            table[k, rows[i]] = after[k, i]
+    # the last rows move to where there are none
+    for i in range(old - 1, new - 1, -1):
+        size -= 1
+        if rows[i] != size:
+            for k in range(width):
+                table[k, rows[i]] = table[k, size]
+    if size + new - old > table.shape[1] and new > old:
+        larger = np.empty((width, 2 * (size + new - old) + 16), np.int64)
+        for k in range(width):
+            copy(larger, k, 0, table, k, 0, size)
+        tables[number] = table = larger
+    for i in range(old, new):
+        for k in range(width):
+            table[k, size] = after[k, i]
+        size += 1
+    sizes[number] = size
+
+
+# -- nodes -------------------------------------------------------------------------------------------------------------
 @kernel(_BLOCK(_PLACES, types.int64, _BLOCK))
 def _of(places: np.ndarray, node: int, program: np.ndarray) -> np.ndarray:
     """Where the operands of a node have its variables."""
@@ -91,23 +149,23 @@ def _related(
     """The results of a relation that are final, and what lags if it is asked for, over the rows of the keys in
     question."""
     t, last = node[TABLE], 3 if node[OP] == BEFORE else 2
-    asked = relations.ALWAYS if told else relations.NEVER
+    asked = allen_step.ALWAYS if told else allen_step.NEVER
     if node[REPEATS] and not told:
-        asked = relations.ALWAYS if sizes[t + last] else relations.FOUND
+        asked = allen_step.ALWAYS if sizes[t + last] else allen_step.FOUND
     at_left = drawn(tables[t], sizes[t], columns[t], touched)
     at_right = drawn(tables[t + 1], sizes[t + 1], columns[t + 1], touched)
     kept, others = taken(tables[t], at_left), taken(tables[t + 1], at_right)
     if node[OP] == BEFORE:
         at_begun = drawn(tables[t + 2], sizes[t + 2], columns[t + 2], touched)
         begun = taken(tables[t + 2], at_begun)
-        found, kept_after, others_after, begun_after, lags, cuts, changed = relations.before(
+        found, kept_after, others_after, begun_after, lags, cuts, changed = allen_step.before(
             kept, left, left_open, others, right, right_open, begun, left_lags, left_cuts, right_lags, right_cuts,
             places, frontier, frontier, _FEW, asked,
         )  # fmt: skip
         if changed & 4:
             replace(tables, sizes, versions, t + 2, at_begun, begun_after)
     else:
-        found, kept_after, others_after, lags, cuts, changed = relations.beside(
+        found, kept_after, others_after, lags, cuts, changed = allen_step.beside(
             node[REL], node[RESULT], kept, left, left_open, others, right, right_open, left_lags, left_cuts,
             right_lags, right_cuts, places, frontier, frontier, _FEW, asked,
         )  # fmt: skip
