@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from occurs.model.types import Type
+from occurs.model.types import Type, widen
 
 _NUMPY = {
     Type.INT: np.dtype(np.int64),
@@ -136,3 +136,11 @@ class Column:
         if any(p._valid is not None for p in parts):
             valid = np.concatenate([p.is_valid() for p in parts])
         return Column(first.type, np.concatenate([p.values for p in parts]), valid)
+
+    @staticmethod
+    def widened(parts: Sequence[Column]) -> Column:
+        """Columns of one attribute behind one another; nulls take any type, ints and floats together are floats."""
+        held = parts[0].type
+        for p in parts[1:]:
+            held = widen(held, p.type) or held
+        return Column.concat([p.cast(held) for p in parts])

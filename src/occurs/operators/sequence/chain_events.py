@@ -11,7 +11,7 @@ from occurs.expr.dialect import EPL
 from occurs.expr.evaluate import select
 from occurs.expr.tree import Expr, conjunction
 from occurs.model.time import TimeKind
-from occurs.model.types import Type, widen
+from occurs.model.types import Type
 from occurs.operators.codes import KeyCodes
 from occurs.operators.columns import Column
 from occurs.operators.frame import own_column
@@ -145,7 +145,7 @@ class Events:
             base[self.number(t)] = n
             parts.append(self._values(t, attribute))
             n += len(self.rows(t))
-        return joined(parts).take(base[self.stream.type[at]] + self.stream.row[at])
+        return Column.widened(parts).take(base[self.stream.type[at]] + self.stream.row[at])
 
 
 def _passing(rows: Rows, condition: Expr, kind: TimeKind) -> tuple[np.ndarray, np.ndarray | None]:
@@ -162,13 +162,3 @@ def _merged(parts: Sequence[np.ndarray]) -> np.ndarray:
     if not parts:
         return _NONE
     return parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
-
-
-def joined(parts: Sequence[Column]) -> Column:
-    """Columns of one attribute behind one another; ints and floats together are floats."""
-    if len(parts) == 1:
-        return parts[0]
-    held = parts[0].type
-    for p in parts[1:]:
-        held = widen(held, p.type) or held
-    return Column.concat([p.cast(held) for p in parts])

@@ -9,7 +9,7 @@ types of the step), ``<t>.hi``, ``<t>.lo`` (the label), ``<t>.derived``, and its
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,7 +19,7 @@ from occurs.model.labels import Labels
 from occurs.model.types import Type, from_arrow
 from occurs.operators.columns import Column
 from occurs.operators.rows import Rows
-from occurs.operators.sequence.chain_events import Events, joined
+from occurs.operators.sequence.chain_events import Events
 from occurs.operators.sequence.match_rows import Bound, State
 
 NO_ROWS = np.zeros(0, np.int64)
@@ -88,7 +88,7 @@ class Past:
         for t in self.tables:
             array = t.column(name)
             parts.append(Column.of(array, from_arrow(array.type) or Type.NULL))
-        return joined(parts)
+        return Column.widened(parts)
 
 
 class Bindings:
@@ -143,16 +143,7 @@ class Bindings:
         return out
 
     def _numbers(self, step: int, refs: np.ndarray, name: str, new: np.ndarray) -> np.ndarray:
-        old = refs < 0
-        if not old.any():
-            return new[refs]
-        kept = self._kept_numbers(step, name)
-        if old.all():
-            return kept[-1 - refs]
-        out = np.empty(len(refs), kept.dtype)
-        out[old] = kept[-1 - refs[old]]
-        out[~old] = new[refs[~old]]
-        return out
+        return _looked_up(refs, lambda: self._kept_numbers(step, name), lambda at: new[at])
 
     def _kept_numbers(self, step: int, name: str) -> np.ndarray:
         found = self._cache.get((step, name))
@@ -167,21 +158,17 @@ class Bindings:
         """int64: codes of an attribute, -1 for null."""
         types = self.types[step]
         assert types is not None
-        old = refs < 0
-        if not old.any():
-            return self.events.code(types, attribute, refs)
-        kept = self._cache.get((step, "code", attribute))
-        if kept is None:
-            column = self._kept_column(step, attribute)
-            kept = self.events.codes.encode(self.events.domain(types[0], attribute), column)
-            self._cache[(step, "code", attribute)] = kept
-        assert isinstance(kept, np.ndarray)
-        if old.all():
-            return kept[-1 - refs]
-        out = np.empty(len(refs), np.int64)
-        out[old] = kept[-1 - refs[old]]
-        out[~old] = self.events.code(types, attribute, refs[~old])
-        return out
+
+        def kept() -> np.ndarray:
+            found = self._cache.get((step, "code", attribute))
+            if found is None:
+                column = self._kept_column(step, attribute)
+                found = self.events.codes.encode(self.events.domain(types[0], attribute), column)
+                self._cache[(step, "code", attribute)] = found
+            assert isinstance(found, np.ndarray)
+            return found
+
+        return _looked_up(refs, kept, lambda at: self.events.code(types, attribute, at))
 
     def _kept_column(self, step: int, attribute: str) -> Column:
         if attribute == "time":
@@ -203,7 +190,7 @@ class Bindings:
         if old.all():
             return kept.take(-1 - refs)
         here, there = np.flatnonzero(old), np.flatnonzero(~old)
-        both = joined([kept.take(-1 - refs[here]), self.events.column(types, attribute, refs[there])])
+        both = Column.widened([kept.take(-1 - refs[here]), self.events.column(types, attribute, refs[there])])
         back = np.empty(len(refs), np.int64)
         back[here] = np.arange(len(here))
         back[there] = len(here) + np.arange(len(there))
@@ -213,15 +200,11 @@ class Bindings:
         """int32: the numbers of the types of bound events in the stream."""
         types = self.types[step]
         assert types is not None
-        old = refs < 0
-        if not old.any():
-            return self.events.stream.type[refs].astype(np.int32, copy=False)
         number = np.array([self.events.number(t) for t in types], np.int32)
-        out = np.empty(len(refs), np.int32)
-        which = self._kept_numbers(step, "type")
-        out[old] = number[which[-1 - refs[old]]]
-        out[~old] = self.events.stream.type[refs[~old]]
-        return out
+        new = self.events.stream.type
+        return _looked_up(
+            refs, lambda: number[self._kept_numbers(step, "type")], lambda at: new[at].astype(np.int32, copy=False)
+        )
 
     # -- what is kept and given --------------------------------------------------------------------------------------
     def table(self, tokens: Tokens, many: bool) -> pa.Table:
@@ -251,13 +234,10 @@ class Bindings:
 
     def labels(self, step: int, refs: np.ndarray) -> Labels | None:
         """The labels of bound events; None if there are none."""
-        present = [r for r in self._new_rows(step) if len(r)]
-        if any(r.labels is None for r in present) or (self.past[step].n and not self._has(step, "hi")):
+        present = self._all_have(step, "labels", "hi")
+        if present is None:
             return None
-        if not present and not self.past[step].n:
-            return None
-        zeros = np.zeros(len(self.events.stream.time), np.uint64)
-        hi, lo = zeros, zeros.copy()
+        hi, lo = np.zeros((2, len(self.events.stream.time)), np.uint64)
         for rows in present:
             at = self.events.places(rows.type)
             assert rows.labels is not None
@@ -266,10 +246,8 @@ class Bindings:
 
     def derived(self, step: int, refs: np.ndarray) -> np.ndarray | None:
         """int32: the places of the definitions that bound events come from; None if nothing tells."""
-        present = [r for r in self._new_rows(step) if len(r)]
-        if any(r.derived is None for r in present) or (self.past[step].n and not self._has(step, "derived")):
-            return None
-        if not present and not self.past[step].n:
+        present = self._all_have(step, "derived", "derived")
+        if present is None:
             return None
         new = np.full(len(self.events.stream.time), -1, np.int32)
         for rows in present:
@@ -277,8 +255,13 @@ class Bindings:
             new[self.events.places(rows.type)] = rows.derived
         return self._numbers(step, refs, "derived", new)
 
-    def _has(self, step: int, name: str) -> bool:
-        return all(f"{step}.{name}" in t.column_names for t in self.past[step].tables)
+    def _all_have(self, step: int, of_rows: str, of_tables: str) -> list[Rows] | None:
+        """The new rows of a step; None unless there are events, new or kept, and all of them have what is named."""
+        present, past = [r for r in self._new_rows(step) if len(r)], self.past[step]
+        if not present and not past.n:
+            return None
+        kept = past.n == 0 or all(f"{step}.{of_tables}" in t.column_names for t in past.tables)
+        return present if kept and all(getattr(r, of_rows) is not None for r in present) else None
 
     def _new_rows(self, step: int) -> list[Rows]:
         types = self.types[step] or ()
@@ -322,7 +305,7 @@ class Bindings:
             for t, refs in parts:
                 known = name in self._columns[t] and name != "time"
                 made.append(self.column(t, name, refs) if known else Column.nulls(Type.NULL, len(refs)))
-            columns[name] = joined(made)
+            columns[name] = Column.widened(made)
         labels = [self.labels(t, refs) for t, refs in parts]
         derived = [self.derived(t, refs) for t, refs in parts]
         return Rows(
@@ -332,3 +315,18 @@ class Bindings:
             labels=None if any(x is None for x in labels) else Labels.concat([x for x in labels if x is not None]),
             derived=None if any(x is None for x in derived) else np.concatenate([x for x in derived if x is not None]),
         )
+
+
+def _looked_up(
+    refs: np.ndarray, kept: Callable[[], np.ndarray], new: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """What events have: those of earlier calls (negative ``refs``) in ``kept``, those of this call by ``new``."""
+    old = refs < 0
+    if not old.any():
+        return new(refs)
+    past = kept()
+    if old.all():
+        return past[-1 - refs]
+    out = np.empty(len(refs), past.dtype)
+    out[old], out[~old] = past[-1 - refs[old]], new(refs[~old])
+    return out

@@ -77,7 +77,7 @@ def one_table(parts: list[Rows]) -> Rows:
     if len(parts) == 1:
         return first
     names = [n for n in first.columns if all(n in p.columns for p in parts)]
-    columns = {n: Column.concat(alike([p.columns[n] for p in parts])) for n in names}
+    columns = {n: Column.widened([p.columns[n] for p in parts]) for n in names}
     return Rows(
         first.type,
         np.concatenate([p.time for p in parts]),
@@ -96,15 +96,6 @@ def _joined(parts: list[Labels | None]) -> Labels | None:
 def _concatenated(parts: list[np.ndarray | None]) -> np.ndarray | None:
     found = [p for p in parts if p is not None]
     return np.concatenate(found) if len(found) == len(parts) else None
-
-
-def alike(columns: list[Column]) -> list[Column]:
-    """Columns of one attribute, with one type: of a type that is not known yet there are nulls only."""
-    types = {c.type for c in columns} - {Type.NULL}
-    if not types:
-        return columns
-    wanted = Type.FLOAT if types == {Type.INT, Type.FLOAT} else types.pop()
-    return [c.cast(wanted) for c in columns]
 
 
 def events_of(stream: Stream, kept: Mapping[str, Rows], order: Mapping[str, np.ndarray], atoms: list[Atom]) -> Events:

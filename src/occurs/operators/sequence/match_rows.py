@@ -119,11 +119,10 @@ class Bindings:
         if len(found) == 1:
             return taken(self.matches.tables[int(found[0])].column(name), rows)
         parts = [self.matches.tables[int(n)].column(name) for n in found]
-        wide = Type.FLOAT if any(p.type is Type.FLOAT for p in parts) else parts[0].type
         first = np.zeros(int(found.max()) + 1, np.int64)
         first[found] = np.cumsum([0, *(len(p) for p in parts[:-1])])
-        whole = Column.concat([p.cast(wide) for p in parts])
-        return taken(whole, np.where(rows >= 0, rows + first[np.where(rows >= 0, types, found[0])], -1))
+        at = np.where(rows >= 0, rows + first[np.where(rows >= 0, types, found[0])], -1)
+        return taken(Column.widened(parts), at)
 
     # -- the derived event -------------------------------------------------------------------------------------------
     def where(self) -> Bindings:
