@@ -20,7 +20,7 @@ from occurs.operators.kernels.pattern_machine import event_of, next_instant, run
 from occurs.operators.merging import Stream
 from occurs.operators.sequence.machine_arrays import Work, fresh, kept_rows, key_texts, state_of, work_of
 from occurs.operators.sequence.machine_events import Events, events_of, fill_words
-from occurs.operators.sequence.machine_program import EMPTY, Asked, Layout, Rules, lay_out, nodes_of
+from occurs.operators.sequence.machine_program import EMPTY, Asked, Layout, Rules, nodes_of
 from occurs.operators.sequence.match_rows import Bound, Matches, State
 from occurs.operators.sequence.tree import Atom, Sequence
 
@@ -45,7 +45,7 @@ class Machine:
         self.kind = kind
         self.limit = limit
         self.rules = Rules(sequence, schemas, kind)
-        self.layout = lay_out(sequence, self.rules)
+        self.layout = Layout(sequence, self.rules)
         self._columns = self._wanted()
 
     def fresh(self) -> State:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Sequence as Many
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -57,115 +57,88 @@ _KINDS = {
 _FIELDS = ((SECOND, 0, 60), (MINUTE, 0, 60), (HOUR, 0, 24), (DAY, 1, 32), (MONTH, 1, 13), (WEEKDAY, 0, 7))
 
 
-@dataclass
 class Layout:
-    """``nodes``: by number, parents before children; ``atoms``: by number.  The rest: see kernels/pattern_machine.py.
+    """The tables of a pattern; its conditions are put into ``rules``.
 
-    ``width``: fields of an instance.  ``keys_width``: fields of an accepted key.
-    ``text_keys``: which keys of every-distinct are texts.  ``zone``: of the calendars.
+    ``nodes``: by number, parents before children; ``atoms``: by number.  The rest: see kernels/pattern_machine.py.
+    ``width``: fields of an instance.  ``keys_width``: fields of an accepted key.  ``text_keys``: which keys of
+    every-distinct are texts.  ``zone``: of the calendars.
     """
 
-    nodes: list[Node] = field(default_factory=list)
-    atoms: list[Atom] = field(default_factory=list)
-    node_table: np.ndarray = field(default_factory=lambda: np.zeros((0, T.NODE_FIELDS), np.int64))
-    children: np.ndarray = field(default_factory=lambda: np.zeros(1, np.int64))
-    limits: np.ndarray = field(default_factory=lambda: np.zeros(1, np.int64))
-    atom_table: np.ndarray = field(default_factory=lambda: np.zeros((0, T.ATOM_FIELDS), np.int64))
-    equals: np.ndarray = field(default_factory=lambda: np.zeros((0, 3), np.int64))
-    keys: np.ndarray = field(default_factory=lambda: np.zeros((0, 2), np.int64))
-    text_keys: np.ndarray = field(default_factory=lambda: np.zeros(0, np.bool_))
-    tag_lists: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
-    calendars: np.ndarray = field(default_factory=lambda: np.zeros((1, ALLOWED), np.bool_))
-    tick: int = 1
-    zone: str = "UTC"
-    width: int = T.INSTANCE_FIELDS
-    keys_width: int = T.KEY_FIELDS
-    most_keys: int = 1
+    def __init__(self, sequence: Sequence, rules: Rules) -> None:
+        self.rules = rules
+        self.nodes: list[Node] = []
+        self.atoms: list[Atom] = []
+        self.tick, self.zone = 1, "UTC"
+        self.width, self.keys_width, self.most_keys = T.INSTANCE_FIELDS, T.KEY_FIELDS, 1
+        self._tags = {tag: number for number, (tag, _) in enumerate(sequence.tags)}
+        self._rows: list[list[int]] = []
+        self._children: list[int] = []
+        self._limits: list[int] = []
+        self._atom_rows: list[list[int]] = []
+        self._equals: list[tuple[int, int, int]] = []
+        self._keys: list[tuple[int, int]] = []
+        self._text_keys: list[bool] = []
+        self._calendars: list[np.ndarray] = []
+        self._node(_narrow(sequence.root), 0, 2)
+        many = np.array([m for _, m in sequence.tags], np.bool_)
+        self.tag_lists = np.where(many, np.cumsum(many) - 1, -1).astype(np.int64)
+        self.node_table = np.array(self._rows, np.int64)
+        self.children = np.array(self._children or [0], np.int64)
+        self.limits = np.array(self._limits or [0], np.int64)
+        self.atom_table = np.array(self._atom_rows, np.int64).reshape(-1, T.ATOM_FIELDS)
+        self.equals = np.array(self._equals, np.int64).reshape(-1, 3)
+        self.keys = np.array(self._keys, np.int64).reshape(-1, 2)
+        self.text_keys = np.array(self._text_keys, np.bool_)
+        self.calendars = np.array(self._calendars or [np.zeros(ALLOWED, np.bool_)])
 
     def word(self, node: int) -> str:
         """What users call a node."""
         return _KINDS[type(self.nodes[node])][1]
 
-
-def lay_out(sequence: Sequence, rules: Rules) -> Layout:
-    """The tables of a pattern; its conditions are put into ``rules``."""
-    return _Builder(sequence, rules).build()
-
-
-class _Builder:
-    def __init__(self, sequence: Sequence, rules: Rules) -> None:
-        self.tags = {tag: number for number, (tag, _) in enumerate(sequence.tags)}
-        self.root = _narrow(sequence.root)
-        self.rules = rules
-        self.out = Layout()
-        lists = np.cumsum([many for _, many in sequence.tags]) - 1
-        many = np.array([m for _, m in sequence.tags], np.bool_)
-        self.out.tag_lists = np.where(many, lists, -1).astype(np.int64)
-        self.rows: list[list[int]] = []
-        self.children: list[int] = []
-        self.limits: list[int] = []
-        self.atom_rows: list[list[int]] = []
-        self.equals: list[tuple[int, int, int]] = []
-        self.keys: list[tuple[int, int]] = []
-        self.text_keys: list[bool] = []
-        self.calendars: list[np.ndarray] = []
-
-    def build(self) -> Layout:
-        self._node(self.root, 0, 2)
-        out = self.out
-        out.node_table = np.array(self.rows, np.int64)
-        out.children = np.array(self.children or [0], np.int64)
-        out.limits = np.array(self.limits or [0], np.int64)
-        out.atom_table = np.array(self.atom_rows, np.int64).reshape(-1, T.ATOM_FIELDS)
-        out.equals = np.array(self.equals, np.int64).reshape(-1, 3)
-        out.keys = np.array(self.keys, np.int64).reshape(-1, 2)
-        out.text_keys = np.array(self.text_keys, np.bool_)
-        out.calendars = np.array(self.calendars or [np.zeros(ALLOWED, np.bool_)])
-        return out
-
     def _node(self, node: Node, position: int, rank: int) -> int:
         """``rank``: 0 below a `not`, 1 below the end of an `until`, else 2."""
-        number = len(self.rows)
+        number = len(self._rows)
         row = [0] * T.NODE_FIELDS
         row[T.KIND] = _KINDS[type(node)][0]
         row[T.N_KIDS] = len(node.children)
         row[T.POSITION] = position
         row[T.INSTANT] = int(instant(node))
         row[T.ABSENT] = int(rank < 2)
-        self.rows.append(row)
-        self.out.nodes.append(node)
-        row[T.KIDS] = first = len(self.children)
-        self.children += [0] * len(node.children)
+        self._rows.append(row)
+        self.nodes.append(node)
+        row[T.KIDS] = first = len(self._children)
+        self._children += [0] * len(node.children)
         for k, child in enumerate(node.children):
             below = rank
             if isinstance(node, Not):
                 below = 0
             elif isinstance(node, Until) and k == 1:
                 below = min(rank, 1)
-            self.children[first + k] = self._node(child, k, below)
+            self._children[first + k] = self._node(child, k, below)
         self._fields(node, row, number, rank)
         return number
 
     def _fields(self, node: Node, row: list[int], number: int, rank: int) -> None:
         if isinstance(node, Atom):
-            row[T.ONE] = len(self.out.atoms)
+            row[T.ONE] = len(self.atoms)
             self._atom(node, number, rank)
         elif isinstance(node, Followed):
             row[T.ONE] = -1
             if any(limit is not None for limit in node.limits):
-                row[T.ONE] = len(self.limits)
-                self.limits += [-1 if limit is None else limit for limit in node.limits]
-                self.out.width = max(self.out.width, T.INSTANCE_FIELDS + len(node.operands))
+                row[T.ONE] = len(self._limits)
+                self._limits += [-1 if limit is None else limit for limit in node.limits]
+                self.width = max(self.width, T.INSTANCE_FIELDS + len(node.operands))
         elif isinstance(node, Every):
-            row[T.ONE] = len(self.keys)
+            row[T.ONE] = len(self._keys)
             for k in node.keys:
                 condition, type = self.rules.key(k)
-                self.keys.append((condition, int(type is Type.FLOAT)))
-                self.text_keys.append(type is Type.STRING)
-            row[T.TWO] = len(self.keys)
+                self._keys.append((condition, int(type is Type.FLOAT)))
+                self._text_keys.append(type is Type.STRING)
+            row[T.TWO] = len(self._keys)
             row[T.THREE] = -1 if node.expiry is None else node.expiry
-            self.out.keys_width = max(self.out.keys_width, T.KEY_FIELDS + len(node.keys))
-            self.out.most_keys = max(self.out.most_keys, len(node.keys))
+            self.keys_width = max(self.keys_width, T.KEY_FIELDS + len(node.keys))
+            self.most_keys = max(self.most_keys, len(node.keys))
         elif isinstance(node, And):
             positive = [k for k, child in enumerate(node.operands) if not isinstance(child, Not)]
             row[T.ONE] = sum(1 << k for k in positive)
@@ -184,24 +157,24 @@ class _Builder:
         elif isinstance(node, Interval):
             row[T.ONE] = node.ticks
         elif isinstance(node, At):
-            row[T.ONE] = len(self.calendars)
-            self.calendars.append(_allowed(node.fields))
-            self.out.tick, self.out.zone = node.tick, node.zone
+            row[T.ONE] = len(self._calendars)
+            self._calendars.append(_allowed(node.fields))
+            self.tick, self.zone = node.tick, node.zone
 
     def _atom(self, node: Atom, number: int, rank: int) -> None:
         row = [0] * T.ATOM_FIELDS
         row[T.CLASS] = rank
         row[T.LEVEL] = node.level
-        row[T.TAG] = self.tags[node.tag]
+        row[T.TAG] = self._tags[node.tag]
         row[T.OWN_NODE] = number
-        row[T.EQUALS] = len(self.equals)
+        row[T.EQUALS] = len(self._equals)
         equal, others = self.rules.hashable(node)
         for own, tag, column in equal:
-            self.equals.append((own, self.tags[tag], column))
-        row[T.EQUALS_END] = len(self.equals)
+            self._equals.append((own, self._tags[tag], column))
+        row[T.EQUALS_END] = len(self._equals)
         row[T.CONDITION] = self.rules.condition(others, node) if others else -1
-        self.out.atoms.append(node)
-        self.atom_rows.append(row)
+        self.atoms.append(node)
+        self._atom_rows.append(row)
 
 
 def instant(node: Node) -> bool:
