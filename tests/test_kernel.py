@@ -136,7 +136,7 @@ def test_values_are_the_same_plain_and_compiled(made: Make) -> None:
 
 
 def test_a_kernel_goes_to_other_processes_by_its_name() -> None:
-    from occurs.operators.kernels.sorting import is_sorted
+    from occurs.operators.kernels.row_index import is_sorted
 
     assert pickle.loads(pickle.dumps(is_sorted)) is is_sorted
 

@@ -13,7 +13,7 @@ from occurs.model.labels import Labels, input_labels
 from occurs.model.lists import in_order
 from occurs.model.types import Schema, Type
 from occurs.operators.columns import Column
-from occurs.operators.kernels.sorting import is_sorted
+from occurs.operators.kernels.row_index import is_sorted
 from occurs.operators.rows import Rows
 
 

@@ -14,7 +14,7 @@ from occurs.expr.evaluate import select
 from occurs.expr.tree import Expr, Ref
 from occurs.model.time import TIMESTAMP, TimeKind
 from occurs.operators.codes import KeyCodes
-from occurs.operators.kernels.sorting import find_ranges, group_rows
+from occurs.operators.kernels.row_index import find_ranges, group_rows
 from occurs.operators.rows import Rows
 
 NO_MASK = np.zeros((0, 0), np.bool_)

@@ -14,7 +14,7 @@ from chains_oracle import Event, Oracle
 from occurs.errors import InputProblem, LimitProblem
 from occurs.expr.tree import Binary, Literal, Ref
 from occurs.model.types import Type
-from occurs.operators.kernels.chain_lookups import first_after, in_order
+from occurs.operators.kernels.row_index import first_after, in_order
 from occurs.operators.sequence.chain_shape import Shape
 from occurs.operators.sequence.chains import NEVER, Chain
 from occurs.operators.sequence.tree import And, Atom, Every, Followed, Interval, Node, Not, Repeat, Sequence, Within

@@ -14,7 +14,7 @@ from occurs.operators.codes import IntTable, _slot
 from occurs.operators.kernels.intervals import ascending, extremes
 from occurs.operators.kernels.intervals import member as member
 from occurs.operators.kernels.range_scan import first_marks
-from occurs.operators.kernels.sorting import find_ranges, group_rows
+from occurs.operators.kernels.row_index import find_ranges, group_rows
 from occurs.operators.lasting.codes import dense, joint
 from occurs.operators.lasting.signals import NEVER, OPEN, Codes, Points, Signal, Spans
 

@@ -15,7 +15,7 @@ from occurs.model.types import Type
 from occurs.operators.codes import KeyCodes
 from occurs.operators.columns import Column
 from occurs.operators.frame import own_column
-from occurs.operators.kernels.sorting import group_rows
+from occurs.operators.kernels.row_index import group_rows
 from occurs.operators.merging import Stream
 from occurs.operators.rows import Rows
 

@@ -23,8 +23,7 @@ from occurs.expr.tree import Expr, Literal, Ref, conjunction, rewrite
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.columns import Column
-from occurs.operators.kernels.chain_lookups import first_after, in_order, spread
-from occurs.operators.kernels.sorting import find_ranges
+from occurs.operators.kernels.row_index import find_ranges, first_after, in_order, spread
 from occurs.operators.merging import Stream
 from occurs.operators.rows import Rows
 from occurs.operators.sequence.chain_events import Candidates, Events
