@@ -17,7 +17,7 @@ from occurs.testing.cases import Case, load_cases
 from occurs.testing.laws import Answer, Subject, agree, random_frontiers
 from occurs.testing.random_tesla import random_program
 
-FOLDER = Path(__file__).parents[1] / "cases" / "tesla"
+FOLDER = Path(__file__).parents[2] / "cases" / "tesla"
 CASES = [c for path in sorted(FOLDER.glob("*.md")) for c in load_cases(path) if c.error is None]
 
 
