@@ -8,7 +8,7 @@ number of their rule, constants are columns over rules.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -185,6 +185,21 @@ class Pattern:
                 yield s.condition
         for _, expr, _ in self.outputs:
             yield expr
+
+    def mapped(self, change: Callable[[Expr], Expr]) -> Pattern:
+        """The pattern with every expression changed, in a fixed order."""
+
+        def source(s: Source) -> Source:
+            return replace(s, filters=tuple(change(f) for f in s.filters))
+
+        def step(s: Step) -> Step:
+            if isinstance(s, Select | Absent):
+                return replace(s, source=source(s.source), residual=tuple(change(e) for e in s.residual))
+            return Keep(change(s.condition)) if isinstance(s, Keep) else s
+
+        terminator, steps = source(self.terminator), tuple(step(s) for s in self.steps)
+        outputs = tuple((n, change(e), t) for n, e, t in self.outputs)
+        return replace(self, terminator=terminator, steps=steps, outputs=outputs)
 
 
 @dataclass

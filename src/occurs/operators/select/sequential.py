@@ -1,8 +1,8 @@
 """Rules whose past decides their future: consuming rules and recursive components (tesla.md, sections 4 and 5).
 
-Evaluated instant by instant: in compiled code (machinerun.py) if that knows all of their expressions, else column-wise.
-Instants of different keys do not meet, so a *wave* takes the next instant of every key at once: there are as many waves
-as the busiest key has instants.
+They are evaluated instant by instant: in compiled code (machine_run.py) if that knows all of their expressions, else
+column-wise.  Instants of different keys do not meet, so a *wave* takes the next instant of every key at once: there are
+as many waves as the busiest key has instants.
 """
 
 from __future__ import annotations

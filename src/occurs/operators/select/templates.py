@@ -4,14 +4,14 @@ together, as one template (operators.md, section 6)."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 import pyarrow as pa
 
-from occurs.expr.tree import COMPARISONS, Binary, Expr, Literal, Slot
+from occurs.expr.tree import COMPARISONS, Binary, Expr, Literal, Slot, rewrite
 from occurs.model.astext import json_objects
 from occurs.model.types import Type, arrow_type
 from occurs.operators.columns import Column
@@ -37,7 +37,6 @@ from occurs.operators.select.pattern import (
     Pattern,
     Select,
     Source,
-    Step,
     Windowed,
     Within,
 )
@@ -71,16 +70,26 @@ class Template(Operator):
 
     @classmethod
     def fuse(cls, run: Sequence[Self]) -> Sequence[Operator]:
-        """As few templates as possible."""
-        of = {id(one.pattern.rules[0]): one for one in run}
+        """As few templates as possible, in the order of their first rule; consuming and recursive rules stay alone."""
+        groups: dict[int | Pattern, list[tuple[Self, list[Literal]]]] = defaultdict(list)
+        for number, one in enumerate(run):
+            if one.pattern.consuming or one.pattern.rules[0].recursive:
+                groups[number].append((one, []))
+            else:
+                form, constants = _slotted(replace(one.pattern, rules=()))
+                groups[form].append((one, constants))
         out: list[Operator] = []
-        for pattern in fuse([one.pattern for one in run]):
-            members = [of[id(rule)] for rule in pattern.rules]
-            if len(members) == 1:
-                out.append(members[0])
-                continue
-            outs = tuple(one.outs[0] for one in members)
-            out.append(cls(joint_identity(members), joint_ports(members), outs, pattern, born=members[0].born))
+        for shape, found in groups.items():
+            for part in (found[at : at + MOST_RULES] for at in range(0, len(found), MOST_RULES)):
+                members = [one for one, _ in part]
+                if len(members) == 1:
+                    out += members
+                    continue
+                assert isinstance(shape, Pattern)
+                rules = tuple(one.pattern.rules[0] for one in members)
+                pattern = replace(_filled(shape, [constants for _, constants in part]), rules=rules)
+                outs = tuple(one.outs[0] for one in members)
+                out.append(cls(joint_identity(members), joint_ports(members), outs, pattern, born=members[0].born))
         return out
 
 
@@ -187,26 +196,6 @@ def _reasons(
 MOST_RULES = 64
 
 
-def map_expressions(pattern: Pattern, change: Callable[[Expr], Expr]) -> Pattern:
-    """The pattern with every expression changed, in a fixed order."""
-
-    def step(s: Step) -> Step:
-        if isinstance(s, Select | Absent):
-            source = replace(s.source, filters=tuple(change(f) for f in s.source.filters))
-            return replace(s, source=source, residual=tuple(change(e) for e in s.residual))
-        if isinstance(s, Keep):
-            return Keep(change(s.condition))
-        return s
-
-    terminator = replace(pattern.terminator, filters=tuple(change(f) for f in pattern.terminator.filters))
-    return replace(
-        pattern,
-        terminator=terminator,
-        steps=tuple(step(s) for s in pattern.steps),
-        outputs=tuple((n, change(e), t) for n, e, t in pattern.outputs),
-    )
-
-
 def _slotted(pattern: Pattern) -> tuple[Pattern, list[Literal]]:
     """The pattern with numbered slots for the constants that are compared with something."""
     constants: list[Literal] = []
@@ -223,49 +212,21 @@ def _slotted(pattern: Pattern) -> tuple[Pattern, list[Literal]]:
         children = e.children
         return e.with_children(tuple(change(c) for c in children)) if children else e
 
-    return map_expressions(pattern, change), constants
+    return pattern.mapped(change), constants
 
 
-def fuse(patterns: Sequence[Pattern]) -> list[Pattern]:
-    """Patterns of one level (one rule each) as few templates, in order of their first rule.
-
-    Consuming and recursive rules stay alone: they have state of their own.
-    """
-    groups: dict[object, list[tuple[Pattern, list[Literal]]]] = defaultdict(list)
-    for number, p in enumerate(patterns):
-        if p.consuming or p.rules[0].recursive:
-            groups[number].append((p, []))
-            continue
-        form, constants = _slotted(replace(p, rules=()))
-        groups[form].append((p, constants))
-    out: list[Pattern] = []
-    for shape, members in groups.items():
-        for at in range(0, len(members), MOST_RULES):
-            part = members[at : at + MOST_RULES]
-            if len(part) == 1:
-                out.append(part[0][0])
-            else:
-                assert isinstance(shape, Pattern)
-                out.append(_template(shape, part))
-    return out
-
-
-def _template(shape: Pattern, members: list[tuple[Pattern, list[Literal]]]) -> Pattern:
-    """One pattern for all members; constants that are the same in all are written back."""
-    per_slot = list(zip(*(c for _, c in members)))
+def _filled(form: Pattern, constants: Sequence[Sequence[Literal]]) -> Pattern:
+    """With the ``constants`` of every rule as columns; those that are the same in all are written back."""
+    per_slot = list(zip(*constants))
     same = {i: v[0] for i, v in enumerate(per_slot) if all(x.value == v[0].value for x in v)}
 
-    def fill(e: Expr) -> Expr:
-        if isinstance(e, Slot):
-            return same.get(e.index, e)
-        children = e.children
-        return e.with_children(tuple(fill(c) for c in children)) if children else e
+    def fill(e: Expr) -> Expr | None:
+        return same.get(e.index, e) if isinstance(e, Slot) else None
 
     columns = tuple(
         Column.of(pa.array([x.value for x in v], arrow_type(v[0].type)), v[0].type) for v in per_slot
     )
-    pattern = map_expressions(shape, fill)
-    return replace(pattern, rules=tuple(p.rules[0] for p, _ in members), constants=columns)
+    return replace(form.mapped(lambda e: rewrite(e, fill)), constants=columns)
 
 
 # -- what was looked at beside the events of a match -------------------------------------------------------------------

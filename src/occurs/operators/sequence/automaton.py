@@ -150,7 +150,7 @@ class Automaton(Operator):
 
 @dataclass(frozen=True, eq=False)
 class ChainRules(Operator):
-    """Patterns that are chains of steps, which share the look-ups of a call (:mod:`.chains_many`)."""
+    """Patterns that are chains of steps, which share the look-ups of a call (:class:`.chains.Chains`)."""
 
     rules: tuple[Automaton, ...]
 
