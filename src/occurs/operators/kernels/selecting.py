@@ -164,7 +164,7 @@ def any_unbound(lo: np.ndarray, hi: np.ndarray, order: np.ndarray, bound: np.nda
     return out
 
 
-# -- many rules at once: per row a set of the rules whose constraints it passes, as the bits of one 64-bit word ---------
+# -- many rules at once: per row a set of the rules whose constraints it passes, as the bits of one 64-bit word --------
 #: rules that fit into a set
 MOST = 64
 
