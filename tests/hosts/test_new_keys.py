@@ -11,6 +11,8 @@ import pyarrow as pa
 import pytest
 from benchmarks.newkeys import PROGRAMS, SPAN, Mark, Prepared, report, soak
 from instream import How, InStream
+from occurs.pipes.engine.columns import of_numpy
+from occurs.pipes.engine.slots import Slots
 
 import occurs
 from occurs.engine.engine import Engine
@@ -19,8 +21,6 @@ from occurs.hosts.stream import bucket
 from occurs.model.history import InputOptions
 from occurs.operators import codes as keycodes
 from occurs.operators.codes import Renewal
-from occurs.pipes.engine.columns import of_numpy
-from occurs.pipes.engine.slots import Slots
 from occurs.testing import epl, laws_epl
 from occurs.testing.laws import cut
 from occurs.testing.newkeys import codes, held, new_keys

@@ -18,11 +18,9 @@ from occurs.engine.tables import concat_rows, empty_rows
 from occurs.errors import CheckpointProblem
 from occurs.model.types import Schema
 from occurs.operators.codes import KeyCodes
-from occurs.operators.contract import Call, Operator, Outcome
+from occurs.operators.contract import Call, Operator
 from occurs.operators.merging import INSTANT
 from occurs.operators.rows import FIRST_TICK, Rows
-from occurs.operators.select.timer import TimerSource
-from occurs.plan.definition import NetDefinition
 from occurs.plan.segments import Segment, segments
 from occurs.plan.stage import Stage
 

@@ -141,6 +141,32 @@ class Part(Mapping[str, Rows]):
         return len(self.spans)
 
 
+class Since(Mapping[str, Rows]):
+    """The rows of ``tables`` with times after ``born``, as a definition sees them that was added while a stream was
+    running; past and new rows stay apart."""
+
+    def __init__(self, tables: Mapping[str, Rows], born: int):
+        self._tables = tables
+        self._born = born
+        self._cut: dict[str, tuple[Rows, Rows]] = {}
+
+    def __getitem__(self, type: str) -> Rows:
+        rows = self._tables[type]
+        known = self._cut.get(type)
+        if known is not None and known[0] is rows:
+            return known[1]
+        first = int(np.searchsorted(rows.time, self._born, side="right"))
+        part = rows if first == 0 else rows.slice(first, None, max(0, rows.new - first))
+        self._cut[type] = (rows, part)
+        return part
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tables)
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+
 #: columns of rows that are not attributes
 _SPECIAL = ("end", "sequence")
 

@@ -10,11 +10,8 @@ from occurs.expr.tree import Expr
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.contract import Moves, Operator, Order, Out
-from occurs.operators.select.pattern import Absent, KeyPart, Pattern, Select, Windowed
-from occurs.operators.select.sequential import Sequential
-from occurs.operators.select.templates import Template
 from occurs.operators.select.timer import TimerSource
-from occurs.plan.definition import Definition, NetDefinition, PatternDefinition
+from occurs.plan.definition import Definition
 from occurs.plan.graph import Order as Graph
 from occurs.plan.graph import depths, order
 from occurs.plan.keys import common_key

@@ -20,7 +20,6 @@ from occurs.expr.tree import Ref
 from occurs.languages.logic import LANGUAGES, syntax
 from occurs.languages.logic.parser import parse
 from occurs.languages.logic.render import render
-from occurs.expr.text import Text
 from occurs.model.sqltext import identifiers, parameters, parts
 from occurs.model.types import Type
 from occurs.watch.actions import fixed

@@ -9,7 +9,6 @@ from occurs.errors import Span
 from occurs.expr.text import Text
 from occurs.expr.tree import Expr, Param
 from occurs.languages.esql import syntax
-from occurs.expr.text import Text
 from occurs.operators.process import tree
 
 

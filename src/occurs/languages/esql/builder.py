@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from occurs.errors import Place, Span, did_you_mean
 from occurs.expr import tree as core
 from occurs.expr.functions_text import regexp_problem
+from occurs.expr.names import Name
+from occurs.expr.text import Text
 from occurs.expr.tree import Expr, Param
 from occurs.languages.complaints import LASTING_HINT
 from occurs.languages.esql import syntax
 from occurs.languages.esql.build_function import TEMPORAL, Functions
 from occurs.languages.esql.build_scope import Argument, Level, Scope
-from occurs.expr.names import Name
-from occurs.expr.text import Text
 from occurs.model.time import Duration
 from occurs.model.types import Schema, Type
 from occurs.operators.process import tree

@@ -11,7 +11,6 @@ from occurs.languages.esql.build_function import Functions
 from occurs.languages.esql.build_scope import Scope
 from occurs.languages.esql.parser_tokens import tokens_with_end
 from occurs.languages.esql.reader import Backtrack, Reader
-from occurs.expr.text import Text
 
 #: more inputs than any function has
 _MANY = 1 << 30

@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from occurs.errors import Problem, Span, did_you_mean
+from occurs.expr.names import Name
+from occurs.expr.text import Text
 from occurs.languages.esql import BEGINS, syntax
 from occurs.languages.esql.forms import BY_WORD, Choice, Element, Noise, Option, Pattern, Slot
 from occurs.languages.esql.parser_tokens import Token
 from occurs.languages.esql.words import CATEGORIES, CONSTANTS, REFUSED
 from occurs.languages.expressions import LONG, microseconds, plain, unquoted
-from occurs.expr.names import Name
-from occurs.expr.text import Text
 from occurs.model.time import UNIT_MICROSECONDS, Duration, exact_number
 
 #: how deep pipes may nest, and how many operands may stand in a row: reading them back takes a few calls a level

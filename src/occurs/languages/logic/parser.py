@@ -15,14 +15,14 @@ from lark.exceptions import UnexpectedInput
 
 from occurs.errors import Problem, did_you_mean
 from occurs.expr import tree as core
+from occurs.expr.parsing import lark_of
+from occurs.expr.text import Text
 from occurs.expr.tree import Expr
 from occurs.languages.expressions import ExpressionBuilder, Node, Refused, joined
-from occurs.expr.parsing import lark_of
 from occurs.languages.logic import syntax
 from occurs.languages.logic.parser_pieces import pieces, without_comments
 from occurs.languages.logic.parser_words import EXAMPLES, OTHER_UNITS, UNIT_WORDS, explain, unit_problem
 from occurs.languages.logic.syntax import Formula
-from occurs.expr.text import Text
 from occurs.model.time import UNIT_MICROSECONDS, UNITS, Duration
 from occurs.model.types import TYPE_NAMES, Type
 

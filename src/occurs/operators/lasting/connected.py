@@ -17,7 +17,7 @@ import pyarrow as pa
 from occurs.errors import InputProblem
 from occurs.model.labels import Labels, derived_labels
 from occurs.model.time import NEVER, OPEN
-from occurs.operators.attributes import attributes_of
+from occurs.operators.codes import Renewal
 from occurs.operators.columns import Column
 from occurs.operators.contract import (
     Block,
@@ -31,7 +31,6 @@ from occurs.operators.contract import (
     Reasons,
     joint_identity,
 )
-from occurs.operators.keycodes import Renewal
 from occurs.operators.lasting.answers import Answer
 from occurs.operators.lasting.derivations import Derivations, Part
 from occurs.operators.lasting.joining import Joined, JoinedState, programs
@@ -41,7 +40,7 @@ from occurs.operators.lasting.signals import Call as Inner
 from occurs.operators.lasting.signals import Held, Signal, since
 from occurs.operators.lasting.ticks import Ticks
 from occurs.operators.lasting.values import Values
-from occurs.operators.rows import Rows, Since
+from occurs.operators.rows import Rows, Since, attributes_of
 from occurs.operators.states import State
 
 if TYPE_CHECKING:

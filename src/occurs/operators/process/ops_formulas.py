@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from occurs.operators.keycodes import crowded
+from occurs.operators.codes import crowded
 from occurs.operators.process import kernels_formulas as kernels
 from occurs.operators.process import scalars, tree
 from occurs.operators.process.columns import FALSE, TRUE, UNKNOWN, Col, Env, Obj, Troo, of_numpy, truths

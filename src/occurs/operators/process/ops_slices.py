@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from occurs.expr import tree as expressions
-from occurs.operators.keycodes import crowded
+from occurs.operators.codes import crowded
 from occurs.operators.process import tree
 from occurs.operators.process.columns import TRUE, Col, Obj, Plain, Rec, concat, null_col, truths
 from occurs.operators.process.functions import Function

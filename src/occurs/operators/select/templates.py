@@ -103,7 +103,7 @@ class Template(Operator):
 
     @classmethod
     def in_steps(cls, run: Sequence[Self], types: frozenset[str], key: Mapping[str, tuple[str, ...]]) -> Operator:
-        from occurs.operators.sequential import Sequential  # which is built of templates
+        from occurs.operators.select.sequential import Sequential  # which is built of templates
 
         return Sequential.of(run, types, key)
 

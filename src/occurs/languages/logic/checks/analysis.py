@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from occurs.errors import Place, Problem
+from occurs.expr.text import Text
 from occurs.expr.tree import Expr, Ref
 from occurs.languages.language import MAX_FORMULA
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.catalogue import Catalogue
 from occurs.languages.logic.checks.trigger import ResolvedTrigger, Resolver
-from occurs.expr.text import Text
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, widen
 

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from occurs.errors import Place, Span
+from occurs.expr.text import Text
 from occurs.expr.tree import Binary, DurationLiteral, Expr, Literal, Unary
 from occurs.languages.logic import syntax
 from occurs.languages.logic.render import render
 from occurs.languages.logic.syntax import Formula
-from occurs.expr.text import Text
 from occurs.model.time import Duration, TimeKind
 from occurs.operators.temporal.tree import Global, Time, conjuncts, free
 

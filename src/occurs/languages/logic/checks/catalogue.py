@@ -9,7 +9,6 @@ from occurs.expr.text import Text
 from occurs.languages.complaints import LASTING_HINT
 from occurs.languages.logic import syntax
 from occurs.languages.logic.checks.sql import Database, Select
-from occurs.expr.text import Text
 from occurs.model.sqltext import identifiers
 from occurs.model.types import RESERVED_INPUT, Schema, Type, widen
 from occurs.operators.temporal.tree import Rows

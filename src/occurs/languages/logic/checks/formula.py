@@ -8,6 +8,7 @@ from dataclasses import replace
 from occurs.errors import Place, Span, did_you_mean
 from occurs.expr.functions import CATALOGUE
 from occurs.expr.signature import TIMESTAMP, Mismatch
+from occurs.expr.text import Text
 from occurs.expr.tree import Binary, Call, DurationLiteral, Expr, Literal, Ref, Unary
 from occurs.expr.typing import arithmetic_type, comparable
 from occurs.languages.complaints import LASTING_HINT
@@ -18,7 +19,6 @@ from occurs.languages.logic.functions import FUNCTIONS
 from occurs.languages.logic.render import render
 from occurs.languages.logic.semantics.text import sources
 from occurs.languages.logic.syntax import Formula
-from occurs.expr.text import Text
 from occurs.model.sqltext import parameters
 from occurs.model.time import TimeKind
 from occurs.model.types import Type

@@ -11,8 +11,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from occurs.errors import Span, did_you_mean
-from occurs.languages.logic.syntax import Sql
 from occurs.expr.text import Text
+from occurs.languages.logic.syntax import Sql
 from occurs.model.sqltext import Part, identifiers, parameters, parts, quoted
 from occurs.model.types import Type
 from occurs.operators.temporal.tree import Rows

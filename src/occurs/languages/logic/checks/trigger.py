@@ -21,7 +21,6 @@ from occurs.languages.logic.checks.catalogue import STATE, Catalogue, word
 from occurs.languages.logic.checks.formula import Formulas, check_operators
 from occurs.languages.logic.render import render
 from occurs.languages.logic.syntax import Formula
-from occurs.expr.text import Text
 from occurs.model.sqltext import parameters, parts
 from occurs.model.time import TimeKind
 from occurs.model.types import RESERVED_OUTPUT, Schema, Type
