@@ -1,6 +1,6 @@
 """What lasts: the maritime definitions of Phenesthe, in this process and on Spark.
 
-The ships are those of :mod:`occurs.testing.ais`, or real ones from a file.  All eight definitions run in every case:
+The ships are those of :mod:`examples.maritime.ais`, or real ones from a file.  All eight definitions run in every case:
 four states from one event to another, one intersection, and three formulas of relations within relations.
 """
 
@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pv
 import pyarrow.parquet as pq
+from examples.maritime.ais import maritime
 
 import occurs
 from benchmarks.report import Report
@@ -31,7 +32,6 @@ from occurs.model.history import History, InputOptions
 from occurs.operators.rows import Rows
 from occurs.plan.stage import Stage
 from occurs.program import Program
-from occurs.testing.ais import maritime
 from occurs.testing.verify import expected
 
 if TYPE_CHECKING:

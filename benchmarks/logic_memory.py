@@ -16,6 +16,7 @@ from unittest.mock import patch
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from tests.laws.logic import program_of
 
 import occurs
 from benchmarks import logic_work
@@ -24,9 +25,8 @@ from occurs.arguments import InputOptions
 from occurs.engine.engine import Engine
 from occurs.hosts.local import history_rows
 from occurs.languages.logic import define
-from occurs.languages.logic.compile import GROWS
-from occurs.operators.temporal.general import General
-from occurs.testing.laws_logic import program_of
+from occurs.languages.logic.kept import GROWS
+from occurs.languages.logic.running.general import General
 from occurs.testing.logic import LogicCase, load_cases
 
 CASES = Path(__file__).parents[1] / "tests" / "cases" / "logic" / "worked.md"

@@ -14,6 +14,8 @@ from statistics import median
 import numpy as np
 import pyarrow as pa
 from rich.console import Console
+from tests.laws.contract import cut
+from tests.laws.new_keys import held, renamed
 
 import occurs
 from benchmarks.logic_memory import process
@@ -23,8 +25,6 @@ from occurs.hosts.local import history_rows
 from occurs.model.history import InputOptions
 from occurs.operators.rows import Rows
 from occurs.plan.stage import Stage
-from occurs.testing.laws import cut
-from occurs.testing.newkeys import held, renamed
 
 #: seconds that each call is about
 SPAN = 10

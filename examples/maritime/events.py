@@ -1,4 +1,4 @@
-"""Ships that do not exist, off a coast, as Parquet: what they are is said in :mod:`occurs.testing.ais`.
+"""Ships that do not exist, off a coast, as Parquet: what they are is said in ``ais.py``.
 
 ``python examples/maritime/events.py`` writes the files to ``out/maritime``; where they are already, it leaves them.
 """
@@ -8,8 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow.parquet as pq
-
-from occurs.testing.ais import maritime
+from ais import maritime
 
 FOLDER = Path("out/maritime")
 VESSELS, DAYS = 60, 3

@@ -14,12 +14,12 @@ import events
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from ais import START
 from rich.console import Console
 from rich.table import Table
 
 import occurs
 from occurs.errors import ResourceProblem
-from occurs.testing.ais import START
 
 HERE = Path(__file__).parent
 RULES = [HERE / name for name in ("maritime.phen", "mixed.phen", "mixed.tesla")]

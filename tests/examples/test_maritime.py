@@ -8,9 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from examples.maritime import ais
 
 import occurs
-from occurs.testing import ais
 from occurs.testing.verify import verify
 
 FOLDER = Path(__file__).parents[2] / "examples" / "maritime"

@@ -59,8 +59,7 @@ def of_phenesthe() -> Iterator[tuple[str, Stream]]:
 
 def of_logic() -> Iterator[tuple[str, Stream]]:
     from test_stream_logic import CASES
-
-    from occurs.testing.laws_logic import Subject, program_of
+    from tests.laws.logic import Subject, program_of
 
     for case in CASES:
         yield case.name, lambda how, c=case: InStream(program_of(c), c.tables(), Subject(c).options, how)  # type: ignore[misc]

@@ -17,8 +17,7 @@ from occurs.connect.tables import to_arrow
 from occurs.errors import OccursError
 from occurs.model.types import Type, arrow_type, widen
 from occurs.testing.cases import type_of
-from occurs.testing.lasting import LastingCase, load_lasting_cases
-from occurs.testing.phenesthe import Line, Loaded, line
+from occurs.testing.phenesthe import LastingCase, Line, Loaded, line, load_lasting_cases
 
 CASES = load_lasting_cases(Path(__file__).parents[1] / "cases" / "phenesthe")
 BATCH = [c for c in CASES if c.mode == "batch"]

@@ -15,12 +15,12 @@ from hostcases import keywords
 from instream import How, InStream
 from test_stream_change import Changing
 from test_stream_epl import NOTHING, WAYS, options_of
+from tests.generators.random_epl import random_epl
 
 import occurs
 from occurs.connect.tables import to_arrow
 from occurs.model.history import InputOptions
 from occurs.testing.compare import difference, occurrences_of
-from occurs.testing.random_epl import random_epl
 
 RULES = """
 create schema A(k int, v int); create schema B(k int, v int); create schema C(k int, v int);

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 from hostcases import here, keywords, on_spark
 from instream import How, InStream
+from tests.laws.logic import Subject, program_of
 
 import occurs
 from occurs.cli import main
@@ -21,7 +22,6 @@ from occurs.model.time import TimeKind
 from occurs.program import Program
 from occurs.testing.cases import parse_events
 from occurs.testing.compare import difference
-from occurs.testing.laws_logic import Subject, program_of
 from occurs.testing.logic import LogicCase, load_cases
 
 FOLDER = Path(__file__).parents[1] / "cases" / "logic"

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from instream import How, InStream
 from test_local_lasting import input_of
+from tests.generators.random_phenesthe import random_program
 
 import occurs
 from occurs.engine.engine import Engine
@@ -18,9 +19,7 @@ from occurs.errors import OccursError
 from occurs.hosts.local import history_rows
 from occurs.model.history import InputOptions, Source
 from occurs.plan.stage import Stage
-from occurs.testing.lasting import LastingCase
-from occurs.testing.phenesthe import Loaded
-from occurs.testing.random_phenesthe import random_program
+from occurs.testing.phenesthe import LastingCase, Loaded
 
 Row = dict[str, Any]
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from examples.maritime.ais import maritime
 
 import occurs
 from occurs.engine.calls import Calls
 from occurs.hosts.local import run_history
 from occurs.model.history import InputOptions
-from occurs.testing.ais import maritime
 
 TOGETHER = """
 input event stop_start(vessel), stop_end(vessel), entersPort(vessel, area), leavesPort(vessel, area).

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 from eplcases import all_cases, right
+from tests.laws.epl import Subject
 
 import occurs
 from occurs.cli import main
@@ -19,7 +20,6 @@ from occurs.program import Program
 from occurs.testing.cases import parse_events
 from occurs.testing.compare import difference, occurrences_of
 from occurs.testing.epl import EplCase, flat
-from occurs.testing.laws_epl import Subject
 
 CASES = right(all_cases())
 WRONG = [c for c in all_cases() if c.error is not None]

@@ -15,8 +15,7 @@ from occurs.errors import InputProblem
 from occurs.hosts.local import calls, history_rows
 from occurs.model.history import InputOptions, Source
 from occurs.program import Detections, Program
-from occurs.testing.lasting import LastingCase, load_lasting_cases
-from occurs.testing.phenesthe import Line, Loaded, line
+from occurs.testing.phenesthe import LastingCase, Line, Loaded, line, load_lasting_cases
 
 CASES = load_lasting_cases(Path(__file__).parents[1] / "cases" / "phenesthe")
 

@@ -11,19 +11,20 @@ import pyarrow as pa
 import pytest
 from benchmarks.newkeys import PROGRAMS, SPAN, Mark, Prepared, report, soak
 from instream import How, InStream
-from occurs.pipes.engine.columns import of_numpy
-from occurs.pipes.engine.slots import Slots
+from tests.laws.contract import cut
+from tests.laws.epl import Subject
+from tests.laws.new_keys import codes, held, new_keys
 
 import occurs
 from occurs.engine.engine import Engine
 from occurs.hosts.local import history_rows
 from occurs.hosts.stream import bucket
 from occurs.model.history import InputOptions
-from occurs.operators import codes as keycodes
-from occurs.operators.codes import Renewal
-from occurs.testing import epl, laws_epl
-from occurs.testing.laws import cut
-from occurs.testing.newkeys import codes, held, new_keys
+from occurs.operators import keycodes
+from occurs.operators.keycodes import Renewal
+from occurs.pipes.engine.columns import of_numpy
+from occurs.pipes.engine.slots import Slots
+from occurs.testing import epl
 
 CASES = Path(__file__).parents[1] / "cases"
 #: those in which codes outlive a call
@@ -91,7 +92,7 @@ def test_the_law_notices_codes_that_are_not_freed(name: str, monkeypatch: pytest
 @pytest.mark.parametrize("case", [c for c in epl.load_cases(CASES / "epl" / "paper.md") if c.error is None], ids=str)
 def test_codes_follow_the_rows_of_text_cases(case: epl.EplCase) -> None:
     """Those of other languages are in their laws."""
-    subject = laws_epl.Subject(case)
+    subject = Subject(case)
     assert subject.clock is not None
     new_keys(subject.stage, subject.rows(False), subject.clock, 10)
 

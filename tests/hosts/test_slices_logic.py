@@ -10,6 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from hostcases import here, on_spark
+from tests.generators.random_logic import random_core
+from tests.laws.logic import Subject, slicing
 
 import occurs
 from occurs.expr.tree import rewrite
@@ -17,8 +19,6 @@ from occurs.languages.logic import syntax
 from occurs.languages.logic.render import render
 from occurs.model.time import Duration
 from occurs.testing.compare import difference
-from occurs.testing.laws_logic import Subject, slicing
-from occurs.testing.random_logic import random_core
 
 EVENTS = "event A(n int)\nevent B(n int)\n"
 STATES = "state s(p boolean, a int)\n"

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from eplcases import Batch, all_cases, combined, program_of
 from hostcases import in_few_jobs, keywords
+from tests.generators.random_epl import random_epl
 
 import occurs
 from occurs.model.occurrence import Occurrence
@@ -16,7 +17,6 @@ from occurs.plan.spread import groups
 from occurs.program import Program
 from occurs.testing.compare import occurrences_of
 from occurs.testing.epl import EplCase
-from occurs.testing.random_epl import random_epl
 
 pytestmark = pytest.mark.spark
 BATCHES, ALONE = combined(all_cases())

@@ -15,8 +15,7 @@ from occurs.hosts.spark.pushdown import sources
 from occurs.model.source import InputOptions
 from occurs.plan.spread import groups
 from occurs.program import Program
-from occurs.testing.lasting import LastingCase
-from occurs.testing.phenesthe import Loaded
+from occurs.testing.phenesthe import LastingCase, Loaded
 
 pytestmark = pytest.mark.spark
 #: of those that say something else among others, the ones that are in the fast run

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from hostcases import Batch, bare, combined, here, in_few_jobs, labelled
+from tests.generators.random_tesla import random_program
 
 from occurs.testing.compare import difference
-from occurs.testing.random_tesla import random_program
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 SEEDS = 150

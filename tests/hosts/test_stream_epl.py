@@ -11,6 +11,8 @@ from eplcases import all_cases, program_of, right
 from hostcases import keywords
 from instream import How, InStream
 from test_stream_change import Changing
+from tests.generators.random_epl import random_epl
+from tests.laws.epl import Subject
 
 import occurs
 from occurs.model.history import InputOptions
@@ -18,8 +20,6 @@ from occurs.model.occurrence import Occurrence
 from occurs.program import Program
 from occurs.testing.compare import difference, occurrences_of
 from occurs.testing.epl import EplCase
-from occurs.testing.laws_epl import Subject
-from occurs.testing.random_epl import random_epl
 
 CASES = right(all_cases())
 WAYS = [

@@ -13,8 +13,7 @@ from test_local_lasting import CASES, input_of, instant, lines_of, program_of
 
 import occurs
 from occurs.model.history import InputOptions, Source
-from occurs.testing.lasting import LastingCase
-from occurs.testing.phenesthe import Line, Loaded
+from occurs.testing.phenesthe import LastingCase, Line, Loaded
 
 BATCH = [c for c in CASES if c.mode == "batch" and c.expected is not None]
 APPEND = [c for c in CASES if c.mode == "append"]

@@ -10,10 +10,9 @@ from instream import How
 from test_local_lasting import input_of, program_of
 from test_stream_lasting import stream_of
 from test_stream_mixed import told
+from tests.generators.random_phenesthe import random_program
 
-from occurs.testing.lasting import LastingCase
-from occurs.testing.phenesthe import Loaded
-from occurs.testing.random_phenesthe import random_program
+from occurs.testing.phenesthe import LastingCase, Loaded
 
 
 def ways(case: LastingCase, rng: random.Random, seed: int, number: int) -> list[How]:

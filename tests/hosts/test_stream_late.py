@@ -14,12 +14,12 @@ import pyarrow.compute as pc
 import pytest
 from hostcases import here, keywords, labelled
 from instream import Answer, How, InStream
+from tests.generators.random_tesla import random_program
 
 import occurs
 from occurs.errors import InputProblem, OccursError
 from occurs.hosts.spark.parts import MISFIT
 from occurs.model.history import InputOptions
-from occurs.testing.random_tesla import random_program
 
 Table = dict[str, pa.Table]
 MS = InputOptions(time_unit="ms")

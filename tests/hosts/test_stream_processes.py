@@ -16,7 +16,7 @@ from halves import LANGUAGES
 
 def half(language: str, which: str, folder: Path, seed: int) -> dict[str, Any]:
     script = Path(__file__).with_name("halves.py")
-    path = os.pathsep.join([str(script.parent), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(script.parent), str(script.parents[2]), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         [sys.executable, str(script), language, which, str(folder)],
         env={**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": path}, capture_output=True, text=True,

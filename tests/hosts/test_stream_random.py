@@ -13,6 +13,8 @@ import pyarrow as pa
 import pytest
 from hostcases import combined, here, keywords, labelled
 from instream import How, as_stream
+from tests.generators.histories import random_history, split_by_type
+from tests.generators.random_tesla import random_program
 
 import occurs
 from occurs.errors import OccursError
@@ -21,8 +23,6 @@ from occurs.model.occurrence import Occurrence
 from occurs.model.types import Schema, Type
 from occurs.testing.cases import Case
 from occurs.testing.compare import difference
-from occurs.testing.histories import random_history, split_by_type
-from occurs.testing.random_tesla import random_program
 
 SEEDS = 200
 CHAINED = Schema((("K", Type.INT), ("G", Type.INT), ("V", Type.INT)))

@@ -9,12 +9,12 @@ import pytest
 from hostcases import here, labelled
 from instream import How, InStream
 from streamprograms import EVERYTHING, events
+from tests.generators.histories import split_by_type
 
 import occurs
 from occurs.engine import ledger
 from occurs.hosts.stream import bucket, pack, waiting
 from occurs.model.history import InputOptions
-from occurs.testing.histories import split_by_type
 
 MS = InputOptions(time_unit="ms")
 

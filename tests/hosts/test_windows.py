@@ -10,6 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from test_local_lasting import CASES, input_of, line, program_of
+from tests.generators.random_phenesthe import random_program
+from tests.generators.random_phenesthe_shrink import text_of
 
 import occurs
 from occurs.engine.engine import Engine
@@ -19,10 +21,7 @@ from occurs.hosts.windows import Window
 from occurs.hosts.windows import answers as answers_of
 from occurs.model.history import InputOptions
 from occurs.program import Program
-from occurs.testing.lasting import LastingCase
-from occurs.testing.phenesthe import Line, Loaded
-from occurs.testing.random_phenesthe import random_program
-from occurs.testing.random_phenesthe_shrink import text_of
+from occurs.testing.phenesthe import LastingCase, Line, Loaded
 
 WINDOWS = [c for c in CASES if c.mode == "window" and c.expected is not None]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from examples.maritime import ais
 from lastingcases import found_on_spark
 from test_spark_phenesthe import SEA, modes, voyages
 from test_windows import WINDOWS, by_query, input_of, lengths, program_of
@@ -20,9 +21,7 @@ from occurs.hosts.spark.wide import Inlet, Wide
 from occurs.hosts.windows import Asked, Window
 from occurs.model.source import InputOptions, Source
 from occurs.program import Program
-from occurs.testing import ais
-from occurs.testing.lasting import LastingCase
-from occurs.testing.phenesthe import Loaded
+from occurs.testing.phenesthe import LastingCase, Loaded
 
 pytestmark = pytest.mark.spark
 #: seconds: (window, step)

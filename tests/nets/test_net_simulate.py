@@ -13,6 +13,7 @@ import pytest
 import small_nets
 import table_1
 from random_typed import RandomNet
+from tests.generators.random_nets import random_core_rows, random_extended
 
 from occurs.errors import DefinitionProblem, OccursError
 from occurs.expr.tree import Binary
@@ -27,7 +28,6 @@ from occurs.nets.terms import TupleTerm
 from occurs.nets.transform import to_priority_net
 from occurs.testing.epl import EplCase
 from occurs.testing.nets import rows_in_order
-from occurs.testing.random_nets import random_core_rows, random_extended
 
 
 def beside(net: Net, seed: int | None, limit: int = 30, asking: bool = True) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from snakes_engine import Snakes, comparable, space_of
 from table_1 import CASES, case
+from tests.generators.random_nets import random_core_rows, random_extended
 
 from occurs.errors import DefinitionProblem
 from occurs.languages.epl.nets import translate
@@ -17,7 +18,6 @@ from occurs.nets.net import Marking, Net
 from occurs.nets.transform import to_priority_net
 from occurs.testing.epl import EplCase
 from occurs.testing.nets import rows_in_order
-from occurs.testing.random_nets import random_core_rows, random_extended
 
 
 @pytest.mark.parametrize("number", CASES)

@@ -11,6 +11,7 @@ import pytest
 from random_black import random_black
 from small_nets import INT, NEXT, PAIR, example_1, figure_3, number
 from table_1 import CASES, case
+from tests.generators.random_nets import random_core_rows, random_extended
 
 from occurs.errors import DefinitionProblem
 from occurs.expr.tree import Binary
@@ -25,7 +26,6 @@ from occurs.nets.transform import encoded, steps_encoded, to_black_trace, to_pri
 from occurs.nets.validate import violations
 from occurs.testing.epl import EplCase
 from occurs.testing.nets import depends_on_order, rows_in_order
-from occurs.testing.random_nets import random_core_rows, random_extended
 
 R, N = var("r"), var("n")
 RANDOM_NETS = range(60)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from tests.generators.histories import benchmark_events, bulk_events, cut, random_history, split_by_type
 
 from occurs.model.occurrence import Occurrence
 from occurs.model.types import Schema, Type
 from occurs.testing.cases import KINDS, Case, load_cases, parse_events, parse_time
 from occurs.testing.compare import difference, occurrences_of
-from occurs.testing.histories import benchmark_events, bulk_events, cut, random_history, split_by_type
 
 SCHEMAS = {"A": Schema((("K", Type.STRING), ("V", Type.INT))), "B": Schema((("X", Type.FLOAT),))}
 

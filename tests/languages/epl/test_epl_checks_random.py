@@ -6,13 +6,13 @@ import random
 from collections.abc import Iterator
 
 import pytest
+from tests.generators.random_epl import random_core, random_epl
 
 from occurs.languages.epl.checks import ResolvedQuery, retention
 from occurs.languages.epl.semantics.instances import And, Binding, Instance, Until
 from occurs.languages.epl.semantics.machine import Machine, World
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
-from occurs.testing.random_epl import random_core, random_epl
 
 SECONDS = TimeKind(False, "s")
 

@@ -6,10 +6,10 @@ import random
 
 import pyarrow as pa
 import pytest
+from tests.laws.contract import Subject, agree, cutting, restart, splitting, whole
 
 from occurs.model.history import InputOptions
 from occurs.program import Program
-from occurs.testing.laws import Subject, agree, cutting, restart, splitting, whole
 
 SCHEMAS = "create schema A(k int, v int); create schema B(k int, v int); create schema C(k int, v int);\n"
 PAIRS = "insert into P select a.k as k, a.v as v, b.v as w from pattern [every a=A -> b=B(k=a.k)];\n"

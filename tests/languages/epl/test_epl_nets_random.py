@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import pytest
+from tests.generators.random_nets import random_core_rows, random_extended
+from tests.laws.contract import whole
+from tests.laws.epl import Subject
 
 from occurs.errors import DefinitionProblem, Problem
 from occurs.languages.epl.nets import Translation, translate
 from occurs.model.occurrence import Occurrence
 from occurs.testing.compare import difference
 from occurs.testing.epl import EplCase, reference
-from occurs.testing.laws import whole
-from occurs.testing.laws_epl import Subject
 from occurs.testing.nets import at_random, black_run, depends_on_order, encoded_run, fast, rows_in_order
-from occurs.testing.random_nets import random_core_rows, random_extended
 
 #: of programs that derive more only the net with black transitions is run
 MOST = 2000

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from tests.generators.random_epl import random_core, random_epl
 
 from occurs.model.occurrence import Occurrence
 from occurs.testing.compare import difference
 from occurs.testing.epl import EplCase, flat, reference
-from occurs.testing.random_epl import random_core, random_epl
 
 MAKERS = [random_core, random_epl]
 

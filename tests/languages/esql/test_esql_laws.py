@@ -4,12 +4,12 @@ import random
 from pathlib import Path
 
 import pytest
+from tests.laws.contract import cut
 
 import occurs
 from occurs.engine.engine import Engine
 from occurs.hosts.local import history_rows
 from occurs.model.history import InputOptions
-from occurs.testing.laws import cut
 from occurs.testing.pipes import PipesCase, load_cases
 
 FOLDER = Path(__file__).parents[2] / "cases" / "pipes"

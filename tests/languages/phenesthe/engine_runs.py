@@ -69,7 +69,7 @@ def _values(column: Any) -> list[Any]:
 
 
 class Engine:
-    """A case at work (``occurs.testing.laws_phenesthe.Run``)."""
+    """A case at work (``tests.laws.phenesthe.Run``)."""
 
     def __init__(self, loaded: Loaded, state: Any = None) -> None:
         self.analysis = checked(loaded)

@@ -17,7 +17,7 @@ from occurs.languages.phenesthe.render import render
 from occurs.languages.phenesthe.semantics import Row, evaluate
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Type
-from occurs.testing.lasting import LastingCase, load_lasting_cases
+from occurs.testing.phenesthe import LastingCase, load_lasting_cases
 
 CASES = load_lasting_cases(Path(__file__).parents[2] / "cases" / "phenesthe")
 

@@ -6,12 +6,12 @@ import random
 
 import pytest
 from engine_runs import Engine, key
+from tests.generators.random_phenesthe import random_program
+from tests.generators.random_phenesthe_shrink import text_of
+from tests.laws.phenesthe import all_laws
 
 from occurs.errors import OccursError
-from occurs.testing.laws_phenesthe import all_laws
 from occurs.testing.phenesthe import Loaded
-from occurs.testing.random_phenesthe import random_program
-from occurs.testing.random_phenesthe_shrink import text_of
 
 
 def check(seed: int) -> None:

@@ -7,16 +7,15 @@ from dataclasses import replace
 
 import pytest
 from engine_runs import Engine, checked, key
+from tests.generators.random_phenesthe import random_program
+from tests.laws.phenesthe import all_laws
 
 from occurs.errors import OccursError
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks import Analysis
 from occurs.languages.phenesthe.render import render
 from occurs.model.types import Type, widen
-from occurs.testing.lasting import LastingCase
-from occurs.testing.laws_phenesthe import all_laws
-from occurs.testing.phenesthe import Loaded
-from occurs.testing.random_phenesthe import random_program
+from occurs.testing.phenesthe import LastingCase, Loaded
 
 
 def measured(case: LastingCase, rng: random.Random) -> LastingCase | None:

@@ -7,10 +7,10 @@ import random
 from pathlib import Path
 
 import pytest
+from tests.generators.random_tesla import random_program
+from tests.laws.contract import all_laws
 
 from occurs.testing.cases import Case, load_cases
-from occurs.testing.laws import all_laws
-from occurs.testing.random_tesla import random_program
 
 FOLDER = Path(__file__).parents[2] / "cases" / "tesla"
 CASES = [c for path in sorted(FOLDER.glob("*.md")) for c in load_cases(path) if c.error is None]

@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from tests.generators.random_tesla import random_program
 
 from occurs.errors import InputProblem
 from occurs.expr import tree
@@ -32,7 +33,6 @@ from occurs.model.time import Duration
 from occurs.model.types import Schema, Type
 from occurs.testing.cases import KINDS, Case, load_cases
 from occurs.testing.compare import difference
-from occurs.testing.random_tesla import random_program
 
 CASES = load_cases(Path(__file__).parents[2] / "cases" / "tesla")
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from tests.generators.random_tesla import random_program
+from tests.laws.contract import Answer, Subject, agree, random_frontiers
 
 import occurs
 from occurs.operators.kernels import rule_machine as machine
 from occurs.operators.select.machine_run import MachineRun
 from occurs.operators.select.sequential import Waves
 from occurs.testing.cases import Case, load_cases
-from occurs.testing.laws import Answer, Subject, agree, random_frontiers
-from occurs.testing.random_tesla import random_program
 
 FOLDER = Path(__file__).parents[2] / "cases" / "tesla"
 CASES = [c for path in sorted(FOLDER.glob("*.md")) for c in load_cases(path) if c.error is None]

@@ -10,6 +10,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
+from tests.generators.random_logic_formula import FUTURE, PAST, TEXT, Formulas, Known
+
 from occurs.expr import tree
 from occurs.languages.logic import syntax
 from occurs.languages.logic.render import render
@@ -18,7 +20,6 @@ from occurs.model.time import Duration
 from occurs.model.types import Type
 from occurs.testing.cases import KINDS
 from occurs.testing.logic import LogicCase
-from occurs.testing.random_logic_formula import FUTURE, PAST, TEXT, Formulas, Known
 
 #: 5 January 2024, 09:00 UTC, in microseconds
 _NINE = 1_704_445_200_000_000

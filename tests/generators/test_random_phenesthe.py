@@ -10,13 +10,13 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from tests.generators.random_phenesthe import random_program
+from tests.generators.random_phenesthe_shrink import is_right, schemas_of, shrunk, text_of
+
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.checks import analyse
 from occurs.languages.phenesthe.parser import parse
-from occurs.testing.lasting import LastingCase, load_lasting_cases
-from occurs.testing.phenesthe import Line, Loaded
-from occurs.testing.random_phenesthe import random_program
-from occurs.testing.random_phenesthe_shrink import is_right, schemas_of, shrunk, text_of
+from occurs.testing.phenesthe import LastingCase, Line, Loaded, load_lasting_cases
 
 SEEDS = range(200)
 
@@ -135,7 +135,7 @@ def test_histories_have_what_is_difficult():
 
 def test_a_seed_gives_the_same_program_in_every_process():
     script = (
-        "import random; from occurs.testing.random_phenesthe import random_program; "
+        "import random; from tests.generators.random_phenesthe import random_program; "
         "print([(c.rules, c.rows, c.facts) for c in (random_program(random.Random(s)) for s in range(20))])"
     )
     texts = {

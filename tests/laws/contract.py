@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
+from tests.laws.new_keys import new_keys, renewing
 
 from occurs.engine.engine import Engine
 from occurs.engine.results import TypeRows
@@ -25,7 +26,6 @@ from occurs.plan.stage import Stage
 from occurs.program import Program
 from occurs.testing.cases import Case
 from occurs.testing.compare import difference, occurrences_of
-from occurs.testing.newkeys import new_keys, renewing
 from occurs.testing.verify import expected
 
 Answer = list[Occurrence] | str

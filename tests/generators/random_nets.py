@@ -1,6 +1,6 @@
 """Random EPL programs that nets can hold: the core, and the fragment beyond it, with rows that have no nulls.
 
-As in :mod:`occurs.testing.random_epl`; what has no translation for another reason (``every`` in ``every``, a branch
+As in :mod:`tests.generators.random_epl`; what has no translation for another reason (``every`` in ``every``, a branch
 whose age only the run tells) may be among them.
 """
 
@@ -10,10 +10,11 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 
+from tests.generators.random_epl import _Program as Program
+from tests.generators.random_epl_pattern import ATOM, GUARDED, PatternWriter, Piece, Tag
+
 from occurs.model.occurrence import Occurrence
 from occurs.testing.epl import EplCase
-from occurs.testing.random_epl import _Program as Program
-from occurs.testing.random_epl_pattern import ATOM, GUARDED, PatternWriter, Piece, Tag
 
 
 def random_core_rows(rng: random.Random) -> EplCase:

@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import pytest
+from tests.generators.random_phenesthe import random_program
+from tests.laws.phenesthe import Subject, all_laws, cutting, forgetting, meaning, restart, splitting
 
 from occurs.languages.phenesthe.semantics import Row, evaluate
-from occurs.testing.lasting import KINDS, LastingCase, parse_rows
-from occurs.testing.laws_phenesthe import Subject, all_laws, cutting, forgetting, meaning, restart, splitting
-from occurs.testing.phenesthe import Line, Loaded, shown
-from occurs.testing.random_phenesthe import random_program
+from occurs.testing.phenesthe import KINDS, LastingCase, Line, Loaded, parse_rows, shown
 
 SEEDS = range(80)
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 import random
 from typing import Any
 
+from tests.generators.random_epl_pattern import PatternWriter, Piece, Tag
+
 from occurs.model.occurrence import Occurrence
 from occurs.testing.cases import KINDS
 from occurs.testing.epl import EplCase
-from occurs.testing.random_epl_pattern import PatternWriter, Piece, Tag
 
 GIVEN = ("A", "B", "C")
 #: 2024-05-01T00:00:00Z

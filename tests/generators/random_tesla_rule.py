@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tests.generators.random_tesla_words import BOOL, DURATION, FLOAT, INT, STRING, Words
+
 from occurs.model.types import Type
-from occurs.testing.random_tesla_words import BOOL, DURATION, FLOAT, INT, STRING, Words
 
 
 @dataclass

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 
+from tests.laws import contract
+from tests.laws.contract import cutting, meaning, restart, slicing, splitting
+
 from occurs.languages.logic import syntax
 from occurs.languages.logic.render import render
 from occurs.loading import parse
 from occurs.program import Program
-from occurs.testing import laws
-from occurs.testing.laws import cutting, meaning, restart, slicing, splitting
 from occurs.testing.logic import LogicCase
 
 
@@ -19,7 +20,7 @@ def program_of(case: LogicCase) -> Program:
     return parse(render(file), language="ptl" if case.past else "ftl", name=case.name)
 
 
-class Subject(laws.Subject):
+class Subject(contract.Subject):
     """A case of temporal triggers, planned."""
 
     def __init__(self, case: LogicCase):

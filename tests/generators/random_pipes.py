@@ -9,13 +9,14 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
+from tests.generators.pipes_text import text_of
+from tests.generators.random_pipes_functions import KINDS, TEXTS
+from tests.generators.random_pipes_graph import Graphs
+
 from occurs.model.occurrence import Occurrence
 from occurs.operators.process.tree import Definition, Pipe
 from occurs.testing.cases import KINDS as TIMES
 from occurs.testing.pipes import PipesCase
-from occurs.testing.pipes_text import text_of
-from occurs.testing.random_pipes_functions import KINDS, TEXTS
-from occurs.testing.random_pipes_graph import Graphs
 
 #: every way to make a pipe, by name: one per processor
 PROCESSORS = tuple(sorted(n.removeprefix("make_") for n in dir(Graphs) if n.startswith("make_")))

@@ -1,6 +1,6 @@
 """The laws (operators.md, section 5) for EPL programs, as functions over one case.
 
-They are those of :mod:`occurs.testing.laws`, with an order of what comes out, and another law of forgetting: a history
+They are those of :mod:`tests.laws.contract`, with an order of what comes out, and another law of forgetting: a history
 that is repeated again and again has a state that does not grow.
 """
 
@@ -11,6 +11,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+from tests.laws import contract
+from tests.laws.contract import agree, cutting, restart, splitting, whole
 
 from occurs.engine.engine import Engine
 from occurs.errors import OccursError
@@ -24,17 +26,15 @@ from occurs.operators.rows import Rows
 from occurs.operators.sequence.automaton import Automaton
 from occurs.operators.sequence.tree import At
 from occurs.plan.sequences import nodes
-from occurs.testing import laws
 from occurs.testing.compare import row_of
 from occurs.testing.epl import EplCase, flat, reference
-from occurs.testing.laws import agree, cutting, restart, splitting, whole
 
 _MINUTE = Duration(Fraction(60_000_000))
 #: so many times a history is repeated, to see whether the state grows
 PERIODS = 9
 
 
-class Subject(laws.Subject):
+class Subject(contract.Subject):
     """A case of EPL, planned."""
 
     def __init__(self, case: EplCase):

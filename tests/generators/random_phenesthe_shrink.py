@@ -1,4 +1,4 @@
-"""A failing Phenesthe case made small, and written as a text case (:mod:`occurs.testing.lasting`).
+"""A failing Phenesthe case made small, and written as a text case (:mod:`occurs.testing.phenesthe`).
 
 ::
 
@@ -20,8 +20,7 @@ from occurs.languages.phenesthe.parser import parse
 from occurs.languages.phenesthe.render import render
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, from_arrow
-from occurs.testing.lasting import LastingCase, Written
-from occurs.testing.phenesthe import Line, Loaded
+from occurs.testing.phenesthe import LastingCase, Line, Loaded, Written
 
 Item = TypeVar("Item")
 Fails = Callable[[LastingCase], bool]

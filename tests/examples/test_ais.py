@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from examples.maritime import ais
 
 from occurs.languages.phenesthe.checks import analyse
 from occurs.languages.phenesthe.parser import parse
 from occurs.languages.phenesthe.semantics import Result, Row, evaluate
 from occurs.model.time import TIMESTAMP
 from occurs.model.types import Schema, from_arrow
-from occurs.testing import ais
 
 RULES = Path(__file__).parents[2] / "examples" / "maritime" / "maritime.phen"
 

@@ -11,11 +11,11 @@ from functools import cache
 from typing import Any
 
 import pytest
+from tests.generators.random_phenesthe import random_program
 
 from occurs.languages.phenesthe.semantics import formulas, intervals, values
 from occurs.languages.phenesthe.semantics.intervals import INFINITY
 from occurs.testing.phenesthe import Line, Loaded
-from occurs.testing.random_phenesthe import random_program
 
 SEEDS = range(500)
 #: programs that must tell

@@ -9,12 +9,13 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
+from tests.generators.histories import random_history, shifted
+from tests.generators.random_tesla_rule import RuleWriter
+from tests.generators.random_tesla_words import DURATION, Words
+
 from occurs.model.occurrence import Occurrence
 from occurs.model.types import Schema
 from occurs.testing.cases import KINDS, Case
-from occurs.testing.histories import random_history, shifted
-from occurs.testing.random_tesla_rule import RuleWriter
-from occurs.testing.random_tesla_words import DURATION, Words
 
 
 def random_program(rng: random.Random, *, most_events: int = 25, recursion: bool = True) -> Case:

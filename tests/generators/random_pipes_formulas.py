@@ -8,7 +8,7 @@ from occurs.operators.process import tree
 from occurs.operators.process.tree import Inner, Node, Pipe
 
 if TYPE_CHECKING:
-    from occurs.testing.random_pipes_graph import Graphs
+    from tests.generators.random_pipes_graph import Graphs
 
 
 def formula(graphs: Graphs, troolean: bool, depth: int) -> Pipe:
@@ -70,7 +70,7 @@ class _Formula:
         return tree.Atom(self.input(pipe))
 
     def quantified(self, depth: int) -> tree.Part:
-        from occurs.testing.random_pipes_graph import Graphs
+        from tests.generators.random_pipes_graph import Graphs
 
         kind = self.rng.choice(("int", "int", "list"))
         over = self.input(self.graphs.pipe(kind, 0))

@@ -10,15 +10,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from occurs.languages.phenesthe import syntax
-from occurs.languages.phenesthe.render import render
-from occurs.languages.phenesthe.semantics import Row, clocked, derived, inputs
-from occurs.languages.phenesthe.semantics.formulas import Formulas as Meanings
-from occurs.model.types import Type
-from occurs.testing.cases import KINDS
-from occurs.testing.lasting import LastingCase, Written
-from occurs.testing.random_phenesthe_formula import MOST, Formulas
-from occurs.testing.random_phenesthe_words import (
+from tests.generators.random_phenesthe_formula import MOST, Formulas
+from tests.generators.random_phenesthe_words import (
     DYNAMIC,
     EVENT,
     FACT,
@@ -30,6 +23,14 @@ from occurs.testing.random_phenesthe_words import (
     kind_of,
     merged,
 )
+
+from occurs.languages.phenesthe import syntax
+from occurs.languages.phenesthe.render import render
+from occurs.languages.phenesthe.semantics import Row, clocked, derived, inputs
+from occurs.languages.phenesthe.semantics_formula import Formulas as Meanings
+from occurs.model.types import Type
+from occurs.testing.cases import KINDS
+from occurs.testing.phenesthe import LastingCase, Written
 
 #: 5 January 2024, 09:00 UTC, in microseconds
 _NINE = 1_704_445_200_000_000

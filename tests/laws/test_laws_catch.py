@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.laws.contract import Subject, cutting, forgetting, meaning, restart, splitting
 
 from occurs.engine import engine as engines
 from occurs.engine.ledger import Ledger
 from occurs.engine.state import State
 from occurs.operators.select.run import Run
 from occurs.testing.cases import Case, load_cases
-from occurs.testing.laws import Subject, cutting, forgetting, meaning, restart, splitting
 
 FOLDER = Path(__file__).parents[1] / "cases" / "tesla"
 CASES = [c for path in sorted(FOLDER.glob("*.md")) for c in load_cases(path) if c.error is None and c.events]

@@ -6,12 +6,13 @@ import random
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
+from tests.generators.random_pipes_formulas import formula
+from tests.generators.random_pipes_functions import ATTRIBUTES, KINDS, Functions, literal
+
 from occurs.expr.tree import Binary, Call, Expr
 from occurs.model.time import Duration
-from occurs.operators.process import tree
-from occurs.operators.process.tree import EverySlice, Inner, Input, Node, Pipe, Processor
-from occurs.testing.random_pipes_formulas import formula
-from occurs.testing.random_pipes_functions import ATTRIBUTES, KINDS, Functions, literal
+from occurs.pipes import tree
+from occurs.pipes.graph import EverySlice, Inner, Input, Node, Pipe, Processor
 
 
 def node(processor: Processor, *inputs: Pipe) -> Pipe:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+from tests.generators.random_phenesthe_words import DYNAMIC, EVENT, KEY, STATE, Vars, Words, kind_of, merged
+
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.syntax import Relation
 from occurs.model.time import Duration, TimeKind
-from occurs.testing.random_phenesthe_words import DYNAMIC, EVENT, KEY, STATE, Vars, Words, kind_of, merged
 
 #: variables of one formula
 MOST = 3

@@ -1,0 +1,1 @@
+"""Random programs with small histories, for every language."""
