@@ -39,7 +39,6 @@ from occurs.testing.nets import (
 )
 from occurs.testing.verify import Verification, detected, expected
 
-
 #: so often a net without black transitions may fire: it counts every tick that a guard waits
 MOST_FIRINGS = 500_000
 
