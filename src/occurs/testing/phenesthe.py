@@ -1,4 +1,4 @@
-"""Text cases of Phenesthe: definitions, rows and expected rows in one Markdown file, and what the reference answers.
+"""Text cases of Phenesthe: definitions, rows and expected rows in a Markdown file, and what the reference answers.
 
 A case is a heading of level two and fenced blocks, as in :mod:`occurs.testing.cases`::
 
