@@ -13,7 +13,8 @@ from small_nets import INT, NEXT, example_1, figure_3, gives, takes
 
 from occurs.errors import DefinitionProblem, OccursError, Problem, SyntaxProblem
 from occurs.nets.colours import Product, Unit
-from occurs.nets.cpn import read, write
+from occurs.nets.cpn_read import read
+from occurs.nets.cpn_write import write
 from occurs.nets.firing import run
 from occurs.nets.net import Marking, Place
 from occurs.nets.terms import var

@@ -18,9 +18,8 @@ from small_nets import INT, NEXT, N, example_1, figure_3, gives, takes
 from occurs.expr.tree import IsNull
 from occurs.nets.colours import String
 from occurs.nets.firing import run
-from occurs.nets.layout import placed
+from occurs.nets.layout import border, joined, node_size, placed, wrapped
 from occurs.nets.net import Marking, Net, Page, Place, Transition
-from occurs.nets.shapes import border, joined, node_size, wrapped
 from occurs.nets.svg import draw
 from occurs.nets.transform import to_priority_net
 

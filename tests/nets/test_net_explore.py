@@ -12,8 +12,7 @@ from table_1 import case
 
 from occurs.errors import InputProblem, UsageProblem
 from occurs.expr.tree import Binary
-from occurs.nets.explore import Space, explore
-from occurs.nets.explore_properties import Fairness, Properties, components
+from occurs.nets.explore import Fairness, Properties, Space, components, explore
 from occurs.nets.firing import enabled, fire
 from occurs.nets.net import P_HN, Arc, Net, Page, Place, Role, Transition
 from occurs.nets.terms import TupleTerm, var

@@ -8,7 +8,7 @@ import pytest
 
 from occurs.languages.epl.nets import outputs, to_net
 from occurs.languages.epl.parser import parse
-from occurs.nets import cpn, netjson
+from occurs.nets import cpn_read, cpn_write, netjson
 from occurs.nets.firing import run
 from occurs.nets.layout import placed
 from occurs.nets.net import Net
@@ -47,10 +47,10 @@ def net_of(pattern: str, schemas: str = SCHEMAS) -> Net:
 def test_files_of_cpn_tools_have_the_golden_steps(case: int) -> None:
     pattern, many, steps = CASES[case]
     net = net_of(pattern)
-    data = cpn.write(net, transform=True)
-    again, notes = cpn.read(data, f"case{case}.cpn")
+    data = cpn_write.write(net, transform=True)
+    again, notes = cpn_read.read(data, f"case{case}.cpn")
     assert notes == ()
-    assert cpn.write(again) == data
+    assert cpn_write.write(again) == data
     before, after = run(to_priority_net(net)), run(again)
     assert after.firings == before.firings
     assert after.marking == before.marking
@@ -69,7 +69,7 @@ def test_json_keeps_black_nets(case: int) -> None:
 
 def test_the_same_net_but_for_roles() -> None:
     net = to_priority_net(net_of(CASES[14][0]))
-    again, _ = cpn.read(cpn.write(net), net.name)
+    again, _ = cpn_read.read(cpn_write.write(net), net.name)
     assert (again.colours, again.variables) == (net.colours, net.variables)
     for page, before in zip(again.pages, net.pages, strict=True):
         assert page.name == before.name
@@ -94,8 +94,8 @@ def test_reals_texts_and_times_beyond_31_bits() -> None:
         ("B", begin + 3, {"name": 'q"', "mb": 1e300, "ok": False}),
     ]
     net = to_priority_net(to_net(file, first=1, rows=rows))
-    data = cpn.write(net)
-    again, notes = cpn.read(data, "x.cpn")
+    data = cpn_write.write(net)
+    again, notes = cpn_read.read(data, "x.cpn")
     assert notes == ()
     assert b"<intinf/>" in data
     assert b"eq_List_CFs(" in data

@@ -12,9 +12,7 @@ from occurs.model.types import Type
 from occurs.nets.colours import Alias, Bool, Colour, Enum, Int, List, Product, Real, Record, String, Union, Unit, Value
 from occurs.nets.evaluate import evaluate
 from occurs.nets.ml import equality, marking_text, value_text
-from occurs.nets.ml_functions import term_of
-from occurs.nets.ml_names import Names
-from occurs.nets.ml_parser import parse_guard, parse_term, parse_tokens, parse_values
+from occurs.nets.ml_parser import Names, parse_guard, parse_term, parse_tokens, parse_values, term_of
 from occurs.nets.ml_terms import Printer
 from occurs.nets.terms import EnumTerm, FieldTerm, Inject, ListTerm, RecordTerm, Term, TupleTerm, var
 

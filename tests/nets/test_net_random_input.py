@@ -20,8 +20,8 @@ from occurs.languages.epl.nets.random_runs import Counted, analysis, student, wi
 from occurs.languages.epl.parser import parse
 from occurs.model.types import Schema, Type
 from occurs.nets import random_input
-from occurs.nets.random_input import read, stream_of
-from occurs.nets.random_input_draw import draw_of
+from occurs.nets.random_input import draw_of, read, stream_of
+from occurs.nets.random_input_runs import Counted, analysis, student, wilson
 
 TOML = """
 rows = 40

@@ -8,12 +8,10 @@ import pytest
 from small_nets import example_1, figure_3
 from table_1 import CASES, SPACES, case, program
 
-from occurs.nets.explore import Space, explore
-from occurs.nets.explore_properties import Properties
+from occurs.nets.explore import Properties, Space, explore
 from occurs.nets.firing import enabled, fire
 from occurs.nets.net import Net
-from occurs.nets.report import report
-from occurs.nets.report_confluence import Confluence, confluence, default_outputs
+from occurs.nets.report import Confluence, confluence, default_outputs, report
 from occurs.nets.transform import to_priority_net
 
 

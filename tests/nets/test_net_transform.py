@@ -16,11 +16,10 @@ from tests.generators.random_nets import random_core_rows, random_extended
 from occurs.errors import DefinitionProblem
 from occurs.expr.tree import Binary
 from occurs.languages.epl.nets import Translation, translate
-from occurs.nets.explore import explore
-from occurs.nets.explore_properties import Properties
+from occurs.nets.explore import Properties, explore
 from occurs.nets.firing import Element, enabled, fire, run, uniform
 from occurs.nets.net import P_MAX, P_MIN, P_NORMAL, Marking, Net, Place
-from occurs.nets.report_confluence import confluence, default_outputs
+from occurs.nets.report import confluence, default_outputs
 from occurs.nets.terms import TupleTerm, var
 from occurs.nets.transform import encoded, steps_encoded, to_black_trace, to_priority_net
 from occurs.nets.validate import violations

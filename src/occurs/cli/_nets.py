@@ -167,9 +167,9 @@ def _read(path: str, runs: bool) -> Net:
     except OSError as error:
         raise UsageProblem.of("missing-file", f"{path}: {error.strerror or error}") from error
     if path.endswith(".cpn"):
-        from occurs.nets import cpn
+        from occurs.nets import cpn_read
 
-        net, notes = cpn.read(data, path)
+        net, notes = cpn_read.read(data, path)
         if runs and any(n.severity == "warning" for n in notes):
             raise DefinitionProblem([replace(n, severity="error") for n in notes if n.severity == "warning"])
         _input.warn(list(notes))

@@ -91,9 +91,9 @@ def command(
 
 def _bytes(net: Net, out: str, compact: bool) -> bytes:
     if out.endswith(".cpn"):
-        from occurs.nets import cpn
+        from occurs.nets import cpn_write
 
-        return cpn.write(net)
+        return cpn_write.write(net)
     if out.endswith(".svg"):
         from occurs.nets import svg
 

@@ -8,17 +8,54 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
+from typing import Any, TypeVar
+from xml.etree.ElementTree import ParseError
 
-from occurs.errors import Problem, did_you_mean, raise_problems
-from occurs.expr.tree import Binary, Ref
-from occurs.nets.colours import Colour, Unit, Value, plain
-from occurs.nets.cpn_declarations import Declarations
-from occurs.nets.cpn_findings import Findings
-from occurs.nets.cpn_xml import Node, read_xml
-from occurs.nets.ml_names import Names, members
-from occurs.nets.ml_parser import parse_constant, parse_guard, parse_tokens, parse_values
+from defusedxml import EntitiesForbidden, ExternalReferenceForbidden
+from defusedxml.ElementTree import DefusedXMLParser
+
+from occurs.errors import (
+    DefinitionProblem,
+    OccursError,
+    Problem,
+    Severity,
+    Span,
+    SyntaxProblem,
+    did_you_mean,
+    raise_problems,
+)
+from occurs.expr.tree import Binary, Literal, Ref
+from occurs.model.types import Type
+from occurs.nets.colours import (
+    Alias,
+    Bool,
+    Colour,
+    Enum,
+    Int,
+    List,
+    Product,
+    Real,
+    Record,
+    String,
+    Union,
+    Unit,
+    Value,
+    plain,
+)
+from occurs.nets.ml import equality, has_reals
+from occurs.nets.ml_parser import (
+    Names,
+    members,
+    parse_constant,
+    parse_guard,
+    parse_term,
+    parse_tokens,
+    parse_values,
+    without_comments,
+)
 from occurs.nets.net import P_NORMAL, Arc, Net, Page, Place, Transition
 from occurs.nets.terms import Term, TupleTerm
 from occurs.nets.validate import RULES, violations
@@ -323,3 +360,396 @@ def _at(node: Node) -> tuple[float, float] | None:
         return None if found is None else (float(found.get("x")), float(found.get("y")))
     except ValueError:
         return None
+
+
+# --- declarations: colours, variables, values -------------------------------------------------------------------------
+# What counts are the child elements; ``layout`` is only how CPN Tools shows a declaration.
+
+
+_SIMPLE: dict[str, type[Colour]] = {
+    "unit": Unit, "bool": Bool, "int": Int, "intinf": Int, "real": Real, "string": String, "time": Int,
+}  # fmt: skip
+
+
+@dataclass
+class Declarations:
+    """What a file declares.  ``broken``: colours that could not be read; what is said of them once is enough."""
+
+    found: Findings
+    colours: dict[str, Colour] = field(default_factory=dict)
+    variables: dict[str, Colour] = field(default_factory=dict)
+    constants: dict[str, Term] = field(default_factory=dict)
+    functions: set[str] = field(default_factory=set)
+    equalities: set[str] = field(default_factory=set)
+    broken: set[str] = field(default_factory=set)
+
+    @property
+    def names(self) -> Names:
+        return Names(
+            self.variables,
+            tuple(self.colours.values()),
+            self.constants,
+            frozenset(self.functions),
+            frozenset(self.equalities),
+        )
+
+    def read(self, block: Node) -> None:
+        """Everything in a ``globbox`` or ``block``, in its order."""
+        for node in block.children:
+            match node.tag:
+                case "block":
+                    self.read(node)
+                case "color":
+                    self._colour(node)
+                case "var":
+                    self._variables(node)
+                case "ml":
+                    self._ml(node)
+                case "globref":
+                    name = node.text_of("id")
+                    self.functions.add(name)
+                    self.found.note(f"globref {node.id}: the ML reference `{name}` is not supported", node)
+                case "use":
+                    self.found.note(f"use {node.id}: the ML file `{node.text_of('ml')}` is not read", node)
+                case "id" | "layout":
+                    pass
+                case _:
+                    self.found.note(f"declaration {node.id} (`{node.tag}`) is ignored", node)
+
+    def known(self, name: str, node: Node, what: str) -> Colour | None:
+        """The colour of that name; an error if there is none, None also for one that could not be read."""
+        if name in self.colours or name in self.broken:
+            return self.colours.get(name)
+        hint = did_you_mean(name, self.colours, "colours")
+        self.found.error("unknown-colour", f"{what}: unknown colour `{name}`", node, hint)
+        return None
+
+    # -- colours
+
+    def _colour(self, node: Node) -> None:
+        name = node.text_of("id")
+        what = f"colour {node.id} (`{name}`)"
+        if not name:
+            self.found.error("no-name", f"{what} has no name", node)
+            return
+        if name in self.colours or name in self.broken:
+            self.found.error("duplicate", f"{what}: a colour with this name is already declared", node)
+            return
+        made = next((c for c in node.children if c.tag not in ("id", "timed", "layout", "declare")), None)
+        colour = None if made is None else self._made(name, made, what)
+        if made is None:
+            self.found.error("unknown-colour", f"{what}: its declaration is empty", node)
+        if node.find("timed") is not None:
+            self.found.note(f"{what}: it is timed; token times are ignored", node)
+        if colour is None:
+            self.broken.add(name)
+        else:
+            self.colours[name] = colour
+
+    def _made(self, name: str, made: Node, what: str) -> Colour | None:
+        if made.tag in _SIMPLE:
+            return self._simple(name, made, what)
+        ids = [c.text.strip() for c in made.all("id")]
+        match made.tag:
+            case "enum":
+                return Enum(name, tuple(ids))
+            case "product":
+                parts = [self.known(i, made, what) for i in ids]
+                return None if None in parts else Product(name, tuple(p for p in parts if p is not None))
+            case "record":
+                return self._record(name, made, what)
+            case "union":
+                return self._union(name, made, what)
+            case "list" | "alias":
+                of = self.known(ids[0] if ids else "", made, what)
+                if made.find("with") is not None:
+                    self.found.note(f"{what}: the bounds of its length are not checked", made)
+                return None if of is None else List(name, of) if made.tag == "list" else Alias(name, of)
+            case "subset":
+                of = self.known(ids[0] if ids else "", made, what)
+                self.found.note(
+                    f"{what}: it is a subset; it is read as the whole colour `{ids[0] if ids else ''}`", made
+                )
+                return None if of is None else Alias(name, of)
+            case "index":
+                self.found.note(f"{what}: the bounds of its index are not checked", made)
+                number = self.colours.setdefault(f"{name}_number", Int(f"{name}_number"))
+                return Union(name, ((ids[0] if ids else name, number),))
+        self.found.error("unknown-colour", f"{what}: `{made.tag}` is not a kind of colour", made)
+        return None
+
+    def _simple(self, name: str, made: Node, what: str) -> Colour:
+        bounds = [m.text.strip() for w in made.all("with") for m in w.all("ml")] or [
+            i.text.strip() for w in made.all("with") for i in w.all("id")
+        ]
+        if made.tag == "bool" and len(bounds) == 2:
+            for text, value in zip(bounds, (False, True), strict=True):
+                self.constants[text] = Literal(value, Type.BOOL)
+        elif made.tag == "unit" and bounds:
+            self.constants[bounds[0]] = TupleTerm(())
+        elif bounds:
+            self.found.note(f"{what}: its bounds ({' .. '.join(bounds)}) are not checked", made)
+        if made.tag == "time":
+            self.found.note(f"{what}: its values are times; they are read as integers", made)
+        return _SIMPLE[made.tag](name)
+
+    def _record(self, name: str, made: Node, what: str) -> Colour | None:
+        fields = []
+        for pair in made.all("recordfield"):
+            ids = [c.text.strip() for c in pair.all("id")]
+            colour = self.known(ids[1], pair, what) if len(ids) == 2 else None
+            if len(ids) != 2:
+                self.found.error("unknown-colour", f"{what}: a field needs a name and a colour", pair)
+            if colour is None:
+                return None
+            fields.append((ids[0], colour))
+        return Record(name, tuple(fields))
+
+    def _union(self, name: str, made: Node, what: str) -> Colour | None:
+        cases: list[tuple[str, Colour | None]] = []
+        for pair in made.all("unionfield"):
+            held = pair.find("type", "id")
+            colour = None if held is None else self.known(held.text.strip(), pair, what)
+            if held is not None and colour is None:
+                return None
+            cases.append((pair.text_of("id"), colour))
+        return Union(name, tuple(cases))
+
+    # -- variables and values
+
+    def _variables(self, node: Node) -> None:
+        names = [c.text.strip() for c in node.all("id")]
+        what = f"var {node.id} ({', '.join(f'`{n}`' for n in names)})"
+        colour = self.known(node.text_of("type", "id"), node, what)
+        for name in names:
+            if name in self.variables and self.variables[name] != colour:
+                self.found.error(
+                    "duplicate", f"{what}: a variable `{name}` with another colour is already declared", node
+                )
+            if colour is not None:
+                self.variables[name] = colour
+
+    def _ml(self, node: Node) -> None:
+        text = without_comments(node.text).strip()
+        if not text or self._is_equality(text):
+            return
+        pieces = [p.strip() for p in text.split(";") if p.strip()]
+        if all(re.match(r"val\b", p) for p in pieces):
+            for piece in pieces:
+                self._value(piece, node)
+            return
+        functions = re.findall(r"\b(?:fun|and)\s+([A-Za-z][\w']*)", text)
+        self.functions.update(functions, re.findall(r"\bval\s+(?:rec\s+)?([A-Za-z][\w']*)", text))
+        if text.startswith("fun") and functions:
+            self.found.note(f"ml {node.id}: the ML function `{functions[0]}` (`fun`) is not supported", node)
+        else:
+            self.found.note(f"ml {node.id}: the ML declaration `{text.split()[0]}` is not supported", node)
+
+    def _is_equality(self, text: str) -> bool:
+        """Whether the text declares equality of a colour with reals, as the writer of files does."""
+        match = re.match(r"fun eq_([A-Za-z][\w']*)", text)
+        colour = self.colours.get(match.group(1)) if match else None
+        if colour is None or not has_reals(colour) or text.split() != equality(colour).split():
+            return False
+        self.equalities.add(f"eq_{colour.name}")
+        return True
+
+    def _value(self, text: str, node: Node) -> None:
+        """``val NAME = e``: the name stands for the constant."""
+        match = re.fullmatch(r"val\s+([A-Za-z][\w']*)\s*(?::\s*[\w'. ]+)?=(.*)", text, re.DOTALL)
+        if match is None:
+            self.found.note(f"ml {node.id}: the ML declaration `{text.split('=')[0].strip()}` is not supported", node)
+            return
+        name, right = match.groups()
+        try:
+            term = parse_term(right, self.names)
+        except OccursError:
+            self.functions.add(name)
+            self.found.note(f"ml {node.id}: the ML value `{name}` is not supported", node)
+        else:
+            self.constants[name] = term
+
+
+# --- findings: errors, and notes on what nets here do not have --------------------------------------------------------
+
+
+T = TypeVar("T")
+
+
+@dataclass
+class Findings:
+    """``problems``: errors.  ``notes``: of kind ``unsupported``; warnings say what makes the net behave otherwise."""
+
+    file: str
+    problems: list[Problem] = field(default_factory=list)
+    notes: list[Problem] = field(default_factory=list)
+
+    def error(self, kind: str, message: str, node: Node, hint: str | None = None) -> None:
+        self.problems.append(self._problem(kind, message, node, "error", hint))
+
+    def note(self, message: str, node: Node, severity: Severity = "warning") -> None:
+        """What is not supported, by its name."""
+        self.notes.append(self._problem("unsupported", message, node, severity, None))
+
+    def _problem(self, kind: str, message: str, node: Node, severity: Severity, hint: str | None) -> Problem:
+        where = Span(node.line, 1, node.line, 2)
+        return Problem(kind, message, severity, file=self.file, span=where, hint=hint)
+
+    def parsed(self, parse: Callable[[str], T], node: Node, what: str, left_out: str) -> T | None:
+        """What ``parse`` makes of the text of ``node``, which is ``what``; None if it cannot be read.
+
+        ML that has no form in nets becomes a note, which says what is ``left_out`` therefore; all else is an error.
+        The lines of places are those of the file, their columns those of the inscription.
+        """
+        try:
+            return parse(node.text)
+        except OccursError as error:
+            for problem in error.problems:
+                note = problem.kind == "unsupported"
+                found = replace(
+                    problem,
+                    message=f"{what}: {problem.message}" + (f"; {left_out}" if note else ""),
+                    severity="warning" if note else "error",
+                    file=self.file,
+                    span=_moved(problem.span, node),
+                )
+                (self.notes if note else self.problems).append(found)
+        return None
+
+
+def _moved(span: Span | None, node: Node) -> Span:
+    """A place in the text of ``node`` as one in the file."""
+    if span is None:
+        return Span(node.line, 1, node.line, 2)
+    off = (node.text_line or node.line) - 1
+    return Span(span.line + off, span.column, span.end_line + off, span.end_column)
+
+
+# --- the XML as a tree with lines -------------------------------------------------------------------------------------
+# The DTD that the DOCTYPE names is never fetched; entity declarations are refused, and with them files that grow when
+# they are read.
+
+
+ROOT, PUBLIC = "workspaceElements", "-//CPN//DTD CPNXML 1.0//EN"
+#: how deep elements may be nested; those of CPN Tools are not 20 deep
+DEEPEST = 200
+
+
+@dataclass
+class Node:
+    """An element.  ``text``: before its first child; ``line``: where it begins, ``text_line``: where its text does."""
+
+    tag: str
+    attributes: dict[str, str]
+    line: int
+    text: str = ""
+    text_line: int = 0
+    children: list[Node] = field(default_factory=list)
+
+    def get(self, name: str) -> str:
+        """An attribute, or nothing."""
+        return self.attributes.get(name, "")
+
+    @property
+    def id(self) -> str:
+        return self.get("id")
+
+    def all(self, *tags: str) -> list[Node]:
+        """The children with one of these tags."""
+        return [c for c in self.children if c.tag in tags]
+
+    def find(self, *path: str) -> Node | None:
+        """The first child of the first child .. with these tags."""
+        node: Node | None = self
+        for tag in path:
+            node = next((c for c in node.children if c.tag == tag), None) if node is not None else None
+        return node
+
+    def text_of(self, *path: str) -> str:
+        """The text of the element at ``path``, without blanks around it; nothing if there is none."""
+        found = self.find(*path)
+        return "" if found is None else found.text.strip()
+
+    def walk(self) -> Iterator[Node]:
+        """This element and all below it."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+class _Builder:
+    """What the parser tells about a file."""
+
+    def __init__(self) -> None:
+        self.root: Node | None = None
+        self.doctype_found: tuple[str, str | None] | None = None
+        self.open: list[Node] = []
+        self.parser: Any = None
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        node = Node(tag, attributes, self.parser.CurrentLineNumber)
+        if self.open:
+            self.open[-1].children.append(node)
+        else:
+            self.root = node
+        if len(self.open) >= DEEPEST:
+            raise RecursionError
+        self.open.append(node)
+
+    def end(self, tag: str) -> None:
+        self.open.pop()
+
+    def data(self, text: str) -> None:
+        node = self.open[-1]
+        if not node.children:
+            if not node.text.strip() and text.strip():
+                node.text_line = self.parser.CurrentLineNumber
+                node.text = ""
+            node.text += text
+
+    def doctype(self, name: str, public: str | None, system: str | None) -> None:
+        self.doctype_found = (name, public)
+
+    def close(self) -> Node | None:
+        return self.root
+
+
+def read_xml(data: bytes, file: str) -> Node:
+    """The root of a file.
+
+    SyntaxProblem for torn XML; DefinitionProblem ``entity`` or ``doctype`` for what is refused.
+    """
+    target = _Builder()
+    parser = DefusedXMLParser(target=target, forbid_dtd=False, forbid_entities=True, forbid_external=True)
+    target.parser = parser.parser
+    try:
+        parser.feed(data)
+        parser.close()
+    except ParseError as error:
+        line, column = error.position
+        where = Span(line, column + 1, line, column + 2)
+        message = f"this is not a valid XML file: {str(error).split(': line')[0]}"
+        raise SyntaxProblem(Problem("syntax", message, file=file, span=where)) from None
+    except EntitiesForbidden as error:
+        raise _refused(
+            "entity", f"the file declares the entity `{error.name}`: entities are not allowed", file
+        ) from None
+    except ExternalReferenceForbidden:
+        raise _refused("entity", "the file refers to other files: external references are not allowed", file) from None
+    except RecursionError:
+        raise _refused("syntax", f"elements are nested more than {DEEPEST} levels deep", file) from None
+    except (LookupError, ValueError) as error:  # an encoding that is not known, or another than was declared
+        raise _refused("syntax", f"this is not a valid XML file: {error}", file) from None
+    name, public = target.doctype_found or (ROOT, None)
+    if name != ROOT or public not in (None, PUBLIC):
+        shown = name if public in (None, PUBLIC) else public
+        message = f"this is not a CPN Tools file: its DOCTYPE is `{shown}`, expected `{ROOT}` of `{PUBLIC}`"
+        raise _refused("doctype", message, file)
+    if target.root is None or target.root.tag != ROOT:
+        found = "nothing" if target.root is None else f"`{target.root.tag}`"
+        raise _refused("doctype", f"this is not a CPN Tools file: its root is {found}, expected `{ROOT}`", file)
+    return target.root
+
+
+def _refused(kind: str, message: str, file: str) -> OccursError:
+    return (SyntaxProblem if kind == "syntax" else DefinitionProblem)(Problem(kind, message, file=file))

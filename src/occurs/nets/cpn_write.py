@@ -7,22 +7,21 @@ CPN Tools 4 knows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import count
+from xml.sax.saxutils import escape, quoteattr
 
 from occurs.errors import DefinitionProblem, Problem
 from occurs.expr.tree import Literal
 from occurs.nets.colours import Alias, Colour, Enum, Int, List, Product, Record, Union, Value
 from occurs.nets.cpn_names import for_ml
-from occurs.nets.labels import Labels
-from occurs.nets.layout import placed
+from occurs.nets.layout import Drawn, Labels, Point, joined, node_size, placed
 from occurs.nets.ml import GREATEST, declaration, equality, marking_text
 from occurs.nets.ml_terms import Printer
 from occurs.nets.net import P_NORMAL, PRIORITIES, Net, Page, Place, Transition
-from occurs.nets.shapes import Drawn, Point, joined, node_size
 from occurs.nets.transform import to_priority_net
 from occurs.nets.validate import validate
-from occurs.nets.xml_text import Tag
 
 VERSION = "4.0.1"
 PUBLIC = "-//CPN//DTD CPNXML 1.0//EN"
@@ -265,3 +264,34 @@ def _looks(tag: Tag, at: Point, thick: int) -> None:
 
 def _length(value: float) -> str:
     return f"{value:.6f}"
+
+
+# --- XML as text ------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Tag:
+    """An element to be written: its text comes before its children."""
+
+    name: str
+    attributes: dict[str, str] = field(default_factory=dict)
+    text: str = ""
+    children: list[Tag] = field(default_factory=list)
+
+    def add(self, name: str, text: str = "", /, **attributes: object) -> Tag:
+        """A new child, returned."""
+        child = Tag(name, {k: str(v) for k, v in attributes.items()}, text)
+        self.children.append(child)
+        return child
+
+    def lines(self, indent: str = "") -> Iterator[str]:
+        """The lines of the element."""
+        attributes = "".join(f" {k}={quoteattr(v)}" for k, v in self.attributes.items())
+        text = escape(self.text)
+        if not self.children:
+            yield f"{indent}<{self.name}{attributes}" + (f">{text}</{self.name}>" if text else "/>")
+            return
+        yield f"{indent}<{self.name}{attributes}>{text}"
+        for child in self.children:
+            yield from child.lines(indent + "  ")
+        yield f"{indent}</{self.name}>"

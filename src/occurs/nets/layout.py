@@ -1,4 +1,4 @@
-"""Where the nodes of a net stand on their pages: a grid, one column per transition, no overlaps (epl-and-nets.md, 4B).
+"""Where nodes and texts of a net stand on their pages: a grid, a column per transition, no overlaps (epl-and-nets.md).
 
 Transitions stand in one row, in the order of the page, with a column for places between any two.  Then each place takes
 the free point of the grid at which its arcs are short, run over no other node and cross few others; what a transition
@@ -7,12 +7,15 @@ takes stands rather to its left, what it gives to its right.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil, hypot, inf
 
-from occurs.nets.net import Net, Page, Place, Transition
-from occurs.nets.shapes import LINE, Point, arc_labels, node_size, text_size
+from occurs.errors import DefinitionProblem
+from occurs.expr.render import render
+from occurs.nets.colours import Colour
+from occurs.nets.ml_terms import Printer
+from occurs.nets.net import Arc, Net, Page, Place, Transition
 
 #: the gap between neighbouring nodes, in addition to the text between them
 GAP = 50.0
@@ -165,3 +168,287 @@ def _cross(one: tuple[Cell, Cell], other: tuple[Cell, Cell]) -> bool:
 
 def _side(a: Cell, b: Cell, c: Cell) -> int:
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+
+# --- sizes of nodes and texts, and where inscriptions stand -----------------------------------------------------------
+# All lengths are in the units of CPN Tools (about a pixel); x grows to the right, y upwards.
+
+
+Point = tuple[float, float]
+#: middle, width and height
+Box = tuple[float, float, float, float]
+
+#: the width of a character and the height of a line of inscriptions
+CHAR, LINE = 6.7, 14.0
+#: characters after which an inscription goes on in the next line, if it can be cut
+WRAP = 26
+
+
+def node_size(name: str) -> Point:
+    """Width and height of the ellipse or box with this name."""
+    return max(60.0, len(name) * 7.2 + 22), 40.0
+
+
+def text_size(lines: Sequence[str]) -> Point:
+    return max((len(line) for line in lines), default=0) * CHAR, len(lines) * LINE
+
+
+def wrapped(text: str, width: int = WRAP) -> list[str]:
+    """The lines of an inscription: cut behind commas, ``++`` and before ``andalso``, ``orelse``, not inside strings.
+
+    >>> wrapped('(s, 5, a_x, pOut({ma=a_ma, mb=b_mb}))')
+    ['(s, 5, a_x, pOut({ma=a_ma,', 'mb=b_mb}))']
+    """
+    lines = [""]
+    for piece in _pieces(text.replace("\n", " ")):
+        if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > width:
+            lines.append("")
+        lines[-1] += piece
+    return [line.strip() for line in lines if line.strip()]
+
+
+def _pieces(text: str) -> Iterator[str]:
+    begin, quoted, k = 0, False, 0
+    while k < len(text):
+        if text[k] == '"' and text[k - 1 : k] != "\\":
+            quoted = not quoted
+        end = 0
+        if not quoted:
+            if text.startswith(("andalso ", "orelse "), k) and text[k - 1 : k] == " ":
+                yield text[begin:k]
+                begin = k
+            end = k + 2 if text.startswith(("++", ", "), k) else k + 1 if text[k] == "," else 0
+        if end:
+            yield text[begin:end]
+            begin = k = end
+        else:
+            k += 1
+    yield text[begin:]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One line between a place and a transition: an arc, or two in both directions with the same inscription.
+
+    ``into``, ``out``: whether tokens go into the transition, and out of it.  ``bend``: a point it runs over.
+    """
+
+    arc: Arc
+    into: bool
+    out: bool
+    bend: Point | None = None
+
+
+def joined(page: Page) -> list[Drawn]:
+    """The lines of a page in the order of its arcs.
+
+    Two arcs in both directions are one line with two heads if their inscriptions are the same, else two lines apart.
+    """
+    at = {p.name: p.at or (0.0, 0.0) for p in page.places} | {t.name: t.at or (0.0, 0.0) for t in page.transitions}
+    sizes = [text_size(label) for label in arc_labels(page)]
+    left: list[Arc | None] = list(page.arcs)
+    out: list[Drawn] = []
+    for k, arc in enumerate(page.arcs):
+        if left[k] is None:
+            continue
+        others = [
+            j
+            for j, other in enumerate(left)
+            if other is not None
+            and j != k
+            and (other.place, other.transition, other.input) == (arc.place, arc.transition, not arc.input)
+        ]
+        same = next((j for j in others if page.arcs[j].terms == arc.terms and arc.input), None)
+        if same is not None:
+            left[same] = None
+            out.append(Drawn(arc, True, True))
+        else:
+            twins = sum(a.place == arc.place and a.transition == arc.transition for a in page.arcs) > 1
+            off = 20.0 + min(26.0, sizes[k][0] / 6)
+            bend = _bend(at[arc.place], at[arc.transition], off if arc.input else -off) if twins else None
+            out.append(Drawn(arc, arc.input, not arc.input, bend))
+    return out
+
+
+def _bend(place: Point, transition: Point, off: float) -> Point | None:
+    """A point beside the middle of the line: arcs into a transition have theirs on one side, others on the other."""
+    (x0, y0), (x1, y1) = place, transition
+    length = hypot(x1 - x0, y1 - y0)
+    if not length:
+        return None
+    return (x0 + x1) / 2 - (y1 - y0) / length * off, (y0 + y1) / 2 + (x1 - x0) / length * off
+
+
+def arc_texts(net: Net) -> dict[str, list[str]]:
+    """The inscriptions of the arcs of each page, in the order of the arcs.
+
+    What has no form in CPN ML is shown as the other languages write it.
+    """
+    printer = Printer(dict(net.variables), net.colours)
+    colours = {p.name: p.colour for p in net.places.values()}
+    return {page.name: [_text(a, printer, colours[a.place]) for a in page.arcs] for page in net.pages}
+
+
+def arc_labels(page: Page) -> list[list[str]]:
+    """The lines of the inscriptions of a page's arcs, as far as their size goes: colours are not asked."""
+    printer, colours = Printer({}), {p.name: p.colour for p in page.places}
+    return [wrapped(_text(a, printer, colours[a.place])) for a in page.arcs if a.place in colours]
+
+
+def _text(arc: Arc, printer: Printer, colour: Colour) -> str:
+    if not arc.terms:
+        return ""
+    try:
+        return printer.tokens(arc.terms, colour)
+    except DefinitionProblem:
+        return " ++ ".join(map(render, arc.terms))
+
+
+def border(middle: Point, size: Point, to: Point, round_: bool) -> Point:
+    """Where the line from ``middle`` to ``to`` leaves an ellipse (``round_``) or box of ``size``."""
+    (x, y), (w, h), (dx, dy) = middle, size, (to[0] - middle[0], to[1] - middle[1])
+    if not dx and not dy:
+        return middle
+    if round_:
+        part = 1 / hypot(dx / (w / 2), dy / (h / 2))
+    else:
+        part = min(w / 2 / abs(dx) if dx else inf, h / 2 / abs(dy) if dy else inf)
+    return x + dx * part, y + dy * part
+
+
+def along(begin: Point, bend: Point | None, end: Point, part: float) -> Point:
+    """The point of a line (over ``bend``, if it has one) at ``part`` of its way, 0 to 1."""
+    if bend is not None:
+        begin, end, part = (begin, bend, part * 2) if part < 0.5 else (bend, end, part * 2 - 1)
+    return begin[0] + (end[0] - begin[0]) * part, begin[1] + (end[1] - begin[1]) * part
+
+
+# --- where texts stand: clear of nodes, lines and each other if they can ----------------------------------------------
+
+
+#: how bad it is for a text to stand on a line, per point of the line that it covers (an area, as overlaps are)
+ON_LINE = 90.0
+#: from so many lines on texts stand in the middle of lines and at the first side: looking for better places takes long
+MANY_TEXTS = 70
+#: the points of a line that are looked at: the ends, where heads are, more closely
+_POINTS = (0.0, 0.04, 0.08, 0.12, 0.18, *(k / 20 for k in range(5, 16)), 0.82, 0.88, 0.92, 0.96, 1.0)
+
+
+def ends(page: Page, line: Drawn) -> tuple[Point, Point | None, Point]:
+    """Where a line begins, over which point it runs, and where it ends."""
+    at = positions(page)
+    begin, end = at[line.arc.place], at[line.arc.transition]
+    near = border(begin, node_size(line.arc.place), line.bend or end, True)
+    return near, line.bend, border(end, node_size(line.arc.transition), line.bend or begin, False)
+
+
+def positions(page: Page) -> dict[str, Point]:
+    """The middles of the nodes of a page."""
+    found = {p.name: p.at or (0.0, 0.0) for p in page.places}
+    return found | {t.name: t.at or (0.0, 0.0) for t in page.transitions}
+
+
+@dataclass
+class Labels:
+    """The texts of one page.  ``taken``: the boxes of nodes and of what was placed so far."""
+
+    page: Page
+    lines: Sequence[Drawn]
+    taken: list[Box] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.at = positions(self.page)
+        self.taken += [(*point, *node_size(name)) for name, point in self.at.items()]
+        self.ends = [ends(self.page, line) for line in self.lines]
+        self.points = [[along(*line, part) for part in _POINTS] for line in self.ends]
+        self.boxes = {t.name for t in self.page.transitions}
+
+    def beside(self, node: str, text: Sequence[str], sides: Sequence[str]) -> Point:
+        """The middle of a text beside a node: at the first of ``sides`` that is as free as any other.
+
+        Sides are named by the points of the compass: ``n`` is above the middle, ``ne`` at the upper right corner.
+        """
+        size = text_size(text)
+        sides = sides if len(self.lines) < MANY_TEXTS else sides[:1]
+        inset = 0.0 if node in self.boxes else 4.0
+        places = [
+            (_beside(self.at[node], node_size(node), size, side, inset), 25.0 * k) for k, side in enumerate(sides)
+        ]
+        best = places[0][0]
+        if len(places) > 1:
+            best = min(places, key=lambda place: place[1] + self._badness((*place[0], *size)))[0]
+        self.taken.append((*best, *size))
+        return best
+
+    def on_lines(self, texts: Sequence[str], wrap: bool = True) -> list[Point]:
+        """The middle of each line's inscription.  ``wrap``: long ones go over several lines."""
+        found = []
+        for k, (line, text) in enumerate(zip(self.ends, texts, strict=True)):
+            size = text_size(wrapped(text) if wrap else [text])
+            if len(self.ends) >= MANY_TEXTS:
+                best = along(*line, 0.5)
+            else:
+                best = self._best(line, size, k)
+            found.append(best)
+            self.taken.append((*best, *size))
+        return found
+
+    def _best(self, line: tuple[Point, Point | None, Point], size: Point, own: int) -> Point:
+        """The station with the least cost; from the middle on, until being so far away costs too much alone."""
+        stations = sorted(_stations(line, size))
+        least, best = inf, stations[0][1]
+        for far, point in stations:
+            if far >= least:
+                break
+            cost = far + self._badness((*point, *size), own)
+            if cost < least:
+                least, best = cost, point
+        return best
+
+    def _badness(self, box: Box, own: int | None = None) -> float:
+        """What a text in ``box`` covers of nodes, other texts and lines; ``own``: the line that it belongs to."""
+        x, y, w, h = box
+        covered = sum(
+            abs(px - x) < w / 2 + 1 and abs(py - y) < h / 2 + 1
+            for k, points in enumerate(self.points)
+            if k != own
+            for px, py in points
+        )
+        return cover(box, self.taken) * 2 + covered * ON_LINE
+
+
+def _beside(at: Point, node: Point, text: Point, side: str, inset: float) -> Point:
+    """``inset``: how far a text at a corner may reach into the rectangle around the node: ellipses are not there."""
+    (x, y), (w, h), (tw, th) = at, node, text
+    dy = (h + th) / 2 + 2
+    match side:
+        case "n" | "s":
+            return x, y + (dy if side == "n" else -dy)
+        case "e" | "w":
+            off = (w + tw) / 2 + 5
+            return x + (off if side == "e" else -off), y
+    off = (w + tw) / 2 - 2 * inset
+    return x + (off if side.endswith("e") else -off), y + (dy - inset if side.startswith("n") else inset - dy)
+
+
+def _stations(line: tuple[Point, Point | None, Point], size: Point) -> Iterator[tuple[float, Point]]:
+    """Points on and beside a line, each with how much it costs to be so far from its middle."""
+    aside = size[0] / 2 + 6
+    for part in (0.5, 0.44, 0.56, 0.38, 0.62, 0.32, 0.68, 0.26, 0.74, 0.2, 0.8, 0.14, 0.86):
+        x, y = along(*line, part)
+        for dy in (0.0, 11.0, -11.0, 20.0, -20.0):
+            yield abs(part - 0.5) * 500 + abs(dy) * 9, (x, y + dy)
+        for dx, dy in ((aside, 0.0), (-aside, 0.0), (aside, 14.0), (aside, -14.0), (-aside, 14.0), (-aside, -14.0)):
+            yield abs(part - 0.5) * 500 + 150 + abs(dy), (x + dx, y + dy)
+
+
+def cover(box: Box, others: Iterable[Box]) -> float:
+    """The area that ``box`` shares with others."""
+    x, y, w, h = box
+    area = 0.0
+    for x2, y2, w2, h2 in others:
+        dx = (w + w2) / 2 - abs(x - x2)
+        dy = (h + h2) / 2 - abs(y - y2)
+        if dx > 0 and dy > 0:
+            area += dx * dy
+    return area

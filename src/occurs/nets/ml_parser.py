@@ -7,20 +7,26 @@ name; what is not in the grammar is ``syntax``.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import product
+from typing import Any
 
 from lark import Tree
 from lark.exceptions import UnexpectedInput
 
-from occurs.errors import DefinitionProblem, OccursError, SyntaxProblem
-from occurs.expr.parsing import expected_terminals, found_at, lark_of
-from occurs.expr.text import Text
-from occurs.nets.colours import Colour, Value
+from occurs.errors import DefinitionProblem, OccursError, Span, SyntaxProblem, did_you_mean
+from occurs.expr.tree import Binary, Call, Literal, Ref, Unary
+from occurs.languages.complaints import expected_terminals, found_at
+from occurs.languages.grammars import lark_of
+from occurs.languages.text import Text
+from occurs.model.types import Type
+from occurs.nets.colours import Bool, Colour, Enum, Int, List, Product, Real, Record, String, Union, Unit, Value, plain
 from occurs.nets.evaluate import evaluate
-from occurs.nets.ml_build import MOST_TOKENS, Builder, Tokens
-from occurs.nets.ml_functions import fit
-from occurs.nets.ml_names import Names
-from occurs.nets.ml_values import quick_values
-from occurs.nets.terms import ListTerm, Term
+from occurs.nets.ml import RESERVED
+from occurs.nets.terms import EnumTerm, FieldTerm, Inject, ListTerm, RecordTerm, Term, TupleTerm
+from occurs.nets.typing import Typing
 
 
 def parse_term(text: str, names: Names, colour: Colour | None = None) -> Term:
@@ -159,3 +165,636 @@ def without_comments(text: str) -> str:
             if not depth:
                 out[begin : match.end()] = [c if c == "\n" else " " for c in text[begin : match.end()]]
     return "".join(out)
+
+
+# --- the tree to a term or a multiset of terms: names resolved, functions known by their names ------------------------
+
+
+#: how many tokens one inscription may stand for
+MOST_TOKENS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """A multiset: one term per token."""
+
+    terms: tuple[Term, ...]
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class _Name:
+    """A name that is to be applied to something: of a function, a constructor, a field."""
+
+    text: str
+    span: Span
+
+
+class Builder:
+    """Builds the value of one text: ``value`` of its whole tree."""
+
+    def __init__(self, source: Text, names: Names):
+        self.source = source
+        self.names = names
+
+    def value(self, tree: Tree[Any]) -> Term | Tokens:
+        """The term or multiset of a tree; a name that stands alone is resolved."""
+        found = self._any(tree)
+        return self._resolved(found) if isinstance(found, _Name) else found
+
+    def _any(self, tree: Tree[Any]) -> Term | Tokens | _Name:
+        built: Term | Tokens | _Name = getattr(self, f"_{tree.data}")(tree, self._span(tree))
+        return built
+
+    def _term(self, tree: Tree[Any]) -> Term:
+        found = self.value(tree)
+        if isinstance(found, Tokens):
+            raise self._refusal("unsupported", "a multiset is not allowed here: expected a value", found.span)
+        return found
+
+    def _terms(self, trees: Sequence[Any]) -> tuple[Term, ...]:
+        return tuple(self._term(t) for t in trees if t is not None)
+
+    def _span(self, tree: Tree[Any]) -> Span:
+        if tree.meta.empty:
+            return self.source.span(0, max(1, len(self.source.text)))
+        return self.source.span(tree.meta.start_pos, tree.meta.end_pos)
+
+    def _refusal(self, kind: str, message: str, span: Span | None, hint: str | None = None) -> OccursError:
+        problem = self.source.problem(kind, message, span, hint)
+        return SyntaxProblem(problem) if kind == "syntax" else DefinitionProblem(problem)
+
+    # -- what the grammar has
+
+    def _choice(self, tree: Tree[Any], span: Span) -> Term:
+        condition, then, other = (self.value(c) for c in tree.children)
+        if isinstance(then, Tokens) or isinstance(other, Tokens) or isinstance(condition, Tokens):
+            raise self._refusal("unsupported", "a choice (`if`) between multisets is not supported", span)
+        return Call("if", (condition, then, other), span=span)
+
+    def _added(self, tree: Tree[Any], span: Span) -> Tokens:
+        terms: list[Term] = []
+        for child in tree.children:
+            found = self.value(child)
+            terms += found.terms if isinstance(found, Tokens) else (found,)
+            self._limited(len(terms), span)
+        return Tokens(tuple(terms), span)
+
+    def _counted(self, tree: Tree[Any], span: Span) -> Tokens:
+        count, what = self._term(tree.children[0]), self._term(tree.children[1])
+        number = count.value if isinstance(count, Literal) and count.type is Type.INT else None
+        if not isinstance(number, int) or number < 0:
+            raise self._refusal("unsupported", "a multiplicity must be a number", span)
+        self._limited(number, span)
+        return Tokens((what,) * number, span)
+
+    def _limited(self, count: int, span: Span) -> None:
+        if count > MOST_TOKENS:
+            raise self._refusal(
+                "too-many-tokens", f"{count} or more tokens: at most {MOST_TOKENS} are allowed here", span
+            )
+
+    def _either(self, tree: Tree[Any], span: Span) -> Term:
+        return self._leftwards("or", tree, span)
+
+    def _both(self, tree: Tree[Any], span: Span) -> Term:
+        return self._leftwards("and", tree, span)
+
+    def _leftwards(self, op: str, tree: Tree[Any], span: Span) -> Term:
+        parts = self._with_equal_reals(op, self._terms(tree.children))
+        out = parts[0]
+        for part in parts[1:]:
+            out = Binary(op, out, part, span=span)
+        return out
+
+    def _with_equal_reals(self, op: str, parts: Sequence[Term]) -> list[Term]:
+        """``x <= y andalso x >= y`` of reals is how ``x = y`` is written, ``x < y orelse x > y`` how ``x <> y`` is."""
+        first, second, made = ("<=", ">=", "=") if op == "and" else ("<", ">", "!=")
+        out: list[Term] = []
+        for part in parts:
+            before = out[-1] if out else None
+            if (
+                isinstance(before, Binary)
+                and isinstance(part, Binary)
+                and (before.op, part.op) == (first, second)
+                and before.children == part.children
+                and any(map(self._is_real, part.children))
+            ):
+                out[-1] = Binary(made, part.left, part.right, span=before.span)
+            else:
+                out.append(part)
+        return out
+
+    def _compared(self, tree: Tree[Any], span: Span) -> Term:
+        left, op, right = tree.children
+        return self._binary(OPERATORS.get(str(op), str(op)), self._term(left), self._term(right), span)
+
+    def _consed(self, tree: Tree[Any], span: Span) -> Term:
+        left, op, right = tree.children
+        return Call("cons" if op == "::" else "append", (self._term(left), self._term(right)), span=span)
+
+    def _summed(self, tree: Tree[Any], span: Span) -> Term:
+        out, joined = self._term(tree.children[0]), False
+        for op, right in zip(tree.children[1::2], tree.children[2::2], strict=True):
+            part = self._term(right)
+            if op != "^":
+                out, joined = self._binary(str(op), out, part, span), False
+            else:
+                # `a ^ b ^ c` is one text of three
+                before = out.args if joined and isinstance(out, Call) else (out,)
+                out, joined = Call("concat", (*before, part), span=span), True
+        return out
+
+    def _product(self, tree: Tree[Any], span: Span) -> Term:
+        out = self._term(tree.children[0])
+        for op, right in zip(tree.children[1::2], tree.children[2::2], strict=True):
+            out = self._binary(str(op), out, self._term(right), span)
+        return out
+
+    def _binary(self, op: str, left: Term, right: Term, span: Span) -> Term:
+        """``real(n)`` beside a real is ``n``: the terms of nets mix both in arithmetic and comparisons."""
+        if op == "/":
+            left, right = uncast(left), uncast(right)
+        elif uncast(left) is not left and self._is_real(right):
+            left = uncast(left)
+        elif uncast(right) is not right and self._is_real(left):
+            right = uncast(right)
+        return Binary(op, left, right, span=span)
+
+    def _is_real(self, term: Term) -> bool:
+        if uncast(term) is not term:
+            return False
+        return isinstance(Typing(self.names.variables, self.names.colours).infer(term), Real)
+
+    def _integer(self, tree: Tree[Any], span: Span) -> Term:
+        return Literal(int(str(tree.children[0]).replace("~", "-")), Type.INT, span=span)
+
+    def _real(self, tree: Tree[Any], span: Span) -> Term:
+        return Literal(float(str(tree.children[0]).replace("~", "-")), Type.FLOAT, span=span)
+
+    def _string(self, tree: Tree[Any], span: Span) -> Term:
+        return Literal(unescaped(str(tree.children[0])[1:-1]), Type.STRING, span=span)
+
+    def _name(self, tree: Tree[Any], span: Span) -> Term | Tokens | _Name:
+        return _Name(str(tree.children[0]), span)
+
+    def _minus(self, tree: Tree[Any], span: Span) -> _Name:
+        return _Name("~", span)
+
+    def _select(self, tree: Tree[Any], span: Span) -> _Name:
+        return _Name("#" + str(tree.children[0])[1:].strip(), span)
+
+    def _grouped(self, tree: Tree[Any], span: Span) -> Term | Tokens | _Name:
+        children = [c for c in tree.children if c is not None]
+        if len(children) == 1:
+            return self.value(children[0])
+        return TupleTerm(self._terms(children), span=span)
+
+    def _listed(self, tree: Tree[Any], span: Span) -> Term:
+        return ListTerm(self._terms(tree.children), span=span)
+
+    def _record(self, tree: Tree[Any], span: Span) -> Term:
+        fields = {}
+        for child in tree.children:
+            if child is not None:
+                name = str(child.children[0])
+                if name in fields:
+                    raise self._refusal("duplicate-field", f"the record has two fields called `{name}`", span)
+                fields[name] = self._term(child.children[2])
+        declared = self.names.records.get(frozenset(fields))
+        if declared is None:
+            shown = ", ".join(fields)
+            raise self._refusal("unknown-record", f"no colour is a record with exactly the fields {shown}", span)
+        return ordered(fields, declared, span)
+
+    # -- names and what they are applied to
+
+    def _applied(self, tree: Tree[Any], span: Span) -> Term | Tokens:
+        head, *args = tree.children
+        function = self._any(head)
+        if not isinstance(function, _Name):
+            raise self._refusal("syntax", "a value is not a function: expected an operator", self._span(args[0]))
+        if len(args) > 1:
+            self._known_function(function)
+            raise self._refusal("syntax", f"`{function.text}` takes one argument", self._span(args[1]))
+        return self._apply(function, args[0], span)
+
+    def _apply(self, function: _Name, tree: Tree[Any], span: Span) -> Term | Tokens:
+        name = function.text
+        if name.endswith(".all"):
+            return self._everything(name.removesuffix(".all"), span)
+        if name in self.names.constructors:
+            held = self.names.constructors[name].case(name)
+            if held is None:
+                raise self._refusal("unknown-name", f"`{name}` does not hold a value", span)
+            return Inject(name, fit(self._term(tree), held), span=span)
+        arg = self._term(tree)
+        if name.startswith("#"):
+            return FieldTerm(name[1:], arg, span=span)
+        if name == "not":
+            return Unary("not", arg, span=span)
+        if name == "~":
+            return Unary("neg", arg, span=span)
+        if name in SAME:
+            return arg
+        if name in ONE:
+            return Call(ONE[name], (arg,), span=span)
+        if name in ("hd", "List.hd", "tl", "List.tl"):
+            first = name.endswith("hd")
+            return Call("list.nth" if first else "list.drop", (arg, Literal(int(not first), Type.INT)), span=span)
+        if name in ("null", "List.null"):
+            return Binary("=", Call("length", (arg,)), Literal(0, Type.INT), span=span)
+        pair = arg.parts if isinstance(arg, TupleTerm) and len(arg.parts) == 2 else None
+        if pair is not None and name in self.names.equalities:
+            return Binary("=", *pair, span=span)
+        if pair is not None and name in TWO_OPERATORS:
+            return self._binary(TWO_OPERATORS[name], *pair, span)
+        if pair is not None and name in TWO:
+            return self._two(TWO[name], pair, span)
+        self._known_function(function)
+        raise self._refusal("syntax", f"`{name}` is not a function", function.span)
+
+    def _two(self, name: str, pair: Sequence[Term], span: Span) -> Term:
+        left, right = pair
+        if name in ("min", "max"):
+            made = self._binary("+", left, right, span)  # for the sake of what is said of reals there
+            assert isinstance(made, Binary)
+            left, right = made.left, made.right
+            if isinstance(left, Call) and left.name == name:
+                return Call(name, (*left.args, right), span=span)
+        return Call(name, (left, right), span=span)
+
+    def _known_function(self, function: _Name) -> None:
+        """Refuse what is a function of ML, or declared as one, by its name."""
+        name, names = function.text, self.names
+        if name in names.variables or name in names.constants or name in names.enumerated or name == "empty":
+            raise self._refusal("syntax", f"`{name}` is a value, not a function: expected an operator", function.span)
+        if name in names.functions or "." in name or name in ML_FUNCTIONS:
+            raise self._refusal("unsupported", f"the ML function `{name}` is not supported", function.span)
+        if not name.startswith(("#", "~")):
+            raise self._unknown(function)
+
+    def _everything(self, colour: str, span: Span) -> Tokens:
+        declared = next((c for c in self.names.colours if c.name == colour), None)
+        values = None if declared is None else members(declared)
+        if declared is None:
+            hint = did_you_mean(colour, [c.name for c in self.names.colours], "colours")
+            raise self._refusal("unknown-colour", f"unknown colour `{colour}`", span, hint)
+        if values is None:
+            raise self._refusal("unsupported", f"`{colour}.all()`: `{colour}` has infinitely many values", span)
+        return Tokens(tuple(term_of(v, declared) for v in values), span)
+
+    def _resolved(self, name: _Name) -> Term | Tokens:
+        text, span, names = name.text, name.span, self.names
+        if text in names.variables:
+            return Ref(None, text, span=span)
+        if text in names.constants:
+            constant = names.constants[text]
+            return replace(constant, span=span)  # type: ignore[call-arg]
+        if text in names.enumerated:
+            return EnumTerm(text, span=span)
+        if text in names.constructors:
+            if names.constructors[text].case(text) is not None:
+                raise self._refusal("unknown-name", f"`{text}` needs a value: `{text}(..)`", span)
+            return Inject(text, None, span=span)
+        if text in ("true", "false"):
+            return Literal(text == "true", Type.BOOL, span=span)
+        if text == "nil":
+            return ListTerm((), span=span)
+        if text == "empty":
+            return Tokens((), span)
+        if text in ("Real.posInf", "Real.negInf"):
+            return Literal(float("inf") if text == "Real.posInf" else float("-inf"), Type.FLOAT, span=span)
+        if text.startswith(("#", "~")) or text in ONE or text in TWO or text in ("not", *SAME, *TWO_OPERATORS):
+            raise self._refusal("syntax", f"`{text}` needs an argument", span)
+        if text in names.functions or "." in text or text in ML_FUNCTIONS:
+            raise self._refusal("unsupported", f"the ML name `{text}` is not supported", span)
+        raise self._unknown(name)
+
+    def _unknown(self, name: _Name) -> OccursError:
+        if name.text in RESERVED:
+            return self._refusal("unsupported", f"the ML keyword `{name.text}` is not supported", name.span)
+        hint = did_you_mean(name.text, self.names.known, "declared")
+        return self._refusal("unknown-name", f"unknown name `{name.text}`", name.span, hint)
+
+
+# --- names: the declarations of a net, as its inscriptions need them --------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Names:
+    """``constants``: what was declared by ``val``, and values with names of their own.  ``functions``: declared in ML,
+    which have no form here.  ``equalities``: functions that say whether two values are equal."""
+
+    variables: Mapping[str, Colour] = field(default_factory=dict)
+    colours: tuple[Colour, ...] = ()
+    constants: Mapping[str, Term] = field(default_factory=dict)
+    functions: frozenset[str] = frozenset()
+    equalities: frozenset[str] = frozenset()
+
+    @cached_property
+    def constructors(self) -> dict[str, Union]:
+        """Constructor -> the union it is of."""
+        return {name: c for c in self.colours if isinstance(c, Union) for name, _ in c.cases}
+
+    @cached_property
+    def enumerated(self) -> dict[str, Enum]:
+        """Value -> the enumeration it is of."""
+        return {name: c for c in self.colours if isinstance(c, Enum) for name in c.values}
+
+    @cached_property
+    def records(self) -> dict[frozenset[str], Record]:
+        """The names of fields -> the first record that has them."""
+        found: dict[frozenset[str], Record] = {}
+        for c in self.colours:
+            if isinstance(c, Record):
+                found.setdefault(frozenset(n for n, _ in c.fields), c)
+        return found
+
+    @property
+    def known(self) -> Iterator[str]:
+        """All names that stand for a value."""
+        for names in (self.variables, self.constants, self.enumerated, self.constructors):
+            yield from names
+
+
+def members(colour: Colour) -> list[Value] | None:
+    """All values of a finite colour, None for others: what ``Name.all()`` stands for.
+
+    >>> members(Product("P", (Bool("BOOL"), Enum("E", ("a", "b")))))
+    [(False, 'a'), (False, 'b'), (True, 'a'), (True, 'b')]
+    """
+    kind = plain(colour)
+    if isinstance(kind, Unit):
+        return [()]
+    if isinstance(kind, Bool):
+        return [False, True]
+    if isinstance(kind, Enum):
+        return list(kind.values)
+    if isinstance(kind, Product | Record):
+        colours = kind.parts if isinstance(kind, Product) else [c for _, c in kind.fields]
+        parts = [members(c) for c in colours]
+        return list(product(*(p for p in parts if p is not None))) if None not in parts else None
+    return None
+
+
+# --- functions of CPN ML that have a form in nets ---------------------------------------------------------------------
+
+
+OPERATORS = {"<>": "!="}
+#: functions of one argument that change nothing here: one kind of integer has all sizes
+SAME = ("IntInf.fromInt", "IntInf.toInt", "Int.toLarge", "Int.fromLarge", "IntInf.toLarge", "IntInf.fromLarge")
+ONE: dict[str, str] = {
+    **dict.fromkeys(("length", "List.length"), "length"),
+    **dict.fromkeys(("abs", "Int.abs", "Real.abs", "IntInf.abs"), "abs"),
+    **dict.fromkeys(("real", "Real.fromInt", "Real.fromLargeInt"), "real"),
+}
+TWO: dict[str, str] = {
+    **{f"{kind}.{f}": f for kind in ("Int", "IntInf", "Real") for f in ("min", "max")},
+    **{f"List.{f}": f"list.{f}" for f in ("take", "drop", "nth")},
+}
+TWO_OPERATORS = {
+    **dict.fromkeys(("Int.rem", "IntInf.rem", "Real.rem"), "%"),
+    **dict.fromkeys(("Int.div", "IntInf.div"), "div"),
+    **dict.fromkeys(("Int.mod", "IntInf.mod"), "mod"),
+    "Real.==": "=",
+    "Real.!=": "!=",
+}
+#: functions of CPN ML that have no form in a net
+ML_FUNCTIONS = frozenset(
+    (
+        "ran", "discrete", "uniform", "exponential", "normal", "bernoulli", "binomial", "poisson", "erlang", "rev",
+        "mem", "remdupl", "rm", "rmall", "contains", "intersect", "union", "ins", "insert", "trunc", "floor", "ceil",
+        "round", "time", "step", "explode", "implode", "str", "chr", "ord", "map", "foldl", "foldr", "filter", "ms",
+        "ext_col", "ext_ms", "mult", "cf", "Option", "valOf", "isSome", "substring", "size", "print", "ref",
+    )
+)  # fmt: skip
+
+
+_ESCAPED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"v": b"\v", b"f": b"\f"}
+
+
+def unescaped(text: str) -> str:
+    r"""What a string of ML between its quotes stands for: bytes, that are UTF-8 as a rule.
+
+    >>> unescaped(r'a\tb \195\169 \"')
+    'a\tb é "'
+    """
+
+    def one(match: re.Match[bytes]) -> bytes:
+        code = match.group(1)
+        if code.isdigit() and len(code) == 3:
+            return bytes([int(code)]) if int(code) < 256 else match.group()
+        if code[:1] == b"^" and len(code) == 2:
+            return bytes([code[1] - 64])
+        return b"" if code[:1].isspace() else _ESCAPED.get(code, code)
+
+    data = text.encode("utf-8", "surrogateescape")
+    data = re.sub(rb"\\(\d{3}|\^[@-_]|\s+\\|.)", one, data, flags=re.DOTALL)
+    return data.decode("utf-8", "surrogateescape")
+
+
+def fit(term: Term, colour: Colour) -> Term:
+    """``term`` with the fields of its records in the order of ``colour``, as far as the two go together."""
+    kind = plain(colour)
+    if isinstance(term, TupleTerm) and isinstance(kind, Product) and len(term.parts) == len(kind.parts):
+        return replace(term, parts=tuple(map(fit, term.parts, kind.parts)))
+    if isinstance(term, ListTerm) and isinstance(kind, List):
+        return replace(term, parts=tuple(fit(p, kind.of) for p in term.parts))
+    if isinstance(term, RecordTerm) and isinstance(kind, Record):
+        fields = dict(zip(term.names, term.parts, strict=True))
+        if set(fields) == {n for n, _ in kind.fields}:
+            found = ordered(fields, kind, term.span)
+            return replace(found, parts=tuple(fit(p, c) for p, (_, c) in zip(found.parts, kind.fields)))
+    return term
+
+
+def uncast(term: Term) -> Term:
+    return term.args[0] if isinstance(term, Call) and term.name == "real" else term
+
+
+def ordered(fields: dict[str, Term], record: Record, span: Span | None) -> RecordTerm:
+    names = tuple(n for n, _ in record.fields)
+    return RecordTerm(names, tuple(fields[n] for n in names), span=span)
+
+
+_LITERALS: tuple[tuple[type[Colour], Type], ...] = (
+    (Bool, Type.BOOL),
+    (Int, Type.INT),
+    (Real, Type.FLOAT),
+    (String, Type.STRING),
+)
+
+
+def term_of(value: Any, colour: Colour) -> Term:
+    """The term that stands for a value of ``colour``."""
+    kind = plain(colour)
+    for plain_kind, type_ in _LITERALS:
+        if isinstance(kind, plain_kind):
+            return Literal(value, type_)
+    if isinstance(kind, Enum):
+        return EnumTerm(value)
+    if isinstance(kind, Union):
+        held = kind.case(value[0])
+        return Inject(value[0], None if held is None else term_of(value[1], held))
+    if isinstance(kind, List):
+        return ListTerm(tuple(term_of(v, kind.of) for v in value))
+    if isinstance(kind, Record):
+        return RecordTerm(
+            tuple(n for n, _ in kind.fields), tuple(term_of(v, c) for v, (_, c) in zip(value, kind.fields))
+        )
+    return (
+        TupleTerm(tuple(term_of(v, c) for v, c in zip(value, kind.parts)))
+        if isinstance(kind, Product)
+        else TupleTerm(())
+    )
+
+
+# --- long markings read at once: constants of a known colour, without names to look up --------------------------------
+# What is not written plainly (arithmetic, constants by name, comments) is left to the parser, which also says what is
+# wrong.
+
+
+_TOKEN = re.compile(
+    r"""\s*(?:(?P<real>~?\d+(?:\.\d+(?:[eE]~?\d+)?|[eE]~?\d+))|(?P<int>~?\d+)|(?P<string>"(?:[^"\\]|\\.)*")"""
+    r"""|(?P<name>[A-Za-z][\w']*(?![\w'.]))|(?P<sign>\+\+|[`(){}\[\],=]))""",
+    re.DOTALL | re.ASCII,
+)
+
+
+class _Other(Exception):
+    """The text has something that is not read here."""
+
+
+def quick_values(text: str, colour: Colour, most: int) -> tuple[Value, ...] | None:
+    """The tokens of a marking, in their order; None if the text is not one of plain constants of ``colour``.
+
+    >>> quick_values("2`1++1`~3", Int("INT"), 9), quick_values("1`n", Int("INT"), 9)
+    ((1, 1, -3), None)
+    """
+    try:
+        return _Reader(text).marking(plain(colour), most)
+    except (_Other, RecursionError):
+        return None
+
+
+class _Reader:
+    def __init__(self, text: str):
+        self.tokens: list[tuple[str, str]] = []
+        at, end = 0, len(text.rstrip())
+        while at < end:
+            match = _TOKEN.match(text, at, end)
+            if match is None:
+                raise _Other
+            self.tokens.append((str(match.lastgroup), match.group(match.lastgroup or 0)))
+            at = match.end()
+        self.tokens.append(("end", ""))
+        self.at = 0
+
+    def marking(self, colour: Colour, most: int) -> tuple[Value, ...]:
+        found: list[Value] = []
+        while True:
+            count = 1
+            if self.tokens[self.at][0] == "int" and self.tokens[self.at + 1][1] == "`":
+                count = int(self._next("int").replace("~", "-"))
+                self._next("sign", "`")
+            if not 0 <= count <= most - len(found):
+                raise _Other
+            found += [self._value(colour)] * count
+            if self.tokens[self.at][0] == "end":
+                return tuple(found)
+            self._next("sign", "++")
+
+    def _next(self, kind: str, text: str | None = None) -> str:
+        found, word = self.tokens[self.at]
+        if found != kind or text not in (None, word):
+            raise _Other
+        self.at += 1
+        return word
+
+    def _is(self, sign: str) -> bool:
+        return self.tokens[self.at] == ("sign", sign)
+
+    def _value(self, colour: Colour) -> Value:
+        """The value of ``colour``, which has no alias at its top, that begins here."""
+        if isinstance(colour, Product):
+            return self._parts([plain(c) for c in colour.parts])
+        if self._is("(") and not isinstance(colour, Unit):
+            self.at += 1
+            value = self._value(colour)
+            self._next("sign", ")")
+            return value
+        match colour:
+            case Int():
+                return int(self._next("int").replace("~", "-"))
+            case Real():
+                return float(self._next("real").replace("~", "-"))
+            case String():
+                return unescaped(self._next("string")[1:-1])
+            case Bool():
+                return self._one_of({"true": True, "false": False})
+            case Enum():
+                return self._one_of({name: name for name in colour.values})
+            case Union():
+                return self._union(colour)
+            case Record() if colour.fields:
+                return self._record(colour)
+            case List():
+                return self._list(plain(colour.of))
+            case Unit() | Record():
+                self._next("sign", "(")
+                self._next("sign", ")")
+                return ()
+        raise _Other
+
+    def _one_of(self, known: dict[str, Any]) -> Value:
+        name = self._next("name")
+        if name not in known:
+            raise _Other
+        value: Value = known[name]
+        return value
+
+    def _parts(self, colours: list[Colour]) -> Value:
+        self._next("sign", "(")
+        values = []
+        for k, colour in enumerate(colours):
+            if k:
+                self._next("sign", ",")
+            values.append(self._value(colour))
+        self._next("sign", ")")
+        return tuple(values)
+
+    def _list(self, colour: Colour) -> Value:
+        self._next("sign", "[")
+        values: list[Value] = []
+        while not self._is("]"):
+            if values:
+                self._next("sign", ",")
+            values.append(self._value(colour))
+        self.at += 1
+        return tuple(values)
+
+    def _record(self, colour: Record) -> Value:
+        fields = {name: plain(c) for name, c in colour.fields}
+        found: dict[str, Value] = {}
+        self._next("sign", "{")
+        while not self._is("}"):
+            if found:
+                self._next("sign", ",")
+            name = self._next("name")
+            self._next("sign", "=")
+            if name not in fields or name in found:
+                raise _Other
+            found[name] = self._value(fields[name])
+        self.at += 1
+        if len(found) < len(fields):
+            raise _Other
+        return tuple(found[name] for name in fields)
+
+    def _union(self, colour: Union) -> Value:
+        cases = dict(colour.cases)
+        name = self._next("name")
+        if name not in cases:
+            raise _Other
+        held = cases[name]
+        return (name, () if held is None else self._value(plain(held)))

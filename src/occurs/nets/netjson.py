@@ -7,17 +7,34 @@ keys, names, colours of tokens; the rules of nets are checked where a net is use
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from itertools import groupby
-from typing import Any
+from typing import Any, NoReturn
 
 from occurs.errors import DefinitionProblem, Problem, Span, SyntaxProblem, did_you_mean
-from occurs.nets.colours import Colour
+from occurs.expr.tree import Binary, Call, Expr, In, IsNull, Like, Literal, Ref, Unary
+from occurs.model.types import Type
+from occurs.nets.colours import (
+    Alias,
+    Bool,
+    Colour,
+    Enum,
+    Int,
+    List,
+    Product,
+    Real,
+    Record,
+    String,
+    Union,
+    Unit,
+    Value,
+    plain,
+)
 from occurs.nets.cpn_names import all_colours
 from occurs.nets.net import P_NORMAL, Arc, Black, Net, Page, Place, Role, Transition
-from occurs.nets.netjson_at import At, Json, array, flag, members, text, whole
-from occurs.nets.netjson_colours import colour_named, read_colour, read_value, write_colour, write_value
-from occurs.nets.netjson_terms import read_term, write_term
+from occurs.nets.terms import EnumTerm, FieldTerm, Inject, ListTerm, RecordTerm, Term, TupleTerm
 
 FORMAT, VERSION = "occurs net", 1
 #: how many tokens a place may begin with
@@ -240,3 +257,301 @@ def _point(found: Json, at: At) -> tuple[float, float] | None:
     if len(numbers) != 2 or len(found) != 2:
         at.wrong(found, "two numbers, x and y")
     return float(numbers[0]), float(numbers[1])
+
+
+# --- places in a JSON text --------------------------------------------------------------------------------------------
+
+
+#: what a JSON text is read to
+Json = Any
+
+
+@dataclass(frozen=True)
+class At:
+    """A place in a JSON text, for errors: ``pages[0].places[2].colour``."""
+
+    file: str
+    path: str = ""
+
+    def key(self, name: str) -> At:
+        return At(self.file, f"{self.path}.{name}" if self.path else name)
+
+    def item(self, number: int) -> At:
+        return At(self.file, f"{self.path}[{number}]")
+
+    def wrong(self, found: Json, expected: str, kind: str = "bad-value", hint: str | None = None) -> NoReturn:
+        shown = repr(found) if len(repr(found)) < 60 else repr(found)[:57] + ".."
+        message = f"{self.path or 'the text'}: found {shown}, expected {expected}"
+        raise DefinitionProblem(Problem(kind, message, file=self.file, hint=hint))
+
+    def refuse(self, kind: str, message: str, hint: str | None = None) -> NoReturn:
+        raise self.refusal(kind, message, hint)
+
+    def refusal(self, kind: str, message: str, hint: str | None = None) -> DefinitionProblem:
+        return DefinitionProblem(Problem(kind, f"{self.path or 'the text'}: {message}", file=self.file, hint=hint))
+
+
+def members(found: Json, at: At, needed: Sequence[str], other: Sequence[str] = ()) -> dict[str, Json]:
+    """An object with all of ``needed``, and at most ``other`` besides."""
+    if not isinstance(found, dict):
+        at.wrong(found, "an object")
+    for name in needed:
+        if name not in found:
+            at.refuse("missing-key", f"`{name}` is missing")
+    for name in found:
+        if name not in needed and name not in other:
+            at.refuse("unknown-key", f"unknown key `{name}`", did_you_mean(name, (*needed, *other), "keys"))
+    return found
+
+
+def array(found: Json, at: At) -> list[tuple[Json, At]]:
+    """The items of an array, each with its place."""
+    if not isinstance(found, list):
+        at.wrong(found, "an array")
+    return [(item, at.item(k)) for k, item in enumerate(found)]
+
+
+def text(found: Json, at: At) -> str:
+    if not isinstance(found, str):
+        at.wrong(found, "a text")
+    return found
+
+
+def texts(found: Json, at: At) -> tuple[str, ...]:
+    return tuple(text(f, a) for f, a in array(found, at))
+
+
+def whole(found: Json, at: At) -> int:
+    """A number from 0 on."""
+    if not isinstance(found, int) or isinstance(found, bool) or found < 0:
+        at.wrong(found, "a whole number from 0")
+    return found
+
+
+def flag(found: Json, at: At) -> bool:
+    if not isinstance(found, bool):
+        at.wrong(found, "true or false")
+    return found
+
+
+# --- colours and their values -----------------------------------------------------------------------------------------
+# A value is written by its colour: products and lists as arrays, records as objects, unions as ``{"case": .., "value":
+# ..}``, unit as null, reals beyond all numbers as texts.
+
+
+SIMPLE: dict[str, type[Colour]] = {c.__name__.lower(): c for c in (Unit, Bool, Int, Real, String)}
+UNBOUNDED = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
+
+
+def write_value(value: Value, colour: Colour) -> Json:
+    kind = plain(colour)
+    if isinstance(kind, Real) and isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, tuple):
+        if isinstance(kind, Product):
+            return [write_value(v, c) for v, c in zip(value, kind.parts, strict=True)]
+        if isinstance(kind, Record):
+            return {n: write_value(v, c) for v, (n, c) in zip(value, kind.fields, strict=True)}
+        if isinstance(kind, List):
+            return [write_value(v, kind.of) for v in value]
+        if isinstance(kind, Union):
+            held = kind.case(value[0])
+            return {"case": value[0]} if held is None else {"case": value[0], "value": write_value(value[1], held)}
+        return None
+    return value
+
+
+def read_value(found: Json, colour: Colour, at: At) -> Value:
+    """The value of ``colour`` that is written so; a DefinitionProblem if it is none."""
+    kind = plain(colour)
+    match kind:
+        case Unit():
+            return () if found is None else at.wrong(found, "null (a unit)")
+        case Product():
+            parts = array(found, at)
+            if len(parts) != len(kind.parts):
+                at.wrong(found, f"{len(kind.parts)} parts")
+            return tuple(read_value(v, c, a) for (v, a), c in zip(parts, kind.parts, strict=True))
+        case Record():
+            given = members(found, at, [n for n, _ in kind.fields])
+            return tuple(read_value(given[n], c, at.key(n)) for n, c in kind.fields)
+        case List():
+            return tuple(read_value(v, kind.of, a) for v, a in array(found, at))
+        case Union():
+            return _read_case(found, kind, at)
+        case Real() if isinstance(found, int) and not isinstance(found, bool):
+            return float(found)
+        case Real() if isinstance(found, str):
+            found = UNBOUNDED.get(found, found)
+    wrong = kind.check(found)
+    if wrong is not None:
+        at.refuse("bad-value", wrong)
+    value: Value = found
+    return value
+
+
+def _read_case(found: Json, union: Union, at: At) -> Value:
+    given = members(found, at, ["case"], ["value"])
+    case = text(given["case"], at.key("case"))
+    if case not in dict(union.cases):
+        at.key("case").wrong(case, "one of " + ", ".join(n for n, _ in union.cases))
+    held = union.case(case)
+    if (held is None) == ("value" in given):
+        rule = "cannot hold a value" if held is None else f"must hold a value of {held.name}"
+        at.refuse("bad-value", f"`{case}` {rule}")
+    return (case, () if held is None else read_value(given["value"], held, at.key("value")))
+
+
+def write_colour(colour: Colour) -> Json:
+    """A colour as it is declared: others by their names."""
+    named: dict[str, Json] = {"name": colour.name, "kind": type(colour).__name__.lower()}
+    match colour:
+        case Enum():
+            named["values"] = list(colour.values)
+        case Product():
+            named["parts"] = [c.name for c in colour.parts]
+        case Record():
+            named["fields"] = [{"name": n, "colour": c.name} for n, c in colour.fields]
+        case Union():
+            named["cases"] = [{"name": n, "colour": None if c is None else c.name} for n, c in colour.cases]
+        case List() | Alias():
+            named["of"] = colour.of.name
+    return named
+
+
+def read_colour(found: Json, known: Mapping[str, Colour], at: At) -> Colour:
+    """A declared colour; ``known``: those before it."""
+    given = members(found, at, ["name", "kind"], ["values", "parts", "fields", "cases", "of"])
+    name, kind = text(given["name"], at.key("name")), text(given["kind"], at.key("kind"))
+
+    def of(found: Json, place: At) -> Colour:
+        return colour_named(found, known, place)
+
+    def part(key: str) -> tuple[Json, At]:
+        members(given, at, ["name", "kind", key])
+        return given[key], at.key(key)
+
+    def pairs(key: str) -> list[tuple[str, Json, At]]:
+        found = [(members(f, a, ["name", "colour"]), a) for f, a in array(*part(key))]
+        return [(text(f["name"], a.key("name")), f["colour"], a.key("colour")) for f, a in found]
+
+    if kind in SIMPLE:
+        members(given, at, ["name", "kind"])
+        return SIMPLE[kind](name)
+    match kind:
+        case "enum":
+            return Enum(name, texts(*part("values")))
+        case "product":
+            return Product(name, tuple(of(f, a) for f, a in array(*part("parts"))))
+        case "record":
+            return Record(name, tuple((n, of(c, a)) for n, c, a in pairs("fields")))
+        case "union":
+            return Union(name, tuple((n, None if c is None else of(c, a)) for n, c, a in pairs("cases")))
+        case "list" | "alias":
+            return (List if kind == "list" else Alias)(name, of(*part("of")))
+    known_kinds = (*SIMPLE, "enum", "product", "record", "union", "list", "alias")
+    hint = did_you_mean(kind, known_kinds, "kinds")
+    raise at.key("kind").refusal("unknown-colour", f"unknown kind `{kind}`", hint)
+
+
+def colour_named(found: Json, known: Mapping[str, Colour], at: At) -> Colour:
+    """The colour of that name."""
+    name = text(found, at)
+    if name not in known:
+        at.refuse("unknown-colour", f"unknown colour `{name}`", did_you_mean(name, known, "colours"))
+    return known[name]
+
+
+# --- terms ------------------------------------------------------------------------------------------------------------
+# A term is an object with its class as ``node`` and its parts by their names.
+
+
+_CLASSES: tuple[type[Expr], ...] = (
+    Literal, Ref, Unary, Binary, IsNull, In, Like, Call,
+    TupleTerm, RecordTerm, Inject, ListTerm, FieldTerm, EnumTerm,
+)  # fmt: skip
+#: the classes of terms that a net may hold
+TERMS = {c.__name__: c for c in _CLASSES}
+
+
+def write_term(term: Term) -> Json:
+    if type(term).__name__ not in TERMS:
+        raise DefinitionProblem(Problem("no-json", f"nets do not support {type(term).__name__}"))
+    parts = {f.name: getattr(term, f.name) for f in fields(term) if f.compare}
+    return {"node": type(term).__name__} | {n: _write_part(v) for n, v in parts.items()}
+
+
+def _write_part(part: Any) -> Json:
+    if isinstance(part, Expr):
+        return write_term(part)
+    if isinstance(part, tuple):
+        return [_write_part(p) for p in part]
+    if isinstance(part, Type):
+        return part.value
+    return write_value(part, Real("")) if isinstance(part, float) else part
+
+
+def read_term(found: Json, at: At) -> Term:
+    """The term that is written so; a DefinitionProblem if it is none."""
+    if not isinstance(found, dict) or not isinstance(found.get("node"), str):
+        at.wrong(found, "a term: an object with `node`")
+    name = found["node"]
+    if name not in TERMS:
+        at.key("node").refuse("unknown-node", f"there is no `{name}`", did_you_mean(name, TERMS, "nodes"))
+    cls = TERMS[name]
+    names = [f.name for f in fields(cls) if f.compare]
+    given = members(found, at, ["node", *names])
+    made = {n: _READERS[n](given[n], at.key(n)) for n in names}
+    if name == "Literal":
+        made["value"] = _constant(made["value"], made["type"], at.key("value"))
+    if name == "RecordTerm" and len(made["names"]) != len(made["parts"]):
+        at.refuse("bad-value", "as many names as parts")
+    if (name == "Binary" and made["op"] not in _BINARY) or (name == "Unary" and made["op"] not in ("neg", "not")):
+        at.key("op").wrong(made["op"], "an operator")
+    return cls(**made)
+
+
+_BINARY = ("+", "-", "*", "/", "%", "mod", "div", "=", "!=", "<", "<=", ">", ">=", "and", "or")
+_OF_TYPE: dict[Type, type | tuple[type, ...]] = {
+    Type.INT: int, Type.TIMESTAMP: int, Type.DURATION: int, Type.FLOAT: (int, float), Type.STRING: str, Type.BOOL: bool,
+    Type.NULL: type(None),
+}  # fmt: skip
+
+
+def _constant(value: Any, type_: Type, at: At) -> Any:
+    if type_ is Type.FLOAT and isinstance(value, str):
+        value = UNBOUNDED.get(value, value)
+    if not isinstance(value, _OF_TYPE.get(type_, ())) or (isinstance(value, bool) and type_ is not Type.BOOL):
+        at.wrong(value, f"a constant of type {type_}")
+    return value
+
+
+def _maybe(read: Callable[[Json, At], Any]) -> Callable[[Json, At], Any]:
+    return lambda found, at: None if found is None else read(found, at)
+
+
+def _type(found: Json, at: At) -> Type:
+    known = {t.value: t for t in Type}
+    return known[found] if isinstance(found, str) and found in known else at.wrong(found, "a type")
+
+
+def _arg(found: Json, at: At) -> Term | None:
+    return None if found is None and at.path.endswith(".arg") else read_term(found, at)
+
+
+def _terms(found: Json, at: At) -> tuple[Term, ...]:
+    return tuple(read_term(f, a) for f, a in array(found, at))
+
+
+def _value(found: Json, at: At) -> Any:
+    if isinstance(found, list | dict):
+        at.wrong(found, "a constant")
+    return found
+
+
+#: how the parts of terms are read, by their names
+_READERS: Mapping[str, Callable[[Json, At], Any]] = {
+    "value": _value, "type": _type, "scope": _maybe(text), "name": text, "index": _maybe(whole), "op": text,
+    "arg": _arg, "left": read_term, "right": read_term, "negated": flag, "items": _terms, "pattern": read_term,
+    "args": _terms, "parts": _terms, "names": texts, "constructor": text,
+}  # fmt: skip

@@ -16,7 +16,7 @@ from occurs.errors import DefinitionProblem, OccursError, Problem
 from occurs.expr.tree import Binary, Call, Expr, Literal, Ref, Unary, conjuncts
 from occurs.nets.colours import Bool, Enum, Int, String, plain
 from occurs.nets.evaluate import Compiled, compile_term
-from occurs.nets.firing_plan import plan_of, where
+from occurs.nets.firing import plan_of, where
 from occurs.nets.matching import Matcher, binds, compile_pattern, needs
 from occurs.nets.net import Arc, Net, Role, Transition
 from occurs.nets.terms import EnumTerm, Inject, ListTerm, RecordTerm, TupleTerm, var, variables

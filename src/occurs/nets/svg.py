@@ -14,12 +14,10 @@ from xml.sax.saxutils import escape
 from occurs.errors import DefinitionProblem
 from occurs.expr.render import render
 from occurs.nets.colours import Value
-from occurs.nets.labels import Labels
-from occurs.nets.layout import placed
+from occurs.nets.layout import LINE, Box, Drawn, Labels, Point, joined, node_size, placed, text_size, wrapped
 from occurs.nets.ml import value_text
 from occurs.nets.ml_terms import Printer
 from occurs.nets.net import P_NORMAL, PRIORITIES, Marking, Net, Page, Place, Role, Transition
-from occurs.nets.shapes import LINE, Box, Drawn, Point, joined, node_size, text_size, wrapped
 
 #: the gap around pages, and the height of their titles
 MARGIN, TITLE = 24.0, 30.0

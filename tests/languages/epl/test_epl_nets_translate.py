@@ -12,7 +12,7 @@ from occurs.languages.epl.parser import parse
 from occurs.loading import parse as program
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
-from occurs.nets import cpn
+from occurs.nets import cpn_read, cpn_write
 from occurs.nets.colours import Record, Union
 from occurs.nets.firing import run
 from occurs.nets.ml_terms import Printer
@@ -34,7 +34,7 @@ def results(text: str, rows: Rows, file: bool = False) -> list[dict[str, Any]]:
     encoded = to_priority_net(t.net)
     nets = [t.net, encoded]
     if file:
-        back, notes = cpn.read(cpn.write(encoded), "x")
+        back, notes = cpn_read.read(cpn_write.write(encoded), "x")
         assert not notes
         assert run(back).steps == run(encoded).steps
         nets.append(back)
