@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from xml.sax.saxutils import escape
 
-from occurs.plot.letters import text_width
+from occurs.plot.drawing import text_width
 
 WIDTH = 800.0
 THEMES = ("light", "dark")

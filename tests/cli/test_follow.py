@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from occurs.errors import ResourceProblem
-from occurs.follow import replay
+from occurs.follow import sources
 from occurs.follow.checkpoint import Checkpoint
 from occurs.follow.sinks import Files
 
@@ -173,7 +173,7 @@ def test_files_come_while_it_runs_and_after_a_restart(occurs, here, spark):
 @pytest.mark.long
 @pytest.mark.spark
 def test_a_record_is_replayed_to_its_end(occurs, here, spark, monkeypatch):
-    monkeypatch.setattr(replay, "CHUNK", 70)
+    monkeypatch.setattr(sources, "CHUNK", 70)
     (here / "all.csv").write_text(HEAD + "\n".join(many(200)) + "\n")
     expected = answer(occurs, "--events", "all.csv", *SECONDS, "--because")
     done = occurs(*FOLLOW, "--events", "all.csv", *SECONDS, "--because", "--metrics", "m.jsonl")

@@ -24,7 +24,7 @@ from click.testing import CliRunner
 from occurs.cli import main
 from occurs.connect.sparkerrors import _translated
 from occurs.errors import CheckpointProblem
-from occurs.follow import replay
+from occurs.follow import sources
 from occurs.follow.checkpoint import Checkpoint, misfit
 from occurs.follow.sinks import Files
 from occurs.follow.sparkfiles import check, explained
@@ -312,10 +312,10 @@ def test_logs_of_spark(tmp_path):
 
 def test_a_spool_holds_all_rows_from_the_first(tmp_path):
     names = ["rows-000000000000-000000000004.parquet", "rows-000000000004-000000000009.parquet"]
-    assert replay._end(tmp_path, []) == 0
-    assert replay._end(tmp_path, names) == 9
+    assert sources._end(tmp_path, []) == 0
+    assert sources._end(tmp_path, names) == 9
     with pytest.raises(CheckpointProblem, match=r"is damaged: a file with the rows from 0 to 4 is missing"):
-        replay._end(tmp_path, names[1:])
+        sources._end(tmp_path, names[1:])
 
 
 def test_files_of_a_spool_keep_their_order_in_a_copy(tmp_path):
@@ -324,7 +324,7 @@ def test_files_of_a_spool_keep_their_order_in_a_copy(tmp_path):
     for path, stamp in zip(files, (30.0, 10.0, 10.0), strict=True):
         path.touch()
         os.utime(path, (stamp, stamp))
-    last = replay._stamped(files)
+    last = sources._stamped(files)
     times = [path.stat().st_mtime for path in files]
     assert times == sorted(set(times))
     assert times[0] == 30.0
@@ -563,7 +563,7 @@ def test_every_file_of_a_replay(spark, tmp_path, monkeypatch, way):
     place = tmp_path / "place"
     place.mkdir()
     monkeypatch.chdir(place)
-    monkeypatch.setattr("occurs.follow.replay.CHUNK", 16)
+    monkeypatch.setattr("occurs.follow.sources.CHUNK", 16)
     for name, text in RULES.items():
         (place / name).write_text(text)
     (place / "all.csv").write_text(HEAD + "\n".join(lines(80)) + "\n")

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from occurs.cli import _input
-from occurs.connect import installed
+from occurs.connect import spark as sparks
 
 from .conftest import EVENTS, FIRE, RULES
 
@@ -198,7 +198,7 @@ def test_large_files_run_on_spark_if_it_is_installed(occurs, here, alone, monkey
 
 
 def test_without_pyspark_its_host_says_what_to_install(occurs, here, monkeypatch):
-    monkeypatch.setattr(installed, "has_pyspark", lambda: False)
+    monkeypatch.setattr(sparks, "has_pyspark", lambda: False)
     done = occurs("run", "fire.tesla", "--events", "events.csv", "--host", "spark")
     assert done.status == 1
     assert "error[no-spark]: PySpark is not installed" in done.err

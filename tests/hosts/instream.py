@@ -1,7 +1,7 @@
 """A program over a history as a stream, in this process and without Spark: what the JVM does is done here in Python.
 
 Rows are made wide, put into buckets, cut into micro-batches and sent through packers, buckets and unpackers, stage
-after stage, as ``occurs.hosts.stream.chain`` wires them.  Tasks, the order of records and of buckets are drawn anew in
+after stage, as ``occurs.hosts.stream.detect`` wires them.  Tasks, the order of records and of buckets are drawn anew in
 every micro-batch, as Spark promises none.
 """
 
@@ -28,7 +28,7 @@ from occurs.hosts.spark.wide import arrow_of, problems_from_json
 from occurs.hosts.stream import bucket as memory_of
 from occurs.hosts.stream.batches import MicroBatch, StreamQuery
 from occurs.hosts.stream.bucket import Bucket
-from occurs.hosts.stream.chain import _handed, lay_out
+from occurs.hosts.stream.detect import _handed, lay_out
 from occurs.hosts.stream.layout import Path
 from occurs.hosts.stream.pack import make_packer
 from occurs.hosts.stream.records import NAMES, Record, batch, records

@@ -8,7 +8,7 @@ import io
 import pytest
 
 from occurs.connect.kafka import KafkaPlace, KafkaSink, packages, settings
-from occurs.connect.kafka.versions import fitting, published
+from occurs.connect.kafka.session import fitting, published
 from occurs.errors import CheckpointProblem, UsageProblem
 
 
@@ -181,7 +181,7 @@ def test_a_writer_has_a_name_that_can_be_a_file(tmp_path):
 
 
 def test_notes_say_whether_a_batch_was_begun(tmp_path):
-    from occurs.connect.kafka.notes import KEPT, Notes
+    from occurs.connect.kafka.sink import KEPT, Notes
 
     notes = Notes(tmp_path / "new", "me")
     assert notes.begin(0, 1000) is None
@@ -208,7 +208,7 @@ DAMAGED = [
 
 @pytest.mark.parametrize("text", DAMAGED)
 def test_a_damaged_note_is_not_taken_for_none(tmp_path, text):
-    from occurs.connect.kafka.notes import Notes
+    from occurs.connect.kafka.sink import Notes
 
     (tmp_path / "kafka-sink-me.json").write_bytes(text)
     with pytest.raises(CheckpointProblem, match="new checkpoint"):

@@ -15,8 +15,8 @@ from occurs.languages.logic.semantics.residual import notices
 from occurs.model.labels import derived_labels
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TIMESTAMP, TimeKind
-from occurs.watch.evaluator import Firing
-from occurs.watch.rows import rows
+from occurs.watch.actions import Firing
+from occurs.watch.judging import rows
 from occurs.watch.rules import Rules
 
 

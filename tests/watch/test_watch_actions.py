@@ -11,14 +11,13 @@ import pytest
 
 from occurs.connect import sqlite
 from occurs.connect.changes.model import ActionFailed, Fired
-from occurs.connect.changes.place import open_feed
+from occurs.connect.changes.store import open_feed
 from occurs.errors import DefinitionProblem, UsageProblem
 from occurs.watch import actions as module
-from occurs.watch.actions import Actions, filled
+from occurs.watch.actions import Actions, Webhook, filled
 from occurs.watch.judging import Judge
 from occurs.watch.rules import read_rules
 from occurs.watch.watcher import Watcher
-from occurs.watch.webhook import Webhook
 
 HIGH = """trigger high for each y in (select link from traffic): eventually traffic(y) > 10 continue
     notify "{y} is {load} at {time}"

@@ -254,7 +254,7 @@ def test_other_languages_go_on_from_what_triggers_find(here):
 
 
 def test_the_guide_has_the_rights_that_are_granted():
-    from occurs.connect.changes.postgres_sql import grants
+    from occurs.connect.changes.postgres import grants
 
     guide = (Path(__file__).parents[2] / "docs" / "guides" / "databases.md").read_text()
     assert "".join(f"{statement};\n" for statement in grants("watcher")) in guide

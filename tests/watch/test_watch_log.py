@@ -11,7 +11,7 @@ import pytest
 
 from occurs.connect import sqlite
 from occurs.connect.changes.model import TABLE, Watched
-from occurs.connect.changes.place import open_feed
+from occurs.connect.changes.store import open_feed
 from occurs.errors import InputProblem, ResourceProblem, UsageProblem
 from occurs.model.types import Type
 

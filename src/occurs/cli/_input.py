@@ -15,8 +15,8 @@ import occurs
 from occurs.cli._group import show
 from occurs.cli._options import Input
 from occurs.connect.files import read_places, read_sources, spark_can_read
-from occurs.connect.installed import INSTALL, has_pyspark, runs_spark
 from occurs.connect.places import split_type
+from occurs.connect.spark import INSTALL, has_pyspark, runs_spark
 from occurs.errors import DefinitionProblem, Problem, UsageProblem, hardened
 from occurs.model.history import History
 

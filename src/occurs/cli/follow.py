@@ -14,17 +14,16 @@ import pyarrow as pa
 from occurs.cli import _input, _options
 from occurs.cli._output import check_targets, counted, detections, ended, left_out, not_done, rich_table
 from occurs.cli._output import never as tell_never
-from occurs.connect.installed import need_pyspark
 from occurs.connect.places import split_type
+from occurs.connect.spark import need_pyspark
 from occurs.errors import UsageProblem
 from occurs.follow.acting import Acts, acting, definitions
 from occurs.follow.acting import counted as counted_actions
 from occurs.follow.checkpoint import Checkpoint
 from occurs.follow.figures import Line, Totals
 from occurs.follow.follower import Asked, Follower
-from occurs.follow.outputs import Outputs
 from occurs.follow.places import source_of
-from occurs.follow.sinks import SUFFIXES, Files, Lines, Shown, Sink, Topic
+from occurs.follow.sinks import SUFFIXES, Files, Lines, Outputs, Shown, Sink, Topic
 from occurs.hosts.windows import unsupported
 
 if TYPE_CHECKING:

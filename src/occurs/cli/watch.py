@@ -13,8 +13,7 @@ import click
 from occurs.cli import _input, _options
 from occurs.cli._output import counted, detections
 from occurs.connect.changes.model import Watched
-from occurs.connect.changes.place import open_feed
-from occurs.connect.changes.store import Store
+from occurs.connect.changes.store import Store, open_feed
 from occurs.connect.places import user_path
 from occurs.errors import ResourceProblem, UsageProblem
 from occurs.follow.figures import Line
@@ -22,11 +21,10 @@ from occurs.follow.loop import stopped_by_signals
 from occurs.languages.language import suffixes
 from occurs.loading import text_of
 from occurs.model.astext import dumps
-from occurs.watch.actions import Actions
+from occurs.watch.actions import Actions, Webhook
 from occurs.watch.judging import Judge, check
 from occurs.watch.rules import Rules, read_rules
 from occurs.watch.watcher import Figures, Watcher, unchanged
-from occurs.watch.webhook import Webhook
 
 
 @click.command("watch")

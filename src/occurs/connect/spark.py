@@ -8,9 +8,9 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from occurs.connect.installed import need_pyspark
 from occurs.connect.places import Place
 from occurs.errors import InputProblem, ResourceProblem, UsageProblem
 from occurs.hosts.java import ensure_java
@@ -19,6 +19,7 @@ from occurs.model.source import InputOptions, is_utf8
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+
 
 #: seconds to wait for the server of SPARK_REMOTE before saying so, and before giving up
 SILENCE, PATIENCE = 2.0, 30.0
@@ -231,3 +232,31 @@ def _spelled(
     fields = [StructField(f.name, StringType()) if f.name in wanted else f for f in found.schema.fields]
     reader.schema(StructType(fields))
     return read(paths)
+
+
+#: how to install it; on a cluster it is there already, in the version of the cluster
+INSTALL = 'pip install "occurs[spark,java]"'
+
+
+def has_pyspark() -> bool:
+    """Is PySpark installed?  It is not imported."""
+    try:
+        return find_spec("pyspark") is not None
+    except ImportError:  # something in between finds it and does not give it
+        return False
+
+
+def runs_spark() -> bool:
+    """Has somebody started a session in this process?"""
+    if "pyspark.sql" not in sys.modules:
+        return False
+    from pyspark.sql import SparkSession
+
+    return SparkSession.getActiveSession() is not None
+
+
+def need_pyspark() -> None:
+    """Raise ResourceProblem (``no-spark``) if PySpark is not installed."""
+    if not has_pyspark():
+        hint = f"{INSTALL}; to run without Spark, use --host local (Python: pass a pandas, Arrow or Polars table)"
+        raise ResourceProblem.of("no-spark", "PySpark is not installed", hint=hint)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, NoReturn
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.errors import DefinitionProblem, did_you_mean
-from occurs.expr import conditions, numbers
+from occurs.expr import exact
 from occurs.expr.columnar import by_groups, spread
 from occurs.expr.dialect import Dialect
 from occurs.expr.functions import CATALOGUE, Function
-from occurs.expr.loose import Loose, Slow, as_condition, as_value, choose, lose
-from occurs.expr.node import PHYSICAL, Node, clean, constant, operation, typed
+from occurs.expr.loose import Loose, Slow, Three, as_condition, as_value, choose, joint_loss, lose, none_if_empty
+from occurs.expr.node import PHYSICAL, Node, clean, constant, operation, to_float, typed
 from occurs.expr.render import render
 from occurs.expr.signature import Mismatch
 from occurs.expr.tree import (
@@ -71,7 +74,7 @@ class Compiler:
     def value(self, node: Expr) -> Node:
         """Of an expression whose value is wanted: clean of NaN that is null, durations in whole ticks."""
         found = clean(self.compile(node), self.keep_nan)
-        return numbers.whole(found) if found.type is Type.DURATION else found
+        return whole(found) if found.type is Type.DURATION else found
 
     def condition(self, node: Expr) -> Node:
         """Of an operand of a connective, or of a whole condition."""
@@ -81,7 +84,7 @@ class Compiler:
         if found.type is not Type.BOOL:
             self.mismatch(node, f"a condition is expected, but `{render(node)}` is {found.type}")
         connective = isinstance(node, Unary) or (isinstance(node, Binary) and node.op in ("and", "or"))
-        return found if connective or not self.two_valued else conditions.falsified(found)
+        return found if connective or not self.two_valued else falsified(found)
 
     def mismatch(self, node: Expr, message: str, kind: str = "type-mismatch") -> NoReturn:
         raise DefinitionProblem.of(kind, message, span=span_of(node))
@@ -100,7 +103,7 @@ class Compiler:
                     )
                 return constant(ticks, Type.DURATION)
             case Unary(op="not"):
-                return conditions.inverted(self.condition(node.arg))
+                return inverted(self.condition(node.arg))
             case Unary(arg=Literal(type=Type.INT, value=int() as value)):
                 return self.literal(-value, Type.INT)
             case Unary():
@@ -109,22 +112,22 @@ class Compiler:
                     return arg
                 if not (arg.type.numeric or arg.type is Type.DURATION):
                     self.mismatch(node, f"`-` needs a number, but `{render(node.arg)}` is {arg.type}")
-                return numbers.negated(arg)
+                return negated(arg)
             case Binary(op="and" | "or"):
-                return conditions.connective(node.op, self.condition(node.left), self.condition(node.right))
+                return connective(node.op, self.condition(node.left), self.condition(node.right))
             case Binary() if node.op in COMPARISONS:
                 left, right = self.compile(node.left), self.compile(node.right)
                 return self.atom(self.compare(node, node.op, left, right))
             case Binary():
                 return self.arithmetic(node)
             case IsNull():
-                return conditions.is_null(clean(self.compile(node.arg), self.keep_nan), node.negated)
+                return is_null(clean(self.compile(node.arg), self.keep_nan), node.negated)
             case In():
                 found = self.membership(node)
-                return self.atom(conditions.inverted(found) if node.negated else found)
+                return self.atom(inverted(found) if node.negated else found)
             case Like():
                 found = self.like(node)
-                return self.atom(conditions.inverted(found) if node.negated else found)
+                return self.atom(inverted(found) if node.negated else found)
             case Call():
                 return self.call(node)
             case Annotated():
@@ -159,14 +162,14 @@ class Compiler:
         return Node(type, lambda c: c[number], slow, real=real, nan=real, leaf=number)
 
     def atom(self, node: Node) -> Node:
-        return conditions.falsified(node) if self.two_valued else node
+        return falsified(node) if self.two_valued else node
 
     def compare(self, node: Expr, op: str, left: Node, right: Node) -> Node:
         if not comparable(op, left.type, right.type, None):
             self.mismatch(node, f"`{render(node)}`: `{op}` cannot compare {left.type} with {right.type}")
         if left.type is Type.NULL or right.type is Type.NULL:
             return constant(None, Type.BOOL)
-        return numbers.comparison(op, left, right, self.dialect)
+        return comparison(op, left, right, self.dialect)
 
     def arithmetic(self, node: Binary) -> Node:
         left, right = self.compile(node.left), self.compile(node.right)
@@ -177,7 +180,7 @@ class Compiler:
             self.mismatch(node, f"`{render(node)}`: `{node.op}` cannot be applied to {left.type} and {right.type}")
         if left.type is Type.NULL or right.type is Type.NULL:
             return constant(None, type)
-        return numbers.arithmetic(node.op, left, right, type, self.dialect)
+        return arithmetic(node.op, left, right, type, self.dialect)
 
     def membership(self, node: In) -> Node:
         arg, items = self.compile(node.arg), [self.compile(i) for i in node.items]
@@ -185,11 +188,11 @@ class Compiler:
         if len(items) > 2 and same and arg.scalar is None and all(i.scalar is not None for i in items):
             wanted = pa.array([i.value for i in items if not i.null], PHYSICAL[arg.type])
             missing = pa.scalar(None if any(i.null for i in items) else False, pa.bool_())
-            among = operation(Type.BOOL, lambda x: conditions.is_in(x, wanted, missing), [arg])
-            return numbers.coded(among, arg, items[0])
+            among = operation(Type.BOOL, lambda x: is_in(x, wanted, missing), [arg])
+            return coded(among, arg, items[0])
         found = constant(False, Type.BOOL)
         for item in items:
-            found = conditions.connective("or", found, self.compare(node, "=", arg, item))
+            found = connective("or", found, self.compare(node, "=", arg, item))
         return found
 
     def like(self, node: Like) -> Node:
@@ -201,8 +204,8 @@ class Compiler:
             return constant(None, Type.BOOL)
         if pattern.scalar is not None:
             text = pattern.value
-            return numbers.coded(operation(Type.BOOL, lambda x: pc.match_like(x, text), [arg]), arg, pattern)
-        return operation(Type.BOOL, conditions.like_each, [arg, pattern])
+            return coded(operation(Type.BOOL, lambda x: pc.match_like(x, text), [arg]), arg, pattern)
+        return operation(Type.BOOL, like_each, [arg, pattern])
 
     def annotated(self, node: Annotated) -> Node:
         arg = self.compile(node.arg)
@@ -236,7 +239,7 @@ class Compiler:
         if known.name == "nullif":
             return _nullif(args[0], self.compare(node, "=", args[0], args[1]), result)
         if known.name == "if":
-            tests = [conditions.falsified(args[i]) for i in range(0, len(args) - 1, 2)]
+            tests = [falsified(args[i]) for i in range(0, len(args) - 1, 2)]
             return _if(args, tests, result)
         if any(a.null or a.type is Type.NULL for a in args):
             return constant(None, result)
@@ -244,7 +247,7 @@ class Compiler:
 
     def argument(self, node: Expr) -> Node:
         found = clean(self.compile(node), self.keep_nan)
-        return numbers.whole(found) if found.type is Type.DURATION else found
+        return whole(found) if found.type is Type.DURATION else found
 
 
 def decoded(x: Any) -> Any:
@@ -344,3 +347,227 @@ def _if(args: list[Node], tests: list[Node], result: Type) -> Node:
 
     real = result is Type.FLOAT
     return operation(result, run, [*tests, *values], slow=slow, real=real, nan=real)
+
+
+# --- arithmetic and comparisons ---------------------------------------------------------------------------------------
+
+
+_CHECKED = {
+    op: pc.get_function(f"{name}_checked").call for op, name in {"+": "add", "-": "subtract", "*": "multiply"}.items()
+}
+_PLAIN = {op: pc.get_function(name).call for op, name in {"+": "add", "-": "subtract", "*": "multiply"}.items()}
+
+
+def arithmetic(op: str, left: Node, right: Node, type: Type, dialect: Dialect) -> Node:
+    """``left op right`` of numbers, times and durations; ``type`` is that of the result."""
+    if left.null or right.null:
+        return constant(None, type)
+    if op == "/":
+        # (l / s) / (r / t) = (l t) / (r s)
+        a, b = (left, right) if left.real or right.real else (rescaled(left, right.scale), rescaled(right, left.scale))
+        if a.real != b.real:
+            a, b = to_float(a), to_float(b)
+        a, b = replace(a, scale=1), replace(b, scale=1)
+        return operation(type, lambda x, y: exact.divide(x, y, dialect), [a, b], real=True, nan=True)
+    if left.real or right.real:
+        a, b = to_float(left), to_float(right)
+        if op in _PLAIN:
+            plain = _PLAIN[op]
+            return operation(type, lambda x, y: plain([x, y]), [a, b], real=True, nan=True)
+        return operation(type, lambda x, y: exact.remainder(op, x, y), [a, b], real=True, nan=True)
+    if op != "*":
+        left, right = aligned(left, right)
+    scale = left.scale * right.scale if op == "*" else left.scale
+    if op in _CHECKED:
+        return _exact(op, left, right, type, scale)
+    run = lambda x, y: exact.remainder(op, x, y)  # noqa: E731
+    return operation(type, run, [left, right], scale=1 if op == "div" else scale)
+
+
+def _exact(op: str, left: Node, right: Node, type: Type, scale: int) -> Node:
+    checked = _CHECKED[op]
+
+    def slow(columns: list[pa.Array], n: int) -> Slow:
+        args = [as_value(a.slow(columns, n)) for a in (left, right)]
+        values, lost = exact.wrapped(op, args[0].values, args[1].values)
+        return Loose(values, none_if_empty(joint_loss(args, lost)))
+
+    return operation(type, lambda x, y: checked([x, y]), [left, right], slow=slow, scale=scale)
+
+
+def negated(node: Node) -> Node:
+    """``-node``."""
+    if node.real:
+        return operation(node.type, pc.negate, [node], real=True, nan=node.nan)
+    return _exact("-", constant(0, node.type), node, node.type, node.scale)
+
+
+def rescaled(node: Node, factor: int) -> Node:
+    """The int64 counts ``factor`` times as fine a part of a tick."""
+    if factor == 1:
+        return node
+    return _exact("*", node, constant(factor, Type.INT), node.type, node.scale * factor)
+
+
+def aligned(left: Node, right: Node) -> tuple[Node, Node]:
+    """Both in the same part of a tick."""
+    common = math.lcm(left.scale, right.scale)
+    return rescaled(left, common // left.scale), rescaled(right, common // right.scale)
+
+
+def whole(node: Node) -> Node:
+    """A duration as whole ticks, to the nearest: for where a column of ticks is needed."""
+    if node.real:
+        return operation(node.type, _to_ticks, [node])
+    if node.scale == 1:
+        return node
+    return operation(node.type, _to_ticks, [replace(to_float(node), type=node.type)])
+
+
+def _to_ticks(x: Any) -> Any:
+    rounded = pc.round(x, ndigits=0, round_mode="half_to_even")
+    # beyond int64, and NaN: the cast raises, as an overflow does
+    return rounded.cast(pa.int64())
+
+
+# --- comparisons ------------------------------------------------------------------------------------------------
+
+
+def comparison(op: str, left: Node, right: Node, dialect: Dialect) -> Node:
+    """``left op right``; null if one is null."""
+    if left.null or right.null:
+        return constant(None, Type.BOOL)
+    if left.type in (Type.BOOL, Type.STRING):
+        if left.scalar is not None:
+            left, right, op = right, left, exact.MIRRORED[op]
+        compare = exact.COMPARE[op]
+        return coded(operation(Type.BOOL, lambda x, y: compare([x, y]), [left, right]), left, right)
+    keep = dialect.nan == "keep"
+    left, right = clean(left, keep), clean(right, keep)
+    if left.null or right.null:  # a constant that was NaN
+        return constant(None, Type.BOOL)
+    if left.scalar is not None and right.scalar is None:
+        left, right, op = right, left, exact.MIRRORED[op]
+    if right.scalar is not None:
+        return _with_constant(op, left, right)
+    if not left.real and not right.real:
+        left, right = aligned(left, right)
+    elif left.real != right.real:
+        if left.real:
+            left, right, op = right, left, exact.MIRRORED[op]
+        if left.scale == 1:
+            return operation(Type.BOOL, lambda x, y: exact.compare_mixed(op, x, y), [left, right])
+        left = to_float(left)
+    compare = exact.COMPARE[op]
+    return operation(Type.BOOL, lambda x, y: compare([x, y]), [left, right])
+
+
+def _with_constant(op: str, left: Node, right: Node) -> Node:
+    value = right.value
+    bound: tuple[str, Any] | bool
+    if left.real:
+        bound = (op, value) if right.real else exact.float_bound(op, Fraction(value, right.scale))
+    elif right.real:
+        bound = exact.integer_bound(op, Fraction(value) * left.scale if math.isfinite(value) else value)
+    else:
+        bound = exact.integer_bound(op, Fraction(value, right.scale) * left.scale)
+    if isinstance(bound, bool):
+        outcome = bound
+        return operation(Type.BOOL, lambda x: exact.where_valid(x, outcome), [left])
+    compare, limit = exact.COMPARE[bound[0]], constant(bound[1], Type.FLOAT if left.real else Type.INT)
+    return operation(Type.BOOL, lambda x, y: compare([x, y]), [left, limit])
+
+
+def coded(node: Node, leaf: Node, fixed: Node) -> Node:
+    """A test of one text with a constant: on a dictionary column, once per distinct text."""
+    if not leaf.coded or leaf.leaf is None or fixed.scalar is None:
+        return node
+    # the closure of ``node`` asks the leaf for its column: it is handed the distinct texts as that column
+    number, size, test = leaf.leaf, leaf.leaf + 1, node.fast
+
+    def fast(columns: list[Any]) -> Any:
+        column = columns[number]
+        given: list[Any] = [None] * size
+        given[number] = column.dictionary
+        return test(given).take(column.indices)
+
+    return replace(node, fast=fast)
+
+
+# --- conditions: connectives with null as unknown, tests for null, membership, patterns of text -----------------------
+
+
+# not pa.scalar, which would import pandas with this module
+_FALSE = pa.Array.from_buffers(pa.bool_(), 1, [None, pa.py_buffer(b"\0")])[0]
+_AND, _OR, _INVERT = (pc.get_function(n).call for n in ("and_kleene", "or_kleene", "invert"))
+
+
+def connective(op: str, left: Node, right: Node) -> Node:
+    run = _AND if op == "and" else _OR
+
+    def slow(columns: list[pa.Array], n: int) -> Slow:
+        a, b = as_condition(left.slow(columns, n)), as_condition(right.slow(columns, n))
+        return a.both(b) if op == "and" else a.either(b)
+
+    # a constant on one side: nothing to do, or nothing left to do
+    for one, other in ((left, right), (right, left)):
+        if one.scalar is not None and not one.null:
+            return other if one.value is (op == "and") else one
+    return operation(Type.BOOL, lambda x, y: run([x, y]), [left, right], slow=slow)
+
+
+def inverted(node: Node) -> Node:
+    def slow(columns: list[pa.Array], n: int) -> Slow:
+        return as_condition(node.slow(columns, n)).inverted()
+
+    return operation(Type.BOOL, lambda x: _INVERT([x]), [node], slow=slow)
+
+
+def falsified(node: Node) -> Node:
+    """With false for null."""
+
+    def run(x: Any) -> Any:
+        if isinstance(x, pa.Scalar):
+            return x if x.is_valid else _FALSE
+        return x.fill_null(False) if x.null_count else x
+
+    def slow(columns: list[pa.Array], n: int) -> Slow:
+        return as_condition(node.slow(columns, n)).falsified()
+
+    if node.type is Type.NULL:
+        return constant(False, Type.BOOL)
+    return operation(Type.BOOL, run, [node], slow=slow)
+
+
+def is_null(node: Node, negated: bool) -> Node:
+    def run(x: Any) -> Any:
+        if isinstance(x, pa.Scalar):
+            return pa.scalar(x.is_valid is negated)
+        return x.is_valid() if negated else x.is_null()
+
+    def slow(columns: list[pa.Array], n: int) -> Slow:
+        arg = as_value(node.slow(columns, n))
+        null = arg.values.is_null().to_numpy(zero_copy_only=False)
+        true, false = (~null, null) if negated else (null, ~null)
+        if arg.lost is None:
+            return Three(true, false, np.zeros(n, np.bool_))
+        # lost is not null, but what it would have been is not known: whoever asks has to wait
+        return Three(true | arg.lost, false | arg.lost, np.zeros(n, np.bool_))
+
+    return operation(Type.BOOL, run, [node], slow=slow)
+
+
+def is_in(x: Any, wanted: pa.Array, missing: pa.Scalar) -> Any:
+    if isinstance(x, pa.Scalar):
+        return is_in(pa.repeat(x, 1), wanted, missing)[0]
+    found = pc.is_in(x, value_set=wanted)
+    if not missing.is_valid:
+        return pc.if_else(found, found, missing)
+    return pc.if_else(x.is_valid(), found, pa.scalar(None, pa.bool_())) if x.null_count else found
+
+
+def like_each(x: Any, pattern: Any) -> Any:
+    scalar = isinstance(x, pa.Scalar) and isinstance(pattern, pa.Scalar)
+    n = 1 if scalar else len(pattern if isinstance(x, pa.Scalar) else x)
+    run = by_groups(pc.match_like, [spread(x, n), spread(pattern, n)], frozenset((1,)), pa.bool_())
+    return run[0] if scalar else run

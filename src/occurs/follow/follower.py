@@ -16,8 +16,8 @@ from occurs.follow.expected import Expected, Pinned
 from occurs.follow.figures import Metrics, Totals
 from occurs.follow.folders import literal
 from occurs.follow.loop import Loop, set_to, settings, stopped_by_signals
-from occurs.follow.outputs import Outputs
 from occurs.follow.past import history, write_history
+from occurs.follow.sinks import Outputs
 from occurs.follow.sources import Source
 from occurs.found import chosen
 from occurs.hosts.spark.batch import needed

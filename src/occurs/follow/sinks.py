@@ -6,10 +6,12 @@ that it was written.  What that means for whoever reads the output is said with 
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol
 
@@ -19,13 +21,15 @@ from rich.console import Console, RenderableType
 
 from occurs.connect.places import user_path
 from occurs.connect.whole import durable
-from occurs.connect.writers import check_target, json_blocks, json_rows, write_rows_to, write_to
+from occurs.connect.writers import check_target, in_order, json_blocks, json_rows, write_rows_to, write_to
 from occurs.errors import CheckpointProblem, ResourceProblem, UsageProblem
 from occurs.follow.checkpoint import misfit
 from occurs.follow.figures import Line
+from occurs.hosts.stream.batches import MicroBatch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
 
 Tables = Mapping[str, pa.Table]
 SUFFIXES = {"jsonl": "json", "csv": "csv", "parquet": "parquet"}
@@ -199,3 +203,41 @@ class Topic:
 def _messages(value: pa.ChunkedArray, kind: pa.Array, label: pa.ChunkedArray) -> pa.Table:
     nothing = pa.nulls(len(value), pa.string())
     return pa.table({"key": nothing, "value": value, "type": kind.cast(pa.string()), "label": label})
+
+
+@dataclass
+class Outputs:
+    """``found``: detections; ``late``: rows that came too late, as they came; ``bad``: rows left out, with reasons;
+    ``timeouts``: partial matches that guards ended; ``never``: notices of triggers that can fire no more."""
+
+    found: Sink
+    late: SideSink | None = None
+    bad: SideSink | None = None
+    #: of the files of detections, if it is files
+    suffix: str | None = None
+    timeouts: Sink | None = None
+    #: of the files of partial matches, if it is files
+    timeouts_suffix: str | None = None
+    never: Sink | None = None
+
+    def check(self, nothing: MicroBatch) -> None:
+        """Raises UsageProblem (``schema-conflict``) if the types cannot be in one file; the micro-batch is empty."""
+        for suffix, tables in ((self.suffix, nothing.found), (self.timeouts_suffix, nothing.timeouts)):
+            if suffix is not None:
+                write_to(io.BytesIO(), SUFFIXES[suffix], tables)
+
+    def write(self, batch: int, done: MicroBatch) -> None:
+        """Raises ResourceProblem."""
+        if self.late is not None:
+            self.late.lines(batch, done.late)
+        if self.bad is not None:
+            self.bad.rows(batch, done.bad.select(["reason", "file", "row", "column", "value", "data"]))
+        if self.timeouts is not None:
+            self.timeouts.write(batch, _in_order(done.timeouts))
+        if self.never is not None:
+            self.never.write(batch, _in_order(done.never))
+        self.found.write(batch, _in_order(done.found))
+
+
+def _in_order(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+    return {t: in_order(table) for t, table in tables.items()}

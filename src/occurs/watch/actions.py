@@ -8,24 +8,25 @@ Only ``execute`` is done exactly once: it notes that it is done in its own trans
 from __future__ import annotations
 
 import datetime as dt
+import http.client
 import json
 import re
+import ssl
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
-from occurs.connect.changes.model import ANEW, ActionFailed, Feed, Fired
-from occurs.connect.changes.values import instant
+from occurs.connect.changes.model import ANEW, ActionFailed, Feed, Fired, instant
 from occurs.engine.state import restoring
+from occurs.errors import UsageProblem
 from occurs.expr.tree import Expr, Literal, Ref, Unary
 from occurs.languages.logic import syntax
 from occurs.model.astext import dumps
 from occurs.model.sqltext import parameters
 from occurs.model.time import TimeKind
-from occurs.watch.evaluator import Firing
-from occurs.watch.webhook import Webhook
 
 #: how often a transient failure is tried again, and how long is waited before: that many seconds, then twice as many ..
 RETRIES, PAUSE = 6, 0.1
@@ -33,6 +34,26 @@ RETRIES, PAUSE = 6, 0.1
 TOGETHER = 50
 
 _HOLES = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True)
+class Firing:
+    """An event is derived, a trigger has fired, or (``never``) can fire no more, at a time in ticks.
+
+    ``event`` and ``attributes``: what is given out; no event: it is only to be acted.  ``acts``: ``trigger`` has
+    actions, for which are ``generics``, the values of its generic variables, and ``values``, per action those of its
+    arguments.  Values that are times are datetimes.  ``label``: the identity.
+    """
+
+    trigger: str
+    time: int
+    generics: Mapping[str, Any]
+    event: str = ""
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    values: tuple[Mapping[str, Any], ...] = ()
+    label: str = ""
+    never: bool = False
+    acts: bool = False
 
 
 def planned(firing: Firing, trigger: syntax.Trigger | None, position: int, kind: TimeKind) -> Fired:
@@ -184,3 +205,46 @@ class Actions:
                 tries = f" (tried {attempt + 1} times)" if attempt else ""
                 self.tell(f"failed: {what}: {error}{tries}")
                 return
+
+
+# --- firings as HTTP requests -----------------------------------------------------------------------------------------
+
+
+#: seconds that a receiver may take
+PATIENCE = 10.0
+#: answers after which another try may go well
+_TRANSIENT = (408, 425, 429)
+
+
+class Webhook:
+    """A receiver.  UsageProblem if ``url`` is no address of HTTP."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise UsageProblem.of("bad-option", f"--webhook {url}", hint="use http://host/path or https://host/path")
+        self.url = f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
+        self._host, self._port = parts.hostname, parts.port
+        self._secure = parts.scheme == "https"
+        self._path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+
+    def send(self, content: str, key: str) -> None:
+        """One request.  ActionFailed: no connection, no answer, or one that is no 2xx."""
+        connection: http.client.HTTPConnection
+        if self._secure:
+            context = ssl.create_default_context()
+            connection = http.client.HTTPSConnection(self._host, self._port, timeout=PATIENCE, context=context)
+        else:
+            connection = http.client.HTTPConnection(self._host, self._port, timeout=PATIENCE)
+        headers = {"Content-Type": "application/json", "Idempotency-Key": key}
+        try:
+            connection.request("POST", self._path, content.encode(), headers)
+            answer = connection.getresponse()
+            answer.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise ActionFailed(str(error) or type(error).__name__, transient=True) from error
+        finally:
+            connection.close()
+        if not 200 <= answer.status < 300:
+            transient = answer.status >= 500 or answer.status in _TRANSIENT
+            raise ActionFailed(f"the server answered {answer.status} {answer.reason}", transient=transient)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
-from occurs.connect.changes.model import ANEW, Commit
+from occurs.connect.changes.model import ANEW, DELETE, INSERT, STATE, TRUNCATE, UPDATE, Change, Commit, Watched
 from occurs.engine.engine import Engine
 from occurs.engine.ledger import Ledger
 from occurs.engine.order import input_rows
@@ -23,9 +23,8 @@ from occurs.model.time import TIMESTAMP, TimeKind
 from occurs.model.types import Schema, Type, arrow_type
 from occurs.operators.rows import Rows
 from occurs.program import Program
+from occurs.watch.actions import Firing
 from occurs.watch.carrying import Carrier, carrying, given
-from occurs.watch.evaluator import Firing
-from occurs.watch.rows import rows
 from occurs.watch.rules import Rules
 
 _ENTRY = "entry"
@@ -67,7 +66,7 @@ def _hinted(problem: Problem, tables: Iterable[str]) -> Problem:
 
 
 class Judge:
-    """An evaluator (:class:`occurs.watch.evaluator.Evaluator`) that goes on from saved ``pieces``.
+    """The engine of a watch, which goes on from saved ``pieces``.
 
     ``max_formula``: as for :func:`occurs.load`.  Raises DefinitionProblem for rules that are wrong, CheckpointProblem
     for pieces that are not of these rules.
@@ -105,6 +104,7 @@ class Judge:
             raise CheckpointProblem([replace(p, hint=ANEW) for p in error.problems]) from error
 
     def save(self) -> dict[str, bytes | None]:
+        """What has changed of the state since the last time, by piece; None: that piece is gone."""
         out: dict[str, bytes | None] = {}
 
         def put(name: str, table: pa.Table) -> None:
@@ -120,6 +120,10 @@ class Judge:
     # --- going on -----------------------------------------------------------------------------------------------------
 
     def advance(self, commits: Sequence[Commit]) -> list[tuple[int, Firing]]:
+        """The firings in the next states with their positions, by time, then by type and attributes, notices last.
+
+        Raises InputProblem; the state is then not to be used any more.
+        """
         if self.start is None:
             self.start = commits[0].time
         found = self.engine.advance(self._rows(commits), commits[-1].time, self.start)
@@ -192,3 +196,26 @@ class Judge:
                 generics = {n: v for n, v in row.items() if n not in ("type", "time", "label")}
                 out.append(Firing(trigger, time, generics, label=row["label"], never=True, acts=True))
         return out
+
+
+def rows(commit: Commit, tables: Mapping[str, Watched]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(type, attributes) of the rows of a state in their order, ``sequence`` among the attributes.
+
+    Rows of tables have ``op`` and ``old`` (a mapping).  Of events only what is inserted counts, of states what is
+    inserted or updated.
+    """
+    for number, change in enumerate(commit.changes):
+        table = tables[change.table]
+        if table.keeps:
+            yield table.name, {**_of_table(change), "sequence": number}
+        elif change.op == INSERT or (change.op == UPDATE and table.role == STATE):
+            yield table.name, {**(change.new or {}), "sequence": number}
+
+
+def _of_table(change: Change) -> dict[str, Any]:
+    if change.op == TRUNCATE:
+        return {"op": TRUNCATE}
+    if change.op == DELETE:
+        return {**(change.old or {}), "op": DELETE}
+    old = {} if change.old is None else {"old": dict(change.old)}
+    return {**(change.new or {}), "op": change.op, **old}

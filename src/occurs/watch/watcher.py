@@ -10,8 +10,8 @@ from occurs.connect.changes.model import Commit, Feed, Fired, Saved
 from occurs.errors import CheckpointProblem, InputProblem, UsageProblem
 from occurs.languages.logic import syntax
 from occurs.model.time import TIMESTAMP, TimeKind
-from occurs.watch.actions import Actions, planned
-from occurs.watch.evaluator import Evaluator, Firing
+from occurs.watch.actions import Actions, Firing, planned
+from occurs.watch.judging import Judge
 from occurs.watch.rules import Rules
 
 #: states that are judged and saved together, at most
@@ -21,7 +21,7 @@ PRUNE = 5.0
 #: how long is waited for a commit before time is looked at again, in seconds
 PATIENCE = 0.5
 
-Make = Callable[[Mapping[str, bytes]], Evaluator]
+Make = Callable[[Mapping[str, bytes]], Judge]
 
 
 @dataclass
@@ -56,7 +56,7 @@ def unchanged(feed: Feed, name: str, rules: Rules) -> Saved:
 class Watcher:
     """One watcher on a log that is installed and locked.
 
-    ``make`` gives an evaluator that goes on from saved pieces.  ``coalesce``: when more transactions than that wait,
+    ``make`` returns a judge that goes on from saved pieces.  ``coalesce``: when more transactions than that wait,
     they are one state.
     """
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import uuid
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,14 +17,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.engine.engine import Engine
-from occurs.engine.ledger import Ledger
+from occurs.engine.ledger import Drop, Get, Ledger, Put
 from occurs.engine.state import State, from_ipc, meta_from_ipc, meta_to_ipc, restoring, to_ipc
+from occurs.errors import CheckpointProblem
 from occurs.hosts.local import calls
 from occurs.hosts.spark.task import BUDGET
 from occurs.hosts.spark.wide import wide_rows
 from occurs.hosts.stream.adopt import describe, heirs, pieces_of, renamed, take_over
-from occurs.hosts.stream.clock import Clock
-from occurs.hosts.stream.ends import last_end
+from occurs.hosts.stream.clock import Clock, last_end
 from occurs.hosts.stream.layout import Layout, Path
 from occurs.hosts.stream.records import (
     CLOCK,
@@ -40,11 +40,10 @@ from occurs.hosts.stream.records import (
     from_blob,
     to_blob,
 )
-from occurs.hosts.stream.replay import joined, replayed
-from occurs.hosts.stream.waiting import Waiting
 from occurs.model.canonical import fingerprint
 from occurs.model.time import OPEN
-from occurs.plan.stage import with_births
+from occurs.operators.rows import Rows
+from occurs.plan.stage import Stage, with_births
 
 #: buckets that a process remembers; beyond, the one that was not asked for longest is read anew when it is
 REMEMBERED = 256
@@ -391,3 +390,174 @@ def _late(table: pa.Table, frontier: int | None) -> tuple[pa.Table, pa.Table]:
     if not np.any(late):
         return table.slice(0, 0), table
     return table.filter(pa.array(late)), table.filter(pa.array(~late))
+
+
+# --- the reorder buffer -----------------------------------------------------------------------------------------------
+# Rows of a lane that the frontier has not passed yet, and their saved pieces.
+
+#: more pieces than these are put together
+MOST = 16
+
+
+@dataclass
+class _Piece:
+    """``table``: the rows that still wait; ``name``: of the saved piece, which may hold others; None: not saved."""
+
+    name: str | None
+    table: pa.Table
+    last: int
+
+
+@dataclass
+class Waiting:
+    """Tables with a column ``__time``, in no order.  ``number``: of the next saved piece."""
+
+    pieces: list[_Piece] = field(default_factory=list)
+    number: int = 0
+    _gone: list[str] = field(default_factory=list)
+
+    @property
+    def rows(self) -> int:
+        return sum(p.table.num_rows for p in self.pieces)
+
+    @property
+    def names(self) -> list[str]:
+        """Of the saved pieces."""
+        return [*(p.name for p in self.pieces if p.name is not None), *self._gone]
+
+    def add(self, table: pa.Table) -> None:
+        if table.num_rows:
+            self.pieces.append(_Piece(None, table, int(table.column("__time").to_numpy().max())))
+
+    def take(self, frontier: int) -> pa.Table | None:
+        """The rows up to the frontier, by time; None if there are none."""
+        ready, left = [], []
+        for p in self.pieces:
+            if p.last <= frontier:
+                ready.append(p.table)
+                self._drop(p)
+                continue
+            time = p.table.column("__time").to_numpy()
+            due = time <= frontier
+            if due.any():
+                ready.append(p.table.filter(pa.array(due)))
+                p.table = p.table.filter(pa.array(~due))
+            left.append(p)
+        self.pieces = left
+        if not ready:
+            return None
+        table = pa.concat_tables(ready, promote_options="permissive")
+        return table.take(pa.array(np.argsort(table.column("__time").to_numpy(), kind="stable")))
+
+    def _drop(self, piece: _Piece) -> None:
+        if piece.name is not None:
+            self._gone.append(piece.name)
+
+    def write(self, put: Put, drop: Drop) -> dict[str, Any]:
+        """Save what is new; returns what names the pieces, as plain JSON."""
+        fresh = [p for p in self.pieces if p.name is None]
+        saved = [p for p in self.pieces if p.name is not None]
+        if fresh:
+            if len(saved) >= MOST:
+                for p in saved:
+                    self._drop(p)
+                fresh, saved = saved + fresh, []
+            table = pa.concat_tables([p.table for p in fresh], promote_options="permissive").combine_chunks()
+            name = f"waiting/{self.number}"
+            self.number += 1
+            put(name, table)
+            self.pieces = [*saved, _Piece(name, table, max(p.last for p in fresh))]
+        for gone in self._gone:
+            drop(gone)
+        self._gone.clear()
+        return {"pieces": [p.name for p in self.pieces], "number": self.number}
+
+    @classmethod
+    def read(cls, entry: dict[str, Any], frontier: int | None, get: Get) -> Waiting:
+        """What :meth:`write` has saved; rows up to the frontier of the engine do not wait any more."""
+        names: Sequence[str] = entry["pieces"]
+        pieces = []
+        for name in names:
+            table = get(name)
+            time = table.column("__time").to_numpy()
+            if frontier is not None:
+                table = table.filter(pa.array(time > frontier))
+            pieces.append(_Piece(name, table, int(time.max())))
+        return cls(pieces, entry["number"])
+
+
+# --- history for definitions that are new -----------------------------------------------------------------------------
+# What new definitions would know if they had always been there.  The history is run through an engine of its own,
+# silently, up to the frontier; what that engine then remembers becomes the past of the lane.  What unchanged
+# definitions have consumed stays as it is.
+
+
+def replayed(stage: Stage, path: Path, layout: Layout, history: pa.Table | None, until: int, start: int) -> Engine:
+    """An engine that has seen the rows of ``history`` from ``start`` to ``until``."""
+    engine = Engine(stage, labelled=layout.labelled)
+    if history is not None:
+        time = history.column("__time").to_numpy()
+        history = history.filter(pa.array((time >= start) & (time <= until)))
+        history = history.take(pa.array(np.argsort(history.column("__time").to_numpy(), kind="stable")))
+    rows = wide_rows(stage, path.inlets, history, layout.labelled, layout.types)
+    for frontier, part in calls(rows, until, BUDGET):
+        engine.advance(part, frontier, start)
+    return engine
+
+
+def joined(old: State, engine: Engine, new: set[str]) -> State:
+    """The state of a stream with the past that ``engine`` has from history, in which the rows that the stream has kept
+    are found again.  ``new``: the definitions without state.
+
+    Raises CheckpointProblem if the history is not that of the stream.
+    """
+    found = engine.state
+    if old.later or found.later:
+        text = "rules that read delayed detections cannot take over the past of a running stream"
+        hint = "without --replay-from they read only later events; a new checkpoint accepts a history"
+        raise CheckpointProblem.of("unsupported", text, hint=hint)
+    out = State({}, {}, dict(old.serials), old.frontier)
+    out.loaded = {d: tables for d, tables in found.tables().items() if d in new}
+    out.loaded |= {d: tables for d, tables in old.tables().items() if d not in new}
+    names = engine.definitions
+    for t, rows in found.pasts.items():
+        assert rows.serial is not None
+        first = out.serials.get(t, 0)
+        out.serials[t] = first + len(rows)
+        out.pasts[t] = replace(rows, serial=np.arange(first, first + len(rows)), cache={})
+        have = old.pasts.get(t)
+        if have is not None and found.frontier is not None:  # what waited for its next call to be forgotten
+            oldest = found.frontier + 1 - engine.stage.retention[t]
+            have = have.slice(int(np.searchsorted(have.time, oldest)))
+        at = np.zeros(0, np.int64) if have is None else _matches(have, rows)
+        for (place, type), gone in old.consumed.items():
+            if type == t and have is not None and have.serial is not None:
+                out.consumed[(place, t)] = first + at[np.isin(have.serial, gone)]
+        for (place, type), gone in found.consumed.items():
+            if type == t and names[place] in new and len(rows):
+                out.consumed[(place, t)] = gone - int(rows.serial[0]) + first
+    return out
+
+
+def _matches(have: Rows, rows: Rows) -> np.ndarray:
+    """Which of ``rows`` each row that was kept is, int64 (len(have)): by time and the values that were kept; the n-th
+    of equal ones is the n-th."""
+    kept = [n for n, c in have.columns.items() if n in rows.columns and c.is_valid().any()]
+    places: dict[tuple[Any, ...], list[int]] = {}
+    for number, values in enumerate(_values(rows, kept)):
+        places.setdefault(values, []).append(number)
+    for found in places.values():
+        found.reverse()
+    out = []
+    for values in _values(have, kept):
+        found = places.get(values, [])
+        if not found:
+            shown = ", ".join(f"{n}: {v!r}" for n, v in zip(kept, values[1:]))
+            text = f"the history is not that of this stream: it has no `{have.type}` ({shown}) at {values[0]}"
+            raise CheckpointProblem.of("other-history", text, hint="pass all events that the stream has read")
+        out.append(found.pop())
+    return np.array(out, np.int64)
+
+
+def _values(rows: Rows, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    return zip(rows.time.tolist(), *(rows.columns[n].arrow.to_pylist() for n in names))

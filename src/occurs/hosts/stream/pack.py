@@ -14,8 +14,7 @@ from occurs.errors import InputProblem, OccursError, Problem
 from occurs.hosts.spark.run import TRUNCATE, sweeping
 from occurs.hosts.spark.task import MARK
 from occurs.hosts.spark.wide import problems_to_json
-from occurs.hosts.stream.clock import Clock
-from occurs.hosts.stream.ends import Ends
+from occurs.hosts.stream.clock import Clock, Ends
 from occurs.hosts.stream.layout import Layout, Path
 from occurs.hosts.stream.records import (
     BAD,

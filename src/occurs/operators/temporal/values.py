@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from occurs.errors import InputProblem, Problem
 from occurs.expr.functions import CATALOGUE
-from occurs.expr.single import single
+from occurs.expr.signature import single
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 
