@@ -25,8 +25,8 @@ from occurs.arguments import InputOptions
 from occurs.engine.engine import Engine
 from occurs.hosts.local import history_rows
 from occurs.languages.logic import define
-from occurs.languages.logic.kept import GROWS
-from occurs.languages.logic.running.general import General
+from occurs.languages.logic.compile import GROWS
+from occurs.operators.temporal.general import General
 from occurs.testing.logic import LogicCase, load_cases
 
 CASES = Path(__file__).parents[1] / "tests" / "cases" / "logic" / "worked.md"

@@ -27,7 +27,7 @@ from tests.generators.random_phenesthe_words import (
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.render import render
 from occurs.languages.phenesthe.semantics import Row, clocked, derived, inputs
-from occurs.languages.phenesthe.semantics_formula import Formulas as Meanings
+from occurs.languages.phenesthe.semantics.formulas import Formulas as Meanings
 from occurs.model.types import Type
 from occurs.testing.cases import KINDS
 from occurs.testing.phenesthe import LastingCase, Written

@@ -11,8 +11,8 @@ from tests.generators.random_pipes_functions import ATTRIBUTES, KINDS, Functions
 
 from occurs.expr.tree import Binary, Call, Expr
 from occurs.model.time import Duration
-from occurs.pipes import tree
-from occurs.pipes.graph import EverySlice, Inner, Input, Node, Pipe, Processor
+from occurs.operators.process import tree
+from occurs.operators.process.tree import EverySlice, Inner, Input, Node, Pipe, Processor
 
 
 def node(processor: Processor, *inputs: Pipe) -> Pipe:

@@ -20,10 +20,10 @@ from occurs.engine.engine import Engine
 from occurs.hosts.local import history_rows
 from occurs.hosts.stream import bucket
 from occurs.model.history import InputOptions
-from occurs.operators import keycodes
-from occurs.operators.keycodes import Renewal
-from occurs.pipes.engine.columns import of_numpy
-from occurs.pipes.engine.slots import Slots
+from occurs.operators import codes as keycodes
+from occurs.operators.codes import Renewal
+from occurs.operators.process.columns import of_numpy
+from occurs.operators.process.slots import Slots
 from occurs.testing import epl
 
 CASES = Path(__file__).parents[1] / "cases"

@@ -18,7 +18,7 @@ from tests.laws.new_keys import renewing
 from occurs.errors import OccursError
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.semantics import Row, clocked, derived, evaluate, evaluation_order, inputs
-from occurs.languages.phenesthe.semantics_formula import Formulas
+from occurs.languages.phenesthe.semantics.formulas import Formulas
 from occurs.testing.phenesthe import LastingCase, Line, Loaded, shown
 
 #: so many times a history is repeated, to see whether the state grows

@@ -21,7 +21,6 @@ from occurs.languages.epl.parser import parse
 from occurs.model.types import Schema, Type
 from occurs.nets import random_input
 from occurs.nets.random_input import draw_of, read, stream_of
-from occurs.nets.random_input_runs import Counted, analysis, student, wilson
 
 TOML = """
 rows = 40

@@ -11,11 +11,23 @@ from occurs.expr.tree import Binary, Call, Literal, Param, Ref
 from occurs.languages.esql.semantics import Run
 from occurs.languages.esql.semantics_values import Bag, Map, Record, Set, Troolean
 from occurs.model.types import Schema, Type
-from occurs.pipes import kinds, tree
-from occurs.pipes.function_kinds import Unfit, kind_of, typed
-from occurs.pipes.graph import Attribute, Input, ListOf, Node
-from occurs.pipes.kinds import ANY, BOOL, INT, NUMBER, TEXT, TROOLEAN, Kind, goes_into, list_of, map_of, tuple_of
-from occurs.pipes.typing import Mismatch, Typing
+from occurs.operators.process import kinds, tree
+from occurs.operators.process.function_kinds import Unfit, kind_of, typed
+from occurs.operators.process.kinds import (
+    ANY,
+    BOOL,
+    INT,
+    NUMBER,
+    TEXT,
+    TROOLEAN,
+    Kind,
+    goes_into,
+    list_of,
+    map_of,
+    tuple_of,
+)
+from occurs.operators.process.tree import Attribute, Input, ListOf, Node
+from occurs.operators.process.typing import Mismatch, Typing
 
 EVENT = Schema((("v", Type.INT), ("f", Type.FLOAT), ("b", Type.BOOL), ("k", Type.STRING)))
 TYPES = Typing({"X0": EVENT, "X1": EVENT})

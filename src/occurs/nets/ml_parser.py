@@ -17,10 +17,9 @@ from lark import Tree
 from lark.exceptions import UnexpectedInput
 
 from occurs.errors import DefinitionProblem, OccursError, Span, SyntaxProblem, did_you_mean
+from occurs.expr.parsing import expected_terminals, found_at, lark_of
+from occurs.expr.text import Text
 from occurs.expr.tree import Binary, Call, Literal, Ref, Unary
-from occurs.languages.complaints import expected_terminals, found_at
-from occurs.languages.grammars import lark_of
-from occurs.languages.text import Text
 from occurs.model.types import Type
 from occurs.nets.colours import Bool, Colour, Enum, Int, List, Product, Real, Record, String, Union, Unit, Value, plain
 from occurs.nets.evaluate import evaluate

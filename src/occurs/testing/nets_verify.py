@@ -15,7 +15,7 @@ from occurs.errors import DefinitionProblem, InputProblem, LimitProblem, OccursE
 from occurs.found import LocalDetections
 from occurs.languages.epl.define import Epl
 from occurs.languages.epl.nets import Translation, translate
-from occurs.languages.epl.nets_core import Firing
+from occurs.languages.epl.nets.core import Firing
 from occurs.languages.epl.semantics import evaluate
 from occurs.model.history import History, InputOptions
 from occurs.model.occurrence import Occurrence, occurrences

@@ -40,8 +40,7 @@ import pyarrow as pa
 from occurs.errors import OccursError
 from occurs.languages.phenesthe import syntax
 from occurs.languages.phenesthe.parser import parse
-from occurs.languages.phenesthe.semantics import Result, Row, evaluate
-from occurs.languages.phenesthe.semantics_window import windows
+from occurs.languages.phenesthe.semantics import Result, Row, evaluate, windows
 from occurs.model.time import TimeKind
 from occurs.model.types import Type, arrow_type, widen
 from occurs.testing.cases import KINDS, Time, parse_time, read_cases, type_of

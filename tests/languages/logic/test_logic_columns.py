@@ -22,7 +22,7 @@ from occurs.languages.logic.semantics.states import State
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
-from occurs.operators.logic.evaluation import Memory, States, advance, restored, saved
+from occurs.operators.temporal.evaluation import Memory, States, advance, restored, saved
 from occurs.testing.logic import LogicCase, reference, run_of
 
 Found = list[tuple[int, int, int]]

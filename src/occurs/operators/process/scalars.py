@@ -18,10 +18,22 @@ import numpy as np
 from occurs.expr import tree
 from occurs.expr.functions import CATALOGUE
 from occurs.expr.signature import STRING, single
-from occurs.pipes.engine import documents
-from occurs.pipes.engine.faults import Fault
-from occurs.pipes.engine.values import Bag, Map, Record, Set, Troolean, elements, key, number
-from occurs.pipes.functions import SHARED
+from occurs.operators.process import documents
+from occurs.operators.process.function_kinds import SHARED
+from occurs.operators.process.tree import Attribute, EverySlice, Foreign, Input, ListOf, SetOf, TrooleanLiteral, TupleOf
+from occurs.operators.process.values import (
+    Bag,
+    Fault,
+    Map,
+    Record,
+    Set,
+    Sharp,
+    Troolean,
+    distinct,
+    elements,
+    key,
+    number,
+)
 
 # --- An expression ----------------------------------------------------------------------------------------------------
 
