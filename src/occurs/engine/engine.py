@@ -17,10 +17,12 @@ from occurs.engine.state import State, from_ipc, meta_from_ipc, meta_to_ipc, res
 from occurs.engine.tables import concat_rows, empty_rows
 from occurs.errors import CheckpointProblem
 from occurs.model.types import Schema
+from occurs.operators import rows as shown
 from occurs.operators.codes import KeyCodes
 from occurs.operators.contract import Call, Operator
+from occurs.operators.kernels.row_index import is_sorted
 from occurs.operators.merging import INSTANT
-from occurs.operators.rows import FIRST_TICK, Rows
+from occurs.operators.rows import FIRST_TICK, Rows, Since
 from occurs.plan.segments import Segment, segments
 from occurs.plan.stage import Stage
 

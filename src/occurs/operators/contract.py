@@ -48,7 +48,7 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.codes import KeyCodes
 from occurs.operators.columns import Column
-from occurs.operators.rows import Rows
+from occurs.operators.rows import Part, Rows
 from occurs.operators.states import State, Tables
 
 

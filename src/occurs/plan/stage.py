@@ -10,7 +10,7 @@ from occurs.expr.tree import Expr
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.contract import Moves, Operator, Order, Out
-from occurs.operators.select.timer import TimerSource
+from occurs.operators.select.timer import Timer, TimerSource
 from occurs.plan.definition import Definition
 from occurs.plan.graph import Order as Graph
 from occurs.plan.graph import depths, order

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from occurs.kernel import Arrays
+from occurs.operators.contract import Block, Call, Out
 from occurs.operators.kernels import network_step as kernel
 from occurs.operators.lasting.network import State
 from occurs.operators.lasting.picking import Picked

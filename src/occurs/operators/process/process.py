@@ -19,6 +19,12 @@ from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.contract import Block, Call, Identity, Operator, Outcome, Reasons
 from occurs.operators.merging import END, Stream, merged
+from occurs.operators.process import run as pipes
+from occurs.operators.process import tree
+from occurs.operators.process.columns import Col, Rec, concat, from_arrow
+from occurs.operators.process.kinds import Kind
+from occurs.operators.process.outputs import columns
+from occurs.operators.process.tree import Pipe
 from occurs.operators.rows import attributes_of
 from occurs.operators.states import Own, State
 

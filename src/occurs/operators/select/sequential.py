@@ -22,7 +22,7 @@ from occurs.operators.rule_bytecode import Unsupported
 from occurs.operators.select.machine_run import MachineRun
 from occurs.operators.select.pattern import Matches, Pattern
 from occurs.operators.select.run import Run
-from occurs.operators.select.templates import Checked, Template, block_of, checked
+from occurs.operators.select.templates import Checked, Template, block_of, checked, equated
 from occurs.operators.states import State
 
 
