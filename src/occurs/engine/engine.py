@@ -246,13 +246,14 @@ class Tables(shown.Part):
         self._made[type] = rows
 
     def span(self, type: str) -> tuple[Rows | None, int, int]:
-        rows = self._made.get(type)
-        if rows is not None:
+        new = self._new
+        if type in self._made:
+            rows = self._made[type]
             return rows, rows.new, len(rows.time)
-        if isinstance(self._new, shown.Part):
-            return self._new.span(type)
-        rows = self._new.get(type)
-        return (None, 0, 0) if rows is None else (rows, 0, len(rows.time))
+        if isinstance(new, shown.Part):
+            return new.of.get(type), *new.spans.get(type, (0, 0))
+        found = new.get(type)
+        return (None, 0, 0) if found is None else (found, 0, len(found.time))
 
 
 class Step:

@@ -130,10 +130,12 @@ class Connected(Operator):
         return tuple(f.identity for f in self.formulas)
 
     @cached_property
-    def _joined(self) -> Mapping[str, Joined]:
-        """The program of each definition that runs together with others, by the type."""
+    def _runs(self) -> tuple[Joined | Formula, ...]:
+        """The definitions in evaluation order, of those that run together in one call of a kernel their program."""
         found = programs(self.formulas, frozenset(port.type for port in self.ports))
-        return {d.type: program for program in found for d in program.definitions}
+        program = {d.type: joined for joined in found for d in joined.definitions}
+        of = {id(one): one for f in self.formulas if (one := program.get(f.type, f))}
+        return tuple(of.values())
 
     @cached_property
     def _of_type(self) -> Mapping[str, Formula]:
@@ -159,16 +161,12 @@ class Connected(Operator):
         state.renew()
         own = Inner(NEVER if call.since is None else call.since, call.frontier, state.values, call.closing)
         run = Run(self, state, call, own)
-        # the last call reports open intervals, too
-        joined = {} if call.closing else self._joined
-        done: set[int] = set()
-        for f in self.formulas:
-            program = joined.get(f.type)
-            if program is None:
-                run.one(f)
-            elif id(program) not in done:
-                done.add(id(program))
-                run.blocks += program.advance(state.program(program), call, own)
+        # the last call reports open intervals, too, which programs do not
+        for one in self.formulas if call.closing else self._runs:
+            if isinstance(one, Formula):
+                run.one(one)
+            else:
+                run.blocks += one.advance(state.program(one), call, own)
         return Outcome(run.blocks, run.complete)
 
 

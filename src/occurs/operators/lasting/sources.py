@@ -13,7 +13,7 @@ from occurs.operators.contract import Call
 from occurs.operators.kernels.reading import NUMBERS, PLAIN, TEXTS
 from occurs.operators.lasting.scan import Scan
 from occurs.operators.lasting.signals import Call as Inner
-from occurs.operators.rows import Rows
+from occurs.operators.rows import Part, Rows
 
 #: the rows of an atom of which nothing comes
 _NOTHING = (0, 0)
@@ -41,8 +41,9 @@ class Sources:
         """The new rows of a call.  Whether there are any."""
         spans: list[int] = []
         some = False
+        span = call.rows.span if isinstance(call.rows, Part) else call.span
         for number, (name, scan) in enumerate(self._scans):
-            whole, first, stop = call.span(name)
+            whole, first, stop = span(name)
             if whole is None or first == stop:
                 spans += _NOTHING
                 continue
