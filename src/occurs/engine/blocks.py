@@ -120,7 +120,7 @@ class Part:
         """The derived events as rows of their type, provisional ones included."""
         derived = None if self.at is None else np.full(len(self), self.out.place, np.int32)
         columns = {name: self._column(name) for name in self.out.schema.names}
-        if self.out.schema.lasting:
+        if self.out.schema.lasting and "end" in self.columns:
             columns["end"] = self.columns["end"]
         return Rows(self.out.type, self.time, columns, labels=self.labels, derived=derived, at=self.at)
 

@@ -269,6 +269,9 @@ class Step:
         self.counts: dict[str, int] = {}
         self.consumed: dict[tuple[int, str], np.ndarray] = {}
         self._cut: dict[int, Since] = {}
+        #: the blocks by type, of the first ``_seen``
+        self._of_type: dict[str, list[Detected]] = {}
+        self._seen = 0
 
     def run(self, operator: Operator) -> None:
         """A call of an operator."""
@@ -310,7 +313,11 @@ class Step:
 
     def _parts(self, type: str) -> list[Part]:
         """The detections of a type so far, definition by definition in evaluation order."""
-        return sorted([part for f in self.found for part in f.parts(type)], key=lambda part: part.out.place)
+        for found in self.found[self._seen :]:
+            for t in {out.type for out in found.block.outs}:
+                self._of_type.setdefault(t, []).append(found)
+        self._seen = len(self.found)
+        return sorted([p for f in self._of_type.get(type, ()) for p in f.parts(type)], key=lambda part: part.out.place)
 
     def complete(self, type: str) -> None:
         """Show the rows of a type that is derived here."""
@@ -336,6 +343,8 @@ class Step:
         """The detections, and the rows of the input that are asked for."""
         stage, given = self.engine.stage, {}
         for t in self.engine._asked:
+            if t in self.engine._derived and t not in self.new:
+                continue
             rows = self.new.get(t) or self.engine.empty(t)
             chosen = subscribed(stage, t, rows)
             given[t] = rows if chosen is None else rows.take(chosen)
