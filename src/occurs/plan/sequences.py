@@ -12,6 +12,7 @@ from occurs.model.types import Schema, Type
 from occurs.operators.contract import Moves, Order, Port
 from occurs.operators.sequences import tree
 from occurs.operators.sequences.automaton import Automaton
+from occurs.operators.windows import Source
 from occurs.plan.definition import Named, Side
 
 #: live partial matches that a definition may have, if nobody says how many
@@ -66,6 +67,11 @@ class SequenceDefinition(Named):
             moves=frozenset({Moves.CLOCK}) if self.timed else frozenset(),
             words=f"pattern over {', '.join(sorted(self.reads))}; runs in time order",
         )
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        atoms = [n for n in nodes(self.pattern.root) if isinstance(n, tree.Atom)]
+        return [Source(t, atom.own) for atom in atoms for t in atom.types]
 
     def form(self, schemas: Mapping[str, Schema]) -> Any:
         return self.pattern, self.read_types(schemas)
