@@ -17,12 +17,12 @@ from occurs.engine.state import State, from_ipc, meta_from_ipc, meta_to_ipc, res
 from occurs.engine.tables import concat_rows, empty_rows
 from occurs.errors import CheckpointProblem
 from occurs.model.types import Schema
-from occurs.operators import rows as shown
 from occurs.operators.candidates import FIRST_TICK
 from occurs.operators.contract import Call, Operator
 from occurs.operators.kernels.sorting import is_sorted
 from occurs.operators.keycodes import KeyCodes
 from occurs.operators.merging import INSTANT
+from occurs.operators.rows import Part as SomeRows
 from occurs.operators.rows import Rows, Since
 from occurs.plan.segments import Segment, segments
 from occurs.plan.stage import Stage
@@ -47,14 +47,14 @@ class Engine:
         self._hands = frozenset() if segment is None else segment.hands
         #: types whose rows need a place within their instant, here or where they are handed on to
         self._placed = stage.placed | (frozenset() if segment is None else segment.placed)
-        self._steps = [(operators, completes & stage.row_types) for operators, completes in stage.steps]
+        self.steps = [(operators, completes & stage.row_types) for operators, completes in stage.steps]
         #: types that operators read
         self.read = dict.fromkeys(port.type for operator in stage.operators for port in operator.ports)
-        self._derived = {*stage.defined, *(source.name for source in stage.timers)}
+        self.derived = {*stage.defined, *(source.name for source in stage.timers)}
         self._past = sorted(t for t, back in stage.retention.items() if back and t in stage.row_types)
-        self._asked = sorted((stage.inputs | self._derived).intersection(stage.subscriptions))
+        self.asked = sorted((stage.inputs | self.derived).intersection(stage.subscriptions))
         #: is there one operator, which reads new rows as they come in, without a past or places?
-        self._direct = len(stage.operators) == 1 and not (self._past or self._placed or stage.operators[0].stepwise)
+        self.direct = len(stage.operators) == 1 and not (self._past or self._placed or stage.operators[0].stepwise)
         self._empties: dict[str, Rows] = {}
         self._chain = self._segments(stage, labelled) if segment is None else None
         self.state = state or State({}, {}, {})
@@ -128,7 +128,7 @@ class Engine:
             return self._chain.advance(new, frontier, start, closing)
         self.codes = self.codes.for_call(sum(len(past) for past in self.state.pasts.values()))
         step = Step(self, new, frontier, start, closing)
-        for operators, completes in self._steps:
+        for operators, completes in self.steps:
             for operator in operators:
                 step.run(operator)
             for type in completes:
@@ -217,19 +217,19 @@ class Engine:
                 state.consumed[(place, t)] = serials[np.isin(serials, past.serial)]
 
 
-class Tables(shown.Part):
+class Shown(SomeRows):
     """The rows of every type as operators see them, past and new; those of the input are made when they are read."""
 
-    __slots__ = ("_make", "_new", "_types")
+    __slots__ = ("_make", "_new", "_types", "made")
 
     def __init__(self, types: Collection[str], new: Mapping[str, Rows], make: Callable[[str], Rows]) -> None:
         self._types, self._new, self._make = types, new, make
-        self._made: dict[str, Rows] = {}
+        self.made: dict[str, Rows] = {}
 
     def __getitem__(self, type: str) -> Rows:
-        found = self._made.get(type)
+        found = self.made.get(type)
         if found is None:
-            found = self._made[type] = self._make(type)
+            found = self.made[type] = self._make(type)
         return found
 
     def __contains__(self, type: object) -> bool:
@@ -243,14 +243,14 @@ class Tables(shown.Part):
 
     def put(self, type: str, rows: Rows) -> None:
         """The rows of a type that is derived here."""
-        self._made[type] = rows
+        self.made[type] = rows
 
     def span(self, type: str) -> tuple[Rows | None, int, int]:
         new = self._new
-        if type in self._made:
-            rows = self._made[type]
+        if type in self.made:
+            rows = self.made[type]
             return rows, rows.new, len(rows.time)
-        if isinstance(new, shown.Part):
+        if isinstance(new, SomeRows):
             return new.of.get(type), *new.spans.get(type, (0, 0))
         found = new.get(type)
         return (None, 0, 0) if found is None else (found, 0, len(found.time))
@@ -263,7 +263,7 @@ class Step:
         self, engine: Engine, new: Mapping[str, Rows], frontier: int, start: int | None, closing: bool
     ) -> None:
         self.engine, self.new, self.frontier, self.start, self.closing = engine, new, frontier, start, closing
-        self.tables = Tables(engine.read, new, self._from_outside)
+        self.tables = Shown(engine.read, new, self._from_outside)
         self.found: list[Detected] = []
         self.until: dict[str, int] = {}
         self.counts: dict[str, int] = {}
@@ -294,7 +294,7 @@ class Step:
     def _shown(self, operator: Operator) -> Mapping[str, Rows]:
         """The rows that an operator reads."""
         engine = self.engine
-        if engine._direct and operator.born is None:
+        if engine.direct and operator.born is None:
             return self.tables
         own = operator.feeds_back
         tables = {port.type: self.tables[port.type] for port in operator.ports if port.type not in own}
@@ -326,8 +326,9 @@ class Step:
 
     def new_rows(self, type: str) -> Rows:
         """All rows of a derived type in this call."""
-        if type in self.tables._made:
-            return self.tables[type].slice(self.tables[type].new)
+        rows = self.tables.made.get(type)
+        if rows is not None:
+            return rows.slice(rows.new)
         return self.engine.derived_rows(type, self._parts(type), self.new.get(type))
 
     def consumed_serials(self) -> dict[tuple[int, str], np.ndarray]:
@@ -342,8 +343,8 @@ class Step:
     def result(self) -> TypeRows:
         """The detections, and the rows of the input that are asked for."""
         stage, given = self.engine.stage, {}
-        for t in self.engine._asked:
-            if t in self.engine._derived and t not in self.new:
+        for t in self.engine.asked:
+            if t in self.engine.derived and t not in self.new:
                 continue
             rows = self.new.get(t) or self.engine.empty(t)
             chosen = subscribed(stage, t, rows)

@@ -195,7 +195,7 @@ class Block:
         return {}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Outcome:
     """What one call produced.
 

@@ -115,7 +115,7 @@ def _read(definition: Formula, others: Mapping[str, Formula]) -> bool:
     return True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Joined:
     """Definitions joined in a program."""
 
