@@ -218,13 +218,20 @@ class Engine:
 
 
 class Shown(SomeRows):
-    """The rows of every type as operators see them, past and new; those of the input are made when they are read."""
+    """The rows of every type as operators see them, past and new; those of the input are made when they are read.
 
-    __slots__ = ("_make", "_new", "_types", "made")
+    ``of``, ``spans``: the new rows of the input, as they arrived.
+    """
+
+    __slots__ = ("_make", "_types", "made")
 
     def __init__(self, types: Collection[str], new: Mapping[str, Rows], make: Callable[[str], Rows]) -> None:
-        self._types, self._new, self._make = types, new, make
+        self._types, self._make = types, make
         self.made: dict[str, Rows] = {}
+        if isinstance(new, SomeRows):
+            self.of, self.spans = new.of, new.spans
+        else:
+            self.of, self.spans = new, {t: (0, len(rows)) for t, rows in new.items()}
 
     def __getitem__(self, type: str) -> Rows:
         found = self.made.get(type)
@@ -244,16 +251,6 @@ class Shown(SomeRows):
     def put(self, type: str, rows: Rows) -> None:
         """The rows of a type that is derived here."""
         self.made[type] = rows
-
-    def span(self, type: str) -> tuple[Rows | None, int, int]:
-        new = self._new
-        if type in self.made:
-            rows = self.made[type]
-            return rows, rows.new, len(rows.time)
-        if isinstance(new, SomeRows):
-            return new.of.get(type), *new.spans.get(type, (0, 0))
-        found = new.get(type)
-        return (None, 0, 0) if found is None else (found, 0, len(found.time))
 
 
 class Step:

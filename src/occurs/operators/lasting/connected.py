@@ -159,9 +159,12 @@ class Connected(Operator):
             raise InputProblem.of("bad-time", text, value=OPEN, hint=hint)
         state.renew()
         own = Inner(NEVER if call.since is None else call.since, call.frontier, state.values, call.closing)
-        run = Evaluation(self, state, call, own)
         # the last call reports open intervals, too, which programs do not
-        for one in self.formulas if call.closing else self._runs:
+        runs = self.formulas if call.closing else self._runs
+        if len(runs) == 1 and isinstance(runs[0], Joined):
+            return Outcome(runs[0].advance(state.program(runs[0]), call, own))
+        run = Evaluation(self, state, call, own)
+        for one in runs:
             if isinstance(one, Formula):
                 run.one(one)
             else:

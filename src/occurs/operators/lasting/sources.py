@@ -41,9 +41,12 @@ class Sources:
         """The new rows of a call.  Whether there are any."""
         spans: list[int] = []
         some = False
-        span = call.rows.span if isinstance(call.rows, Part) else call.span
+        part = call.rows if isinstance(call.rows, Part) else None
         for number, (name, scan) in enumerate(self._scans):
-            whole, first, stop = span(name)
+            if part is None:
+                whole, first, stop = call.span(name)
+            else:  # a call may have few rows: look at them without a call of a function
+                whole, (first, stop) = part.of.get(name), part.spans.get(name, (0, 0))
             if whole is None or first == stop:
                 spans += _NOTHING
                 continue
