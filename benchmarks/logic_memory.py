@@ -151,7 +151,7 @@ def bounded(program: occurs.Program, tables: Mapping[str, pa.Table]) -> bool:
     """Is something of each trigger forgotten?"""
     with state_by_state():
         given = program.history(tables, _OPTIONS)
-        return all(d.size != GROWS for d in program.plan(given.schemas, given.kind).triggers)
+        return all(d.size != GROWS for d in program.plan(given.schemas, given.kind).definitions)
 
 
 def keys(case: LogicCase) -> dict[str, Sequence[str]]:

@@ -152,9 +152,7 @@ def peaks(root: int) -> list[int]:
     workers: dict[int, int] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            status = dict(
-                line.split(":", 1) for line in (folder / "status").read_text().splitlines() if ":" in line
-            )
+            status = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines() if ":" in line)
             command = (folder / "cmdline").read_bytes()
         except (FileNotFoundError, ProcessLookupError, PermissionError):
             continue  # it has ended meanwhile, or is somebody else's

@@ -238,9 +238,7 @@ def _all_kernels() -> list[Kernel]:
 
 
 # -- the cache ---------------------------------------------------------------------------------------------------------
-def test_a_damaged_file_is_compiled_again(
-    made: Make, cache: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_damaged_file_is_compiled_again(made: Make, cache: Path, caplog: pytest.LogCaptureFixture) -> None:
     module = made()
     values = np.ones(3, np.int64)
     assert module.total.dispatcher(values) == 9

@@ -254,7 +254,7 @@ def test_what_reads_a_delayed_type_runs_behind() -> None:
     ]  # fmt: skip
     assert found[1].takes == {"gone", "quick"}
     # the second reads `gone` as it is derived, too
-    assert {"gone", "only", "p", "q"} <= set(found[1].stage.defined)
+    assert {"gone", "only", "p", "q"} == {d.output for d in found[1].stage.hidden}
 
 
 def test_without_delay_there_is_one_segment() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-TEXT = '''
+TEXT = """
 import occurs
 import polars as pl
 from pyspark.sql import DataFrame
@@ -26,13 +26,13 @@ reveal_type(program.explain())
 def on_spark(frame: DataFrame) -> None:
     reveal_type(program.detect(frame)["Fire"])
     reveal_type(program.detect({"Smoke": frame})["Fire"])
-'''
+"""
 
 
 @pytest.mark.slow
 def test_a_checker_knows_the_tables(tmp_path):
     (tmp_path / "own.py").write_text(TEXT)
-    (tmp_path / "wrong.py").write_text(TEXT + '\nprogram.detect(table, becuase=True)\n')
+    (tmp_path / "wrong.py").write_text(TEXT + "\nprogram.detect(table, becuase=True)\n")
     root = Path(__file__).parents[1]
     config = str(root / "pyproject.toml")
     command = [sys.executable, "-m", "mypy", "--config-file", config, "--cache-dir", str(tmp_path)]

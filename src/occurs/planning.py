@@ -56,9 +56,7 @@ class PlanOptions:
         if found != problems:
             raise DefinitionProblem([p for p in found if p.severity != "notice"])
 
-    def applied(
-        self, definitions: list[Definition], bound: Bound, schemas: Mapping[str, Schema]
-    ) -> list[Definition]:
+    def applied(self, definitions: list[Definition], bound: Bound, schemas: Mapping[str, Schema]) -> list[Definition]:
         """The compiled definitions of ``bound`` as the options want them.  ``schemas``: of the input."""
         out = [*definitions, *bound.timeouts(definitions)] if self.timeouts else definitions
         out = out if self.max_instances is None else [d.at_most(self.max_instances) for d in out]

@@ -8,7 +8,7 @@ import pytest
 
 from .test_follow import FOLLOW, HEAD, SECONDS, answer, interrupt, many, meanwhile, move_in, rows
 
-HOT = 'define Hot(Area, Value) from Door(Area = $a) and last Temp(Area = $a) within 1 h from Door where '
+HOT = "define Hot(Area, Value) from Door(Area = $a) and last Temp(Area = $a) within 1 h from Door where "
 HOT += "Area = Door.Area, Value = Temp.Value\n"
 
 

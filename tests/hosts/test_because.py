@@ -234,9 +234,7 @@ CASES |= {
         [at("a", "A", 10), at("b", "B", 20), never("C", 11, 19)],
         [at("a", "A", 30), at("b", "B", 50), never("C", 31, 49)],
     ),
-    "epl not and timer": epl(
-        "a=A -> (timer:interval(4 sec) and not B)", [at("a", "A", 10), TIMER, never("B", 11, 13)]
-    ),
+    "epl not and timer": epl("a=A -> (timer:interval(4 sec) and not B)", [at("a", "A", 10), TIMER, never("B", 11, 13)]),
     "epl not from the start": epl("a=A and not D", [at("a", "A", 10), never("D", None, 9)]),
     "epl not in the middle": epl(
         "a=A -> (b=B and not C and not D) -> c=C",
@@ -266,10 +264,7 @@ CASES |= {
     "esql running": Case(
         "esql",
         "DEFINE Mean AS THE AVERAGE OF (L.v WHERE $0 < 50).",
-        [
-            [load(t, "step"), load(t, "about"), ("items", "L", 1, t, {"rows": n})]
-            for n, t in enumerate([1, 3, 5, 8], 1)
-        ],
+        [[load(t, "step"), load(t, "about"), ("items", "L", 1, t, {"rows": n})] for n, t in enumerate([1, 3, 5, 8], 1)],
         LOADS,
     ),
 }

@@ -127,9 +127,7 @@ def check(seed: int) -> None:
         if not rows:
             continue
         first = case.times.get("start")
-        answer = evaluate(
-            loaded.file, loaded.history, kind=case.kind, facts=loaded.facts, start=first, until=int(at)
-        )
+        answer = evaluate(loaded.file, loaded.history, kind=case.kind, facts=loaded.facts, start=first, until=int(at))
         known = {_identity(row) for row in shown(answer)}
         assert {_identity(row) for row in rows} <= known, f"{told}\nat {at}"
 

@@ -36,9 +36,7 @@ def test_in_one_query_and_as_frames(live: Any, tmp_path: Path) -> None:
     folder = Folder(tmp_path / "again")
     for part in parts():
         folder.put(part)
-    found = program.detect(
-        folder.stream(live, pa.table(ROWS).schema), time_unit="s", provisional=True, partitions=2
-    )
+    found = program.detect(folder.stream(live, pa.table(ROWS).schema), time_unit="s", provisional=True, partitions=2)
     both = collected(live, found.together(), tmp_path)
     assert both.column_names == ["type", "time", "end", "K", "final"]
     rows = [tuple(r.values()) for r in both.to_pylist()]

@@ -11,7 +11,6 @@ from lastingcases import CASES, Together, found_on_spark, in_programs, labels_of
 
 import occurs
 from occurs.errors import InputProblem
-from occurs.hosts.spark.pushdown import sources
 from occurs.model.source import InputOptions
 from occurs.plan.spread import groups
 from occurs.program import Program
@@ -337,6 +336,7 @@ def test_conditions_of_scans_go_to_spark(quick: Any) -> None:
     program = occurs.parse("input event a(V, W). event e(V) : a(V, 'x') and V > 1.", "phenesthe")
     tables = {"a": pa.table({"time": [1, 2, 3, 4], "V": [1, 2, 3, None], "W": ["x", "x", "y", "x"]})}
     history = program.history(tables, InputOptions())
-    (source,) = sources(program.plan(history.schemas, history.kind))
+    (definition,) = program.plan(history.schemas, history.kind).definitions
+    (source,) = definition.sources
     assert len(source.filters) == 2
     assert len(same(quick, program, tables)["e"]) == 1

@@ -23,9 +23,7 @@ def rows_of(got: Followed) -> dict[str, pa.Table]:
 def test_cases_as_one_program(live: Any, tmp_path: Path) -> None:
     one = max(in_programs()[0], key=lambda p: len(p.cases))
     table = disordered(one.table, 10, 1)
-    got = follow(
-        live, one.program, [table], tmp_path, facts=one.facts, watermark=10, partitions=2, **one.options
-    )
+    got = follow(live, one.program, [table], tmp_path, facts=one.facts, watermark=10, partitions=2, **one.options)
     assert lines_of(rows_of(got)) == one.expected
     assert (got.total("rows"), got.total("late"), len(got.batches)) == (len(table), 0, 2)
 

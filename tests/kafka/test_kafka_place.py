@@ -34,7 +34,7 @@ def test_client_settings_may_come_from_a_file(tmp_path):
     path = tmp_path / "client.properties"
     path.write_text(
         "# as Kafka's tools read it\n\nsecurity.protocol=SASL_SSL\n"
-        "sasl.jaas.config=org.example.Login required \\\n    password=\"x=y\";\nsasl.mechanism: PLAIN\n"
+        'sasl.jaas.config=org.example.Login required \\\n    password="x=y";\nsasl.mechanism: PLAIN\n'
     )
     place = KafkaPlace.parse(f"kafka://h:1/t?kafka.sasl.mechanism=SCRAM-SHA-512&config={path}")
     assert place.client == {

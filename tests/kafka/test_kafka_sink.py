@@ -113,9 +113,12 @@ def test_from_topic_to_topic_with_dead_letters(spark, kafka, place, send, topic,
 
         def write(frame, batch):
             n = "cast(n as string)"
-            good.write(batch, frame.where("__occurs_broken is null").selectExpr(
-                f"{n} key", "to_json(struct(n)) value", "'N' type", f"{n} label"
-            ))
+            good.write(
+                batch,
+                frame.where("__occurs_broken is null").selectExpr(
+                    f"{n} key", "to_json(struct(n)) value", "'N' type", f"{n} label"
+                ),
+            )
             bad.write(batch, letters(frame))
 
         frame = stream(spark, KafkaPlace.parse(f"{place}?maxOffsetsPerTrigger=4"), {"n": Type.INT})

@@ -135,7 +135,7 @@ def test_functions_as_values(x):
 
 def test_constants_and_variables_are_part_of_functions(x):
     assert (10 - x).run([1]) == [9]
-    assert (x ** 2 % 7 // 2).run([5]) == [2]
+    assert (x**2 % 7 // 2).run([5]) == [2]
     assert fn.if_(x > 1, "many", "one").run([1, 2]) == ["one", "many"]
     (node,) = {(x * 2).graph.node.inputs}
     assert len(node) == 1

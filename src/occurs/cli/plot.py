@@ -21,7 +21,10 @@ from occurs.model.source import InputOptions
 )
 @_options.overwrite
 @click.option(
-    "--events", "-e", multiple=True, metavar="PATH|TYPE=PATH",
+    "--events",
+    "-e",
+    multiple=True,
+    metavar="PATH|TYPE=PATH",
     help="Draw these input events above the detections, their numeric attributes as lines.  Repeatable.",
 )
 @click.option(
@@ -29,13 +32,15 @@ from occurs.model.source import InputOptions
 )
 @click.option("--language", metavar="NAME", help="Language of all rules; overrides the suffix.")
 @click.option(
-    "--key", metavar="ATTR,..",
+    "--key",
+    metavar="ATTR,..",
     help="Draw one group of lanes per value of these attributes (empty: no groups).  [default: the partition key of "
     "--rules, or an attribute that all types have]",
 )
 @click.option("--only", metavar="TYPE,..", help="Show only these types of detections, in this order.")
 @click.option(
-    "--signals", metavar="ATTR,..",
+    "--signals",
+    metavar="ATTR,..",
     help="Draw these numeric attributes of the events as lines (empty: none).  [default: measured values]",
 )
 @click.option("--from", "start", metavar="TIME", help="Start of the timeline.  [default: first row]")

@@ -36,8 +36,14 @@ from occurs.nets.net import Marking, Net
     "--out", "-o", metavar="PATH", help="Write the detections to a .jsonl, .csv or .parquet file, or a directory."
 )
 @_options.overwrite
-@click.option("--max-events", type=click.IntRange(1), default=100_000, show_default=True, metavar="N",
-              help="Maximum number of events.")
+@click.option(
+    "--max-events",
+    type=click.IntRange(1),
+    default=100_000,
+    show_default=True,
+    metavar="N",
+    help="Maximum number of events.",
+)
 @click.option("--space", is_flag=True, help="Explore the state space and print a report like that of CPN Tools.")
 @click.option(
     "--random", "random_file", metavar="FILE",
@@ -46,8 +52,14 @@ from occurs.nets.net import Marking, Net
 @click.option(
     "--runs", type=click.IntRange(1), default=100, show_default=True, metavar="N", help="Number of runs of --random."
 )
-@click.option("--max-states", type=click.IntRange(1), default=100_000, show_default=True, metavar="N",
-              help="Maximum number of markings that --space explores.")
+@click.option(
+    "--max-states",
+    type=click.IntRange(1),
+    default=100_000,
+    show_default=True,
+    metavar="N",
+    help="Maximum number of markings that --space explores.",
+)
 def command(
     given: _options.Input,
     sources: tuple[str, ...],
@@ -87,9 +99,7 @@ def command(
             sources, given, language, random_file, runs, 0 if seed is None else seed, steps, black, first, sink_exits
         )
         return
-    loaded = _nets.load(
-        sources, given, language, first=first, sink_exits=sink_exits, max_events=max_events, runs=True
-    )
+    loaded = _nets.load(sources, given, language, first=first, sink_exits=sink_exits, max_events=max_events, runs=True)
     if out is not None and loaded.translation is None:
         text = f"--out {out}: {sources[0]} is a net and has no detections"
         raise UsageProblem.of("bad-option", text, hint="--out is for EPL rules")

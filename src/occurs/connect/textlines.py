@@ -15,9 +15,7 @@ from occurs.model.textfile import LINE, TextFile
 _INSIDE = "the path must be relative to the folder of the rules and inside it"
 
 
-def line_sources(
-    files: Mapping[str, TextFile], folders: Mapping[str, Path], options: InputOptions
-) -> list[Source]:
+def line_sources(files: Mapping[str, TextFile], folders: Mapping[str, Path], options: InputOptions) -> list[Source]:
     """The lines of ``files`` (by type of event) as tables with the times 0, 1, 2 ..
 
     ``folders``: of the rules that were read of files.  Raises InputProblem (``missing-file``), and UsageProblem if a

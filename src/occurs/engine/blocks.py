@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -24,7 +24,6 @@ class Detected:
 
     block: Block
     labels: Labels | None = None
-    sheets: dict[bool, tuple[Schema, pa.Table | None]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, block: Block, labelled: bool) -> Detected:
@@ -38,6 +37,11 @@ class Detected:
     def parts(self, type: str) -> list[Part]:
         """The rows of every output of ``type``; outputs without rows are left out."""
         return [p for n in self._numbers.get(type, ()) if (p := self.part(n)) is not None]
+
+    @cached_property
+    def sheets(self) -> dict[bool, tuple[Schema, pa.Table | None]]:
+        """Tables of all rows that were made, without and with labels, and the schemas they were made with."""
+        return {}
 
     @cached_property
     def _numbers(self) -> dict[str, list[int]]:
@@ -120,7 +124,7 @@ class Part:
         """The derived events as rows of their type, provisional ones included."""
         derived = None if self.at is None else np.full(len(self), self.out.place, np.int32)
         columns = {name: self._column(name) for name in self.out.schema.names}
-        if self.out.schema.lasting:
+        if self.out.schema.lasting and "end" in self.columns:
             columns["end"] = self.columns["end"]
         return Rows(self.out.type, self.time, columns, labels=self.labels, derived=derived, at=self.at)
 

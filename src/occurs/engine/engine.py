@@ -17,12 +17,12 @@ from occurs.engine.state import State, from_ipc, meta_from_ipc, meta_to_ipc, res
 from occurs.engine.tables import concat_rows, empty_rows
 from occurs.errors import CheckpointProblem
 from occurs.model.types import Schema
-from occurs.operators import rows as shown
 from occurs.operators.codes import KeyCodes
 from occurs.operators.contract import Call, Operator
 from occurs.operators.kernels.row_index import is_sorted
 from occurs.operators.merging import INSTANT
 from occurs.operators.rows import FIRST_TICK, Rows, Since
+from occurs.operators.rows import Part as SomeRows
 from occurs.plan.segments import Segment, segments
 from occurs.plan.stage import Stage
 
@@ -46,14 +46,14 @@ class Engine:
         self._hands = frozenset() if segment is None else segment.hands
         #: types whose rows need a place within their instant, here or where they are handed on to
         self._placed = stage.placed | (frozenset() if segment is None else segment.placed)
-        self._steps = [(operators, completes & stage.row_types) for operators, completes in stage.steps]
+        self.steps = [(operators, completes & stage.row_types) for operators, completes in stage.steps]
         #: types that operators read
         self.read = dict.fromkeys(port.type for operator in stage.operators for port in operator.ports)
-        self._derived = {*stage.defined, *(source.name for source in stage.timers)}
+        self.derived = {*stage.defined, *(source.name for source in stage.timers)}
         self._past = sorted(t for t, back in stage.retention.items() if back and t in stage.row_types)
-        self._asked = sorted((stage.inputs | self._derived).intersection(stage.subscriptions))
+        self.asked = sorted((stage.inputs | self.derived).intersection(stage.subscriptions))
         #: is there one operator, which reads new rows as they come in, without a past or places?
-        self._direct = len(stage.operators) == 1 and not (self._past or self._placed or stage.operators[0].stepwise)
+        self.direct = len(stage.operators) == 1 and not (self._past or self._placed or stage.operators[0].stepwise)
         self._empties: dict[str, Rows] = {}
         self._chain = self._segments(stage, labelled) if segment is None else None
         self.state = state or State({}, {}, {})
@@ -127,7 +127,7 @@ class Engine:
             return self._chain.advance(new, frontier, start, closing)
         self.codes = self.codes.for_call(sum(len(past) for past in self.state.pasts.values()))
         step = Step(self, new, frontier, start, closing)
-        for operators, completes in self._steps:
+        for operators, completes in self.steps:
             for operator in operators:
                 step.run(operator)
             for type in completes:
@@ -216,19 +216,26 @@ class Engine:
                 state.consumed[(place, t)] = serials[np.isin(serials, past.serial)]
 
 
-class Tables(shown.Part):
-    """The rows of every type as operators see them, past and new; those of the input are made when they are read."""
+class Shown(SomeRows):
+    """The rows of every type as operators see them, past and new; those of the input are made when they are read.
 
-    __slots__ = ("_make", "_new", "_types")
+    ``of``, ``spans``: the new rows of the input, as they arrived.
+    """
+
+    __slots__ = ("_make", "_types", "made")
 
     def __init__(self, types: Collection[str], new: Mapping[str, Rows], make: Callable[[str], Rows]) -> None:
-        self._types, self._new, self._make = types, new, make
-        self._made: dict[str, Rows] = {}
+        self._types, self._make = types, make
+        self.made: dict[str, Rows] = {}
+        if isinstance(new, SomeRows):
+            self.of, self.spans = new.of, new.spans
+        else:
+            self.of, self.spans = new, {t: (0, len(rows)) for t, rows in new.items()}
 
     def __getitem__(self, type: str) -> Rows:
-        found = self._made.get(type)
+        found = self.made.get(type)
         if found is None:
-            found = self._made[type] = self._make(type)
+            found = self.made[type] = self._make(type)
         return found
 
     def __contains__(self, type: object) -> bool:
@@ -242,16 +249,7 @@ class Tables(shown.Part):
 
     def put(self, type: str, rows: Rows) -> None:
         """The rows of a type that is derived here."""
-        self._made[type] = rows
-
-    def span(self, type: str) -> tuple[Rows | None, int, int]:
-        rows = self._made.get(type)
-        if rows is not None:
-            return rows, rows.new, len(rows.time)
-        if isinstance(self._new, shown.Part):
-            return self._new.span(type)
-        rows = self._new.get(type)
-        return (None, 0, 0) if rows is None else (rows, 0, len(rows.time))
+        self.made[type] = rows
 
 
 class Step:
@@ -261,12 +259,15 @@ class Step:
         self, engine: Engine, new: Mapping[str, Rows], frontier: int, start: int | None, closing: bool
     ) -> None:
         self.engine, self.new, self.frontier, self.start, self.closing = engine, new, frontier, start, closing
-        self.tables = Tables(engine.read, new, self._from_outside)
+        self.tables = Shown(engine.read, new, self._from_outside)
         self.found: list[Detected] = []
         self.until: dict[str, int] = {}
         self.counts: dict[str, int] = {}
         self.consumed: dict[tuple[int, str], np.ndarray] = {}
         self._cut: dict[int, Since] = {}
+        #: the blocks by type, of the first ``_seen``
+        self._of_type: dict[str, list[Detected]] = {}
+        self._seen = 0
 
     def run(self, operator: Operator) -> None:
         """A call of an operator."""
@@ -289,7 +290,7 @@ class Step:
     def _shown(self, operator: Operator) -> Mapping[str, Rows]:
         """The rows that an operator reads."""
         engine = self.engine
-        if engine._direct and operator.born is None:
+        if engine.direct and operator.born is None:
             return self.tables
         own = operator.feeds_back
         tables = {port.type: self.tables[port.type] for port in operator.ports if port.type not in own}
@@ -308,7 +309,11 @@ class Step:
 
     def _parts(self, type: str) -> list[Part]:
         """The detections of a type so far, definition by definition in evaluation order."""
-        return sorted([part for f in self.found for part in f.parts(type)], key=lambda part: part.out.place)
+        for found in self.found[self._seen :]:
+            for t in {out.type for out in found.block.outs}:
+                self._of_type.setdefault(t, []).append(found)
+        self._seen = len(self.found)
+        return sorted([p for f in self._of_type.get(type, ()) for p in f.parts(type)], key=lambda part: part.out.place)
 
     def complete(self, type: str) -> None:
         """Show the rows of a type that is derived here."""
@@ -317,8 +322,9 @@ class Step:
 
     def new_rows(self, type: str) -> Rows:
         """All rows of a derived type in this call."""
-        if type in self.tables._made:
-            return self.tables[type].slice(self.tables[type].new)
+        rows = self.tables.made.get(type)
+        if rows is not None:
+            return rows.slice(rows.new)
         return self.engine.derived_rows(type, self._parts(type), self.new.get(type))
 
     def consumed_serials(self) -> dict[tuple[int, str], np.ndarray]:
@@ -333,7 +339,9 @@ class Step:
     def result(self) -> TypeRows:
         """The detections, and the rows of the input that are asked for."""
         stage, given = self.engine.stage, {}
-        for t in self.engine._asked:
+        for t in self.engine.asked:
+            if t in self.engine.derived and t not in self.new:
+                continue
             rows = self.new.get(t) or self.engine.empty(t)
             chosen = subscribed(stage, t, rows)
             given[t] = rows if chosen is None else rows.take(chosen)

@@ -108,8 +108,6 @@ def input_rows(
     return Rows(type, time, columns, 0, None, labels)
 
 
-
-
 def placed(rows: Mapping[str, Rows], keep: Collection[str] = ()) -> dict[str, Rows]:
     """Input rows of several types, each type in the total order, with ``at``: 1, 2, .. within each instant in the order
     over all types (sequence, null least; name of the type; attribute values).  A column ``sequence`` is used up, unless

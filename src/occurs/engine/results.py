@@ -30,7 +30,11 @@ class Parts(Mapping[str, "list[Part]"]):
         self.found = found
         self._stage = stage
         self._types = types
-        self._cut: dict[str, list[Part]] = {}
+
+    @cached_property
+    def _cut(self) -> dict[str, list[Part]]:
+        """The parts of the types that were asked for."""
+        return {}
 
     @cached_property
     def _blocks(self) -> list[tuple[Detected, int] | None]:

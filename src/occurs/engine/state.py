@@ -35,7 +35,7 @@ class State:
     of rows in ``pasts`` that the rule has consumed.  ``serials``: the next serial number per type.  ``frontier``: all
     instants up to here are done.  ``waiting``: rows that are later than the frontier; ``later``: the states of the
     segments of a stage that has several.  ``kept``: the states of operators, by the identity of the operator;
-    ``loaded``: of those that have not run since the state was read, tables by definition."""
+    ``loaded``: tables by definition, which no operator has taken."""
 
     pasts: dict[str, Rows]
     consumed: dict[tuple[int, str], np.ndarray]

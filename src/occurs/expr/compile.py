@@ -98,9 +98,7 @@ class Compiler:
             case DurationLiteral():
                 ticks = self.kind.convert(node.value)
                 if ticks is None:
-                    self.mismatch(
-                        node, f"{render(node)} and the time column have no common unit", "missing-unit"
-                    )
+                    self.mismatch(node, f"{render(node)} and the time column have no common unit", "missing-unit")
                 return constant(ticks, Type.DURATION)
             case Unary(op="not"):
                 return inverted(self.condition(node.arg))

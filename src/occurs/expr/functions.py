@@ -48,6 +48,7 @@ def _nan_outside(values: Any, arg: Any) -> Any:
 
 function = partial(declare, topic="numbers")
 
+
 @function(AMOUNT, result=0, example=((-3,), 3))
 def _abs(x: pa.Array) -> pa.Array:
     """The absolute value."""
@@ -218,6 +219,7 @@ def degrees(x: pa.Array) -> pa.Array:
 
 function = partial(declare, topic="values")
 
+
 @function(ORDERED, result="alike", least=1, repeats=True, scalars=True, example=((3, 1, 2), 1))
 def least(*args: Any) -> Any:
     """The smallest of the arguments; null if one of them is null."""
@@ -268,6 +270,7 @@ CATALOGUE["if"] = Function(
 # --- casts ------------------------------------------------------------------------------------------------------
 
 function = partial(declare, topic="types")
+
 
 @function(ANY, result=Type.STRING, typed=True, example=((1.0,), "1.0"))
 def string(x: pa.Array, types: tuple[Type, ...] = ()) -> pa.Array:

@@ -104,7 +104,6 @@ def _unit(word: str) -> str | None:
     return unit if unit in UNITS else None
 
 
-
 @function(
     STRING,
     TIMESTAMP,

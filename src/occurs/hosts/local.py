@@ -47,9 +47,7 @@ def run_history(
     return out
 
 
-def run_windows(
-    stage: Stage, history: History, window: Window, *, started: bool, labelled: bool = False
-) -> WindowRows:
+def run_windows(stage: Stage, history: History, window: Window, *, started: bool, labelled: bool = False) -> WindowRows:
     """The answers of all queries over a history; ``started``: the start of its clock was given on purpose.
 
     All definitions of the stage are nets.

@@ -136,9 +136,7 @@ def _rows(
     return out
 
 
-def readings(
-    declared: Schema | None, seen: Schema, columns: Collection[str]
-) -> list[tuple[str, Type, bool, str]]:
+def readings(declared: Schema | None, seen: Schema, columns: Collection[str]) -> list[tuple[str, Type, bool, str]]:
     """The attributes of a type in a table: (attribute, type, is it declared so?, column).
 
     ``seen``: the attributes that the table has, among its ``columns``.  Missing ones are left out.

@@ -50,7 +50,13 @@ class BadRows:
         self._found: list[_Found] = []
 
     def add(
-        self, source: int, reason: str, kind: str, column: str | None, at: np.ndarray, text: str | None = None,
+        self,
+        source: int,
+        reason: str,
+        kind: str,
+        column: str | None,
+        at: np.ndarray,
+        text: str | None = None,
         hint: str | None = None,
     ) -> None:
         """Note the rows ``at`` of a source; ``text`` says more than the reason, and ``hint`` how they could be read."""
@@ -131,9 +137,7 @@ def like_it(count: int) -> str:
     return f" (and {count - 1:,} more {'row' if count == 2 else 'rows'} like it)"
 
 
-def _problem(
-    source: Source, kind: str, row: int, what: str, value: Any, count: int, hint: str | None
-) -> Problem:
+def _problem(source: Source, kind: str, row: int, what: str, value: Any, count: int, hint: str | None) -> Problem:
     more = like_it(count)
     file = source.file or (f"<{source.type}>" if source.type else None)
     return Problem(kind, f"row {row}: {what}{more}", file=file, row=row, value=value, hint=hint)

@@ -96,9 +96,7 @@ def chain(
 
 
 @kernel
-def absorb_lists(
-    hi: np.ndarray, lo: np.ndarray, offsets: np.ndarray, part_hi: np.ndarray, part_lo: np.ndarray
-) -> None:
+def absorb_lists(hi: np.ndarray, lo: np.ndarray, offsets: np.ndarray, part_hi: np.ndarray, part_lo: np.ndarray) -> None:
     """Row i absorbs the labels ``offsets[i]`` to ``offsets[i + 1]``, each its hi, then its lo, in place."""
     for i in range(len(hi)):
         for k in range(offsets[i], offsets[i + 1]):

@@ -165,9 +165,7 @@ def time_column(options: InputOptions, columns: Collection[str], stamps: Sequenc
     return f'name it with --time-column NAME (Python: time="NAME"); {did_you_mean(options.time, columns, "columns")}'
 
 
-def type_column(
-    options: InputOptions, columns: Collection[str], naming: Sequence[str], types: Collection[str]
-) -> str:
+def type_column(options: InputOptions, columns: Collection[str], naming: Sequence[str], types: Collection[str]) -> str:
     """How to name the type column, or the one type of a table; ``naming``: columns that hold names of ``types``."""
     likely = list(naming[:1]) or nearest(options.type or "type", columns)[:1]
     one = sorted(types)[0] if types else "TYPE"

@@ -171,8 +171,7 @@ class _Reader:
                 info = place.find("fusioninfo")
                 if info is not None and found.setdefault(place.id, info.get("name")) != info.get("name"):
                     message = (
-                        f"{self._what(place, page)}: it is fused in "
-                        f"`{info.get('name')}` and in `{found[place.id]}`"
+                        f"{self._what(place, page)}: it is fused in `{info.get('name')}` and in `{found[place.id]}`"
                     )
                     self.found.error("fusion", message, place)
         return found
@@ -250,8 +249,7 @@ class _Reader:
         info = subst.find("subpageinfo")
         name = subst.get("subpage") if info is None else info.get("name")
         message = (
-            f"{self._what(node, page)}: it represents the page "
-            f"`{name}` of a hierarchy; it is ignored with its arcs"
+            f"{self._what(node, page)}: it represents the page `{name}` of a hierarchy; it is ignored with its arcs"
         )
         self.found.note(message, node)
         self.left_out.add(node.id)

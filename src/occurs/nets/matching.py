@@ -22,9 +22,7 @@ _Path = tuple[int | slice, ...]
 _TAIL = slice(1, None)
 
 
-def match(
-    term: Expr, value: Value, binding: Mapping[str, Any], colours: Mapping[str, Colour] = {}
-) -> Binding | None:
+def match(term: Expr, value: Value, binding: Mapping[str, Any], colours: Mapping[str, Colour] = {}) -> Binding | None:
     """``binding`` and what ``value`` adds to it if ``term`` is that value, else None.
 
     >>> from occurs.nets.terms import var

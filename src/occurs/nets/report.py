@@ -281,8 +281,7 @@ class Confluence:
             return f"No: the {dead} dead markings have {len(self.classes)} different outputs."
         if not self.complete:
             return (
-                "Unknown (partial): all runs that have ended so "
-                f"far produce the same outputs (dead markings: {dead})."
+                f"Unknown (partial): all runs that have ended so far produce the same outputs (dead markings: {dead})."
             )
         return f"Yes: all runs that end produce the same outputs (dead markings: {dead})."
 

@@ -253,7 +253,7 @@ class Typing:
                 return whole
             case "abs", 1:
                 return self._number("abs", given[0])
-            case ("min" | "max"), n if n > 1:
+            case (("min" | "max"), n) if n > 1:
                 numbers = [self._number(term.name, c) for c in given]
                 return REAL if any(isinstance(c, Real) for c in numbers) else INT
             case "real", 1:

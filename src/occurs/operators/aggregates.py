@@ -259,9 +259,7 @@ class Moments:
                 self._odd = kernels.prefix_sums((self.valid & np.isnan(values)).astype(np.int64))
             self._huge = bool(np.abs(np.where(self._use, values, 0.0)).max(initial=0.0) > HUGE)
             bits = values.view(np.int64)
-            self._mantissa, self._shift, self._negative, self._base, self._spread = kernels.decompose(
-                bits, self._use
-            )
+            self._mantissa, self._shift, self._negative, self._base, self._spread = kernels.decompose(bits, self._use)
         else:
             ints = np.where(self.valid, values, 0).astype(np.int64)
             self._negative = ints < 0

@@ -147,7 +147,7 @@ class Reasons:
     known: np.ndarray | None = None
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Block:
     """Derived rows of one output, or of several one behind the other: those of ``outs[i]`` are from ``cuts[i]`` to
     before ``cuts[i + 1]`` (``cuts`` is None if there is one output).
@@ -195,7 +195,7 @@ class Block:
         return {}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Outcome:
     """What one call produced.
 

@@ -91,9 +91,7 @@ class _Parts:
     def pipe(self, root: Part) -> Pipe:
         """The formula."""
         if self.troolean is None:
-            raise DefinitionProblem.of(
-                "sort", f"`{self.word}` of ltl needs a formula as operand"
-            )
+            raise DefinitionProblem.of("sort", f"`{self.word}` of ltl needs a formula as operand")
         if not self.sources:
             raise DefinitionProblem.of("sort", "a formula of constants alone has no events of its own")
         return _Box(Formula(root, self.troolean), self.sources, self.word).out()

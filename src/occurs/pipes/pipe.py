@@ -240,9 +240,7 @@ class Pipe:
 
         return Push(self, time_unit)
 
-    def pull(
-        self, sources: Mapping[str, Iterable[Any]] | Iterable[Any], *, time_unit: str | None = None
-    ) -> Pull:
+    def pull(self, sources: Mapping[str, Iterable[Any]] | Iterable[Any], *, time_unit: str | None = None) -> Pull:
         """An iterator over the output, given the items of the sources."""
         from occurs.pipes.running import Pull
 

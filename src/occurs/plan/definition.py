@@ -12,7 +12,7 @@ from occurs.errors import Problem, Span
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.contract import Operator, Out, Port
-from occurs.operators.select.pattern import Pattern
+from occurs.operators.select.pattern import Absent, Keep, Pattern, Select, Source, Windowed
 from occurs.operators.select.templates import Template
 from occurs.operators.select.timer import TimerSource
 from occurs.plan.graph import Node
@@ -182,7 +182,12 @@ class Definition(ABC):
     def hint(self) -> tuple[int, str]:
         """How to write it so that it has a partition key.  The number ranks the hint: of definitions that run in one
         partition the hint with the smallest number is shown."""
-        return 4, "equate one attribute across all events of a rule: `A(Key = $k) and last B(Key = $k) ...`"
+        return 9, "compare one attribute of all that it reads for equality"
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        """Every place where it reads rows, with the conditions that rows must satisfy there to matter."""
+        return [Source(t, ()) for t in self.reads]
 
     @property
     def offer(self) -> str:
@@ -259,6 +264,19 @@ class PatternDefinition(Definition):
     @property
     def where(self) -> tuple[str | None, Span | None]:
         return self.pattern.rules[0].file, self.pattern.rules[0].span
+
+    @property
+    def hint(self) -> tuple[int, str]:
+        return 4, "equate one attribute across all events of a rule: `A(Key = $k) and last B(Key = $k) ...`"
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        p = self.pattern
+        looks = [s.source for s in p.steps if isinstance(s, Select | Absent)]
+        found = [e for s in p.steps if isinstance(s, Select | Absent) for e in (*s.source.filters, *s.residual)]
+        found += [s.condition for s in p.steps if isinstance(s, Keep)]
+        found += [e for _, e, _ in p.outputs]
+        return [p.terminator, *looks, *(n.source for e in found for n in e.walk() if isinstance(n, Windowed))]
 
     @property
     def endless(self) -> str:
@@ -402,6 +420,13 @@ class NetDefinition(Named):
     @property
     def nulls(self) -> Mapping[str, frozenset[str]]:
         return self.columns
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        from occurs.operators.lasting.scan import Scan
+
+        nodes = ((self.net.nodes[number], type) for number, type in self.net.sources.items())
+        return [Source(type, node.conditions if isinstance(node, Scan) else ()) for node, type in nodes]
 
     @property
     def coalesced(self) -> frozenset[str]:

@@ -10,6 +10,7 @@ from typing import Any
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.contract import Moves, Order, Port
+from occurs.operators.select.pattern import Source
 from occurs.operators.sequence import tree
 from occurs.operators.sequence.automaton import Automaton
 from occurs.plan.definition import Named, Side
@@ -66,6 +67,11 @@ class SequenceDefinition(Named):
             moves=frozenset({Moves.CLOCK}) if self.timed else frozenset(),
             words=f"pattern over {', '.join(sorted(self.reads))}; runs in time order",
         )
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        atoms = [n for n in nodes(self.pattern.root) if isinstance(n, tree.Atom)]
+        return [Source(t, atom.own) for atom in atoms for t in atom.types]
 
     def form(self, schemas: Mapping[str, Schema]) -> Any:
         return self.pattern, self.read_types(schemas)

@@ -135,9 +135,7 @@ def test_bare_names_of_a_simple_query() -> None:
     q = query("select k, a.v, a, time as at from A(time > '2024-01-01T00:00:00Z') as a where v > 1;", kind=TimeKind())
     assert [o.expr for o in q.outputs if o.struct is None] == [Ref("a", "k"), Ref("a", "v"), Ref("a", "time")]
     assert q.where == Binary(">", Ref("a", "v"), one("1"))
-    assert q.atoms["a"].own == (
-        Binary(">", Ref(None, "time"), Literal(1_704_067_200_000_000, Type.TIMESTAMP)),
-    )
+    assert q.atoms["a"].own == (Binary(">", Ref(None, "time"), Literal(1_704_067_200_000_000, Type.TIMESTAMP)),)
 
 
 # --- columns --------------------------------------------------------------------------------------------------------

@@ -265,12 +265,16 @@ WRONG: list[tuple[Model, str | None, str, str]] = [
     (more(Node("m", "Email"), links=(Link(EVENT, "m"),)), "m", "sort", "must be a complex event"),
     (
         replace(BASE, nodes=tuple(replace(n, children=(EVENT,)) if n.id == EVERY else n for n in BASE.nodes)),
-        EVERY, "sort", "cannot be inside",
+        EVERY,
+        "sort",
+        "cannot be inside",
     ),
     (changed("EventProperty", name="m"), PROPERTY, "unknown-attribute", "no attribute `m`"),
     (
         more(*(Node(f"e{i}", "Not") for i in range(300)), links=tuple(Link(f"e{i}", f"e{i + 1}") for i in range(299))),
-        None, "bad-bound", "levels deep",
+        None,
+        "bad-bound",
+        "levels deep",
     ),
     (changed("EventProperty", nested=True), GREATER, "sort", "is nested"),
     (replace(BASE, types=(*BASE.types, *BASE.types)), None, "duplicate-definition", "two types are called `A`"),

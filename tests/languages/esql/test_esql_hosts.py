@@ -117,4 +117,3 @@ def test_pipes_read_what_other_languages_define_and_are_read_by_them() -> None:
     program = occurs.Program(texts)
     found = program.detect(pa.table({"type": ["Read"] * 4, "time": [0, 1, 2, 3], "v": [5, 1, 4, 9]}))
     assert [(r["time"], r["value"]) for r in found.arrow("Sum").to_pylist()] == [(0, 5), (2, 9), (3, 18)]
-

@@ -26,9 +26,7 @@ from occurs.operators.rows import Rows
 KIND = TimeKind(False, "s")
 
 
-def compiled(
-    text: str, facts: Mapping[str, pa.Table] | None = None, window: int | None = None
-) -> dict[str, Compiled]:
+def compiled(text: str, facts: Mapping[str, pa.Table] | None = None, window: int | None = None) -> dict[str, Compiled]:
     file, problems = parse(text)
     analysis = analyse([file], kind=KIND, windows=window is not None)
     errors = [p for p in [*problems, *analysis.problems] if p.severity == "error"]

@@ -16,6 +16,7 @@ from occurs.engine.results import TypeRows
 from occurs.hosts.local import history_rows
 from occurs.model.history import InputOptions
 from occurs.operators.lasting.connected import Connected
+from occurs.operators.lasting.joining import Joined
 from occurs.operators.rows import Rows
 from occurs.plan.stage import Stage
 from occurs.testing.verify import expected
@@ -122,7 +123,8 @@ class Calls:
 def one_by_one(stage: Stage) -> Stage:
     """A stage whose operators forget what they run together."""
     for operator in stage.operators:
-        vars(operator)["_joined"] = {}
+        if isinstance(operator, Connected):
+            vars(operator)["_runs"] = operator.formulas
     return stage
 
 
@@ -140,7 +142,7 @@ def check(seed: int) -> bool:
     program, tables = occurs.parse(text, language="phenesthe"), events(rng)
     history = program.history(tables, InputOptions())
     stage = program.plan(history.schemas, history.kind)
-    if not any(operator._joined for operator in stage.operators if isinstance(operator, Connected)):
+    if not any(isinstance(one, Joined) for o in stage.operators if isinstance(o, Connected) for one in o._runs):
         return False
     apart = one_by_one(program.plan(history.schemas, history.kind))
     rows = history_rows(stage, history, labelled=False)

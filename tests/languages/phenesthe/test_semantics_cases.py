@@ -15,6 +15,7 @@ from occurs.testing.phenesthe import LastingCase, Line, Loaded, Written, load_la
 CASES = load_lasting_cases(Path(__file__).parents[2] / "cases" / "phenesthe")
 IDS = [f"{Path(c.file).stem}: {c.name}" for c in CASES]
 
+
 def check(case: LastingCase, expected: set[Line], found: set[Line]) -> None:
     missing, extra = sorted(expected - found, key=repr), sorted(found - expected, key=repr)
     assert (missing, extra) == ([], []), f"{case.file}:{case.line}\nmissing: {missing}\nnot expected: {extra}"

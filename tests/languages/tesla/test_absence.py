@@ -84,7 +84,7 @@ FROM_A = "define Unanswered(Id) from Request(Id = $i) and not Reply(Id = $i)"
 @pytest.mark.parametrize(
     "rule",
     [
-        "define R() from A(S = \"do not B after A\") and last B( within 5 s from A",
+        'define R() from A(S = "do not B after A") and last B( within 5 s from A',
         "define R() from A(S = 'each B within 5 s after A') and last B( within 5 s from A",
         "define R() from A(S = 'not paid after A') and last B( within 5 s from A",
         "define R() from A() -- not B after A\nand last B( within 5 s from A",

@@ -218,9 +218,7 @@ class PostgresFeed(Store):
     def lock(self, watcher: str) -> None:
         """The lock is of the session, which ends with the process, however that ends."""
         until = time.monotonic() + PATIENCE
-        while not self.run(
-            f"select pg_try_advisory_lock({WATCHERS}, hashtext(:watcher))", watcher=watcher
-        )[0][0]:
+        while not self.run(f"select pg_try_advisory_lock({WATCHERS}, hashtext(:watcher))", watcher=watcher)[0][0]:
             if time.monotonic() > until:
                 raise self.taken(watcher)
             time.sleep(0.1)

@@ -77,7 +77,13 @@ def detect(
 
 
 def _run(
-    stage: Stage, asked: set[str], source: SparkSource, partitions: int, label: bool, because: bool, ended: bool,
+    stage: Stage,
+    asked: set[str],
+    source: SparkSource,
+    partitions: int,
+    label: bool,
+    because: bool,
+    ended: bool,
     queries: Asked | None = None,
 ) -> tuple[dict[str, Result], list[DataFrame], list[Result]]:
     """What finds every type that is asked for, what is cached, and all results."""

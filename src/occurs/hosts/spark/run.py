@@ -254,9 +254,7 @@ def slices(clock: tuple[int, int], overlap: int, partitions: int) -> list[tuple[
     return [(first + i * width, min(last, first + (i + 1) * width - 1)) for i in range(n) if first + i * width <= last]
 
 
-def _sliced(
-    frame: DataFrame, group: Group, clock: tuple[int, int], partitions: int
-) -> tuple[DataFrame, list[Share]]:
+def _sliced(frame: DataFrame, group: Group, clock: tuple[int, int], partitions: int) -> tuple[DataFrame, list[Share]]:
     """Every row in each slice of time (``__share``) that can look back at it."""
     from pyspark.sql import functions as F
 
@@ -274,9 +272,7 @@ def _sliced(
     return frame.withColumn("__share", F.explode(F.sequence(low.cast("int"), high.cast("int")))), shares
 
 
-def _shared(
-    frame: DataFrame, group: Group, whole: Share, partitions: int
-) -> tuple[DataFrame, list[Share]]:
+def _shared(frame: DataFrame, group: Group, whole: Share, partitions: int) -> tuple[DataFrame, list[Share]]:
     """Every row in each share (``__share``) of the rules that reads its type."""
     from pyspark.sql import functions as F
 

@@ -342,8 +342,7 @@ class Builder(Functions):
             (word, span, at), (other, there, _) = flavours.seen[troolean], flavours.seen[not troolean]
             names = ("Boolean", "Troolean") if not troolean else ("Troolean", "Boolean")
             message = (
-                f"one formula cannot have both the {names[0]} operator "
-                f"`{word}` and the {names[1]} operator `{other}`"
+                f"one formula cannot have both the {names[0]} operator `{word}` and the {names[1]} operator `{other}`"
             )
             hint = (
                 "the Boolean operators are G F X U FOR ALL EXISTS; "
@@ -380,9 +379,7 @@ class Builder(Functions):
         root = self._part(node, scope, parts, flavours, troolean)
         return self.node(tree.Formula(root, troolean, self.at_end), parts.inputs, node, scope)
 
-    def _part(
-        self, node: syntax.Node, scope: Scope, parts: _Parts, flavours: _Flavours, troolean: bool
-    ) -> tree.Part:
+    def _part(self, node: syntax.Node, scope: Scope, parts: _Parts, flavours: _Flavours, troolean: bool) -> tree.Part:
         match node:
             case syntax.Unary(op=op) if op in _ONE:
                 if op in TEMPORAL:

@@ -133,9 +133,7 @@ def identity(definition: tree.Definition, named: Mapping[str, syntax.Let | synta
     return f"pipes/{definition.name}/" + " ".join([render(named[definition.name]), *sorted(used)])
 
 
-def _uses(
-    node: syntax.Node, named: Mapping[str, syntax.Let | syntax.Definition]
-) -> Iterator[tuple[str, syntax.Node]]:
+def _uses(node: syntax.Node, named: Mapping[str, syntax.Let | syntax.Definition]) -> Iterator[tuple[str, syntax.Node]]:
     """The texts and the bodies of the LETs, definitions and phrases that a tree uses."""
     for n in node.walk():
         if isinstance(n, syntax.Use) and n.phrase.body is not None:

@@ -19,6 +19,8 @@ _TOKEN = re.compile(
     r"""|(?P<access>(?<=[A-Za-z0-9_)\]*`])\.(?=[A-Za-z_`]))|(?P<stop>\.)"""
     r"""|(?P<sign>:=|->|<=|>=|<>|!=|==|[→⇒∨∧¬□◇○≠≤≥×÷∈·⊤⊥√∀∃+\-*/^=<>()\[\]{},:;|\#?])|(?P<bad>.)"""
 )
+
+
 @dataclass(frozen=True)
 class Token:
     """``word`` is the text as written, ``key`` what the grammar calls it; both may differ for signs."""

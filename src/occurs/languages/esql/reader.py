@@ -723,9 +723,11 @@ class Reader:
         if not self.accept("END"):
             at = self.source.span(self.tokens[start].start, self.tokens[start].end)
             where = f"the MACHINE of line {at.line}"
-            raise self.say("syntax", f"{self.token.shown}: expected `IN` or the `END` of {where}") if (
-                self.token.kind in ("stop", "end")
-            ) else Backtrack()
+            raise (
+                self.say("syntax", f"{self.token.shown}: expected `IN` or the `END` of {where}")
+                if (self.token.kind in ("stop", "end"))
+                else Backtrack()
+            )
         return syntax.Machine(inputs, registers, first, tuple(states), span=self.span(start))
 
     def _register(self) -> syntax.Register:
@@ -833,7 +835,6 @@ class Reader:
             hint = "close it on the same line; write a line break in a text as \\n"
             return self.source.problem("syntax", "this quote is not closed on its line", place, hint)
         return self.source.problem("syntax", f"{token.shown}: expected {listed(self.expected)}", place, hint)
-
 
     def _in_small_letters(self) -> Token | None:
         """The word up to where reading stopped that would be an expected keyword in capitals; else the first one that

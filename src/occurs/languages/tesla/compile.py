@@ -57,9 +57,7 @@ def compile_rule(
 
 
 class _Compiler:
-    def __init__(
-        self, resolved: ResolvedRule, schemas: Mapping[str, Schema], strict: frozenset[str], kind: TimeKind
-    ):
+    def __init__(self, resolved: ResolvedRule, schemas: Mapping[str, Schema], strict: frozenset[str], kind: TimeKind):
         self.resolved = resolved
         self.rule = resolved.rule
         self.schemas = schemas

@@ -34,9 +34,7 @@ def earlier(tick: int) -> int:
     return tick if tick == _OPEN else max(tick, ANY + 1) - 1
 
 
-@kernel(
-    types.void(_BLOCK, types.int64, types.int64, _BLOCK, types.int64, types.int64, types.int64)
-)
+@kernel(types.void(_BLOCK, types.int64, types.int64, _BLOCK, types.int64, types.int64, types.int64))
 def copy(out: np.ndarray, to: int, at: int, block: np.ndarray, column: int, first: int, last: int) -> None:
     """Writes a piece of a column into the column ``to``, from ``at`` on."""
     # places that cannot be negative are not looked at one by one

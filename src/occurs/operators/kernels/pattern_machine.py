@@ -365,9 +365,7 @@ def run(
                     reg[T.ANSWERED] = 0
                 else:
                     first, last = nodes[node, T.ONE], nodes[node, T.TWO]
-                    some = np.int64(
-                        key_values(first, last, m, bound, rules, roles, program, pool, calc, keys, values)
-                    )
+                    some = np.int64(key_values(first, last, m, bound, rules, roles, program, pool, calc, keys, values))
                 if some < 0:
                     reg[T.ASKED], reg[T.ASKED_BINDING], reg[T.ASKED_ROW] = node, m, -1
                     status = T.ASKING_KEYS

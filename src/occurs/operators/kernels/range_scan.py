@@ -135,9 +135,7 @@ def _greatest(codes: np.ndarray, first: int, n: int) -> int:
     return out
 
 
-@kernel(
-    types.int64(_OUT, types.boolean, _BLOCK, _OUT, *[types.int64] * 5, _OUT, types.int64)
-)
+@kernel(types.int64(_OUT, types.boolean, _BLOCK, _OUT, *[types.int64] * 5, _OUT, types.int64))
 def _numbered(
     slots: np.ndarray, direct: bool, rows: np.ndarray, codes: np.ndarray, first: int, step: int, n: int, width: int,
     known: int, out: np.ndarray, to: int,
@@ -176,9 +174,7 @@ def _numbered(
     return known
 
 
-@kernel(
-    types.Tuple((_OUT, _OUT, _BLOCK))(_BLOCK, types.int64, _OUT, *[types.int64] * 4)
-)
+@kernel(types.Tuple((_OUT, _OUT, _BLOCK))(_BLOCK, types.int64, _OUT, *[types.int64] * 4))
 def _bindings(
     table: np.ndarray, size: int, marks: np.ndarray, phi: int, n: int, psi: int, m: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

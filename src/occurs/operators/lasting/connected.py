@@ -1,7 +1,7 @@
 """Definitions over instants and intervals as an operator (phenesthe.md, section 5).
 
-Such definitions tell one another more than rows: open intervals, and how far each binding is complete (*signals*).  So
-those that read one another run in one operator, in evaluation order.
+Such definitions exchange more than rows: open intervals, and up to when each binding is complete (*signals*).  So those
+that read one another run in one operator, in evaluation order.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import pyarrow as pa
@@ -129,10 +129,11 @@ class Connected(Operator):
         return tuple(f.identity for f in self.formulas)
 
     @cached_property
-    def _joined(self) -> Mapping[str, Joined]:
-        """The program of each definition that runs together with others, by the type."""
+    def _runs(self) -> tuple[Joined | Formula, ...]:
+        """The definitions in evaluation order, of those that run together in one call of a kernel their program."""
         found = programs(self.formulas, frozenset(port.type for port in self.ports))
-        return {d.type: program for program in found for d in program.definitions}
+        program: dict[str, Joined | Formula] = {d.type: joined for joined in found for d in joined.definitions}
+        return tuple(dict.fromkeys(program.get(f.type, f) for f in self.formulas))
 
     @cached_property
     def _of_type(self) -> Mapping[str, Formula]:
@@ -146,7 +147,7 @@ class Connected(Operator):
         for f in self.formulas:
             if f.identity in saved:
                 tables = f.net.restored(saved[f.identity], state.values)
-                state.of[f.identity] = Tables(f.net, state.values, tables)
+                state.of[f.identity] = DefinitionTables(f.net, state.values, tables)
         return state
 
     def advance(self, state: Kept, call: Call) -> Outcome:
@@ -157,23 +158,22 @@ class Connected(Operator):
             raise InputProblem.of("bad-time", text, value=OPEN, hint=hint)
         state.renew()
         own = Inner(NEVER if call.since is None else call.since, call.frontier, state.values, call.closing)
-        run = Run(self, state, call, own)
-        # the last call reports open intervals, too
-        joined = {} if call.closing else self._joined
-        done: set[int] = set()
-        for f in self.formulas:
-            program = joined.get(f.type)
-            if program is None:
-                run.one(f)
-            elif id(program) not in done:
-                done.add(id(program))
-                run.blocks += program.advance(state.program(program), call, own)
+        # the last call reports open intervals, too, which programs do not
+        runs = self.formulas if call.closing else self._runs
+        if len(runs) == 1 and isinstance(runs[0], Joined):
+            return Outcome(runs[0].advance(state.program(runs[0]), call, own))
+        run = Evaluation(self, state, call, own)
+        for one in runs:
+            if isinstance(one, Formula):
+                run.one(one)
+            else:
+                run.blocks += one.advance(state.program(one), call, own)
         return Outcome(run.blocks, run.complete)
 
 
-class Run:
-    """One call: ``signals`` of the definitions that have run, ``certain``: the same with all open intervals that are
-    certain, of those that report provisional rows."""
+class Evaluation:
+    """One call of the definitions.  ``signals``: of those that have run; ``certain``: the same with all open intervals
+    that are certain, of those that report provisional rows."""
 
     def __init__(self, operator: Connected, state: Kept, call: Call, own: Inner) -> None:
         self.operator, self.state, self.call, self.own = operator, state, call, own
@@ -200,7 +200,7 @@ class Run:
                 sources[name] = rows[name]
         kept = self.state.tables_of(f)
         after, found = kept.net.advance(kept.now, sources, own, certain)
-        self.state.of[f.identity] = Tables(kept.net, kept.values, after)
+        self.state.of[f.identity] = DefinitionTables(kept.net, kept.values, after)
         self.signals[f.type] = found.signal
         if found.certain is not None:
             self.certain[f.type] = found.certain
@@ -230,7 +230,7 @@ def _with_begun(rows: Rows, begun: Rows) -> tuple[Rows, np.ndarray | None]:
 
 
 @dataclass(frozen=True, eq=False)
-class Tables:
+class DefinitionTables:
     """The tables of one definition: by the number of the node and their name (``held``: these, or the share of a state
     that several definitions have in common); ``values``: what their codes stand for."""
 
@@ -255,7 +255,7 @@ class Kept(State):
     def __init__(self, operator: Connected) -> None:
         self.operator = operator
         self.values = Values()
-        self.of: dict[str, Tables] = {}
+        self.of: dict[str, DefinitionTables] = {}
         self._renewal = Renewal()
         #: what was saved of every table, with the table
         self._saved: dict[tuple[str, str], tuple[Held, pa.Table]] = {}
@@ -267,23 +267,23 @@ class Kept(State):
     def copy(self) -> Kept:
         out = Kept(self.operator)
         out.values, out._renewal = self.values, Renewal(self._renewal.seen)
-        out.of = {d: Tables(kept.net, kept.values, kept.now) for d, kept in self.of.items()}
+        out.of = {d: DefinitionTables(kept.net, kept.values, kept.now) for d, kept in self.of.items()}
         return out
 
     def tables(self) -> Mapping[str, Mapping[str, pa.Table]]:
-        return {d: dict(self._tables(d, kept)) for d, kept in self.of.items()}
-
-    def _tables(self, definition: str, kept: Tables) -> Any:
-        """The tables of a definition that have rows, by name."""
-        for number, tables in kept.now.items():
-            for own, held in tables.items():
+        before, self._saved = self._saved, {}
+        out: dict[str, dict[str, pa.Table]] = {}
+        for definition, kept in self.of.items():
+            out[definition] = {}
+            for number, own, held in ((n, own, held) for n, found in kept.now.items() for own, held in found.items()):
                 if len(held):
                     name = f"{number}.{own}"
-                    before = self._saved.get((definition, name))
-                    if before is None or before[0] is not held:
-                        (saved,) = kept.net.saved({number: {own: held}}, kept.values).values()
-                        before = self._saved[definition, name] = held, saved
-                    yield name, before[1]
+                    known, table = before.get((definition, name), (None, None))
+                    if known is not held:
+                        (table,) = kept.net.saved({number: {own: held}}, kept.values).values()
+                    self._saved[definition, name] = held, table
+                    out[definition][name] = table
+        return out
 
     def renew(self) -> None:
         """Begin a new dictionary if most codes of this one are of values that are gone."""
@@ -293,14 +293,14 @@ class Kept(State):
     def _cells(self) -> int:
         return self.values.fixed + sum([kept.cells for kept in self.of.values()])
 
-    def tables_of(self, f: Formula) -> Tables:
+    def tables_of(self, f: Formula) -> DefinitionTables:
         """The tables of a definition, with the codes of now."""
         kept = self.of.get(f.identity)
         if kept is None:
-            return Tables(f.net, self.values, f.net.fresh())
+            return DefinitionTables(f.net, self.values, f.net.fresh())
         if kept.values is self.values:
             return kept
-        return Tables(kept.net, self.values, kept.net.carried(kept.now, kept.values, self.values))
+        return DefinitionTables(kept.net, self.values, kept.net.carried(kept.now, kept.values, self.values))
 
     def program(self, program: Joined) -> JoinedState:
         """The state of the definitions of a program."""
@@ -309,7 +309,7 @@ class Kept(State):
         if state is None:
             state = program.loaded([self.tables_of(d).now for d in program.definitions])
             for d, held in zip(program.definitions, state.shares, strict=True):
-                self.of[d.identity] = Tables(d.net, self.values, held)
+                self.of[d.identity] = DefinitionTables(d.net, self.values, held)
         return state
 
 

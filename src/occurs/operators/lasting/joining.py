@@ -115,7 +115,7 @@ def _read(definition: Formula, others: Mapping[str, Formula]) -> bool:
     return True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Joined:
     """Definitions joined in a program."""
 
@@ -222,9 +222,7 @@ class _Building:
             self._definition(number, d, at, definitions)
         self._keys(definitions)
 
-    def _definition(
-        self, number: int, d: Formula, at: Mapping[str, int], others: Sequence[Formula]
-    ) -> None:
+    def _definition(self, number: int, d: Formula, at: Mapping[str, int], others: Sequence[Formula]) -> None:
         nodes: list[int] = []
         for local, node in enumerate(d.net.nodes):
             inputs = [nodes[i] for i in d.net.inputs[local]]

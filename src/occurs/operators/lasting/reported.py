@@ -50,6 +50,8 @@ class Reported(Block):
     columns as the ``layout`` has them.
     """
 
+    __slots__ = ("_made", "counts", "layout", "numbers", "texts")
+
     def __init__(
         self, layout: Layout, outs: Sequence[Out], counts: np.ndarray, numbers: np.ndarray, offsets: np.ndarray,
         data: np.ndarray,
@@ -103,7 +105,7 @@ class Reported(Block):
             return {}
         others: list[Mapping[str, Rows | Block]] = []
         for call in calls:
-            alone = {b.outs[0].type: b for b in call if b.cuts is None and b.outs[0].type in layout.at}
+            alone = {b.outs[0].type: b for b in call if type(b) is Block and b.outs[0].type in layout.at}
             if alone:
                 others.append({a.name: alone.get(a.name) or a.nothing() for a in layout.answers})
         if sum(len(b.texts[1]) for b in made) + sum(_bytes(layout, o) for o in others) >= 1 << 31:

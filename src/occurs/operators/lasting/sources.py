@@ -13,7 +13,7 @@ from occurs.operators.contract import Call
 from occurs.operators.kernels.reading import NUMBERS, PLAIN, TEXTS
 from occurs.operators.lasting.scan import Scan
 from occurs.operators.lasting.signals import Call as Inner
-from occurs.operators.rows import Rows
+from occurs.operators.rows import Part, Rows
 
 #: the rows of an atom of which nothing comes
 _NOTHING = (0, 0)
@@ -41,8 +41,12 @@ class Sources:
         """The new rows of a call.  Whether there are any."""
         spans: list[int] = []
         some = False
+        part = call.rows if isinstance(call.rows, Part) else None
         for number, (name, scan) in enumerate(self._scans):
-            whole, first, stop = call.span(name)
+            if part is None:
+                whole, first, stop = call.span(name)
+            else:  # a call may have few rows: look at them without a call of a function
+                whole, (first, stop) = part.of.get(name), part.spans.get(name, (0, 0))
             if whole is None or first == stop:
                 spans += _NOTHING
                 continue

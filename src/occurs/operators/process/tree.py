@@ -194,6 +194,7 @@ class Definition:
     file: str | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
 
+
 # --- sources --------------------------------------------------------------------------------------------------------
 
 
@@ -739,6 +740,7 @@ def outputs(node: Node) -> int:
     if isinstance(processor, Window):
         return len(processor.inner.outputs)
     return processor.outputs or 1
+
 
 def functions_of(processor: Processor) -> list[Expr]:
     """All functions of a processor, but for those of inner ones."""

@@ -92,7 +92,6 @@ class Template(Operator):
                 out.append(cls(joint_identity(members), joint_ports(members), outs, pattern, born=members[0].born))
         return out
 
-
     @property
     def equated(self) -> Sequence[tuple[tuple[str, str], tuple[str, str]]]:
         return equated(self.pattern)
@@ -223,9 +222,7 @@ def _filled(form: Pattern, constants: Sequence[Sequence[Literal]]) -> Pattern:
     def fill(e: Expr) -> Expr | None:
         return same.get(e.index, e) if isinstance(e, Slot) else None
 
-    columns = tuple(
-        Column.of(pa.array([x.value for x in v], arrow_type(v[0].type)), v[0].type) for v in per_slot
-    )
+    columns = tuple(Column.of(pa.array([x.value for x in v], arrow_type(v[0].type)), v[0].type) for v in per_slot)
     return replace(form.mapped(lambda e: rewrite(e, fill)), constants=columns)
 
 

@@ -317,9 +317,7 @@ class Bindings:
         )
 
 
-def _looked_up(
-    refs: np.ndarray, kept: Callable[[], np.ndarray], new: Callable[[np.ndarray], np.ndarray]
-) -> np.ndarray:
+def _looked_up(refs: np.ndarray, kept: Callable[[], np.ndarray], new: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     """What events have: those of earlier calls (negative ``refs``) in ``kept``, those of this call by ``new``."""
     old = refs < 0
     if not old.any():

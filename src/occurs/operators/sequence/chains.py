@@ -450,8 +450,7 @@ def overflow(sequence: Sequence, time: int) -> InputProblem:
     return InputProblem(
         Problem(
             "overflow",
-            f"a number overflows 64-bit integers in a condition of `{sequence.name}`, at an event at "
-            f"time {time}",
+            f"a number overflows 64-bit integers in a condition of `{sequence.name}`, at an event at time {time}",
             definition=sequence.name,
             value=time,
             hint="use floats (multiply by 1.0), or a condition that excludes such values",

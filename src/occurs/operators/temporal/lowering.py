@@ -153,9 +153,7 @@ class _Streams:
         if not split and self.names:
             raise Unsuited("values that all instances share")
         shape = self.sources.states[name]
-        return self.add(
-            Stream(STATE, shape, self.names if split else ()), name in self.rule.waking if split else wakes
-        )
+        return self.add(Stream(STATE, shape, self.names if split else ()), name in self.rule.waking if split else wakes)
 
     def by(self, kind: str, shape: Shape, wanted: dict[str, Expr]) -> Stream:
         """Rows with these values in these columns."""
@@ -588,9 +586,7 @@ class Formulas:
             raise Unsuited("a remembered value below two operators")
         return self.atom(scope.filled(before(f)))
 
-    def since(
-        self, left: tree.Formula, right: tree.Formula, hold: bool, bound: tree.Bound | None, scope: Scope
-    ) -> int:
+    def since(self, left: tree.Formula, right: tree.Formula, hold: bool, bound: tree.Bound | None, scope: Scope) -> int:
         """``left since[bound] right``; not ``hold``: since not right."""
         if scope.of(left).terms:
             raise Unsuited("a remembered value on the left of an operator")

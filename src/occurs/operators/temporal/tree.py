@@ -345,7 +345,6 @@ class Found(Formula):
 # --- what formulas tell -------------------------------------------------------------------------------------------
 
 
-
 def free(node: Expr) -> frozenset[str]:
     """The global variables that are free in a resolved formula or term."""
     if isinstance(node, Global):

@@ -235,8 +235,7 @@ class Catalogue:
         elif not fits or any(_wider(known, n, t) is None for n, t in mine.items()):
             message = f"`{name}` has the columns ({_columns(outputs)}) here, but {there}"
             hint = (
-                "all statements that insert into one type need "
-                "the same columns in the same order; int widens to float"
+                "all statements that insert into one type need the same columns in the same order; int widens to float"
             )
             made = first.place if first is not None else known.place
             source.report("schema-conflict", message, span, hint, "error", (made,) if made is not None else ())

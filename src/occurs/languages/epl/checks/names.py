@@ -233,8 +233,7 @@ def _why(tag: Tag, path: tuple[syntax.Pattern, ...]) -> tuple[str, str]:
     if isinstance(around, syntax.And | syntax.Or):
         word = "and" if isinstance(around, syntax.And) else "or"
         hint = (
-            "a filter can use the tags of earlier steps of the "
-            "`->` around it; compare in the `where` after the pattern"
+            "a filter can use the tags of earlier steps of the `->` around it; compare in the `where` after the pattern"
         )
         return f"its event belongs to another branch of `{word}` and may arrive later or never", hint
     if isinstance(around, syntax.Until):

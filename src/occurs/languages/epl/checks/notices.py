@@ -69,8 +69,7 @@ def _overlapping(every: syntax.Every, query: ResolvedQuery, source: Text) -> Non
         return
     key = next(f"{first.tag}.{mine}" for _, tag, mine in keyed.equal if tag == first.tag)
     message = (
-        f"this follows one value of `{key}` at a time: events "
-        "with other values are missed until the match completes"
+        f"this follows one value of `{key}` at a time: events with other values are missed until the match completes"
     )
     source.warn("non-overlapping", message, every.span, _instead(every.operand, inner, source))
 

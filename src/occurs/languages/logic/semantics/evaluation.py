@@ -171,9 +171,7 @@ def evaluation_order(catalogue: Catalogue) -> list[syntax.Trigger]:
     while left:
         ready = [t for t in left if not any(output_type(o) in reads[t.name.text] for o in left)]
         if not ready:
-            raise DefinitionProblem.of(
-                "cycle", f"the triggers form a cycle: {', '.join(t.name.text for t in left)}"
-            )
+            raise DefinitionProblem.of("cycle", f"the triggers form a cycle: {', '.join(t.name.text for t in left)}")
         order.append(ready[0])
         left.remove(ready[0])
     return order

@@ -349,6 +349,7 @@ def free(node: tree.Expr, names: frozenset[str]) -> frozenset[str]:
 # assigned ``time`` are decided once no later time can change them.  An atom with free variables keeps its state only if
 # it looks at tables or events with them; else the values of the state are put into it.
 
+
 @dataclass(frozen=True)
 class Kept:
     """A term, or an atom, of a state, with free variables.

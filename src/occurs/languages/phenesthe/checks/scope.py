@@ -259,8 +259,7 @@ class Scopes:
 
     def _loose(self, node: Relation, name: str) -> None:
         hint = (
-            "bind it in the formula before the condition, `p(X) "
-            "∧ X > 3`; write a condition on the whole after `where`"
+            "bind it in the formula before the condition, `p(X) ∧ X > 3`; write a condition on the whole after `where`"
         )
         self._unbound(name, "the formula before the condition does not bind it", self._first(node, name), hint)
 

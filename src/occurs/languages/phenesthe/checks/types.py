@@ -156,8 +156,7 @@ def check_reads(
         for name, value in phenomena[atom.name.text].arguments(atom):
             if name in measured.get(atom.name.text, ()) and not isinstance(value, syntax.Anything):
                 message = (
-                    f"`{name}` of `{atom.name}` is computed from "
-                    "its intervals: it is reported, but cannot be read"
+                    f"`{name}` of `{atom.name}` is computed from its intervals: it is reported, but cannot be read"
                 )
                 hint = "write `_` for it; compare a length with `filter(.., at_least(D))`"
                 source.report("unsupported", message, value.span, hint)

@@ -73,7 +73,6 @@ class Reading:
         every = Formula(self._named(net.add(scan, (), type), net), "state", tuple(of))
         return _picked({v: f"{self.read[v]} of {type}" for v in variables}, {}, False, every, net, "")
 
-
     def _named(self, number: int, net: Building) -> int:
         net.names.setdefault(number, self.text)
         return number

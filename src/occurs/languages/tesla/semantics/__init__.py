@@ -167,9 +167,7 @@ class Run:
         return [
             e
             for e in self.visible(rule, rule.roles[role].type.text, bound[0].time)
-            if anchor.time - window <= e.time <= anchor.time
-            and e.label not in taken
-            and e.label not in gone
+            if anchor.time - window <= e.time <= anchor.time and e.label not in taken and e.label not in gone
         ]
 
     def visible(self, rule: Reading, type_name: str, now: int) -> list[Occurrence]:
