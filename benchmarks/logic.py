@@ -19,11 +19,11 @@ from benchmarks import logic_work
 from benchmarks.logic_memory import memory
 from benchmarks.report import Report, ratio
 from benchmarks.timing import alternate
-from occurs.arguments import InputOptions
 from occurs.hosts.local import calls, history_rows
 from occurs.operators.contract import Call
 from occurs.operators.rows import Rows
 from occurs.operators.temporal.vectorised import Columns
+from occurs.options import InputOptions
 from occurs.plan.stage import Stage
 
 #: wanted: states per second of OVERLOAD from unsorted columns, and of a formula without a special form

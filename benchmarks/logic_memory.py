@@ -21,12 +21,12 @@ from tests.laws.logic import program_of
 import occurs
 from benchmarks import logic_work
 from benchmarks.report import Report
-from occurs.arguments import InputOptions
 from occurs.engine.engine import Engine
 from occurs.hosts.local import history_rows
 from occurs.languages.logic import define
 from occurs.languages.logic.compile import GROWS
 from occurs.operators.temporal.general import General
+from occurs.options import InputOptions
 from occurs.testing.logic import LogicCase, load_cases
 
 CASES = Path(__file__).parents[1] / "tests" / "cases" / "logic" / "worked.md"

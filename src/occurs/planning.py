@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
-from occurs.bound import Bound
+from occurs.checked_program import Bound
 from occurs.errors import DefinitionProblem, Problem, UsageProblem, hardened
 from occurs.model.types import Schema
 from occurs.model.values import short
-from occurs.plan.definition import Definition
+from occurs.operators.definition import Definition
 
 
 @dataclass(frozen=True)

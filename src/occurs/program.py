@@ -10,7 +10,25 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, overload
 
 import pyarrow as pa
 
-from occurs.arguments import (
+from occurs.checked_program import Bound, Read
+from occurs.connect.tables import kind_of
+from occurs.detections import Detections, LocalDetections
+from occurs.engine.results import TypeRows
+from occurs.errors import DefinitionProblem, Problem, UsageProblem, did_you_mean, raise_problems, without
+from occurs.hosts.dataframes import on_spark
+from occurs.hosts.live import Detection, Live, Time
+from occurs.hosts.local import run_history, run_windows
+from occurs.hosts.windows import Window, unsupported
+from occurs.languages.language import MAX_FORMULA, Known
+from occurs.model.facts import schema_of_table
+from occurs.model.history import InputOptions
+from occurs.model.ticks import instant
+from occurs.model.ticks import time_unit as unit_of
+from occurs.model.time import TimeKind
+from occurs.model.types import Schema, Type
+from occurs.model.values import short
+from occurs.operators.definition import Definition, Node
+from occurs.options import (
     check_flags,
     fact_tables,
     named,
@@ -20,29 +38,10 @@ from occurs.arguments import (
     windows_of,
     without_lists,
 )
-from occurs.bound import Bound, Read
-from occurs.connect.tables import kind_of
-from occurs.engine.results import TypeRows
-from occurs.errors import DefinitionProblem, Problem, UsageProblem, did_you_mean, raise_problems, without
-from occurs.found import Detections, LocalDetections
-from occurs.hosts.dataframes import on_spark
-from occurs.hosts.live import Detection, Live, Time
-from occurs.hosts.local import run_history, run_windows
-from occurs.hosts.windows import Window, unsupported
-from occurs.intake import Intake
-from occurs.languages.language import MAX_FORMULA, Known
-from occurs.model.facts import schema_of_table
-from occurs.model.history import InputOptions
-from occurs.model.ticks import instant
-from occurs.model.ticks import time_unit as unit_of
-from occurs.model.time import TimeKind
-from occurs.model.types import Schema, Type
-from occurs.model.values import short
-from occurs.plan.definition import Definition
-from occurs.plan.graph import Node
 from occurs.plan.notes import notes, placed
 from occurs.plan.stage import Stage, Subscribed, make_stage, stage_key
 from occurs.planning import PlanOptions
+from occurs.program_input import Intake
 from occurs.progress import watching
 
 if TYPE_CHECKING:

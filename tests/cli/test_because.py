@@ -101,9 +101,7 @@ def test_the_other_forms_say_the_same(found, table):
 def test_a_terminal_shows_them(table):
     out = io.StringIO()
     Console(file=out, width=160).print(rich_trees("Fire", table))
-    assert (
-        out.getvalue()
-        == """Fire: 2
+    assert out.getvalue() == """Fire: 2
 Fire  2024-01-05T09:04:00Z  Area = "a", Value = 50.0, At = "2024-01-05T08:00:00.5Z", N = 9007199254740993, Ok = true, What = "a"
 ├── Smoke  2024-01-05T09:04:00Z  Area = "a"
 └── Temp   2024-01-05T09:00:00Z  Area = "a", At = "2024-01-05T08:00:00.5Z", N = 9007199254740993, Ok = true, Value = 50.0
@@ -111,8 +109,7 @@ Fire  2024-01-05T09:04:00Z  Area = "b,\\"c\\"", Value = 0.1, At = "2024-01-05T08
 ├── Smoke  2024-01-05T09:04:00Z  Area = "b,\\"c\\""
 └── Temp   2024-01-05T09:00:00Z  Area = "b,\\"c\\"", At = "2024-01-05T08:00:00Z", N = -1, Ok = false, Value = 0.1
 
-"""
-    )  # noqa: E501
+"""  # noqa: E501
 
 
 def test_a_terminal_shows_intervals_and_roles(here):
@@ -124,9 +121,7 @@ def test_a_terminal_shows_intervals_and_roles(here):
     found = program.detect({**tables, "C": tables["A"].slice(0, 0)}, time_unit="s", because=True)
     for type in ("M", "all"):
         Console(file=out, width=160).print(rich_trees(type, found.arrow(type)))
-    assert (
-        out.getvalue()
-        == """M: 1
+    assert out.getvalue() == """M: 1
 M  5  n = 1
 ├── a: A   1       v = 1
 ├── b: B   5       v = 5
@@ -137,7 +132,6 @@ all  1 to ..  V = 1
 └── on(V)  1  V = 1
 
 """
-    )
 
 
 @pytest.mark.parametrize("form", FORMS)

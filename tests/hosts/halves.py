@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 from instream import How, InStream, Store
 
-from occurs.hosts.stream.adopt import describe
+from occurs.hosts.stream.state_migration import describe
 from occurs.model.canonical import fingerprint
 
 Stream = Callable[[How], InStream]

@@ -19,7 +19,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import occurs
-from occurs.arguments import named
 from occurs.engine.ledger import pieces
 from occurs.engine.state import meta_from_ipc
 from occurs.hosts.spark.read import OTHERS
@@ -29,14 +28,15 @@ from occurs.hosts.stream import bucket as memory_of
 from occurs.hosts.stream.batches import MicroBatch, StreamQuery
 from occurs.hosts.stream.bucket import Bucket
 from occurs.hosts.stream.detect import _handed, lay_out
+from occurs.hosts.stream.from_buckets import make_unpacker
 from occurs.hosts.stream.layout import Path
-from occurs.hosts.stream.pack import make_packer
 from occurs.hosts.stream.records import NAMES, Record, batch, records
 from occurs.hosts.stream.source import StreamSource
-from occurs.hosts.stream.unpack import make_unpacker
+from occurs.hosts.stream.to_buckets import make_packer
 from occurs.model.history import InputOptions, Source
 from occurs.model.occurrence import Occurrence
 from occurs.model.types import Schema, Type
+from occurs.options import named
 from occurs.plan.spread import groups
 from occurs.testing.compare import occurrences_of
 

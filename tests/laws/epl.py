@@ -24,8 +24,8 @@ from occurs.model.occurrence import Occurrence
 from occurs.model.time import Duration
 from occurs.operators.rows import Rows
 from occurs.operators.sequence.automaton import Automaton
+from occurs.operators.sequence.definition import nodes
 from occurs.operators.sequence.tree import At
-from occurs.plan.sequences import nodes
 from occurs.testing.compare import row_of
 from occurs.testing.epl import EplCase, flat, reference
 

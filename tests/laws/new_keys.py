@@ -24,7 +24,7 @@ from occurs.model.types import Type
 from occurs.operators import codes as keycodes
 from occurs.operators.codes import KeyCodes
 from occurs.operators.columns import Column
-from occurs.operators.lasting.values import Values
+from occurs.operators.interval.values import Values
 from occurs.operators.process.slots import Slots
 from occurs.operators.rows import Rows
 from occurs.plan.stage import Stage

@@ -14,11 +14,11 @@ from itertools import product
 import numpy as np
 
 from occurs.languages.phenesthe.semantics.intervals import LENGTHS, filtered, related
-from occurs.operators.lasting.frontiers import Frontiers
-from occurs.operators.lasting.phenomena import LongPhenomena, PooledPhenomena
-from occurs.operators.lasting.relations import Related
-from occurs.operators.lasting.signals import NEVER, OPEN, Call, Intervals, Lag, Phenomena, Points, Signal, Spans
-from occurs.operators.lasting.values import Values
+from occurs.operators.interval.frontiers import Frontiers
+from occurs.operators.interval.phenomena import LongPhenomena, PooledPhenomena
+from occurs.operators.interval.relations import Related
+from occurs.operators.interval.signals import NEVER, OPEN, Call, Intervals, Lag, Phenomena, Points, Signal, Spans
+from occurs.operators.interval.values import Values
 
 INF = math.inf
 Binding = tuple[int, ...]

@@ -11,10 +11,10 @@ from numba import typed, types
 
 from occurs.model.types import Type
 from occurs.operators.columns import Column
+from occurs.operators.interval.signals import OPEN
+from occurs.operators.interval.texts import Texts
 from occurs.operators.kernels.range_scan import ranged
 from occurs.operators.kernels.reporting import NUMBER, TEXT, reported
-from occurs.operators.lasting.signals import OPEN
-from occurs.operators.lasting.texts import Texts
 
 
 def marks(rng: random.Random, width: int, n: int, last: int) -> list[tuple[int, ...]]:

@@ -7,7 +7,7 @@ import random
 import pytest
 from lasting_histories import INF, Formula, Run, Tree, continued, flat, random_cuts, rows_of, telling, told
 
-from occurs.operators.lasting import sides
+from occurs.operators.interval import sides
 
 UNTIL = 24
 

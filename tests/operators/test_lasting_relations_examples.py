@@ -24,9 +24,9 @@ from lasting_histories import (
 )
 
 from occurs.languages.phenesthe.semantics.intervals import RELATIONS, RESULTS, contiguous, related, span
-from occurs.operators.lasting.phenomena import LongPhenomena
-from occurs.operators.lasting.signals import NEVER, OPEN, Call, Intervals, Phenomena
-from occurs.operators.lasting.values import Values
+from occurs.operators.interval.phenomena import LongPhenomena
+from occurs.operators.interval.signals import NEVER, OPEN, Call, Intervals, Phenomena
+from occurs.operators.interval.values import Values
 
 
 def event(*times: int) -> Leaf:

@@ -7,7 +7,7 @@ import random
 import pytest
 from lasting_histories import Leaf, Run, Tree, random_tree, rows_of
 
-from occurs.operators.lasting.signals import Held, Phenomena
+from occurs.operators.interval.signals import Held, Phenomena
 
 
 class Forgetful(Run):

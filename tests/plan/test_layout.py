@@ -10,7 +10,7 @@ import pytest
 from occurs.engine.engine import Engine
 from occurs.hosts.local import calls, history_rows
 from occurs.model.history import InputOptions
-from occurs.operators.lasting.connected import Connected
+from occurs.operators.interval.connected import Connected
 from occurs.program import Program
 from occurs.testing.verify import expected
 

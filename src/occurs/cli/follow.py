@@ -17,13 +17,13 @@ from occurs.cli._output import never as tell_never
 from occurs.connect.places import split_type
 from occurs.connect.spark import need_pyspark
 from occurs.errors import UsageProblem
-from occurs.follow.acting import Acts, acting, definitions
-from occurs.follow.acting import counted as counted_actions
 from occurs.follow.checkpoint import Checkpoint
 from occurs.follow.figures import Line, Totals
 from occurs.follow.follower import Asked, Follower
 from occurs.follow.places import source_of
 from occurs.follow.sinks import SUFFIXES, Files, Lines, Outputs, Shown, Sink, Topic
+from occurs.follow.stream_actions import Acts, acting, definitions
+from occurs.follow.stream_actions import counted as counted_actions
 from occurs.hosts.windows import unsupported
 
 if TYPE_CHECKING:

@@ -124,7 +124,7 @@ def command(
     lasting = any(program.declared[t].lasting for t in program.external if t in program.declared)
     summary(tables, counts, time.monotonic() - began, intervals=lasting)
     if any((language or suffixes().get(Path(path).suffix)) in LANGUAGES for path in rules):
-        from occurs.follow.acting import counted, definitions
+        from occurs.follow.stream_actions import counted, definitions
 
         not_done(*counted(definitions(rules, language)[0], {name: len(table) for name, table in tables.items()}))
     if timeouts is not None:

@@ -20,7 +20,7 @@ from typing import IO, Any
 from occurs.connect.places import user_path
 from occurs.connect.whole import durable, sealed, unsealed
 from occurs.errors import CheckpointProblem, OccursError, Problem, ResourceProblem, UsageProblem
-from occurs.hosts.stream.adopt import quoted
+from occurs.hosts.stream.state_migration import quoted
 
 #: of the files here; Spark's and the state's have versions of their own
 VERSION = 2

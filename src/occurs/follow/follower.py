@@ -9,24 +9,24 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from occurs.detections import chosen
 from occurs.errors import Problem, UsageProblem
-from occurs.follow.acting import Acts
 from occurs.follow.checkpoint import Checkpoint
 from occurs.follow.expected import Expected, Pinned
 from occurs.follow.figures import Metrics, Totals
 from occurs.follow.folders import literal
 from occurs.follow.loop import Loop, set_to, settings, stopped_by_signals
-from occurs.follow.past import history, write_history
+from occurs.follow.replay_history import history, write_history
 from occurs.follow.sinks import Outputs
 from occurs.follow.sources import Source
-from occurs.found import chosen
+from occurs.follow.stream_actions import Acts
 from occurs.hosts.spark.batch import needed
-from occurs.hosts.stream.adopt import form_of
 from occurs.hosts.stream.batches import MicroBatch
 from occurs.hosts.stream.detect import StreamDetections, found_in
 from occurs.hosts.stream.layout import depth_of
 from occurs.hosts.stream.records import SCHEMA
 from occurs.hosts.stream.source import StreamSource, ticks_of
+from occurs.hosts.stream.state_migration import form_of
 from occurs.model.source import InputOptions
 from occurs.model.ticks import instant
 from occurs.model.time import TimeKind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from occurs.plan.graph import cyclic
+from occurs.model.graphs import cyclic
 
 
 def cycles(names: Iterable[str], reads: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, list[str]]]:

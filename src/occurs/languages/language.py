@@ -21,9 +21,8 @@ from occurs.errors import Problem
 from occurs.model.history import History
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
-from occurs.plan.definition import Definition
-from occurs.plan.graph import Node
-from occurs.plan.sequences import SequenceDefinition
+from occurs.operators.definition import Definition, Node
+from occurs.operators.sequence.definition import SequenceDefinition
 from occurs.plan.stage import Subscribed
 
 #: subformulas with free variables that a trigger may have, if nothing is said

@@ -19,7 +19,7 @@ from occurs.model.astext import plain_text
 from occurs.model.types import Schema, Type
 
 if TYPE_CHECKING:
-    from occurs.found import Detections
+    from occurs.detections import Detections
     from occurs.program import Program
 
 #: types with rows that are shown, rows of each, and rows of all types on the timeline
@@ -87,7 +87,7 @@ def _counted(n: int, noun: str) -> str:
 def detections(given: Detections[Any]) -> str:
     """The detections of every type: how many, the first of them, and a timeline.  Of detections on Spark, which would
     have to be computed first, only the types and their columns."""
-    from occurs.found import LocalDetections
+    from occurs.detections import LocalDetections
 
     if not isinstance(given, LocalDetections):
         lines = [(t, ", ".join(given[t].columns)) for t in given]

@@ -321,7 +321,7 @@ class Operator(ABC):
     @classmethod
     def fuse(cls, run: Sequence[Self]) -> Sequence[Operator]:
         """Operators of this class as few operators that run faster together.  They are in evaluation order, and do not
-        read one another, except those of one family (:attr:`occurs.plan.definition.Definition.family`)."""
+        read one another, except those of one family (:attr:`occurs.operators.definition.Definition.family`)."""
         return run
 
     @classmethod

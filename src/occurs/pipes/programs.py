@@ -42,7 +42,7 @@ def program(*pipes: Pipe | Named) -> Program:
 
     An event is a tuple of its attributes.  The items of a pipe without a name are rows of the type ``Result``.
     """
-    from occurs.bound import Read
+    from occurs.checked_program import Read
     from occurs.languages.language import Texts
     from occurs.program import Program
 

@@ -11,7 +11,7 @@ from typing import Any
 from occurs.model.time import duration
 from occurs.model.types import Type
 from occurs.operators.contract import Operator
-from occurs.plan.definition import Definition
+from occurs.operators.definition import Definition
 from occurs.plan.lanes import Lane, lanes
 from occurs.plan.spread import Group, connected, groups
 from occurs.plan.stage import Stage

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 
-from occurs.plan.definition import Definition
+from occurs.operators.definition import Definition
 from occurs.plan.spread import Group, connected, share
 from occurs.plan.stage import Stage, make_stage
 

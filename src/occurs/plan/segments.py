@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from occurs.plan.definition import Definition
+from occurs.operators.definition import Definition
 from occurs.plan.stage import Stage, make_stage
 
 

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from occurs.plan.definition import Definition
-from occurs.plan.graph import components
+from occurs.model.graphs import components
+from occurs.operators.definition import Definition
 from occurs.plan.stage import Stage, make_stage, stage_key
 
 Mode = Literal["keyed", "slices", "rules", "single", "free"]

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from occurs.expr.tree import Expr
+from occurs.model.graphs import depths
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.contract import Moves, Operator, Order, Out
-from occurs.operators.select.timer import Timer, TimerSource
-from occurs.plan.definition import Definition
+from occurs.operators.definition import Definition
+from occurs.operators.timer import Timer, TimerSource
 from occurs.plan.graph import Order as Graph
-from occurs.plan.graph import depths, order
+from occurs.plan.graph import order
 from occurs.plan.keys import common_key
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 if TYPE_CHECKING:
-    from occurs.plan.keys import Choice
+    from occurs.operators.definition import Choice
     from occurs.plan.stage import Stage
 
 _SPECIAL = ("type", "time", "end", "label", "because", "final", "query", "sequence")

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from occurs.detections import LocalDetections
 from occurs.errors import DefinitionProblem, InputProblem, LimitProblem, OccursError
-from occurs.found import LocalDetections
 from occurs.languages.epl.define import Epl
 from occurs.languages.epl.nets import Translation, translate
 from occurs.languages.epl.nets.core import Firing

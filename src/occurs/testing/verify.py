@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from occurs.detections import LocalDetections
 from occurs.errors import LimitProblem
-from occurs.found import LocalDetections
 from occurs.model.history import History, InputOptions, Made
 from occurs.model.occurrence import Occurrence
 from occurs.program import Program, run_history

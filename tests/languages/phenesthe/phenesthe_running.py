@@ -11,9 +11,9 @@ from occurs.languages.phenesthe.checks.catalogue import Phenomenon
 from occurs.languages.phenesthe.compile import Compiled
 from occurs.model.types import Type, from_arrow
 from occurs.operators.columns import Column
-from occurs.operators.lasting.network import Source, State
-from occurs.operators.lasting.signals import NEVER, Call, Signal
-from occurs.operators.lasting.values import Values
+from occurs.operators.interval.network import Source, State
+from occurs.operators.interval.signals import NEVER, Call, Signal
+from occurs.operators.interval.values import Values
 from occurs.operators.rows import Rows
 
 

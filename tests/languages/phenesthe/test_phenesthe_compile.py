@@ -14,13 +14,13 @@ from occurs.languages.phenesthe.checks import analyse
 from occurs.languages.phenesthe.compile import Compiled, compile_all
 from occurs.languages.phenesthe.parser import parse
 from occurs.model.time import TimeKind
-from occurs.operators.lasting.holding import HoldPoints, HoldSpans
-from occurs.operators.lasting.judging import Judged
-from occurs.operators.lasting.network import Node
-from occurs.operators.lasting.picking import Picked
-from occurs.operators.lasting.points import Both, PooledPoints
-from occurs.operators.lasting.relations import Related
-from occurs.operators.lasting.scan import Scan
+from occurs.operators.interval.align_frontiers import HoldPoints, HoldSpans
+from occurs.operators.interval.judging import Judged
+from occurs.operators.interval.network import Node
+from occurs.operators.interval.picking import Picked
+from occurs.operators.interval.points import Both, PooledPoints
+from occurs.operators.interval.relations import Related
+from occurs.operators.interval.scan import Scan
 from occurs.operators.rows import Rows
 
 KIND = TimeKind(False, "s")

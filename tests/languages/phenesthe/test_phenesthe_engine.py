@@ -9,8 +9,8 @@ from engine_runs import checked, lines, tables
 from phenesthe_running import Input, Running
 
 from occurs.languages.phenesthe.compile import Compiled, compile_all
-from occurs.operators.lasting.begun import Begun
-from occurs.operators.lasting.signals import NEVER, Call
+from occurs.operators.interval.begun import Begun
+from occurs.operators.interval.signals import NEVER, Call
 from occurs.testing.phenesthe import LastingCase, Line, Loaded, load_lasting_cases
 
 CASES = load_lasting_cases(Path(__file__).parents[2] / "cases" / "phenesthe")

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 import occurs
+from occurs.detections import LocalDetections
 from occurs.engine.engine import Engine
-from occurs.found import LocalDetections
 from occurs.hosts.local import calls, history_rows
 from occurs.model.history import InputOptions
 from occurs.testing.cases import Case, load_cases

@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 
+from occurs.operators.interval.signals import ANY, OPEN, Lag, Lags
 from occurs.operators.kernels import blocks as kernels
-from occurs.operators.lasting.signals import ANY, OPEN, Lag, Lags
 
 NAMES = ("A", "B", "C")
 

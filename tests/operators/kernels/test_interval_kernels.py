@@ -7,9 +7,9 @@ import random
 import numpy as np
 import pytest
 
+from occurs.operators.interval.codes import joint
+from occurs.operators.interval.signals import NEVER, OPEN
 from occurs.operators.kernels import intervals as kernels
-from occurs.operators.lasting.codes import joint
-from occurs.operators.lasting.signals import NEVER, OPEN
 
 SCALES = ([0, 1, 2, 3], [-2, 0, 7, 1 << 40], [NEVER, -1, 0, OPEN], [OPEN - 2, OPEN - 1, OPEN])
 

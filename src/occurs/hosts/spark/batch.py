@@ -14,8 +14,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+from occurs.detections import Detections, Timeouts, chosen
 from occurs.errors import OccursError, Problem, UsageProblem
-from occurs.found import Detections, Timeouts, chosen
 from occurs.hosts.spark.counts import counts
 from occurs.hosts.spark.read import SparkSource, read, with_others
 from occurs.hosts.spark.result import Result, side_by_side

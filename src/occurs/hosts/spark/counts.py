@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from occurs.hosts.spark.read import SparkSource
 from occurs.hosts.spark.result import Result
-from occurs.plan.definition import Definition
+from occurs.operators.definition import Definition
 from occurs.plan.stage import Stage
 
 if TYPE_CHECKING:

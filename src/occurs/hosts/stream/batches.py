@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 from occurs.engine.outputs import because_type
 from occurs.errors import Problem
 from occurs.hosts.spark.wide import kinds_of
-from occurs.hosts.stream.adopt import begun_anew
 from occurs.hosts.stream.layout import Layout, Path
 from occurs.hosts.stream.records import BAD, FIGURES, FOUND, LATE, from_blob, records
+from occurs.hosts.stream.state_migration import begun_anew
 from occurs.model.types import Type
 
 if TYPE_CHECKING:

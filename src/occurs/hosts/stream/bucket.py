@@ -23,7 +23,6 @@ from occurs.errors import CheckpointProblem
 from occurs.hosts.local import calls
 from occurs.hosts.spark.task import BUDGET
 from occurs.hosts.spark.wide import wide_rows
-from occurs.hosts.stream.adopt import describe, heirs, pieces_of, renamed, take_over
 from occurs.hosts.stream.clock import Clock, last_end
 from occurs.hosts.stream.layout import Layout, Path
 from occurs.hosts.stream.records import (
@@ -40,6 +39,7 @@ from occurs.hosts.stream.records import (
     from_blob,
     to_blob,
 )
+from occurs.hosts.stream.state_migration import describe, heirs, pieces_of, renamed, take_over
 from occurs.model.canonical import fingerprint
 from occurs.model.time import OPEN
 from occurs.operators.rows import Rows

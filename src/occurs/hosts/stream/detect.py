@@ -12,19 +12,19 @@ from collections.abc import Callable, Collection, Sequence
 from functools import cached_property, partial, reduce
 from typing import TYPE_CHECKING, Any
 
+from occurs.detections import Detections, Timeouts, chosen
 from occurs.errors import Problem, UsageProblem
-from occurs.found import Detections, Timeouts, chosen
 from occurs.hosts.spark.batch import PARTITIONS, by_trigger, needed
 from occurs.hosts.spark.read import with_others
 from occurs.hosts.spark.result import Result
 from occurs.hosts.spark.run import can_matter, inlets_of, key_columns
 from occurs.hosts.spark.wide import MOST_NUMBERED, Wide
 from occurs.hosts.stream.batches import StreamQuery
+from occurs.hosts.stream.from_buckets import Handed, Shown, handed_ddl, late_data, make_reader, make_unpacker
 from occurs.hosts.stream.layout import Layout, Path, depth_of
-from occurs.hosts.stream.pack import make_packer
 from occurs.hosts.stream.records import BAD, DDL, FIGURES, FOUND, LATE, NAMES
 from occurs.hosts.stream.source import StreamSource, read_stream
-from occurs.hosts.stream.unpack import Handed, Shown, handed_ddl, late_data, make_reader, make_unpacker
+from occurs.hosts.stream.to_buckets import make_packer
 from occurs.model.source import InputOptions
 from occurs.model.time import TimeKind
 from occurs.model.types import Type

@@ -15,9 +15,9 @@ from occurs.languages.epl.checks.analysis import Atom, Output, ResolvedQuery
 from occurs.languages.epl.checks.bounds import FIELDS, numbers
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import RESERVED_OUTPUT, Schema, Type
+from occurs.operators.definition import Choice
 from occurs.operators.sequence import tree
-from occurs.plan.keys import Choice
-from occurs.plan.sequences import SequenceDefinition, nodes
+from occurs.operators.sequence.definition import SequenceDefinition, nodes
 
 
 def compile_query(query: ResolvedQuery, kind: TimeKind, zone: str) -> tree.Sequence:

@@ -20,10 +20,9 @@ from occurs.model.history import History
 from occurs.model.occurrence import Occurrence, occurrences
 from occurs.model.time import TimeKind, duration
 from occurs.model.types import Schema, Type
+from occurs.operators.definition import Definition, Node
+from occurs.operators.sequence.definition import SequenceDefinition
 from occurs.operators.sequence.tree import record_of
-from occurs.plan.definition import Definition
-from occurs.plan.graph import Node
-from occurs.plan.sequences import SequenceDefinition
 
 __all__ = ["Epl", "check", "read"]
 

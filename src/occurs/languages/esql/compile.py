@@ -9,9 +9,9 @@ from occurs.languages.esql import syntax
 from occurs.languages.esql.checks_rates import queue_bounds
 from occurs.languages.esql.render import render
 from occurs.model.textfile import TextFile
+from occurs.operators.definition import Choice
 from occurs.operators.process import tree
 from occurs.operators.process.tree import Foreign, every_node, functions_of
-from occurs.plan.keys import Choice
 
 #: as many items out as in or fewer, each at once, and without a thought of the items before
 _STATELESS = (tree.Events, tree.Lines, tree.Lift, tree.Where, tree.Xml, tree.Json, tree.Regex, tree.Plot)

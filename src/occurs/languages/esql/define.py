@@ -20,13 +20,11 @@ from occurs.model.history import History
 from occurs.model.textfile import LINE, TextFile
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
+from occurs.operators.definition import Choice, Definition, Node
 from occurs.operators.process import tree
+from occurs.operators.process.definition import PipesDefinition
 from occurs.operators.process.outputs import schema_of
-from occurs.plan.definition import Definition
-from occurs.plan.graph import Node
-from occurs.plan.keys import Choice
-from occurs.plan.pipes import PipesDefinition
-from occurs.plan.sequences import SequenceDefinition
+from occurs.operators.sequence.definition import SequenceDefinition
 from occurs.plan.stage import Subscribed
 
 __all__ = ["LISTS", "Esql", "check", "read"]

@@ -17,6 +17,7 @@ from occurs.languages.logic.checks.analysis import Analysis, ResolvedTrigger
 from occurs.languages.logic.semantics.text import parameters, restrictions, sources
 from occurs.model.time import TimeKind, duration
 from occurs.model.types import Schema
+from occurs.operators.definition import Choice
 from occurs.operators.temporal.general import General
 from occurs.operators.temporal.lowering import over_columns
 from occurs.operators.temporal.reach import remembered
@@ -25,7 +26,6 @@ from occurs.operators.temporal.times import ticks
 from occurs.operators.temporal.tree import Found, Generic, Happens, Last, TableOf, Value, Variable, ViewOf
 from occurs.operators.temporal.trigger import Evaluator, Plain, Query, Reading, Rule, Sources, View
 from occurs.operators.temporal.vectorised import Columns
-from occurs.plan.keys import Choice
 
 #: the type of rows that are states without declaration
 STATE = "state"

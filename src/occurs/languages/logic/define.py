@@ -32,13 +32,12 @@ from occurs.model.history import History
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, arrow_type
+from occurs.operators.definition import Definition, Node
+from occurs.operators.sequence.definition import SequenceDefinition
+from occurs.operators.temporal.definition import TriggerDefinition
 from occurs.operators.temporal.general import General
 from occurs.operators.temporal.reach import overlap
-from occurs.plan.definition import Definition
-from occurs.plan.graph import Node
-from occurs.plan.sequences import SequenceDefinition
 from occurs.plan.stage import Subscribed
-from occurs.plan.triggers import TriggerDefinition
 
 __all__ = ["Logic", "check", "read"]
 

@@ -22,8 +22,8 @@ from occurs.model.history import History
 from occurs.model.occurrence import attributes_of, columns_of
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, arrow_type
-from occurs.plan.definition import Definition, NetDefinition
-from occurs.plan.graph import Node
+from occurs.operators.definition import Definition, Node
+from occurs.operators.interval.definition import IntervalDefinition
 
 __all__ = ["Phenesthe", "check", "read"]
 
@@ -143,7 +143,7 @@ class Phenesthe(Part):
         for (_, d), slot in zip(self._definitions, slots, strict=True):
             c = compiled[d.name]
             out.append(
-                NetDefinition(
+                IntervalDefinition(
                     dict.fromkeys((*c.inputs, *c.read), 0),
                     frozenset(),
                     c.columns,

@@ -27,7 +27,7 @@ from occurs.operators.select.pattern import (
     Windowed,
     Within,
 )
-from occurs.operators.select.timer import TimerSource
+from occurs.operators.timer import TimerSource
 
 #: ticks of the longest window
 LONGEST = 2**63 - 1

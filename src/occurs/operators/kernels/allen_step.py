@@ -158,7 +158,7 @@ def before(
     left_lags: np.ndarray, left_cuts: np.ndarray, right_lags: np.ndarray, right_cuts: np.ndarray,
     places: np.ndarray, left_complete: int, right_complete: int, few: int, told: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:  # fmt: skip
-    """One call of ``x before y``, see :mod:`occurs.operators.lasting.before`.
+    """One call of ``x before y``, see :mod:`occurs.operators.interval.before`.
 
     Returns the results that are final; ``left``, ``right`` and ``begun`` after the call; the lags of what is left and
     their cuts; and which of the three tables are not as they were (1, 2 and 4).  ``right_kept`` has no rows that wait.
@@ -291,7 +291,7 @@ def beside(
     left_lags: np.ndarray, left_cuts: np.ndarray, right_lags: np.ndarray, right_cuts: np.ndarray,
     places: np.ndarray, left_complete: int, right_complete: int, few: int, told: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:  # fmt: skip
-    """One call of a relation that needs pairs alone, see :class:`occurs.operators.lasting.relations.Related`.
+    """One call of a relation that needs pairs alone, see :class:`occurs.operators.interval.relations.Related`.
 
     Returns the results that are final; ``left`` and ``right`` after the call; the lags of what is left and their cuts;
     and which of the two tables are not as they were (1 and 2).  ``told``: whether lags are asked for, see ``NEVER`` ..

@@ -11,10 +11,11 @@ from occurs.expr.evaluate import as_threshold
 from occurs.expr.tree import Expr, Literal, Slot, rewrite
 from occurs.model.types import Type
 from occurs.operators.columns import Column
+from occurs.operators.definition import Source
 from occurs.operators.frame import NO_MASK, Frame, Index, UndecidedOverflow
 from occurs.operators.kernels.selecting import compared, rule_sets
 from occurs.operators.rows import FIRST_TICK, Rows
-from occurs.operators.select.pattern import Between, KeyPart, Matches, Pattern, Source, Within
+from occurs.operators.select.pattern import Between, KeyPart, Matches, Pattern, Within
 
 #: the ranges are those of the matches, one by one
 DIRECT = np.zeros(0, np.int64)

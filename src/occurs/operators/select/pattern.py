@@ -18,18 +18,7 @@ from occurs.expr.tree import Expr, _span
 from occurs.model.types import Type
 from occurs.operators.aggregates import Reduced
 from occurs.operators.columns import Column
-
-
-@dataclass(frozen=True)
-class Source:
-    """Rows of ``type`` that pass ``filters``, which speak of the row alone (``Ref(None, attribute)``).
-
-    ``strict``: only rows of strictly earlier instants (inside a recursive component).
-    """
-
-    type: str
-    filters: tuple[Expr, ...] = ()
-    strict: bool = False
+from occurs.operators.definition import Source
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from occurs.languages.summits.family import definition
 from occurs.errors import Problem
 from occurs.languages.language import Known, Texts
 from occurs.model.types import Schema, Type
-from occurs.plan.graph import Node
+from occurs.operators.definition import Node
 
 _STATEMENT = re.compile(r"summit (\w+) of (\w+)\.(\w+) per (\w+)")
 

@@ -6,8 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from occurs.operators.contract import Block, Identity, Operator, Outcome, Port, Reasons
-from occurs.plan.definition import Named
-from occurs.plan.keys import Choice
+from occurs.operators.definition import Choice, Named
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,11 +20,11 @@ from occurs.languages.phenesthe.compile.formulas import Formulas, Read
 from occurs.languages.phenesthe.render import render
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
-from occurs.operators.lasting.answers import Answer, Attribute
-from occurs.operators.lasting.measuring import Measured, Measures
-from occurs.operators.lasting.network import Net
-from occurs.operators.lasting.ticks import Ticks
-from occurs.plan.keys import Choice
+from occurs.operators.definition import Choice
+from occurs.operators.interval.answers import Answer, Attribute
+from occurs.operators.interval.measuring import Measured, Measures
+from occurs.operators.interval.network import Net
+from occurs.operators.interval.ticks import Ticks
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from occurs.languages.phenesthe.checks.catalogue import Phenomenon
 from occurs.languages.phenesthe.compile.building import Building, Formula, Kept
 from occurs.languages.phenesthe.render import render
 from occurs.model.time import TimeKind
-from occurs.operators.lasting.picking import Picked, Place
-from occurs.operators.lasting.scan import Scan
+from occurs.operators.interval.picking import Picked, Place
+from occurs.operators.interval.scan import Scan
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from occurs.model.types import Type, widen
-from occurs.operators.lasting.holding import HoldPoints, HoldSpans
-from occurs.operators.lasting.measuring import Measures
-from occurs.operators.lasting.network import Net, Node
-from occurs.operators.lasting.phenomena import PooledPhenomena
-from occurs.operators.lasting.points import PooledPoints
-from occurs.operators.lasting.sets import PooledSpans
+from occurs.operators.interval.align_frontiers import HoldPoints, HoldSpans
+from occurs.operators.interval.measuring import Measures
+from occurs.operators.interval.network import Net, Node
+from occurs.operators.interval.phenomena import PooledPhenomena
+from occurs.operators.interval.points import PooledPoints
+from occurs.operators.interval.sets import PooledSpans
 
 _POOLED: dict[str, Callable[[tuple[str, ...], tuple[str, ...]], Node]] = {
     "event": PooledPoints,

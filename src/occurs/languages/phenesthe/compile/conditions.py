@@ -20,11 +20,11 @@ from occurs.languages.phenesthe.compile.building import Building, Formula
 from occurs.languages.phenesthe.syntax import Relation
 from occurs.model.types import Type, arrow_type, from_arrow
 from occurs.operators.columns import Column
-from occurs.operators.lasting.codes import joint
-from occurs.operators.lasting.conditions import FactRows, Known, Unknown, Where
-from occurs.operators.lasting.judging import Exists, Judged, Member
-from occurs.operators.lasting.picking import code_of
-from occurs.operators.lasting.values import Values
+from occurs.operators.interval.codes import joint
+from occurs.operators.interval.conditions import FactRows, Known, Unknown, Where
+from occurs.operators.interval.judging import Exists, Judged, Member
+from occurs.operators.interval.picking import code_of
+from occurs.operators.interval.values import Values
 
 
 def has_facts(condition: Relation) -> bool:

@@ -1,0 +1,116 @@
+"""Projection and filter of dynamic formulas (phenesthe.md, sections 4.2, 4.4 and 5): D from D."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from occurs.operators.interval.frontiers import Frontiers, lag, projected, telling
+from occurs.operators.interval.segments import earlier, pick, unseen
+from occurs.operators.interval.sides import held, rows_of
+from occurs.operators.interval.signals import Call, Held, Intervals, Phenomena, Signal
+
+
+@dataclass(frozen=True)
+class PooledPhenomena:
+    """The intervals of ``operand`` under the bindings of fewer ``variables``: set union over what is dropped.
+
+    State, ``given``: the rows [s, e] that another value of a dropped variable may still give, as N of the pooled
+    binding is less than e.
+    """
+
+    operand: tuple[str, ...]
+    variables: tuple[str, ...]
+
+    @property
+    def tables(self) -> Mapping[str, tuple[str, ...]]:
+        """The variables of the bindings in every table of the state."""
+        return {"given": self.variables}
+
+    def fresh(self) -> dict[str, Held]:
+        return {"given": Held.empty(len(self.variables), "start", "end")}
+
+    def advance(
+        self, state: dict[str, Held], inputs: tuple[Signal, ...], call: Call
+    ) -> tuple[dict[str, Held], Phenomena]:
+        (signal,) = inputs
+        assert isinstance(signal, Phenomena)
+        open = self._pooled(signal.open)
+        open = open.take(unseen(Intervals.empty(len(self.variables)), open)) if len(open) else open
+        lags = () if call.closing else projected(signal.lags, self.variables)
+        given = rows_of(state["given"])
+        if not (len(signal.closed) or len(given)):
+            return state, Phenomena(Intervals.empty(len(self.variables)), open, signal.complete, lags)
+        closed = self._pooled(signal.closed)
+        closed = closed.take(unseen(given, closed))
+        known = Frontiers(signal.complete, lags)
+        kept = Intervals.concat([given, closed])
+        kept = kept.take(kept.end > known.least_end())
+        kept = kept.take(known.ends(self.variables, kept.codes, len(kept)) < kept.end)
+        return {"given": held(kept)}, Phenomena(closed, open, signal.complete, lags)
+
+    def _pooled(self, rows: Intervals) -> Intervals:
+        return Intervals(pick(self.variables, self.operand, rows.codes), rows.start, rows.end)
+
+
+@dataclass(frozen=True)
+class LongPhenomena:
+    """``filter(φ, op(D))``, ``op`` of ``less at_most equal at_least greater``, D in ``ticks``, of a dynamic φ.
+
+    A row is kept by its length; an open one as soon as it is certain that it will be, whenever it ends: for
+    ``greater``, ``at_least``.  No state: S lags behind the open rows that may still be kept and are not yet.
+    """
+
+    variables: tuple[str, ...]
+    op: str
+    ticks: int
+
+    @property
+    def tables(self) -> Mapping[str, tuple[str, ...]]:
+        return {}
+
+    def fresh(self) -> dict[str, Held]:
+        return {}
+
+    def advance(
+        self, state: dict[str, Held], inputs: tuple[Signal, ...], call: Call
+    ) -> tuple[dict[str, Held], Phenomena]:
+        (signal,) = inputs
+        assert isinstance(signal, Phenomena)
+        closed, open = signal.closed, signal.open
+        if len(closed):
+            closed = closed.take(LENGTHS[self.op](_length(closed.start, closed.end), np.uint64(self.ticks)))
+        if not len(open):
+            return state, Phenomena(closed, open, signal.complete, signal.lags)
+        if call.closing:
+            least = np.full(len(open), call.frontier, np.int64)
+        else:
+            least = Frontiers(signal.complete, signal.lags).ends(self.variables, open.codes, len(open))
+        # all ends are later than `least`: the length is `sure` at least; it is not known to be less than that
+        sure = _length(open.start, np.maximum(least, open.start)) + np.uint64(1)
+        certain = LENGTHS[self.op](sure, np.uint64(self.ticks)) & (self.op in ("at_least", "greater"))
+        if call.closing:
+            return state, Phenomena(closed, open.take(certain), signal.complete)
+        possible = ~certain
+        if self.op not in ("at_least", "greater"):
+            possible &= LENGTHS["less" if self.op == "less" else "at_most"](sure, np.uint64(self.ticks))
+        rest = open.take(possible)
+        behind = lag(self.variables, rest.codes, len(rest), starts=earlier(rest.start))
+        return state, Phenomena(closed, open.take(certain), signal.complete, telling([*signal.lags, behind]))
+
+
+def _length(start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """end - start, exact for all int64, as uint64."""
+    return end.astype(np.uint64) - start.astype(np.uint64)
+
+
+_Compared = Callable[[np.ndarray, np.uint64], np.ndarray]
+LENGTHS: dict[str, _Compared] = {
+    "less": lambda length, d: length < d,
+    "at_most": lambda length, d: length <= d,
+    "equal": lambda length, d: length == d,
+    "at_least": lambda length, d: length >= d,
+    "greater": lambda length, d: length > d,
+}

@@ -1,0 +1,180 @@
+r"""Formulas over instants: or, and, and not, projection, start, end, in (phenesthe.md, sections 4.2 and 4.3).
+
+None of these keeps anything between calls: all that can be true at an instant comes in the call of that instant, and
+an interval that an instant lies in is active in its call.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from occurs.operators.interval.codes import joint
+from occurs.operators.interval.joins import (
+    Groups,
+    as_points,
+    as_spans,
+    distinct,
+    expand,
+    instants,
+    joined,
+    member,
+    pairs,
+    pick,
+    shared,
+    take_points,
+    union,
+)
+from occurs.operators.interval.signals import Call, Held, Intervals, Points, Signal
+
+State = dict[str, Held]
+
+
+@dataclass(frozen=True)
+class _Stateless:
+    """What needs no state of its own."""
+
+    def fresh(self) -> State:
+        return {}
+
+
+@dataclass(frozen=True)
+class Either(_Stateless):
+    """phi or psi, of the same variables."""
+
+    variables: tuple[str, ...]
+
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Points]:
+        left, right = as_points(inputs[0]), as_points(inputs[1])
+        if not len(right):
+            return state, left
+        if not len(left):
+            return state, right
+        key, other = instants([(left.codes, left.time), (right.codes, right.time)])
+        new = ~member(other, key)
+        codes = tuple(np.concatenate([a, b[new]]) for a, b in zip(left.codes, right.codes))
+        return state, Points(codes, np.concatenate([left.time, right.time[new]]), left.since, left.complete)
+
+
+@dataclass(frozen=True)
+class Both(_Stateless):
+    """phi and psi: at the same instant, the variables that both have being equal."""
+
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return union(self.left, self.right)
+
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Points]:
+        left, right = as_points(inputs[0]), as_points(inputs[1])
+        if not len(left) or not len(right):
+            return state, _no_points(len(self.variables), left)
+        on = shared(self.left, self.right)
+        key, other = instants(
+            [(pick(left.codes, self.left, on), left.time), (pick(right.codes, self.right, on), right.time)]
+        )
+        i, j = pairs(key, other)
+        codes = joined(self.variables, (self.left, left.codes, i), (self.right, right.codes, j))
+        return state, Points(codes, left.time[i], left.since, left.complete)
+
+
+@dataclass(frozen=True)
+class Without(_Stateless):
+    """phi and not psi; psi's variables are among phi's."""
+
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return self.left
+
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Points]:
+        left, right = as_points(inputs[0]), as_points(inputs[1])
+        if not len(left) or not len(right):
+            return state, left
+        key, other = instants([(pick(left.codes, self.left, self.right), left.time), (right.codes, right.time)])
+        return state, take_points(left, ~member(key, other))
+
+
+@dataclass(frozen=True)
+class PooledPoints(_Stateless):
+    """phi for any values of the variables that are not among ``variables``: a union of sets."""
+
+    operand: tuple[str, ...]
+    variables: tuple[str, ...]
+
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Points]:
+        points = as_points(inputs[0])
+        codes = pick(points.codes, self.operand, self.variables)
+        pooled = Points(codes, points.time, points.since, points.complete)
+        return state, distinct(pooled) if len(self.variables) < len(self.operand) else pooled
+
+
+@dataclass(frozen=True)
+class Starts(_Stateless):
+    """start(phi): where an interval of phi begins, whether or not it has ended."""
+
+    variables: tuple[str, ...]
+
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Points]:
+        spans = as_spans(inputs[0])
+        return state, Points(spans.began.codes, spans.began.start, spans.since, spans.complete)
+
+
+@dataclass(frozen=True)
+class Ends(_Stateless):
+    """end(phi): where an interval of phi ends."""
+
+    variables: tuple[str, ...]
+
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Points]:
+        spans = as_spans(inputs[0])
+        return state, Points(spans.closed.codes, spans.closed.end, spans.since, spans.complete)
+
+
+@dataclass(frozen=True)
+class Inside(_Stateless):
+    """phi in psi: at an instant within an interval, its ends included, the variables that both have being equal."""
+
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return union(self.left, self.right)
+
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Points]:
+        points, spans = as_points(inputs[0]), as_spans(inputs[1])
+        if not len(points) or not (len(spans.closed) or len(spans.open)):
+            return state, _no_points(len(self.variables), points)
+        on = shared(self.left, self.right)
+        key, *others = joint(
+            [(pick(points.codes, self.left, on), len(points))]
+            + [(pick(part.codes, self.right, on), len(part)) for part in (spans.closed, spans.open)]
+        )
+        near = [member(other, key) for other in others]
+        active = Intervals.concat([spans.closed.take(near[0]), spans.open.take(near[1])])
+        i, j = self._pairs(key, points.time, np.concatenate([o[m] for o, m in zip(others, near)]), active)
+        codes = joined(self.variables, (self.left, points.codes, i), (self.right, active.codes, j))
+        return state, Points(codes, points.time[i], points.since, points.complete)
+
+    def _pairs(
+        self, key: np.ndarray, time: np.ndarray, other: np.ndarray, active: Intervals
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(point, interval) with the instant in the interval: instants are looked up per interval, so that what is
+        spread out is what is found."""
+        groups = Groups(key, time)
+        j, place = expand(*groups.between(other, active.start, active.end))
+        return groups.order[place], j
+
+
+# --- points -----------------------------------------------------------------------------------------------------------
+
+
+def _no_points(variables: int, like: Points) -> Points:
+    nothing = np.zeros(0, np.int64)
+    return Points((nothing,) * variables, nothing, like.since, like.complete)

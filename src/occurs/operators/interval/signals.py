@@ -1,0 +1,289 @@
+"""What flows between the operators of formulas over instants and intervals (phenesthe.md, sections 4 and 5).
+
+A formula has, per *binding* of its variables, a set of instants or of intervals.  A binding is a tuple of value codes,
+one per variable (:mod:`occurs.operators.interval.values`); equal values have equal codes wherever they stand, null and
+NaN bind nothing.  A *signal* says what a call has added to these sets, in any order, every element once.
+
+Ends are int64 ticks; ``OPEN`` is the end of what still holds, later than every tick.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+
+from occurs.model.time import NEVER, OPEN
+from occurs.operators.interval.values import Values
+
+#: the code in a block of lags that stands for all values of a variable
+ANY = NEVER
+
+#: one int64 (n) per variable of the formula, in the order of its ``variables``
+Codes = tuple[np.ndarray, ...]
+
+
+@dataclass(slots=True)
+class Call:
+    """One call of a network of formulas.
+
+    ``since``, ``frontier``: all atoms are known up to ``frontier``, up to ``since`` they were before.  ``closing``:
+    nothing comes any more; then ``complete`` of every signal is ``OPEN`` and *now* is still the frontier.
+    ``values``: what the codes stand for.
+    """
+
+    since: int
+    frontier: int
+    values: Values
+    closing: bool = False
+
+    @property
+    def complete(self) -> int:
+        """Up to where atoms are complete."""
+        return OPEN if self.closing else self.frontier
+
+
+@dataclass(frozen=True)
+class Points:
+    """Of an event formula: every (binding, instant) in (``since``, ``complete``], once."""
+
+    codes: Codes
+    time: np.ndarray
+    since: int
+    complete: int
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Rows of intervals [start, end]; ``end`` is ``OPEN`` throughout where they have not ended."""
+
+    codes: Codes
+    start: np.ndarray
+    end: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    @cached_property
+    def block(self) -> np.ndarray:
+        """All columns as kernels take them (:mod:`occurs.operators.kernels.blocks`)."""
+        return stacked((*self.codes, self.start, self.end))
+
+    @staticmethod
+    def of(block: np.ndarray) -> Intervals:
+        """The rows of such a block."""
+        if not block.shape[1]:
+            return Intervals.empty(block.shape[0] - 2)
+        *codes, start, end = block
+        made = Intervals(tuple(codes), start, end)
+        made.__dict__["block"] = block
+        return made
+
+    def take(self, at: np.ndarray | slice) -> Intervals:
+        """The rows ``at`` (row numbers, booleans, or a slice)."""
+        return Intervals(tuple([c[at] for c in self.codes]), self.start[at], self.end[at])
+
+    @staticmethod
+    def concat(parts: Sequence[Intervals]) -> Intervals:
+        parts = [p for p in parts if len(p.start)] or parts[:1]
+        if len(parts) == 1:
+            return parts[0]
+        codes = tuple([np.concatenate(c) for c in zip(*[p.codes for p in parts])])
+        return Intervals(codes, np.concatenate([p.start for p in parts]), np.concatenate([p.end for p in parts]))
+
+    @staticmethod
+    @cache
+    def empty(variables: int) -> Intervals:
+        nothing = np.zeros(0, np.int64)
+        return Intervals((nothing,) * variables, nothing, nothing)
+
+
+@dataclass(frozen=True)
+class Spans:
+    """Of a state formula, known up to ``complete``; per binding intervals share no point.
+
+    ``closed``: those that ended in (``since``, ``complete``].  ``began``: those that began in it, closed meanwhile or
+    not, with the end they have now.  ``open``: all that began at or before ``complete`` and have not ended by then
+    (the operator's own table: not to be changed).
+    """
+
+    closed: Intervals
+    began: Intervals
+    open: Intervals
+    since: int
+    complete: int
+
+
+@dataclass(frozen=True)
+class Lag:
+    """Where a dynamic formula is behind its frontier: for bindings that agree with row i of ``codes`` in ``variables``
+    (some of the formula's) no interval that starts at or before ``starts[i]`` can still appear, none that ends at or
+    before ``ends[i]``."""
+
+    variables: tuple[str, ...]
+    codes: Codes
+    starts: np.ndarray
+    ends: np.ndarray
+
+
+class Lags:
+    """Lags of a formula with ``variables`` in one ``block``, see :mod:`occurs.operators.kernels.blocks`; to be gone
+    through like a tuple of them."""
+
+    __slots__ = ("_each", "block", "cuts", "variables")
+
+    def __init__(self, variables: tuple[str, ...], block: np.ndarray, cuts: np.ndarray) -> None:
+        self.variables, self.block, self.cuts = variables, block, cuts
+        self._each: list[Lag] | None = None
+
+    @staticmethod
+    def of(variables: tuple[str, ...], lags: Sequence[Lag] | Lags) -> Lags:
+        """The same in one block."""
+        if isinstance(lags, Lags) and lags.variables == variables:
+            return lags
+        if not len(lags):
+            return Lags.none(variables)
+        told = [lag for lag in lags if len(lag.starts)]
+        cuts = np.cumsum([0, *(len(lag.starts) for lag in told)])
+        block = np.full((len(variables) + 2, cuts[-1]), ANY, np.int64)
+        for first, last, lag in zip(cuts, cuts[1:], told):
+            for variable, codes in zip(lag.variables, lag.codes):
+                block[variables.index(variable), first:last] = codes
+            block[-2, first:last], block[-1, first:last] = lag.starts, lag.ends
+        return Lags(variables, block, cuts)
+
+    @staticmethod
+    @cache
+    def none(variables: tuple[str, ...]) -> Lags:
+        """Nothing lags."""
+        return Lags(variables, np.zeros((len(variables) + 2, 0), np.int64), np.zeros(1, np.int64))
+
+    def __len__(self) -> int:
+        return len(self.cuts) - 1
+
+    def __iter__(self) -> Iterator[Lag]:
+        return iter(self._lags())
+
+    def _lags(self) -> list[Lag]:
+        if self._each is None:
+            self._each = []
+            for first, last in zip(self.cuts.tolist(), self.cuts[1:].tolist()):
+                part = self.block[:, first:last]
+                bound = [k for k in range(len(self.variables)) if part[k, 0] != ANY]
+                names = tuple([self.variables[k] for k in bound])
+                self._each.append(Lag(names, tuple([part[k] for k in bound]), part[-2], part[-1]))
+        return self._each
+
+
+@dataclass(frozen=True)
+class Phenomena:
+    """Of a dynamic formula: ``closed`` are the intervals that became final in this call, and have ended.
+
+    ``open``: those known that have not ended, all of them (at closing: what is left to report).  ``complete``: the
+    frontier of starts and ends where ``lags`` do not say less.
+    """
+
+    closed: Intervals
+    open: Intervals
+    complete: int
+    lags: Sequence[Lag] | Lags = ()
+
+
+Signal = Points | Spans | Phenomena
+
+
+def since(signal: Signal, born: int | None) -> Signal:
+    """The part of a signal that happens, or begins, after the tick ``born``; how far it is complete does not change."""
+    if born is None:
+        return signal
+
+    def later(rows: Intervals) -> Intervals:
+        after = rows.start > born
+        return rows if after.all() else rows.take(after)
+
+    if isinstance(signal, Points):
+        after = signal.time > born
+        if after.all():
+            return signal
+        return replace(signal, codes=tuple([c[after] for c in signal.codes]), time=signal.time[after])
+    if isinstance(signal, Spans):
+        return replace(signal, closed=later(signal.closed), began=later(signal.began), open=later(signal.open))
+    return replace(signal, closed=later(signal.closed), open=later(signal.open))
+
+
+@dataclass
+class Held:
+    """A table of an operator's state: a binding and some int64 columns per row.  All that outlives a call is in such
+    tables, so that it can be saved, measured and forgotten alike.
+
+    ``note``: what an operator has worked out of these very rows and can work out again; it is not saved.
+    """
+
+    codes: Codes
+    columns: dict[str, np.ndarray] = field(default_factory=dict)
+    note: object = field(default=None, compare=False, repr=False)
+    _block: np.ndarray | None = field(default=None, compare=False, repr=False)
+
+    def __len__(self) -> int:
+        for column in self.columns.values():
+            return len(column)
+        return 0
+
+    @property
+    def block(self) -> np.ndarray:
+        """All columns as kernels take them (:mod:`occurs.operators.kernels.blocks`)."""
+        if self._block is None:
+            self._block = stacked((*self.codes, *self.columns.values()))
+        return self._block
+
+    @staticmethod
+    def of(block: np.ndarray, names: tuple[str, ...]) -> Held:
+        """The rows of such a block, of which the last columns have these names."""
+        return _Blocked(block, names)
+
+    @staticmethod
+    def empty(variables: int, *columns: str) -> Held:
+        return Held(tuple(np.zeros(0, np.int64) for _ in range(variables)), {c: np.zeros(0, np.int64) for c in columns})
+
+    def take(self, at: np.ndarray | slice) -> Held:
+        """The rows ``at`` (row numbers, booleans, or a slice)."""
+        return Held(tuple([c[at] for c in self.codes]), {n: c[at] for n, c in self.columns.items()})
+
+    @staticmethod
+    def concat(parts: Sequence[Held]) -> Held:
+        parts = [p for p in parts if len(p)] or parts[:1]
+        if len(parts) == 1:
+            return parts[0]
+        codes = tuple([np.concatenate(c) for c in zip(*[p.codes for p in parts])])
+        names = parts[0].columns
+        return Held(codes, {n: np.concatenate([p.columns[n] for p in parts]) for n in names})
+
+
+class _Blocked(Held):
+    """A table that is a block; its columns are not told apart before somebody asks: most tables are only handed from
+    kernel to kernel."""
+
+    def __init__(self, block: np.ndarray, names: tuple[str, ...]) -> None:
+        self._block, self._names, self.note = block, names, None
+
+    def __len__(self) -> int:
+        return self.block.shape[1]
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("codes", "columns"):
+            raise AttributeError(name)
+        rows = tuple(self.block)
+        width = len(rows) - len(self._names)
+        self.codes, self.columns = rows[:width], dict(zip(self._names, rows[width:]))
+        return getattr(self, name)
+
+
+def stacked(columns: Sequence[np.ndarray]) -> np.ndarray:
+    """Columns of int64 in one block (columns, rows); a copy."""
+    return np.concatenate(columns).reshape(len(columns), -1)

@@ -1,0 +1,103 @@
+"""A definition by a pattern over the order of events (epl-and-nets.md, section 4A)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from occurs.model.time import TimeKind
+from occurs.model.types import Schema, Type
+from occurs.operators.contract import Moves, Order, Port
+from occurs.operators.definition import Named, Side, Source
+from occurs.operators.sequence import tree
+from occurs.operators.sequence.automaton import Automaton
+
+#: live partial matches that a definition may have, if nobody says how many
+MOST_INSTANCES = 10_000_000
+
+
+@dataclass(frozen=True)
+class SequenceDefinition(Named):
+    """A definition by a pattern over the order of events: ``pattern``.
+
+    ``single``: it looks at one row only; ``limit``: partial matches that may live at a time.
+
+    ``ended``: if it is not empty, this gives the partial matches that the guards of ``pattern`` have ended, under this
+    name, and not the matches: a side output.  ``schema``: then its columns.  ``reasons``: constituents are asked for.
+    """
+
+    pattern: tree.Sequence
+    single: bool = False
+    limit: int = MOST_INSTANCES
+    ended: str = ""
+    schema: Schema = Schema()
+    reasons: bool = False
+
+    @property
+    def hint(self) -> tuple[int, str]:
+        return 1, "equate an attribute of every event with one of the first event: `every a=A -> b=B(k=a.k)`"
+
+    @property
+    def endless(self) -> str:
+        return "" if self.single else "a partial match may depend on any earlier event"
+
+    @property
+    def row_by_row(self) -> bool:
+        return self.single
+
+    @property
+    def sides(self) -> Sequence[Side]:
+        return [Side(self.name, self.ended, self.schema)] if self.ended else []
+
+    def operator(self, schemas: Mapping[str, Schema], kind: TimeKind) -> Automaton:
+        return Automaton(
+            self.identity,
+            tuple(Port(t, order=Order.PLACE) for t in self.reads),
+            (self.out(schemas),),
+            self.pattern,
+            {t: schemas.get(t, Schema()) for t in self.reads},
+            kind,
+            self.limit,
+            bool(self.ended),
+            self.reasons,
+            born=self.born,
+            moves=frozenset({Moves.CLOCK}) if self.timed else frozenset(),
+            words=f"pattern over {', '.join(sorted(self.reads))}; runs in time order",
+        )
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        atoms = [n for n in nodes(self.pattern.root) if isinstance(n, tree.Atom)]
+        return [Source(t, atom.own) for atom in atoms for t in atom.types]
+
+    def form(self, schemas: Mapping[str, Schema]) -> Any:
+        return self.pattern, self.read_types(schemas)
+
+    @cached_property
+    def timed(self) -> bool:
+        """Can something happen where no row is?"""
+        return any(isinstance(n, tree.Interval | tree.At | tree.Within) for n in nodes(self.pattern.root))
+
+    def reasoning(self, schemas: Mapping[str, Schema]) -> SequenceDefinition:
+        if self.ended:
+            return self
+        types = {n.tag: n.types for n in nodes(self.pattern.root) if isinstance(n, tree.Atom)}
+        columns = []
+        for tag, names in self.pattern.columns:
+            own = [schemas[t] for t in types[tag] if t in schemas]
+            columns.append((tag, names | {n for s in own for n, kind in s if kind is not Type.RECORD}))
+        return replace(self, pattern=replace(self.pattern, columns=tuple(columns)), reasons=True)
+
+    def at_most(self, instances: int) -> SequenceDefinition:
+        return replace(self, limit=instances)
+
+
+def nodes(root: tree.Node) -> Iterator[tree.Node]:
+    """A pattern and all below it, parents first."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += reversed(node.children)
