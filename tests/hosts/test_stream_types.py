@@ -12,6 +12,7 @@ from instream import How, InStream
 import occurs
 from counting import lines, superlinear
 from occurs.hosts.stream import batches as sink
+from occurs.hosts.stream import from_buckets
 from occurs.hosts.stream.from_buckets import Shown, make_reader
 from occurs.hosts.stream.records import FOUND, SCHEMA, records
 from occurs.model.history import InputOptions
