@@ -16,7 +16,6 @@ from occurs.model.textfile import TextFile
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, widen
 from occurs.operators.definition import Definition, Node
-from occurs.operators.sequence.definition import SequenceDefinition
 from occurs.plan.graph import order
 from occurs.plan.stage import Subscribed
 
@@ -251,15 +250,6 @@ class Bound:
             made = part.definitions(kind, [mine[i] for i in range(len(part.nodes))], facts)
             compiled |= {(name, i): d for i, d in enumerate(made)}
         return [compiled[name, i] for name, i, _ in self.entries]
-
-    def timeouts(self, definitions: Sequence[Definition]) -> list[SequenceDefinition]:
-        """What gives the partial matches that guards of the compiled ``definitions`` end."""
-        first = max((d.place for d in definitions), default=-1) + 1
-        out: list[SequenceDefinition] = []
-        for name, part in self.parts.items():
-            mine = {i: d for d, (n, i, _) in zip(definitions, self.entries, strict=True) if n == name}
-            out += part.timeouts([mine[i] for i in sorted(mine)], first + len(out))
-        return out
 
 
 def _both(one: Schema, other: Schema) -> Schema:

@@ -11,7 +11,7 @@ from occurs.checked_program import Bound
 from occurs.errors import DefinitionProblem, Problem, UsageProblem, hardened
 from occurs.model.types import Schema
 from occurs.model.values import short
-from occurs.operators.definition import Definition
+from occurs.operators.definition import Definition, Options
 
 
 @dataclass(frozen=True)
@@ -58,10 +58,12 @@ class PlanOptions:
 
     def applied(self, definitions: list[Definition], bound: Bound, schemas: Mapping[str, Schema]) -> list[Definition]:
         """The compiled definitions of ``bound`` as the options want them.  ``schemas``: of the input."""
-        out = [*definitions, *bound.timeouts(definitions)] if self.timeouts else definitions
-        out = out if self.max_instances is None else [d.at_most(self.max_instances) for d in out]
-        out = [d.noticing() for d in out] if self.never else out
-        if self.because:
-            known = {**schemas, **bound.schemas}
-            out = [d.reasoning(known) for d in out]
-        return [d.telling() for d in out] if self.provisional else out
+        out = list(definitions)
+        if self.timeouts:
+            first = max((d.place for d in definitions), default=-1) + 1
+            for d in definitions:
+                ended = d.timeouts(first + len(out) - len(definitions))
+                out += [] if ended is None else [ended]
+        reasons = {**schemas, **bound.schemas} if self.because else None
+        asked = Options(reasons, self.provisional, self.never, self.max_instances)
+        return [d.adapted(asked) for d in out]

@@ -22,7 +22,6 @@ from occurs.model.history import History
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.definition import Definition, Node
-from occurs.operators.sequence.definition import SequenceDefinition
 from occurs.plan.stage import Subscribed
 
 #: subformulas with free variables that a trigger may have, if nothing is said
@@ -157,11 +156,6 @@ class Part(Protocol):
 
     def definitions(self, kind: TimeKind, slots: Sequence[Slot], facts: Mapping[str, pa.Table]) -> list[Definition]:
         """The compiled definitions, in the order of ``nodes``.  Raises DefinitionProblem."""
-
-    def timeouts(self, definitions: Sequence[Definition], first: int) -> list[SequenceDefinition]:
-        """What gives the partial matches that guards of the compiled ``definitions`` end; its places are ``first`` and
-        those behind it."""
-        return []
 
     def reference(self, chosen: Sequence[int], history: History, facts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         """What the reference semantics derives with the definitions ``chosen`` (numbers in ``nodes``): per type

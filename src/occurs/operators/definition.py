@@ -57,6 +57,23 @@ class Side:
 
 
 @dataclass(frozen=True)
+class Options:
+    """What is asked of definitions besides the rows that they derive.
+
+    ``reasons``: ``because`` shall show the constituents with all their attributes; the schemas of all types (None: it
+    is not asked for).  ``provisional``: rows that still hold are derived before they have ended.  ``notices``: rows
+    that report what can be found no more.  ``instances``: at most so many partial matches at a time (None: the default
+    of the family).  ``born``: rows after this tick only (None: all).
+    """
+
+    reasons: Mapping[str, Schema] | None = None
+    provisional: bool = False
+    notices: bool = False
+    instances: int | None = None
+    born: int | None = None
+
+
+@dataclass(frozen=True)
 class Definition(ABC):
     """One compiled definition.
 
@@ -224,24 +241,12 @@ class Definition(ABC):
     def operator(self, schemas: Mapping[str, Schema], kind: TimeKind) -> Operator:
         """What runs it over data of these schemas and this kind of time."""
 
-    @abstractmethod
-    def after(self, born: int) -> Definition:
-        """The same, seeing rows after the tick ``born`` only."""
+    def timeouts(self, place: int) -> Definition | None:
+        """The definition, at ``place``, of the partial matches that the guards of this one end; None: it has none."""
+        return None
 
-    def telling(self) -> Definition:
-        """The same, with rows that still hold before they have ended."""
-        return self
-
-    def noticing(self) -> Definition:
-        """The same, with notices of what can be found no more as a side output, if it has such."""
-        return self
-
-    def reasoning(self, schemas: Mapping[str, Schema]) -> Definition:
-        """The same, keeping all that ``because`` shows of a detection's constituents.  ``schemas``: of all types."""
-        return self
-
-    def at_most(self, instances: int) -> Definition:
-        """The same, with no more than so many partial matches at a time, if it has such."""
+    def adapted(self, options: Options) -> Definition:
+        """The same, as the options ask for it; options that do not concern it change nothing."""
         return self
 
 
@@ -300,8 +305,8 @@ class Named(Definition):
     def warnings(self) -> Sequence[Problem]:
         return self.costs
 
-    def after(self, born: int) -> Self:
-        return replace(self, since=born)
+    def adapted(self, options: Options) -> Self:
+        return self if options.born is None else replace(self, since=options.born)
 
     def out(self, schemas: Mapping[str, Schema]) -> Out:
         """Its output."""

@@ -11,7 +11,7 @@ from occurs.model.graphs import depths
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.contract import Moves, Operator, Order, Out
-from occurs.operators.definition import Definition
+from occurs.operators.definition import Definition, Options
 from occurs.operators.timer import Timer, TimerSource
 from occurs.plan.graph import Order as Graph
 from occurs.plan.graph import order
@@ -250,7 +250,7 @@ def with_births(stage: Stage, births: Mapping[str, int]) -> Stage:
         return stage
 
     def born(d: Definition) -> Definition:
-        return d.after(births[d.identity]) if d.identity in births else d
+        return d.adapted(Options(born=births[d.identity])) if d.identity in births else d
 
     definitions, hidden = map(born, stage.definitions), map(born, stage.hidden)
     return make_stage([*definitions], stage.schemas, stage.kind, stage.subscribed, stage.key, [*hidden])

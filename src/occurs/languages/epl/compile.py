@@ -3,8 +3,7 @@ that guards end (epl-and-nets.md, sections 4A and 5; common.md, section 4)."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import pyarrow as pa
@@ -223,40 +222,19 @@ def _choice(
 SIDE = "timeouts of "
 
 
-def with_guards(
-    queries: Sequence[ResolvedQuery],
-    definitions: Sequence[SequenceDefinition],
-    schemas: Mapping[str, Schema],
-    first: int,
-) -> list[SequenceDefinition]:
-    """The definitions of the partial matches that `timer:within` ends: one for each query that has a guard.
+def timeouts(q: ResolvedQuery, d: SequenceDefinition, schemas: Mapping[str, Schema], name: str) -> SequenceDefinition:
+    """The definition of the partial matches that `timer:within` ends.  ``d``: of the query ``q``; ``schemas``: of all
+    types; ``name``: under which users find the result.
 
-    ``definitions``: the compiled queries.  ``schemas``: of all types.  ``first``: the place of the first result.
-
-    They run by themselves: the matches, and what they cost, stay what they are, and a stream can start or stop to ask
-    for them at any start.  A row has the time at which the guard ended its pattern and, as in ``select *``, the event
-    of every tag by then, null if there was none.  ``where`` and ``@SuppressOverlappingMatches`` are about matches and
-    do not apply; ``@DiscardPartialsOnMatch`` does.
+    It runs by itself: the matches, and what they cost, stay what they are, and a stream can start or stop to ask for it
+    at any start.  A row has the time at which the guard ended its pattern and, as in ``select *``, the event of every
+    tag by then, null if there was none.  ``where`` and ``@SuppressOverlappingMatches`` are about matches and do not
+    apply; ``@DiscardPartialsOnMatch`` does.
 
     Every search that waits below the guard gives a row: a filter or timer the binding that it started with, a
     repetition the events that it has collected, an ``and`` the results that wait for its other operands.  Left out are
     the start of another row, a row without any event, and everything below a ``not`` or at the end of an ``until``.
     """
-    out: list[SequenceDefinition] = []
-    names = Counter(q.title or q.name for q in queries)
-    seen: Counter[str] = Counter()
-    for q, d in zip(queries, definitions, strict=True):
-        name = q.title or q.name
-        seen[name] += 1
-        if any(isinstance(n, tree.Within) for n in nodes(d.pattern.root)):
-            called = f"{name} {seen[name]}" if names[name] > 1 else name
-            out.append(_ended(q, d, schemas, called, first + len(out)))
-    return out
-
-
-def _ended(
-    q: ResolvedQuery, d: SequenceDefinition, schemas: Mapping[str, Schema], called: str, place: int
-) -> SequenceDefinition:
     events: dict[str, tree.Whole] = {}
     columns = {tag: set(names) for tag, names in d.pattern.columns}
     for tag, atom in q.atoms.items():
@@ -267,29 +245,32 @@ def _ended(
             columns[tag] |= {n for n, _ in shown}
     pattern = replace(
         d.pattern,
-        name=f"{SIDE}{called}",
+        name=f"{SIDE}{name}",
         columns=tuple((tag, frozenset(names)) for tag, names in columns.items()),
         where=None,
         outputs=tuple(events.items()),
         suppress=False,
     )
-    needed: dict[str, frozenset[str]] = {}
-    for tag, names in pattern.columns:
-        for t in q.atoms[tag].types:
-            needed[t] = needed.get(t, frozenset()) | names
     return replace(
         d,
-        columns=needed,
+        columns=columns_of(q, pattern),
         name=pattern.name,
-        at=place,
         definition=f"{d.identity}/timeouts",
         pattern=pattern,
         splits=choices(pattern),
         kept=(),
-        costs=(),
-        ended=called,
+        ended=name,
         schema=_schema(events, dict(pattern.tags)),
     )
+
+
+def columns_of(q: ResolvedQuery, pattern: tree.Sequence) -> dict[str, frozenset[str]]:
+    """The attributes that a compiled query needs, by type."""
+    out: dict[str, frozenset[str]] = {}
+    for tag, names in pattern.columns:
+        for t in q.atoms[tag].types:
+            out[t] = out.get(t, frozenset()) | names
+    return out
 
 
 def _schema(events: Mapping[str, tree.Whole], many: Mapping[str, bool]) -> Schema:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +13,7 @@ import pyarrow as pa
 from occurs.errors import Problem
 from occurs.languages.epl import syntax
 from occurs.languages.epl.checks import Analysis, ResolvedQuery, analyse, retention
-from occurs.languages.epl.compile import choices, compile_query, looks_at_one, with_guards
+from occurs.languages.epl.compile import choices, columns_of, compile_query, looks_at_one, timeouts
 from occurs.languages.epl.parser import parse
 from occurs.languages.epl.semantics import evaluate
 from occurs.languages.language import Given, Known, Part, Slot, Texts
@@ -21,7 +22,8 @@ from occurs.model.occurrence import Occurrence, occurrences
 from occurs.model.time import TimeKind, duration
 from occurs.model.types import Schema, Type
 from occurs.operators.definition import Definition, Node
-from occurs.operators.sequence.definition import SequenceDefinition
+from occurs.operators.sequence import tree
+from occurs.operators.sequence.definition import SequenceDefinition, nodes
 from occurs.operators.sequence.tree import record_of
 
 __all__ = ["Epl", "check", "read"]
@@ -87,38 +89,35 @@ class Epl(Part):
     def definitions(self, kind: TimeKind, slots: Sequence[Slot], facts: Mapping[str, pa.Table]) -> list[Definition]:
         """Compiled queries, in the order of the text."""
         out: list[Definition] = []
-        seen: dict[str, int] = {}
+        seen: Counter[str] = Counter()
+        titles = Counter(q.title or q.name for q in self.queries)
+        listed: Counter[str] = Counter()
         for q, slot in zip(self.queries, slots, strict=True):
             identity = f"epl/{q.name}/{q.title or q.text}"
-            again = seen[identity] = seen.get(identity, -1) + 1
+            again, title = seen[identity], q.title or q.name
+            seen[identity] += 1
+            listed[title] += 1
             pattern = compile_query(q, kind, self.zone)
-            columns: dict[str, frozenset[str]] = {}
-            for tag, names in pattern.columns:
-                for t in q.atoms[tag].types:
-                    columns[t] = columns.get(t, frozenset()) | names
-            out.append(
-                SequenceDefinition(
-                    dict.fromkeys(q.reads, 0),
-                    frozenset(q.reads),
-                    columns,
-                    q.name,
-                    slot.place,
-                    # equal definitions are told apart by a number, not by file or place
-                    f"{identity}/{again}" if again else identity,
-                    pattern,
-                    looks_at_one(pattern.root),
-                    splits=choices(pattern),
-                    kept=_kept(q, kind),
-                    file=q.file,
-                    span=q.query.span,
-                )
+            found = SequenceDefinition(
+                dict.fromkeys(q.reads, 0),
+                frozenset(q.reads),
+                columns_of(q, pattern),
+                q.name,
+                slot.place,
+                # equal definitions are told apart by a number, not by file or place
+                f"{identity}/{again}" if again else identity,
+                pattern,
+                looks_at_one(pattern.root),
+                splits=choices(pattern),
+                kept=_kept(q, kind),
+                file=q.file,
+                span=q.query.span,
             )
+            if any(isinstance(n, tree.Within) for n in nodes(pattern.root)):
+                name = f"{title} {listed[title]}" if titles[title] > 1 else title
+                found = replace(found, guards=timeouts(q, found, self.schemas, name))
+            out.append(found)
         return out
-
-    def timeouts(self, definitions: Sequence[Definition], first: int) -> list[SequenceDefinition]:
-        """The partial matches that guards end."""
-        mine = [d for d in definitions if isinstance(d, SequenceDefinition)]
-        return with_guards(self.queries, mine, self.schemas, first)
 
     def reference(self, chosen: Sequence[int], history: History, facts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         """What the reference semantics derives.

@@ -24,7 +24,6 @@ from occurs.operators.definition import Choice, Definition, Node
 from occurs.operators.process import tree
 from occurs.operators.process.definition import PipesDefinition
 from occurs.operators.process.outputs import schema_of
-from occurs.operators.sequence.definition import SequenceDefinition
 from occurs.plan.stage import Subscribed
 
 __all__ = ["LISTS", "Esql", "check", "read"]
@@ -185,10 +184,6 @@ class Esql:
     @cached_property
     def _statements(self) -> Mapping[str, syntax.Let | syntax.Definition]:
         return statements(self.texts.files)
-
-    def timeouts(self, definitions: Sequence[Definition], first: int) -> list[SequenceDefinition]:
-        """There are no guards."""
-        return []
 
     def reference(self, chosen: Sequence[int], history: History, facts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         """What the reference semantics derives: see :class:`occurs.languages.language.Part`."""

@@ -33,7 +33,6 @@ from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, arrow_type
 from occurs.operators.definition import Definition, Node
-from occurs.operators.sequence.definition import SequenceDefinition
 from occurs.operators.temporal.definition import TriggerDefinition
 from occurs.operators.temporal.general import General
 from occurs.operators.temporal.reach import overlap
@@ -197,10 +196,6 @@ class Logic:
                 )
             )
         return out
-
-    def timeouts(self, definitions: Sequence[Definition], first: int) -> list[SequenceDefinition]:
-        """There are no guards."""
-        return []
 
     def reference(self, chosen: Sequence[int], history: History, facts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         """What the reference semantics derives: see :class:`occurs.languages.language.Part`."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
-from occurs.operators.definition import Named, Source
+from occurs.operators.definition import Named, Options, Source
 
 if TYPE_CHECKING:
     from occurs.operators.interval.answers import Answer
@@ -87,8 +87,8 @@ class IntervalDefinition(Named):
         nodes = [(type(node).__name__, node.variables) for node in self.net.nodes]
         return nodes, self.net.inputs, self.net.sources, self.net.types
 
-    def telling(self) -> IntervalDefinition:
-        return replace(self, net=self.net.telling()) if self.lasting else self
-
-    def reasoning(self, schemas: Mapping[str, Schema]) -> IntervalDefinition:
-        return replace(self, net=self.net.remembering())
+    def adapted(self, options: Options) -> IntervalDefinition:
+        net = self.net
+        net = net.remembering() if options.reasons is not None else net
+        net = net.telling() if options.provisional and self.lasting else net
+        return replace(super().adapted(options), net=net)

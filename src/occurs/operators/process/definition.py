@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.contract import Moves, Order, Port
-from occurs.operators.definition import Named
+from occurs.operators.definition import Named, Options
 
 if TYPE_CHECKING:
     from occurs.operators.process.kinds import Kind
@@ -48,8 +48,8 @@ class PipesDefinition(Named):
     def endless(self) -> str:
         return "" if self.single else f"{self.ordered} needs all items in order"
 
-    def reasoning(self, schemas: Mapping[str, Schema]) -> PipesDefinition:
-        return replace(self, reasons=True)
+    def adapted(self, options: Options) -> PipesDefinition:
+        return replace(super().adapted(options), reasons=self.reasons or options.reasons is not None)
 
     def operator(self, schemas: Mapping[str, Schema], kind: TimeKind) -> Process:
         from occurs.operators.process.process import Process  # brings in all processors

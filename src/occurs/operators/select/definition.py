@@ -12,7 +12,7 @@ from occurs.expr.tree import Ref
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.contract import Out, Port
-from occurs.operators.definition import Choice, Definition, Node, Source
+from occurs.operators.definition import Choice, Definition, Node, Options, Source
 from occurs.operators.select.pattern import Absent, Keep, KeyPart, Pattern, Select, Windowed
 from occurs.operators.select.templates import Template
 from occurs.operators.timer import TimerSource
@@ -87,11 +87,10 @@ class PatternDefinition(Definition):
         out = Out(self.output, schemas[self.output], self.identity, self.place)
         return Template(self.identity, ports, (out,), self.pattern, born=self.born)
 
-    def after(self, born: int) -> PatternDefinition:
-        return replace(self, pattern=replace(self.pattern, born=born))
-
-    def reasoning(self, schemas: Mapping[str, Schema]) -> PatternDefinition:
-        return replace(self, pattern=replace(self.pattern, reasons=True))
+    def adapted(self, options: Options) -> PatternDefinition:
+        born = self.pattern.born if options.born is None else options.born
+        reasons = self.pattern.reasons or options.reasons is not None
+        return replace(self, pattern=replace(self.pattern, born=born, reasons=reasons))
 
 
 def choices(pattern: Pattern, timer: bool) -> list[Choice]:

@@ -10,7 +10,7 @@ from typing import Any
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.contract import Moves, Order, Port
-from occurs.operators.definition import Named, Side, Source
+from occurs.operators.definition import Named, Options, Side, Source
 from occurs.operators.sequence import tree
 from occurs.operators.sequence.automaton import Automaton
 
@@ -22,7 +22,8 @@ MOST_INSTANCES = 10_000_000
 class SequenceDefinition(Named):
     """A definition by a pattern over the order of events: ``pattern``.
 
-    ``single``: it looks at one row only; ``limit``: partial matches that may live at a time.
+    ``single``: it looks at one row only; ``limit``: partial matches that may live at a time; ``guards``: the
+    definition of those that its guards end, if it has guards.
 
     ``ended``: if it is not empty, this gives the partial matches that the guards of ``pattern`` have ended, under this
     name, and not the matches: a side output.  ``schema``: then its columns.  ``reasons``: constituents are asked for.
@@ -34,6 +35,7 @@ class SequenceDefinition(Named):
     ended: str = ""
     schema: Schema = Schema()
     reasons: bool = False
+    guards: SequenceDefinition | None = None
 
     @property
     def hint(self) -> tuple[int, str]:
@@ -80,18 +82,25 @@ class SequenceDefinition(Named):
         """Can something happen where no row is?"""
         return any(isinstance(n, tree.Interval | tree.At | tree.Within) for n in nodes(self.pattern.root))
 
-    def reasoning(self, schemas: Mapping[str, Schema]) -> SequenceDefinition:
-        if self.ended:
-            return self
+    def timeouts(self, place: int) -> SequenceDefinition | None:
+        return None if self.guards is None else replace(self.guards, at=place)
+
+    def adapted(self, options: Options) -> SequenceDefinition:
+        out = super().adapted(options)
+        if options.instances is not None:
+            out = replace(out, limit=options.instances)
+        if options.reasons is not None and not self.ended:
+            out = replace(out, pattern=replace(self.pattern, columns=self._all_columns(options.reasons)), reasons=True)
+        return out
+
+    def _all_columns(self, schemas: Mapping[str, Schema]) -> tuple[tuple[str, frozenset[str]], ...]:
+        """Per tag all attributes of its types, which ``because`` shows."""
         types = {n.tag: n.types for n in nodes(self.pattern.root) if isinstance(n, tree.Atom)}
         columns = []
         for tag, names in self.pattern.columns:
             own = [schemas[t] for t in types[tag] if t in schemas]
             columns.append((tag, names | {n for s in own for n, kind in s if kind is not Type.RECORD}))
-        return replace(self, pattern=replace(self.pattern, columns=tuple(columns)), reasons=True)
-
-    def at_most(self, instances: int) -> SequenceDefinition:
-        return replace(self, limit=instances)
+        return tuple(columns)
 
 
 def nodes(root: tree.Node) -> Iterator[tree.Node]:

@@ -9,7 +9,7 @@ from typing import Any
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators.contract import Moves, Order, Out, Port
-from occurs.operators.definition import Named, Side
+from occurs.operators.definition import Named, Options, Side
 from occurs.operators.temporal.trigger import Evaluator, Trigger
 
 
@@ -98,8 +98,10 @@ class TriggerDefinition(Named):
         kept = (type(self.evaluator).__name__, self.text, self.read_types(schemas))
         return (*kept, "because") if self.reasons else kept
 
-    def reasoning(self, schemas: Mapping[str, Schema]) -> TriggerDefinition:
-        return replace(self, evaluator=self.thorough or self.evaluator, stateful=True, reasons=True)
-
-    def noticing(self) -> TriggerDefinition:
-        return replace(self, never=f"never {self.trigger}", notices=Schema(self.generics)) if self.future else self
+    def adapted(self, options: Options) -> TriggerDefinition:
+        out = super().adapted(options)
+        if options.notices and self.future:
+            out = replace(out, never=f"never {self.trigger}", notices=Schema(self.generics))
+        if options.reasons is not None:
+            out = replace(out, evaluator=self.thorough or self.evaluator, stateful=True, reasons=True)
+        return out

@@ -77,6 +77,3 @@ class Part:
 
     def definitions(self, kind, slots, facts):
         return [definition(*s, slot.place) for s, slot in zip(self.statements, slots, strict=True)]
-
-    def timeouts(self, definitions, first):
-        return []
