@@ -12,8 +12,8 @@ from occurs.model.labels import Labels, derived_labels
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.operators import contract
+from occurs.operators.blocks import Block, Identity, Out, Reasons
 from occurs.operators.columns import Column
-from occurs.operators.contract import Block, Identity, Out, Reasons
 
 KIND = TimeKind(False, None)
 SCHEMA = Schema((("n", Type.INT), ("other", Type.STRING)))

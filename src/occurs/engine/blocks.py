@@ -13,8 +13,8 @@ from occurs.engine.outputs import because_array, no_reasons, table_of, type_colu
 from occurs.model.labels import Labels, bound_labels, derived_labels
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
+from occurs.operators.blocks import Block, Identity, Out, Reasons
 from occurs.operators.columns import Column
-from occurs.operators.contract import Block, Identity, Out, Reasons
 from occurs.operators.rows import Rows
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from occurs.engine.outputs import in_order, table_of_arrays
 from occurs.engine.results import Parts, TypeRows
-from occurs.operators.contract import Block
+from occurs.operators.blocks import Block
 from occurs.plan.stage import Stage
 
 #: of fewer calls tables are put together

@@ -13,8 +13,8 @@ from occurs.model.astext import CONSTITUENT
 from occurs.model.labels import Labels
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
+from occurs.operators.blocks import Reasons
 from occurs.operators.columns import Column
-from occurs.operators.contract import Reasons
 from occurs.operators.kernels.texts import repeated
 from occurs.operators.merging import ordered
 

@@ -11,7 +11,8 @@ from occurs.errors import Problem, Span
 from occurs.expr.tree import Expr
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
-from occurs.operators.contract import Operator, Out
+from occurs.operators.blocks import Out
+from occurs.operators.contract import Operator
 from occurs.operators.timer import TimerSource
 
 

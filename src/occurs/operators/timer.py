@@ -14,7 +14,8 @@ from occurs.expr.tree import Binary, Expr, Literal, Ref, conjuncts
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.model.zones import instants, local_times
-from occurs.operators.contract import Block, Call, Identity, Moves, Operator, Out, Outcome
+from occurs.operators.blocks import Block, Identity, Out
+from occurs.operators.contract import Call, Moves, Operator, Outcome
 from occurs.operators.states import State
 
 FIELDS = ("Y", "MO", "DM", "D", "H", "M", "S", "MS")

@@ -10,7 +10,8 @@ from occurs.expr.tree import Expr
 from occurs.model.graphs import depths
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
-from occurs.operators.contract import Moves, Operator, Order, Out
+from occurs.operators.blocks import Out
+from occurs.operators.contract import Moves, Operator, Order
 from occurs.operators.definition import Definition, Options
 from occurs.operators.timer import Timer, TimerSource
 from occurs.plan.graph import Order as Graph

@@ -17,20 +17,10 @@ import pyarrow as pa
 from occurs.errors import InputProblem
 from occurs.model.labels import Labels, derived_labels
 from occurs.model.time import NEVER, OPEN
+from occurs.operators.blocks import Block, Identity, Out, Reasons
 from occurs.operators.codes import Renewal
 from occurs.operators.columns import Column
-from occurs.operators.contract import (
-    Block,
-    Call,
-    Identity,
-    Moves,
-    Operator,
-    Out,
-    Outcome,
-    Port,
-    Reasons,
-    joint_identity,
-)
+from occurs.operators.contract import Call, Moves, Operator, Outcome, Port, joint_identity
 from occurs.operators.interval.answers import Answer
 from occurs.operators.interval.derivations import Derivations, Part
 from occurs.operators.interval.joining import Joined, JoinedState, programs

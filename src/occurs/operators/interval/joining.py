@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from occurs.kernel import Arrays
-from occurs.operators.contract import Block, Call, Out
+from occurs.operators.blocks import Block, Out
+from occurs.operators.contract import Call
 from occurs.operators.interval.network import State
 from occurs.operators.interval.picking import Picked
 from occurs.operators.interval.points import Ends, Starts

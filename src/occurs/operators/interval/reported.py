@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from occurs.model.types import Type
+from occurs.operators.blocks import Block, Out
 from occurs.operators.columns import Column
-from occurs.operators.contract import Block, Out
 from occurs.operators.interval.signals import OPEN
 from occurs.operators.merging import ordered
 from occurs.operators.rows import Rows

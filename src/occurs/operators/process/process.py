@@ -16,8 +16,9 @@ from occurs.model.labels import Labels
 from occurs.model.textfile import LINE
 from occurs.model.time import Duration, TimeKind
 from occurs.model.types import Type
+from occurs.operators.blocks import Block, Identity, Reasons
 from occurs.operators.columns import Column
-from occurs.operators.contract import Block, Call, Identity, Operator, Outcome, Reasons
+from occurs.operators.contract import Call, Operator, Outcome
 from occurs.operators.merging import END, Stream, merged
 from occurs.operators.process import run as pipes
 from occurs.operators.process import tree

@@ -11,7 +11,8 @@ from occurs.errors import Span
 from occurs.expr.tree import Ref
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
-from occurs.operators.contract import Out, Port
+from occurs.operators.blocks import Out
+from occurs.operators.contract import Port
 from occurs.operators.definition import Choice, Definition, Node, Options, Source
 from occurs.operators.select.pattern import Absent, Keep, KeyPart, Pattern, Select, Windowed
 from occurs.operators.select.templates import Template

@@ -14,18 +14,9 @@ import pyarrow as pa
 from occurs.expr.tree import COMPARISONS, Binary, Expr, Literal, Slot, rewrite
 from occurs.model.astext import json_objects
 from occurs.model.types import Type, arrow_type
+from occurs.operators.blocks import Block, Identity, Out, Reasons
 from occurs.operators.columns import Column
-from occurs.operators.contract import (
-    Block,
-    Call,
-    Identity,
-    Operator,
-    Out,
-    Outcome,
-    Reasons,
-    joint_identity,
-    joint_ports,
-)
+from occurs.operators.contract import Call, Operator, Outcome, joint_identity, joint_ports
 from occurs.operators.frame import Frame
 from occurs.operators.rows import Rows, attributes_of
 from occurs.operators.select.candidates import ticks_before

@@ -13,17 +13,8 @@ import pyarrow.compute as pc
 
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
-from occurs.operators.contract import (
-    Block,
-    Call,
-    Identity,
-    Operator,
-    Out,
-    Outcome,
-    Reasons,
-    joint_identity,
-    joint_ports,
-)
+from occurs.operators.blocks import Block, Identity, Out, Reasons
+from occurs.operators.contract import Call, Operator, Outcome, joint_identity, joint_ports
 from occurs.operators.merging import merged
 from occurs.operators.sequence import tree
 from occurs.operators.sequence.chain_shape import Shape

@@ -8,7 +8,8 @@ from typing import Any
 
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
-from occurs.operators.contract import Moves, Order, Out, Port
+from occurs.operators.blocks import Out
+from occurs.operators.contract import Moves, Order, Port
 from occurs.operators.definition import Named, Options, Side
 from occurs.operators.temporal.trigger import Evaluator, Trigger
 

@@ -19,8 +19,9 @@ import pyarrow as pa
 from occurs.expr.tree import Expr
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
+from occurs.operators.blocks import Block, Identity, Reasons
 from occurs.operators.columns import Column
-from occurs.operators.contract import Block, Call, Identity, Operator, Outcome, Reasons
+from occurs.operators.contract import Call, Operator, Outcome
 from occurs.operators.states import Own, State
 from occurs.operators.temporal.tables import Shape
 from occurs.operators.temporal.tree import Formula

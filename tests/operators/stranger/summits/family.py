@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from occurs.operators.contract import Block, Identity, Operator, Outcome, Port, Reasons
+from occurs.operators.blocks import Block, Identity, Reasons
+from occurs.operators.contract import Operator, Outcome, Port
 from occurs.operators.definition import Choice, Named
 
 
