@@ -37,7 +37,7 @@ def several() -> Detected:
 
 def test_the_example_runs() -> None:
     assert doctest.testmod(contract).failed == 0
-    assert doctest.testmod(contract).attempted == 6
+    assert doctest.testmod(contract).attempted >= 6
 
 
 def test_an_output_is_cut_from_a_block() -> None:
