@@ -7,51 +7,26 @@ one call, cut anywhere, through saved state, and pushed event by event.
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
 import occurs
-import occurs.languages
 from cutting import answer
 from occurs.engine.engine import Engine
 from occurs.errors import SyntaxProblem
 from occurs.hosts.local import history_rows
-from occurs.languages import language
 from occurs.model.history import InputOptions
 from occurs.program import Program
-
-FOLDER = str(Path(__file__).parent / "stranger")
-SUMMITS = "summit Highest of Reading.height per peak\n"
-TESLA = """
-define Twice(peak) from Highest(peak = $p) and last Highest(peak = $p) as Before within 50 s from Highest
-where peak = Highest.peak
-"""
-EPL = "insert into High select a.peak as peak, a.height as height from pattern [every a=Reading(height > 10)];"
+from summits import MIXED, SUMMITS, beside_the_languages, readings
 
 
 @pytest.fixture(autouse=True)
-def beside_the_languages(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(occurs.languages, "__path__", [*occurs.languages.__path__, FOLDER])
-    language._found.cache_clear()
-    yield
-    language._found.cache_clear()
-    for name in [n for n in sys.modules if "summits" in n]:
-        del sys.modules[name]
-
-
-def readings(seed: int, n: int = 60) -> pa.Table:
-    rng = random.Random(seed)
-    rows = [
-        {"time": rng.randrange(40), "peak": rng.choice("abc"), "height": rng.choice([None, *range(20)])}
-        for _ in range(n)
-    ]
-    schema = pa.schema([("time", pa.int64()), ("peak", pa.string()), ("height", pa.int64())])
-    return pa.Table.from_pylist(sorted(rows, key=lambda r: r["time"]), schema=schema)
+def language_of_summits() -> Iterator[None]:
+    with beside_the_languages():
+        yield
 
 
 def by_hand(table: pa.Table) -> list[tuple[int, str, int]]:
@@ -106,9 +81,6 @@ def test_it_is_pushed() -> None:
         out += live.on_event("Reading", row.pop("time"), row)
     out += live.close()
     assert found(out) == by_hand(table)
-
-
-MIXED = {"summits": SUMMITS + "summit Above of High.height per peak\n", "epl": EPL, "tesla": TESLA}
 
 
 @pytest.mark.parametrize("seed", range(6))
