@@ -10,7 +10,7 @@ import numpy as np
 from occurs.operators.interval import sides
 from occurs.operators.interval.segments import places
 from occurs.operators.interval.sides import ROWS, Side, once, split
-from occurs.operators.interval.signals import OPEN, Call, Held, Intervals, Lags, Phenomena
+from occurs.operators.interval.signals import OPEN, Call, Held, Intervals, Lags, Phenomena, State
 from occurs.operators.kernels import allen_step as kernels
 
 # State:
@@ -34,7 +34,7 @@ _BEGUN = ("start", "waits")
 _WAITING = (*ROWS, "waits")
 
 
-def fresh(left: tuple[str, ...], right: tuple[str, ...], variables: tuple[str, ...]) -> dict[str, Held]:
+def fresh(left: tuple[str, ...], right: tuple[str, ...], variables: tuple[str, ...]) -> State:
     return {
         "left": Held.empty(len(left), *_WAITING),
         "right": Held.empty(len(right), *ROWS),
@@ -44,8 +44,8 @@ def fresh(left: tuple[str, ...], right: tuple[str, ...], variables: tuple[str, .
 
 
 def advance(
-    state: dict[str, Held], left: Side, right: Side, variables: tuple[str, ...], call: Call, repeats: bool
-) -> tuple[dict[str, Held], Phenomena]:
+    state: State, left: Side, right: Side, variables: tuple[str, ...], call: Call, repeats: bool
+) -> tuple[State, Phenomena]:
     """One call of ``left before right``; ``repeats``: one result can come of several pairs, or of one in two calls."""
     found, kept, pending, begun, lags, cuts, changed = _judged(state, left, right, variables)
     rows, given, at = Intervals.of(found), state["given"], places(left.variables, right.variables, variables)
@@ -69,7 +69,7 @@ def advance(
 
 
 def _judged(
-    state: dict[str, Held], left: Side, right: Side, variables: tuple[str, ...]
+    state: State, left: Side, right: Side, variables: tuple[str, ...]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
     """What the kernel says of one call."""
     of_left, of_right = Lags.of(left.variables, left.known.lags), Lags.of(right.variables, right.known.lags)
@@ -82,7 +82,7 @@ def _judged(
     )  # fmt: skip
 
 
-def certain(state: dict[str, Held], left: Side, right: Side, variables: tuple[str, ...]) -> Intervals:
+def certain(state: State, left: Side, right: Side, variables: tuple[str, ...]) -> Intervals:
     """What comes of the open ψ, as far as it is final but for their ends: as if they ended now."""
     state = {**state, "right": Held.empty(len(right.variables), *ROWS)}
     left = replace(left, new=Intervals.empty(len(left.variables)))

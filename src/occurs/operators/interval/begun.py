@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from occurs.operators.interval.joins import firsts, instants, member
-from occurs.operators.interval.signals import OPEN, Call, Held, Intervals, Phenomena, Signal, Spans
-
-State = dict[str, Held]
+from occurs.operators.interval.signals import OPEN, Call, Held, Intervals, Phenomena, Signal, Spans, State
 
 
 @dataclass(frozen=True)

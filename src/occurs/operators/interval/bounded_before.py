@@ -12,7 +12,7 @@ from occurs.operators.interval.joins import member
 from occurs.operators.interval.ranges import clipped, lengths
 from occurs.operators.interval.relations import Related
 from occurs.operators.interval.sides import Side
-from occurs.operators.interval.signals import OPEN, Call, Held, Phenomena
+from occurs.operators.interval.signals import OPEN, Call, Held, Phenomena, State
 
 
 @dataclass(frozen=True)
@@ -24,13 +24,11 @@ class ShortBefore(Related):
 
     longest: int = 0
 
-    def _advance(
-        self, state: dict[str, Held], left: Side, right: Side, call: Call
-    ) -> tuple[dict[str, Held], Phenomena]:
+    def _advance(self, state: State, left: Side, right: Side, call: Call) -> tuple[State, Phenomena]:
         state, signal = super()._advance(state, left, right, call)
         return (state if call.closing else self._young(state, left, right)), signal
 
-    def _young(self, state: dict[str, Held], left: Side, right: Side) -> dict[str, Held]:
+    def _young(self, state: State, left: Side, right: Side) -> State:
         """The state without what is too old."""
         known, phi, begun = right.known.least_end(), state["left"], state["begun"]
         if known == OPEN:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from occurs.operators.interval.relations import Related
-from occurs.operators.interval.signals import Call, Held, Intervals, Phenomena, Signal
+from occurs.operators.interval.signals import Call, Intervals, Phenomena, Signal, State
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Certainty:
     inputs: Sequence[tuple[int, ...]]
     sources: Mapping[int, str]
     signals: Sequence[Signal]
-    after: Mapping[int, dict[str, Held]]
+    after: Mapping[int, State]
     others: Mapping[str, Signal]
     call: Call
 

@@ -25,10 +25,19 @@ from occurs.operators.columns import Column
 from occurs.operators.interval.codes import joint
 from occurs.operators.interval.delayed_release import opened
 from occurs.operators.interval.joins import firsts, joined, member, pairs, pick, shared
-from occurs.operators.interval.signals import OPEN, Call, Codes, Held, Intervals, Phenomena, Points, Signal, Spans
+from occurs.operators.interval.signals import (
+    OPEN,
+    Call,
+    Codes,
+    Held,
+    Intervals,
+    Phenomena,
+    Points,
+    Signal,
+    Spans,
+    State,
+)
 from occurs.operators.interval.values import Values
-
-State = dict[str, Held]
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,7 @@ import numpy as np
 from occurs.operators.interval.codes import joint
 from occurs.operators.interval.delayed_release import as_intervals, opened, release
 from occurs.operators.interval.joins import Groups, as_spans, find, member, pick, shifted
-from occurs.operators.interval.signals import NEVER, OPEN, Call, Held, Intervals, Signal, Spans
-
-State = dict[str, Held]
+from occurs.operators.interval.signals import NEVER, OPEN, Call, Held, Intervals, Signal, Spans, State
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from occurs.operators.frame import Index
 from occurs.operators.interval.codes import joint
 from occurs.operators.interval.joins import Groups, pick
 from occurs.operators.interval.segments import later
-from occurs.operators.interval.signals import OPEN, Call, Codes, Held, Phenomena, Points, Signal, Spans
+from occurs.operators.interval.signals import OPEN, Call, Codes, Held, Phenomena, Points, Signal, Spans, State
 from occurs.operators.rows import Rows
 
 #: the events of every node that are known
@@ -51,7 +51,7 @@ class Measures:
     attributes: tuple[tuple[str, str], ...]
     variables: Mapping[int, tuple[str, ...]]
 
-    def fresh(self) -> dict[str, Held]:
+    def fresh(self) -> State:
         """No events, per node."""
         return {str(node): Held.empty(len(variables), "time") for node, variables in self.variables.items()}
 
@@ -60,7 +60,7 @@ class Measures:
         """The variables of the bindings in every table of the state."""
         return {str(node): variables for node, variables in self.variables.items()}
 
-    def extended(self, state: Mapping[str, Held], signals: Sequence[Signal]) -> dict[str, Held]:
+    def extended(self, state: Mapping[str, Held], signals: Sequence[Signal]) -> State:
         """The events that are kept, and behind them those of a call."""
         out = {}
         for node in self.variables:
@@ -69,7 +69,7 @@ class Measures:
             out[str(node)] = Held.concat([state[str(node)], Held(points.codes, {"time": points.time})])
         return out
 
-    def kept(self, events: Mapping[str, Held], least: Sequence[Bound]) -> dict[str, Held]:
+    def kept(self, events: Mapping[str, Held], least: Sequence[Bound]) -> State:
         """The events in which an interval may still be reported; ``least``: where these begin."""
         return {name: self._left(int(name), table, least) for name, table in events.items()}
 

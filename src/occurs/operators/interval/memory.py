@@ -15,7 +15,7 @@ import numpy as np
 from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.interval.scan import Scan
-from occurs.operators.interval.signals import OPEN, Call, Held, Intervals, Points, Signal
+from occurs.operators.interval.signals import OPEN, Call, Held, Intervals, Points, Signal, State
 from occurs.operators.interval.values import Values
 from occurs.operators.rows import Rows, attributes_of
 
@@ -29,10 +29,8 @@ ELEMENTS, READ = "remembered", "read"
 ATTRIBUTES = "{}"
 _ROWS = ("start", "end", "hi", "lo", "closes")
 
-Tables = dict[str, Held]
 
-
-def fresh(net: Net) -> dict[int, Tables]:
+def fresh(net: Net) -> dict[int, State]:
     """Nothing, per node."""
     out = {}
     for number, node in enumerate(net.nodes):
@@ -42,7 +40,7 @@ def fresh(net: Net) -> dict[int, Tables]:
     return out
 
 
-def others(tables: Mapping[str, Held]) -> Tables:
+def others(tables: Mapping[str, Held]) -> State:
     """The tables of a node without these."""
     return {name: table for name, table in tables.items() if name not in (ELEMENTS, READ)}
 
@@ -54,13 +52,13 @@ class Memory:
 
     net: Net
     values: Values
-    tables: dict[int, Tables]
+    tables: dict[int, State]
     open: dict[int, Intervals]
     _values: dict[tuple[Type, int], object] = field(default_factory=dict)
 
     @staticmethod
     def of(
-        net: Net, before: Mapping[int, Tables], signals: list[Signal], sources: Mapping[str, Any], call: Call
+        net: Net, before: Mapping[int, State], signals: list[Signal], sources: Mapping[str, Any], call: Call
     ) -> Memory:
         """``before``: what was remembered; ``signals``: of all nodes in this call."""
         tables, open = {}, {}
@@ -95,7 +93,7 @@ class Memory:
             self._values[type, code] = one[0]
         return self._values[type, code]
 
-    def kept(self, state: Mapping[int, Mapping[str, Held]], frontier: int) -> dict[int, Tables]:
+    def kept(self, state: Mapping[int, Mapping[str, Held]], frontier: int) -> dict[int, State]:
         """What must be remembered further, ``state`` being what the nodes keep.
 
         A result that is yet to come begins no earlier than the least tick that is kept anywhere, nor does an element

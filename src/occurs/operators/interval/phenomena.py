@@ -10,7 +10,7 @@ import numpy as np
 from occurs.operators.interval.frontiers import Frontiers, lag, projected, telling
 from occurs.operators.interval.segments import earlier, pick, unseen
 from occurs.operators.interval.sides import held, rows_of
-from occurs.operators.interval.signals import Call, Held, Intervals, Phenomena, Signal
+from occurs.operators.interval.signals import Call, Held, Intervals, Phenomena, Signal, State
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,10 @@ class PooledPhenomena:
         """The variables of the bindings in every table of the state."""
         return {"given": self.variables}
 
-    def fresh(self) -> dict[str, Held]:
+    def fresh(self) -> State:
         return {"given": Held.empty(len(self.variables), "start", "end")}
 
-    def advance(
-        self, state: dict[str, Held], inputs: tuple[Signal, ...], call: Call
-    ) -> tuple[dict[str, Held], Phenomena]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Phenomena]:
         (signal,) = inputs
         assert isinstance(signal, Phenomena)
         open = self._pooled(signal.open)
@@ -71,12 +69,10 @@ class LongPhenomena:
     def tables(self) -> Mapping[str, tuple[str, ...]]:
         return {}
 
-    def fresh(self) -> dict[str, Held]:
+    def fresh(self) -> State:
         return {}
 
-    def advance(
-        self, state: dict[str, Held], inputs: tuple[Signal, ...], call: Call
-    ) -> tuple[dict[str, Held], Phenomena]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Phenomena]:
         (signal,) = inputs
         assert isinstance(signal, Phenomena)
         closed, open = signal.closed, signal.open

@@ -13,7 +13,7 @@ import pyarrow as pa
 from occurs.expr.tree import Literal
 from occurs.model.types import Type, arrow_type
 from occurs.operators.columns import Column
-from occurs.operators.interval.signals import Call, Codes, Held, Intervals, Lag, Phenomena, Points, Signal, Spans
+from occurs.operators.interval.signals import Call, Codes, Intervals, Lag, Phenomena, Points, Signal, Spans, State
 from occurs.operators.interval.values import Values
 
 #: a variable of the operand, or a value
@@ -41,10 +41,10 @@ class Picked:
         """All rows, with all variables in their order, by other names perhaps."""
         return self.places == self.operand and not self.equal and not self.never
 
-    def fresh(self) -> dict[str, Held]:
+    def fresh(self) -> State:
         return {}
 
-    def advance(self, state: dict[str, Held], inputs: tuple[Signal, ...], call: Call) -> tuple[dict[str, Held], Signal]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Signal]:
         signal = inputs[0]
         if self._as_it_is and (self.variables == self.operand or not isinstance(signal, Phenomena)):
             return state, signal  # only lags name variables

@@ -26,9 +26,7 @@ from occurs.operators.interval.joins import (
     take_points,
     union,
 )
-from occurs.operators.interval.signals import Call, Held, Intervals, Points, Signal
-
-State = dict[str, Held]
+from occurs.operators.interval.signals import Call, Intervals, Points, Signal, State
 
 
 @dataclass(frozen=True)

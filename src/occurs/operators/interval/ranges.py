@@ -12,11 +12,9 @@ import numpy as np
 from occurs.operators.interval.codes import joint
 from occurs.operators.interval.delayed_release import as_intervals, opened, release
 from occurs.operators.interval.joins import Groups, as_points, member, pick, shifted, take_points
-from occurs.operators.interval.signals import NEVER, OPEN, Call, Held, Intervals, Points, Signal, Spans
+from occurs.operators.interval.signals import NEVER, OPEN, Call, Held, Intervals, Points, Signal, Spans, State
 from occurs.operators.kernels.intervals import ascending
 from occurs.operators.kernels.range_scan import stretches
-
-State = dict[str, Held]
 
 
 class _Stretches:

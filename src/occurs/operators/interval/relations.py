@@ -11,7 +11,7 @@ import numpy as np
 from occurs.operators.interval import before, sides
 from occurs.operators.interval.segments import groups, later, places, shared, unseen
 from occurs.operators.interval.sides import Side, once, rows_of, split
-from occurs.operators.interval.signals import OPEN, Call, Held, Intervals, Lags, Phenomena, Signal
+from occurs.operators.interval.signals import OPEN, Call, Held, Intervals, Lags, Phenomena, Signal, State
 from occurs.operators.interval.unchanged_cache import settle, unchanged
 from occurs.operators.kernels import allen_step as kernels
 from occurs.operators.kernels.allen_pairs import NAMES, related
@@ -67,7 +67,7 @@ class Related:
         tables = {"left": self.left, "right": self.right, "given": self.variables}
         return {**tables, "begun": self.right} if self.rel == "before" else tables
 
-    def fresh(self) -> dict[str, Held]:
+    def fresh(self) -> State:
         if self.rel == "before":
             return before.fresh(self.left, self.right, self.variables)
         return {
@@ -76,9 +76,7 @@ class Related:
             "given": Held.empty(len(self.variables), "start", "end"),
         }
 
-    def advance(
-        self, state: dict[str, Held], inputs: tuple[Signal, ...], call: Call
-    ) -> tuple[dict[str, Held], Phenomena]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Phenomena]:
         left, right = Side.of(self.left, inputs[0], call), Side.of(self.right, inputs[1], call)
         if call.closing:
             return self._advance(state, left, right, call)
@@ -90,9 +88,7 @@ class Related:
         settle(state, left, right, signal.lags)
         return state, signal
 
-    def _advance(
-        self, state: dict[str, Held], left: Side, right: Side, call: Call
-    ) -> tuple[dict[str, Held], Phenomena]:
+    def _advance(self, state: State, left: Side, right: Side, call: Call) -> tuple[State, Phenomena]:
         """A call in which something may change."""
         if self.rel == "before":
             return before.advance(state, left, right, self.variables, call, self._repeats)
@@ -121,7 +117,7 @@ class Related:
             }
         return state, Phenomena(rows, Intervals.empty(len(self.variables)), complete, behind)
 
-    def certain(self, state: dict[str, Held], inputs: tuple[Signal, ...], call: Call) -> Intervals:
+    def certain(self, state: State, inputs: tuple[Signal, ...], call: Call) -> Intervals:
         """The open results that will be in the answer however the history goes on: to be asked for after a call, with
         the state it gave and its inputs.
 

@@ -19,11 +19,20 @@ from occurs.operators.interval.delayed_release import opened
 from occurs.operators.interval.hulls import coalesced
 from occurs.operators.interval.joins import distinct, firsts, instants, member, with_times
 from occurs.operators.interval.ranges import MaximalRange
-from occurs.operators.interval.signals import OPEN, Call, Codes, Held, Intervals, Phenomena, Points, Signal, Spans
+from occurs.operators.interval.signals import (
+    OPEN,
+    Call,
+    Codes,
+    Held,
+    Intervals,
+    Phenomena,
+    Points,
+    Signal,
+    Spans,
+    State,
+)
 from occurs.operators.kernels.intervals import some_null
 from occurs.operators.rows import Rows
-
-State = dict[str, Held]
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,11 @@ from occurs.operators.interval.hulls import pooled
 from occurs.operators.interval.joins import as_spans, pick, shifted, union
 from occurs.operators.interval.ranges import LENGTHS, clipped, lengths
 from occurs.operators.interval.segments import places
-from occurs.operators.interval.signals import NEVER, OPEN, Call, Held, Intervals, Signal, Spans
+from occurs.operators.interval.signals import NEVER, OPEN, Call, Held, Intervals, Signal, Spans, State
 from occurs.operators.kernels.blocks import alike
 from occurs.operators.kernels.range_intersection import common
 
 __all__ = ["Common", "Cut", "LongSpans", "PooledSpans", "United"]
-
-State = dict[str, Held]
 
 
 @dataclass(frozen=True)

@@ -265,6 +265,10 @@ class Held:
         return Held(codes, {n: np.concatenate([p.columns[n] for p in parts]) for n in names})
 
 
+#: what a node keeps: its tables by name
+State = dict[str, Held]
+
+
 class _Blocked(Held):
     """A table that is a block; its columns are not told apart before somebody asks: most tables are only handed from
     kernel to kernel."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from occurs.operators.interval.signals import Call, Held, Phenomena, Signal, Spans
+from occurs.operators.interval.signals import Call, Phenomena, Signal, Spans, State
 
 
 @dataclass(frozen=True)
@@ -14,12 +14,10 @@ class Loose:
 
     variables: tuple[str, ...]
 
-    def fresh(self) -> dict[str, Held]:
+    def fresh(self) -> State:
         return {}
 
-    def advance(
-        self, state: dict[str, Held], inputs: tuple[Signal, ...], call: Call
-    ) -> tuple[dict[str, Held], Phenomena]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Phenomena]:
         (spans,) = inputs
         assert isinstance(spans, Spans)
         return state, Phenomena(spans.closed, spans.open, spans.complete)

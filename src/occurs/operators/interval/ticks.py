@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from occurs.errors import LimitProblem
-from occurs.operators.interval.signals import Call, Held, Points, Signal
+from occurs.operators.interval.signals import Call, Points, Signal, State
 
 #: as many ticks of a window are looked at
 MOST = 1_000_000
@@ -25,10 +25,10 @@ class Ticks:
     def variables(self) -> tuple[str, ...]:
         return ()
 
-    def fresh(self) -> dict[str, Held]:
+    def fresh(self) -> State:
         return {}
 
-    def advance(self, state: dict[str, Held], inputs: tuple[Signal, ...], call: Call) -> tuple[dict[str, Held], Points]:
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Points]:
         before = max(call.frontier - self.window, -1)
         count = call.frontier - before
         if count > MOST:
