@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from occurs.operators.interval.codes import joint
+from occurs.operators.interval.bindings import joint
 from occurs.operators.interval.signals import NEVER, OPEN
 from occurs.operators.kernels import intervals as kernels
 

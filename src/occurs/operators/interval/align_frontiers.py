@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from occurs.operators.interval.bindings import as_points, as_spans, shifted
 from occurs.operators.interval.delayed_release import as_intervals, release
-from occurs.operators.interval.joins import as_points, as_spans, shifted
 from occurs.operators.interval.signals import OPEN, Call, Held, Intervals, Phenomena, Points, Signal, Spans, State
 
 

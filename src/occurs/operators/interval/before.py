@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from occurs.operators.interval import sides
-from occurs.operators.interval.segments import places
+from occurs.operators.interval.bindings import places
 from occurs.operators.interval.sides import ROWS, Side, once, split
 from occurs.operators.interval.signals import OPEN, Call, Held, Intervals, Lags, Phenomena, State
 from occurs.operators.kernels import allen_step as kernels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from occurs.operators.interval.joins import firsts, instants, member
+from occurs.operators.interval.bindings import firsts, instants, member
 from occurs.operators.interval.signals import OPEN, Call, Held, Intervals, Phenomena, Signal, Spans, State
 
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from occurs.operators.interval.codes import joint
-from occurs.operators.interval.joins import member
+from occurs.operators.interval.bindings import joint, member
 from occurs.operators.interval.ranges import clipped, lengths
 from occurs.operators.interval.relations import Related
 from occurs.operators.interval.sides import Side

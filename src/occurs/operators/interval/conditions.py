@@ -22,9 +22,8 @@ from occurs.model.time import TIMESTAMP
 from occurs.model.types import Type, from_arrow
 from occurs.operators.codes import IntTable
 from occurs.operators.columns import Column
-from occurs.operators.interval.codes import joint
+from occurs.operators.interval.bindings import firsts, joined, joint, member, pairs, pick, shared
 from occurs.operators.interval.delayed_release import opened
-from occurs.operators.interval.joins import firsts, joined, member, pairs, pick, shared
 from occurs.operators.interval.signals import (
     OPEN,
     Call,

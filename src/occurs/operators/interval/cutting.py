@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from occurs.operators.interval.codes import joint
+from occurs.operators.interval.bindings import Groups, as_spans, earlier, find, joint, later, member, pick, shifted
 from occurs.operators.interval.delayed_release import as_intervals, opened, release
-from occurs.operators.interval.joins import Groups, as_spans, find, member, pick, shifted
 from occurs.operators.interval.signals import NEVER, OPEN, Call, Held, Intervals, Signal, Spans, State
 
 
@@ -83,8 +82,8 @@ class Cut:
         place = lo[row] + number
         begin, end = start[row], phi.end[row]
         after, before = number > 0, number < cuts[row]
-        begin[after] = _next(ends.time[place[after] - 1])
-        end[before] = _previous(starts.time[place[before]])
+        begin[after] = later(ends.time[place[after] - 1])
+        end[before] = earlier(starts.time[place[before]])
         left = (begin < end) & (end > since)
         return Intervals(tuple(c[row[left]] for c in phi.codes), begin[left], end[left])
 
@@ -99,13 +98,3 @@ def _carried(phi: Intervals, mine: np.ndarray, running: Held, key: np.ndarray) -
     known = row >= 0
     start[known] = np.maximum(start[known], running.columns["start"][row[known]])
     return start
-
-
-def _next(ticks: np.ndarray) -> np.ndarray:
-    """The ticks after; ``OPEN`` has none."""
-    return np.minimum(ticks, OPEN - 1) + 1
-
-
-def _previous(ticks: np.ndarray) -> np.ndarray:
-    """The ticks before."""
-    return np.maximum(ticks, NEVER + 1) - 1

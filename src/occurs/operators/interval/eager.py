@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from occurs.operators.interval.bindings import as_points, earlier
 from occurs.operators.interval.frontiers import lag, telling
-from occurs.operators.interval.joins import as_points
 from occurs.operators.interval.ranges import Iteration, MinimalRange, finished, stretched
-from occurs.operators.interval.segments import earlier
 from occurs.operators.interval.signals import OPEN, Call, Held, Intervals, Phenomena, Signal, State
 
 

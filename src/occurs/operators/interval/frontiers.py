@@ -12,9 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from occurs.operators.interval.codes import joint
+from occurs.operators.interval.bindings import joint, pick, shared
 from occurs.operators.interval.delayed_release import all_open
-from occurs.operators.interval.segments import pick, shared
 from occurs.operators.interval.signals import OPEN, Codes, Lag, Lags
 from occurs.operators.kernels.intervals import lower, silent
 
@@ -50,7 +49,7 @@ class Frontiers:
             if not common:
                 np.minimum(out, values.min(), out=out)
                 continue
-            theirs, mine = pick(common, lag.variables, lag.codes), pick(common, variables, codes)
+            theirs, mine = pick(lag.codes, lag.variables, common), pick(codes, variables, common)
             if len(common) > 1:
                 mine, theirs = [(key,) for key in joint([(mine, rows), (theirs, len(values))])]
             lower(out, mine[0], theirs[0], values)
@@ -86,7 +85,7 @@ def projected(lags: Iterable[Lag], variables: tuple[str, ...]) -> tuple[Lag, ...
         if left == x.variables:
             out.append(x)
         elif left:
-            out.append(Lag(left, pick(left, x.variables, x.codes), x.starts, x.ends))
+            out.append(Lag(left, pick(x.codes, x.variables, left), x.starts, x.ends))
         else:
             out.append(Lag((), (), x.starts.min(keepdims=True), x.ends.min(keepdims=True)))
     return tuple(out)

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from occurs.kernel import kernel
-from occurs.operators.interval.codes import joint
+from occurs.operators.interval.bindings import Groups, find, joint, member
 from occurs.operators.interval.delayed_release import opened
-from occurs.operators.interval.joins import Groups, find, member
 from occurs.operators.interval.signals import OPEN, Held, Intervals, Spans
 
 

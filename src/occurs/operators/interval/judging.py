@@ -16,9 +16,8 @@ from occurs.expr.evaluate import select
 from occurs.expr.tree import Expr, Ref, Unary
 from occurs.model.time import TIMESTAMP, TimeKind
 from occurs.model.types import Type
-from occurs.operators.interval.codes import joint
+from occurs.operators.interval.bindings import joined, joint, member, pairs, pick, shared
 from occurs.operators.interval.conditions import FactRows, OfBindings, overflow
-from occurs.operators.interval.joins import joined, member, pairs, pick, shared
 from occurs.operators.interval.signals import Call, Codes
 
 

@@ -19,9 +19,7 @@ from occurs.model.types import Type
 from occurs.operators.aggregates import Reduced, reduced
 from occurs.operators.columns import Column
 from occurs.operators.frame import Index
-from occurs.operators.interval.codes import joint
-from occurs.operators.interval.joins import Groups, pick
-from occurs.operators.interval.segments import later
+from occurs.operators.interval.bindings import Groups, joint, later, pick
 from occurs.operators.interval.signals import OPEN, Call, Codes, Held, Phenomena, Points, Signal, Spans, State
 from occurs.operators.rows import Rows
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from occurs.operators.interval.bindings import earlier, pick, unseen
 from occurs.operators.interval.frontiers import Frontiers, lag, projected, telling
-from occurs.operators.interval.segments import earlier, pick, unseen
 from occurs.operators.interval.sides import held, rows_of
 from occurs.operators.interval.signals import Call, Held, Intervals, Phenomena, Signal, State
 
@@ -50,7 +50,7 @@ class PooledPhenomena:
         return {"given": held(kept)}, Phenomena(closed, open, signal.complete, lags)
 
     def _pooled(self, rows: Intervals) -> Intervals:
-        return Intervals(pick(self.variables, self.operand, rows.codes), rows.start, rows.end)
+        return Intervals(pick(rows.codes, self.operand, self.variables), rows.start, rows.end)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from occurs.operators.interval.codes import joint
-from occurs.operators.interval.joins import (
+from occurs.operators.interval.bindings import (
     Groups,
     as_points,
     as_spans,
@@ -19,6 +18,7 @@ from occurs.operators.interval.joins import (
     expand,
     instants,
     joined,
+    joint,
     member,
     pairs,
     pick,

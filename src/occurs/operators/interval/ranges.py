@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from occurs.operators.interval.codes import joint
+from occurs.operators.interval.bindings import Groups, as_points, joint, member, pick, shifted, take_points
 from occurs.operators.interval.delayed_release import as_intervals, opened, release
-from occurs.operators.interval.joins import Groups, as_points, member, pick, shifted, take_points
 from occurs.operators.interval.signals import NEVER, OPEN, Call, Held, Intervals, Points, Signal, Spans, State
 from occurs.operators.kernels.intervals import ascending
 from occurs.operators.kernels.range_scan import stretches

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from occurs.operators.interval import before, sides
-from occurs.operators.interval.segments import groups, later, places, shared, unseen
+from occurs.operators.interval.bindings import joint, later, pick, places, shared, unseen
 from occurs.operators.interval.sides import Side, once, rows_of, split
 from occurs.operators.interval.signals import OPEN, Call, Held, Intervals, Lags, Phenomena, Signal, State
 from occurs.operators.interval.unchanged_cache import settle, unchanged
@@ -135,9 +135,9 @@ class Related:
             least = later(side.known.ends(side.variables, side.open.codes, len(side.open)))
             open = Intervals(side.open.codes, side.open.start, np.maximum(least, later(side.open.start)))
             x, y = (open, kept) if inside else (kept, open)
-            both = [(left.variables, x.codes, len(x)), (right.variables, y.codes, len(y))]
-            x_key, y_key = groups(shared(left.variables, right.variables), both)
-            (group,) = groups(self.right, [(self.right, y.codes, len(y))])
+            on = shared(self.left, self.right)
+            x_key, y_key = joint([(pick(x.codes, self.left, on), len(x)), (pick(y.codes, self.right, on), len(y))])
+            (group,) = joint([(y.codes, len(y))])
             pairs = related(self._number, x_key, x.start, x.end, 0, y_key, y.start, y.end, group, 0)
             found = self._results(x, y, pairs)
         found = Intervals(found.codes, found.start, np.full(len(found), OPEN, np.int64))

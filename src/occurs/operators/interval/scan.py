@@ -13,11 +13,10 @@ from occurs.expr.tree import Binary, Expr
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.frame import own_column
-from occurs.operators.interval.codes import joint
+from occurs.operators.interval.bindings import distinct, firsts, instants, joint, member, with_times
 from occurs.operators.interval.conditions import overflow
 from occurs.operators.interval.delayed_release import opened
 from occurs.operators.interval.hulls import coalesced
-from occurs.operators.interval.joins import distinct, firsts, instants, member, with_times
 from occurs.operators.interval.ranges import MaximalRange
 from occurs.operators.interval.signals import (
     OPEN,

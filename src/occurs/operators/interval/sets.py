@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from occurs.operators.interval.bindings import as_spans, pick, places, shifted, union
 from occurs.operators.interval.cutting import Cut
 from occurs.operators.interval.delayed_release import as_intervals, opened, release
 from occurs.operators.interval.hulls import pooled
-from occurs.operators.interval.joins import as_spans, pick, shifted, union
 from occurs.operators.interval.ranges import LENGTHS, clipped, lengths
-from occurs.operators.interval.segments import places
 from occurs.operators.interval.signals import NEVER, OPEN, Call, Held, Intervals, Signal, Spans, State
 from occurs.operators.kernels.blocks import alike
 from occurs.operators.kernels.range_intersection import common

@@ -1,0 +1,280 @@
+"""Rows found, grouped and joined by their bindings: index arithmetic on whole columns.
+
+A *key* is one int64 per row that stands for its binding (:func:`occurs.operators.interval.bindings.joint`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+
+from occurs.operators.codes import IntTable
+from occurs.operators.interval.signals import NEVER, OPEN, Codes, Intervals, Points, Signal, Spans
+from occurs.operators.kernels.intervals import ascending, combined, extremes, index, numbers_of
+from occurs.operators.kernels.intervals import member as member
+from occurs.operators.kernels.range_scan import first_marks
+from occurs.operators.kernels.row_index import find_ranges, group_rows
+
+
+def pick(codes: Codes, of: Sequence[str], wanted: Sequence[str]) -> Codes:
+    """The codes of the variables ``wanted``, out of those of the variables ``of``."""
+    return codes if wanted == of else tuple([codes[at] for at in _places(tuple(of), tuple(wanted))])
+
+
+@cache
+def _places(of: tuple[str, ...], wanted: tuple[str, ...]) -> tuple[int, ...]:
+    return tuple(of.index(v) for v in wanted)
+
+
+@cache
+def shared(left: tuple[str, ...], right: tuple[str, ...]) -> tuple[str, ...]:
+    """The variables of ``left`` that are among those of ``right``."""
+    return tuple(v for v in left if v in right)
+
+
+def union(left: Sequence[str], right: Sequence[str]) -> tuple[str, ...]:
+    """All variables of both, sorted."""
+    return tuple(sorted({*left, *right}))
+
+
+@cache
+def places(left: tuple[str, ...], right: tuple[str, ...], variables: tuple[str, ...]) -> np.ndarray:
+    """int64 (2, variables): where either side has each of them, -1 if it has not."""
+    found = [[side.index(v) if v in side else -1 for v in variables] for side in (left, right)]
+    return np.array(found, np.int64).reshape(2, -1)
+
+
+def joined(
+    variables: tuple[str, ...],
+    left: tuple[tuple[str, ...], Codes, np.ndarray],
+    right: tuple[tuple[str, ...], Codes, np.ndarray],
+) -> Codes:
+    """The codes of ``variables`` for pairs of rows; a side is its variables, its codes and its row per pair."""
+    names, codes, i = left
+    others, more, j = right
+    return tuple(codes[names.index(v)][i] if v in names else more[others.index(v)][j] for v in variables)
+
+
+# --- keys -------------------------------------------------------------------------------------------------------------
+
+
+#: keys (and spans of time) below this can be put together in pairs
+_HALF = 1 << 31
+
+
+def joint(sides: Sequence[tuple[Codes, int]]) -> list[np.ndarray]:
+    """One int64 per row for each side's codes (with the number of its rows), equal where all codes are equal.
+
+    The numbers mean something among the sides of one call only.
+    """
+    width = len(sides[0][0])
+    if width == 0:
+        return [np.zeros(n, np.int64) for _, n in sides]
+    if width == 1:
+        return [codes[0] for codes, _ in sides]
+    alone = len(sides) == 1
+    out = sides[0][0][0] if alone else np.concatenate([codes[0] for codes, _ in sides])
+    for k in range(1, width):
+        more = sides[0][0][k] if alone else np.concatenate([codes[k] for codes, _ in sides])
+        # numbers that stay small need no table, here or where rows are grouped by them
+        both = combined(out, more)
+        if len(both) < len(out):
+            (few,) = dense([out])
+            both = combined(few, more)
+            if len(both) < len(out):
+                both = combined(few, dense([more])[0])
+        out = both
+    if alone:
+        return [out]
+    parts, at = [], 0
+    for codes, _ in sides:
+        parts.append(out[at : at + len(codes[0])])
+        at += len(codes[0])
+    return parts
+
+
+def dense(sides: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The same numbers in few bits."""
+    table, used, out = IntTable(), 0, []
+    for values in sides:
+        codes, used = table.encode(values, None, used)
+        out.append(codes)
+    return out
+
+
+def with_times(keys: Sequence[np.ndarray], times: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Keys of (key, time): one int64 per row of every side, equal where both are."""
+    if any(len(k) and (int(k.max()) >= _HALF or int(k.min()) < 0) for k in keys):
+        keys = dense(keys)
+    used = [t for t in times if len(t)]
+    if not used:
+        return list(times)
+    low, high = min(int(t.min()) for t in used), max(int(t.max()) for t in used)
+    small = [t - low for t in times] if high - low < _HALF else dense(times)
+    return [(k << 32) | t for k, t in zip(keys, small)]
+
+
+def instants(sides: Sequence[tuple[Codes, np.ndarray]]) -> list[np.ndarray]:
+    """Keys of (binding, time) of each side."""
+    return with_times(joint([(codes, len(time)) for codes, time in sides]), [time for _, time in sides])
+
+
+# --- finding ----------------------------------------------------------------------------------------------------------
+
+
+class Numbers:
+    """Equal keys as equal numbers 0 <= number < ``size``: of the keys given (``given``), or any (:meth:`of`)."""
+
+    def __init__(self, keys: np.ndarray) -> None:
+        self._index: tuple[int, np.ndarray, np.ndarray, int] | None = None
+        low, high = extremes(keys)
+        if low >= 0 and high < 4 * len(keys) + 256:
+            # small keys are their own numbers; not every number has a row then
+            self.given, self.size = keys, high + 1
+        else:
+            self._index = index(keys)
+            self.given, self.size = numbers_of(self._index, keys), self._index[3]
+
+    def of(self, keys: np.ndarray) -> np.ndarray:
+        """The numbers of ``keys``, -1 for what was not given."""
+        if self._index is None:
+            return np.where((keys >= 0) & (keys < self.size), keys, -1)
+        return numbers_of(self._index, keys)
+
+
+def find(keys: np.ndarray, among: np.ndarray) -> np.ndarray:
+    """For every key a row of ``among`` that is equal to it (the last), -1 if there is none."""
+    if not len(among) or not len(keys):
+        return np.full(len(keys), -1, np.int64)
+    numbers = Numbers(among)
+    row = np.full(numbers.size + 1, -1, np.int64)  # one more, for the number -1
+    row[numbers.given] = np.arange(len(among))
+    return row[numbers.of(keys)]
+
+
+def firsts(keys: np.ndarray) -> np.ndarray:
+    """Booleans (n): the first row of every key."""
+    codes, _ = IntTable().encode(keys, None, 0)
+    out = np.ones(len(keys), np.bool_)
+    # codes are given in the order of appearance: a new one is greater than all before it
+    out[1:] = codes[1:] > np.maximum.accumulate(codes)[:-1]
+    return out
+
+
+def unseen(given: Intervals, rows: Intervals) -> np.ndarray:
+    """The rows that are not among ``given``, every one once: their numbers."""
+    if len(rows) < 2 and not len(given):
+        return np.arange(len(rows))
+    binding = np.concatenate(joint([(given.codes, len(given)), (rows.codes, len(rows))]))
+    start, end = np.concatenate([given.start, rows.start]), np.concatenate([given.end, rows.end])
+    order = np.lexsort((end, start, binding))  # stable: what was given comes before its like
+    b, s, e = binding[order], start[order], end[order]
+    head = np.concatenate([[True], (b[1:] != b[:-1]) | (s[1:] != s[:-1]) | (e[1:] != e[:-1])])
+    found = order[head] - len(given)
+    return np.sort(found[found >= 0])
+
+
+def distinct(points: Points) -> Points:
+    """The same without repetitions."""
+    if len(points) < 2:
+        return points
+    if ascending(points.time):
+        # rows in order of time: it is enough to look at the one before of the same binding
+        new, again = first_marks(joint([(points.codes, len(points))])[0], points.time)
+        return take_points(points, new) if again else points
+    new = firsts(instants([(points.codes, points.time)])[0])
+    return points if new.all() else take_points(points, new)
+
+
+def take_points(points: Points, at: np.ndarray) -> Points:
+    """The rows ``at`` (row numbers, or booleans)."""
+    return Points(tuple(c[at] for c in points.codes), points.time[at], points.since, points.complete)
+
+
+# --- grouping and joining ---------------------------------------------------------------------------------------------
+
+
+_ALL = np.zeros(0, np.bool_)
+
+
+class Groups:
+    """Rows grouped by key, within a key by time, ties in the given order.
+
+    ``order``: row numbers (n), grouped.  ``time``: their times.  ``start``: where each group begins (and the last
+    ends).  ``number``: of the group of every row, in the given order.
+    """
+
+    def __init__(self, key: np.ndarray, time: np.ndarray) -> None:
+        self._numbers = Numbers(key)
+        self.number = self._numbers.given
+        if not ascending(time):
+            by_time = np.argsort(time, kind="stable")
+            order, self.start = group_rows(self.number[by_time], self._numbers.size, _ALL)
+            self.order = by_time[order]
+        else:
+            self.order, self.start = group_rows(self.number, self._numbers.size, _ALL)
+        self.time = time[self.order]
+
+    def between(self, key: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Per request the places [lo, hi) in ``order`` of the rows of ``key`` with ``low <= time <= high``."""
+        return find_ranges(self._numbers.of(key), low, high, self.start, self.time)
+
+    def next(self, key: np.ndarray, after: np.ndarray, default: int) -> np.ndarray:
+        """Per request the least time of ``key`` that is greater than ``after`` (which is no greatest int64)."""
+        if not len(self.time):
+            return np.full(len(key), default, np.int64)
+        lo, hi = self.between(key, after + 1, np.full(len(key), np.iinfo(np.int64).max))
+        return np.where(lo < hi, self.time[np.minimum(lo, len(self.time) - 1)], default)
+
+
+def expand(lo: np.ndarray, hi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """All (row of the request, place) of the places [lo, hi) of requests."""
+    counts = np.maximum(hi - lo, 0)
+    row = np.repeat(np.arange(len(lo)), counts)
+    first = np.cumsum(counts) - counts
+    return row, np.arange(len(row)) + (lo - first)[row]
+
+
+def pairs(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The row numbers of all pairs with equal keys, in the order of ``left``."""
+    if not len(left) or not len(right):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    numbers = Numbers(right)
+    order, start = group_rows(numbers.given, numbers.size, _ALL)
+    start = np.append(start, start[-1])  # of the number -1: nothing
+    number = numbers.of(left)
+    number[number < 0] = numbers.size
+    row, place = expand(start[number], start[number + 1])
+    return row, order[place]
+
+
+# --- signals and ticks ------------------------------------------------------------------------------------------------
+
+
+def as_points(signal: Signal) -> Points:
+    """The signal of an event formula."""
+    assert isinstance(signal, Points)
+    return signal
+
+
+def as_spans(signal: Signal) -> Spans:
+    """The signal of a state formula."""
+    assert isinstance(signal, Spans)
+    return signal
+
+
+def shifted(time: int, ticks: int) -> int:
+    """``time`` and some ticks (or less, if negative); what never was or never comes stays so, nothing wraps."""
+    return time if time in (NEVER, OPEN) else max(NEVER, min(time + ticks, OPEN))
+
+
+def earlier(ticks: np.ndarray) -> np.ndarray:
+    """The tick before; before everything there is none."""
+    return np.maximum(ticks, NEVER + 1) - 1
+
+
+def later(ticks: np.ndarray) -> np.ndarray:
+    """The tick after, as long as there is one."""
+    return np.minimum(ticks, OPEN - 1) + 1
