@@ -12,7 +12,7 @@ from numba import typed, types
 from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.interval.signals import OPEN
-from occurs.operators.interval.texts import Texts
+from occurs.operators.interval.values import Texts
 from occurs.operators.kernels.range_scan import ranged
 from occurs.operators.kernels.reporting import NUMBER, TEXT, reported
 

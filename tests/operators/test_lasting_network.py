@@ -11,18 +11,16 @@ from occurs.expr.tree import Binary, Literal, Ref, Unary
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.columns import Column
-from occurs.operators.interval.align_frontiers import HoldPoints
 from occurs.operators.interval.answers import Answer, Attribute
-from occurs.operators.interval.begun import Begun
-from occurs.operators.interval.conditions import FactRows
-from occurs.operators.interval.judging import Exists, Judged, Member
+from occurs.operators.interval.atoms import Picked, Scan
+from occurs.operators.interval.conditions import Exists, FactRows, Judged, Member
+from occurs.operators.interval.delayed_release import HoldPoints
 from occurs.operators.interval.network import Net
-from occurs.operators.interval.picking import Picked
+from occurs.operators.interval.phenomena import Loose
+from occurs.operators.interval.points import Ticks
+from occurs.operators.interval.provisional import Begun
 from occurs.operators.interval.ranges import MaximalRange
-from occurs.operators.interval.scan import Scan
 from occurs.operators.interval.signals import NEVER, OPEN, Call, Intervals, Lag, Phenomena, Points, Spans
-from occurs.operators.interval.state_as_phenomenon import Loose
-from occurs.operators.interval.ticks import Ticks
 from occurs.operators.interval.values import Values
 from occurs.operators.rows import Rows
 

@@ -7,7 +7,7 @@ import random
 import pytest
 from lasting_histories import INF, Formula, Run, Tree, continued, flat, random_cuts, rows_of, telling, told
 
-from occurs.operators.interval import sides
+from occurs.operators.interval import relations
 
 UNTIL = 24
 
@@ -16,7 +16,7 @@ UNTIL = 24
 def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Half of the histories choose the rows that a call is about, as those with many rows do."""
     if request.node.callspec.params["seed"] % 2:
-        monkeypatch.setattr(sides, "FEW", -1)
+        monkeypatch.setattr(relations, "FEW", -1)
 
 
 def check(rng: random.Random, tree: Formula, cuts: list[int]) -> None:

@@ -14,13 +14,12 @@ from occurs.languages.phenesthe.checks import analyse
 from occurs.languages.phenesthe.compile import Compiled, compile_all
 from occurs.languages.phenesthe.parser import parse
 from occurs.model.time import TimeKind
-from occurs.operators.interval.align_frontiers import HoldPoints, HoldSpans
-from occurs.operators.interval.judging import Judged
+from occurs.operators.interval.atoms import Picked, Scan
+from occurs.operators.interval.conditions import Judged
+from occurs.operators.interval.delayed_release import HoldPoints, HoldSpans
 from occurs.operators.interval.network import Node
-from occurs.operators.interval.picking import Picked
 from occurs.operators.interval.points import Both, PooledPoints
 from occurs.operators.interval.relations import Related
-from occurs.operators.interval.scan import Scan
 from occurs.operators.rows import Rows
 
 KIND = TimeKind(False, "s")

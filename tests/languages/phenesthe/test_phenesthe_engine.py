@@ -9,7 +9,7 @@ from engine_runs import checked, lines, tables
 from phenesthe_running import Input, Running
 
 from occurs.languages.phenesthe.compile import Compiled, compile_all
-from occurs.operators.interval.begun import Begun
+from occurs.operators.interval.provisional import Begun
 from occurs.operators.interval.signals import NEVER, Call
 from occurs.testing.phenesthe import LastingCase, Line, Loaded, load_lasting_cases
 

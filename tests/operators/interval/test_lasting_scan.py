@@ -17,7 +17,7 @@ from occurs.languages.phenesthe.semantics.intervals import coalesced, maximal_ra
 from occurs.model.time import TimeKind
 from occurs.model.types import Type
 from occurs.operators.columns import Column
-from occurs.operators.interval.scan import Scan
+from occurs.operators.interval.atoms import Scan
 from occurs.operators.interval.signals import NEVER, OPEN, Call, Phenomena
 from occurs.operators.interval.values import Values
 from occurs.operators.rows import Rows

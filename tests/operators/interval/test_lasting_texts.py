@@ -9,7 +9,7 @@ import pytest
 
 from occurs.model.types import Type
 from occurs.operators.columns import Column
-from occurs.operators.interval.texts import Texts
+from occurs.operators.interval.values import Texts
 
 WORDS = ["", "a", "b", "ab", "ba", "ö", "\0", "\0\0", "a" * 300, "a" * 299 + "b", *map(str, range(200))]
 

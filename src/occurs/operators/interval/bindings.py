@@ -6,6 +6,7 @@ A *key* is one int64 per row that stands for its binding (:func:`occurs.operator
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -44,6 +45,27 @@ def places(left: tuple[str, ...], right: tuple[str, ...], variables: tuple[str, 
     """int64 (2, variables): where either side has each of them, -1 if it has not."""
     found = [[side.index(v) if v in side else -1 for v in variables] for side in (left, right)]
     return np.array(found, np.int64).reshape(2, -1)
+
+
+@dataclass(frozen=True)
+class OfBoth:
+    """An operator of two operands, with these variables each, that has the variables of both."""
+
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return union(self.left, self.right)
+
+
+@dataclass(frozen=True)
+class OfLeft(OfBoth):
+    """One whose right operand has no variables but those of the left one."""
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return self.left
 
 
 def joined(

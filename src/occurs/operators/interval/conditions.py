@@ -7,6 +7,7 @@ signal is gone through.  Of a state only what is new is looked at; what is open 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from weakref import WeakKeyDictionary
@@ -17,13 +18,12 @@ import pyarrow as pa
 from occurs.errors import InputProblem, Problem
 from occurs.expr.dialect import PHENESTHE
 from occurs.expr.evaluate import select
-from occurs.expr.tree import Expr, Ref
-from occurs.model.time import TIMESTAMP
+from occurs.expr.tree import Expr, Ref, Unary
+from occurs.model.time import TIMESTAMP, TimeKind
 from occurs.model.types import Type, from_arrow
 from occurs.operators.codes import IntTable
 from occurs.operators.columns import Column
-from occurs.operators.interval.bindings import firsts, joined, joint, member, pairs, pick, shared
-from occurs.operators.interval.delayed_release import opened
+from occurs.operators.interval.bindings import firsts, joined, joint, member, pairs, pick, shared, union
 from occurs.operators.interval.signals import (
     OPEN,
     Call,
@@ -39,26 +39,21 @@ from occurs.operators.interval.signals import (
 from occurs.operators.interval.values import Values
 
 
-@dataclass(frozen=True)
 class OfBindings:
-    """What maps each binding of its operand to some bindings, no two to the same one.
+    """What maps each binding of its operand to some bindings of ``variables``, no two to the same one.
 
     ``sort``: event, state or dynamic.
     """
 
     sort: str
-
-    @property
-    @abstractmethod
-    def _width(self) -> int:
-        """How many variables come out."""
+    variables: tuple[str, ...]
 
     @abstractmethod
     def _mapped(self, codes: Codes, n: int, call: Call) -> tuple[np.ndarray, Codes]:
         """Of ``n`` > 0 rows with these bindings: the row numbers, and the bindings that they become."""
 
     def fresh(self) -> State:
-        return {"open": Held.empty(self._width, "start")} if self.sort == "state" else {}
+        return {"open": Held.empty(len(self.variables), "start")} if self.sort == "state" else {}
 
     def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Signal]:
         signal = inputs[0]
@@ -75,7 +70,7 @@ class OfBindings:
         if n:
             return self._mapped(codes, n, call)
         nothing = np.zeros(0, np.int64)
-        return nothing, (nothing,) * self._width
+        return nothing, (nothing,) * len(self.variables)
 
     def _intervals(self, part: Intervals, call: Call) -> Intervals:
         at, codes = self._rows(part.codes, len(part), call)
@@ -83,8 +78,7 @@ class OfBindings:
 
     def _spans(self, held: Held, spans: Spans, call: Call) -> tuple[Held, Spans]:
         if not len(spans.closed) and not len(spans.began):
-            nothing = Intervals.empty(self._width)
-            return held, Spans(nothing, nothing, opened(held), spans.since, spans.complete)
+            return held, Spans.unchanged(held.opened(), spans.since, spans.complete)
         closed, began = self._intervals(spans.closed, call), self._intervals(spans.began, call)
         ending = closed.take(closed.start <= spans.since)
         if len(ending):
@@ -92,8 +86,8 @@ class OfBindings:
             held = held.take(~member(key, other))
         new = began.take(began.end == OPEN)
         if len(new):
-            held = Held.concat([held, Held(new.codes, {"start": new.start})])
-        return held, Spans(closed, began, opened(held), spans.since, spans.complete)
+            held = Held.concat([held, new.starts()])
+        return held, Spans(closed, began, held.opened(), spans.since, spans.complete)
 
 
 @dataclass(frozen=True)
@@ -104,14 +98,11 @@ class Where(OfBindings):
     number beyond int64 hides whether a binding passes.
     """
 
+    sort: str
     variables: tuple[str, ...]
     types: tuple[Type, ...]
     condition: Expr
     name: str
-
-    @property
-    def _width(self) -> int:
-        return len(self.variables)
 
     @cached_property
     def _used(self) -> tuple[str, ...]:
@@ -136,22 +127,33 @@ class Where(OfBindings):
         return at, tuple(c[at] for c in codes)
 
 
-def _of(columns: dict[str, pa.Array], leaf: Expr) -> pa.Array:
-    assert isinstance(leaf, Ref)
-    return columns[leaf.name]
+@dataclass(frozen=True)
+class Known(OfBindings):
+    """Keeps the bindings that a row of ``fact`` agrees with, extended by the variables that only the fact has.
+
+    ``variables``: all of both, sorted.
+    """
+
+    sort: str
+    operand: tuple[str, ...]
+    variables: tuple[str, ...]
+    fact: FactRows
+
+    def _mapped(self, codes: Codes, n: int, call: Call) -> tuple[np.ndarray, Codes]:
+        return self.fact.extended(self.variables, self.operand, codes, n, call.values)
 
 
-def overflow(name: str, where: str) -> InputProblem:
-    """A number beyond int64 hides whether a condition of a definition is satisfied."""
-    return InputProblem(
-        Problem(
-            "overflow",
-            f"a number overflows 64-bit integers in a condition of `{name}`, with {where}",
-            definition=name,
-            value=where,
-            hint="use floats (multiply by 1.0), or a condition that excludes such values",
-        )
-    )
+@dataclass(frozen=True)
+class Unknown(OfBindings):
+    """Keeps the bindings that no row of ``fact`` agrees with; its variables are among the operand's."""
+
+    sort: str
+    variables: tuple[str, ...]
+    fact: FactRows
+
+    def _mapped(self, codes: Codes, n: int, call: Call) -> tuple[np.ndarray, Codes]:
+        at = np.flatnonzero(~self.fact.agreeing(self.variables, codes, n, call.values))
+        return at, tuple(c[at] for c in codes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,6 +191,23 @@ class FactRows:
         first = firsts(key)
         return tuple(c[first] for c in codes), int(first.sum())
 
+    def agreeing(self, variables: Sequence[str], codes: Codes, n: int, values: Values) -> np.ndarray:
+        """Booleans (n): with which of the bindings, which have all its variables, a row of the fact agrees."""
+        rows, many = self.encoded(values)
+        key, other = joint([(pick(codes, variables, self.variables), n), (rows, many)])
+        return member(key, other)
+
+    def extended(
+        self, wanted: tuple[str, ...], variables: tuple[str, ...], codes: Codes, n: int, values: Values
+    ) -> tuple[np.ndarray, Codes]:
+        """The pairs of a binding and a row of the fact that agree: the numbers of the bindings, and the codes of the
+        variables ``wanted``, which are those of both."""
+        rows, many = self.encoded(values)
+        on = shared(variables, self.variables)
+        key, other = joint([(pick(codes, variables, on), n), (pick(rows, self.variables, on), many)])
+        i, j = pairs(key, other)
+        return i, joined(wanted, (variables, codes, i), (self.variables, rows, j))
+
     def _column(self, name: str) -> Column:
         column = self.table.column(name)
         type = from_arrow(column.type)
@@ -196,46 +215,108 @@ class FactRows:
         return Column.of(column, type)
 
 
-@dataclass(frozen=True)
-class Known(OfBindings):
-    """Keeps the bindings that a row of ``fact`` agrees with, extended by the variables that only the fact has.
+# --- conditions in which facts stand beside comparisons, below ``or`` and ``not`` -------------------------------------
 
-    ``variables``: all of both, sorted.
+
+@dataclass(frozen=True)
+class Member(Expr):
+    """That a row of ``fact`` agrees with the binding, which has all its variables."""
+
+    fact: FactRows
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return ()
+
+
+@dataclass(frozen=True)
+class Exists(Expr):
+    """That there are values of further variables under which ``condition`` is true.
+
+    They are tried out as they stand in the rows of ``facts``, all joined; ``types``: of the variables it looks at.
     """
 
-    operand: tuple[str, ...]
-    variables: tuple[str, ...]
-    fact: FactRows
+    facts: tuple[FactRows, ...]
+    condition: Expr
+    types: tuple[tuple[str, Type], ...]
 
     @property
-    def _width(self) -> int:
-        return len(self.variables)
-
-    def _mapped(self, codes: Codes, n: int, call: Call) -> tuple[np.ndarray, Codes]:
-        rows, many = self.fact.encoded(call.values)
-        on = shared(self.operand, self.fact.variables)
-        key, other = joint([(pick(codes, self.operand, on), n), (pick(rows, self.fact.variables, on), many)])
-        i, j = pairs(key, other)
-        return i, joined(self.variables, (self.operand, codes, i), (self.fact.variables, rows, j))
+    def children(self) -> tuple[Expr, ...]:
+        return ()
 
 
 @dataclass(frozen=True)
-class Unknown(OfBindings):
-    """Keeps the bindings that no row of ``fact`` agrees with; its variables are among the operand's."""
+class Judged(OfBindings):
+    """Keeps the bindings of which ``condition`` is true: references to variables, :class:`Member`, :class:`Exists`.
 
-    operand: tuple[str, ...]
-    fact: FactRows
+    ``types``: of the ``variables``.  ``name``: of the definition, for errors.
+    """
 
-    @property
-    def variables(self) -> tuple[str, ...]:
-        return self.operand
+    sort: str
+    variables: tuple[str, ...]
+    types: tuple[Type, ...]
+    condition: Expr
+    name: str
+    kind: TimeKind = TIMESTAMP
 
-    @property
-    def _width(self) -> int:
-        return len(self.operand)
+    @cached_property
+    def _typed(self) -> dict[str, Type]:
+        return dict(zip(self.variables, self.types))
 
     def _mapped(self, codes: Codes, n: int, call: Call) -> tuple[np.ndarray, Codes]:
-        rows, many = self.fact.encoded(call.values)
-        key, other = joint([(pick(codes, self.operand, self.fact.variables), n), (rows, many)])
-        at = np.flatnonzero(~member(key, other))
+        passed = self._true(self.condition, dict(zip(self.variables, codes)), self._typed, n, call)
+        at = np.flatnonzero(passed)
         return at, tuple(c[at] for c in codes)
+
+    def _true(
+        self, condition: Expr, codes: dict[str, np.ndarray], types: dict[str, Type], n: int, call: Call
+    ) -> np.ndarray:
+        """Booleans (n).  Raises InputProblem if an overflow hides one."""
+
+        def column(leaf: Expr) -> pa.Array:
+            if isinstance(leaf, Ref):
+                return call.values.decode(codes[leaf.name], types[leaf.name]).arrow
+            if isinstance(leaf, Member):
+                return pa.array(leaf.fact.agreeing(tuple(codes), tuple(codes.values()), n, call.values))
+            assert isinstance(leaf, Exists)
+            return self._exists(leaf, codes, types, n, call)
+
+        passed, undecided = select(condition, column, n, kind=self.kind, dialect=PHENESTHE)
+        if undecided is not None:
+            raise overflow(self.name, f"a binding of {', '.join(codes)}")
+        return passed
+
+    def _exists(
+        self, leaf: Exists, codes: dict[str, np.ndarray], types: dict[str, Type], n: int, call: Call
+    ) -> pa.Array:
+        """Booleans (n), null where no values make it true and some leave it unknown."""
+        row = np.arange(n)
+        bound = dict(codes)
+        for fact in leaf.facts:
+            names = union(tuple(bound), fact.variables)
+            i, both = fact.extended(names, tuple(bound), tuple(bound.values()), len(row), call.values)
+            bound, row = dict(zip(names, both)), row[i]
+        known = {**types, **dict(leaf.types)}
+        true = self._true(leaf.condition, bound, known, len(row), call)
+        false = self._true(Unary("not", leaf.condition), bound, known, len(row), call)
+        some = np.bincount(row[true], minlength=n) > 0
+        unknown = np.bincount(row[~true & ~false], minlength=n) > 0
+        return pa.array(some, mask=unknown & ~some)
+
+
+def _of(columns: dict[str, pa.Array], leaf: Expr) -> pa.Array:
+    assert isinstance(leaf, Ref)
+    return columns[leaf.name]
+
+
+def overflow(name: str, where: str) -> InputProblem:
+    """A number beyond int64 hides whether a condition of a definition is satisfied."""
+    return InputProblem(
+        Problem(
+            "overflow",
+            f"a number overflows 64-bit integers in a condition of `{name}`, with {where}",
+            definition=name,
+            value=where,
+            hint="use floats (multiply by 1.0), or a condition that excludes such values",
+        )
+    )

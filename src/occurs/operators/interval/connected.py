@@ -26,9 +26,9 @@ from occurs.operators.interval.derivations import Derivations, Part
 from occurs.operators.interval.joining import Joined, JoinedState, programs
 from occurs.operators.interval.network import Net, Source
 from occurs.operators.interval.network import State as NodeTables
+from occurs.operators.interval.points import Ticks
 from occurs.operators.interval.signals import Call as Inner
 from occurs.operators.interval.signals import Held, Signal, since
-from occurs.operators.interval.ticks import Ticks
 from occurs.operators.interval.values import Values
 from occurs.operators.rows import Rows, Since, attributes_of
 from occurs.operators.states import State

@@ -71,14 +71,14 @@ class IntervalDefinition(Named):
 
     @property
     def sources(self) -> Sequence[Source]:
-        from occurs.operators.interval.scan import Scan
+        from occurs.operators.interval.atoms import Scan
 
         nodes = ((self.net.nodes[number], type) for number, type in self.net.sources.items())
         return [Source(type, node.conditions if isinstance(node, Scan) else ()) for node, type in nodes]
 
     @property
     def coalesced(self) -> frozenset[str]:
-        from occurs.operators.interval.scan import Scan
+        from occurs.operators.interval.atoms import Scan
 
         scans = ((type, self.net.nodes[number]) for number, type in self.net.sources.items())
         return frozenset(type for type, node in scans if isinstance(node, Scan) and node.sort == "state")

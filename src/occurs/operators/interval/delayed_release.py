@@ -6,44 +6,69 @@ knows it keeps the ``ended`` (with ends after ``complete``), and as ``soon`` the
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass
 
-from occurs.operators.interval.signals import OPEN, Held, Intervals, Spans
-
-
-class _Ends:
-    """``OPEN`` as often as one likes: what is open is given in every call, so this should cost nothing."""
-
-    def __init__(self) -> None:
-        self._all = np.zeros(0, np.int64)
-
-    def __call__(self, n: int) -> np.ndarray:
-        found = self._all
-        if len(found) < n:
-            found = np.full(2 * n, OPEN)
-            found.flags.writeable = False
-            self._all = found
-        return found[:n]
+from occurs.operators.interval.bindings import as_points, as_spans, shifted
+from occurs.operators.interval.signals import OPEN, Call, Held, Intervals, Phenomena, Points, Signal, Spans, State
 
 
-#: ``OPEN`` so many times; not to be written to
-all_open = _Ends()
+@dataclass(frozen=True)
+class HoldPoints:
+    """The same instants, ``ticks`` later; with None as far as a second input is complete, which is looked at for
+    nothing else."""
+
+    variables: tuple[str, ...]
+    ticks: int | None
+
+    def fresh(self) -> State:
+        return {"held": Held.empty(len(self.variables), "time")}
+
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Points]:
+        points, held = as_points(inputs[0]), state["held"]
+        since, complete = _bounds(self.ticks, inputs)
+        if len(points):
+            held = Held.concat([held, Held(points.codes, {"time": points.time})])
+        ready = held.columns["time"] <= complete
+        if not ready.any():
+            given, rest = Held.empty(len(self.variables), "time"), held
+        elif ready.all():
+            given, rest = held, Held.empty(len(self.variables), "time")
+        else:
+            given, rest = held.take(ready), held.take(~ready)
+        return {"held": rest}, Points(given.codes, given.columns["time"], since, complete)
 
 
-def opened(held: Held) -> Intervals:
-    """A table of what has not ended (its column ``start``) as intervals; their ends are not to be written to."""
-    start = held.columns["start"]
-    return Intervals(held.codes, start, all_open(len(start)))
+@dataclass(frozen=True)
+class HoldSpans:
+    """The same intervals, ``ticks`` later; with None as far as a second input is complete."""
+
+    variables: tuple[str, ...]
+    ticks: int | None
+
+    def fresh(self) -> State:
+        return {"ended": Held.empty(len(self.variables), "start", "end"), "soon": Held.empty(0, "start")}
+
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Spans]:
+        spans, ended, soon = as_spans(inputs[0]), state["ended"].intervals(), state["soon"]
+        since, complete = _bounds(self.ticks, inputs)
+        if len(spans.closed):
+            ended = Intervals.concat([ended, spans.closed])
+        begun = spans.began.start[spans.began.end == OPEN]
+        if len(begun):
+            soon = Held.concat([soon, Held((), {"start": begun})])
+        given, held, soon = release(spans.open, ended, soon, since, complete)
+        return {"ended": held, "soon": soon}, given
 
 
-def as_ended(intervals: Intervals) -> Held:
-    """Intervals as a table with ``start`` and ``end``."""
-    return Held(intervals.codes, {"start": intervals.start, "end": intervals.end})
-
-
-def as_intervals(held: Held) -> Intervals:
-    """A table with ``start`` and ``end`` as intervals."""
-    return Intervals(held.codes, held.columns["start"], held.columns["end"])
+def _bounds(ticks: int | None, inputs: tuple[Signal, ...]) -> tuple[int, int]:
+    """The instants (since, complete] that are given."""
+    signal = inputs[0]
+    assert not isinstance(signal, Phenomena)
+    if ticks is not None:
+        return shifted(signal.since, -ticks), shifted(signal.complete, -ticks)
+    other = inputs[1]
+    assert not isinstance(other, Phenomena)
+    return min(signal.since, other.since), min(signal.complete, other.complete)
 
 
 def began(closed: Intervals, open: Intervals, since: int) -> Intervals:
@@ -59,17 +84,14 @@ def release(running: Intervals, ended: Intervals, soon: Held, since: int, comple
     0 variables, the starts in ``running`` that are after ``since``.
     """
     if not len(ended) and not len(soon):
-        nothing = Intervals.empty(len(running.codes))
-        return Spans(nothing, nothing, running, since, complete), as_ended(ended), soon
+        return Spans.unchanged(running, since, complete), ended.held(), soon
     over = ended.end <= complete
     closed, kept = ended.take(over), ended.take(~over)
     open = running
     if len(soon):
         open = running.take(running.start <= complete)
     if len(kept):
-        now = kept.take(kept.start <= complete)
-        now = Intervals(now.codes, now.start, all_open(len(now)))
-        open = Intervals.concat([open, now])
+        open = Intervals.concat([open, kept.take(kept.start <= complete).starts().opened()])
     new = soon.columns["start"]
     spans = Spans(closed, began(closed, open, since), open, since, complete)
-    return spans, as_ended(kept), Held((), {"start": new[new > complete]})
+    return spans, kept.held(), Held((), {"start": new[new > complete]})

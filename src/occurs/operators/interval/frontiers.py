@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from occurs.operators.interval.bindings import joint, pick, shared
-from occurs.operators.interval.delayed_release import all_open
-from occurs.operators.interval.signals import OPEN, Codes, Lag, Lags
+from occurs.operators.interval.signals import OPEN, Codes, Lag, Lags, all_open
 from occurs.operators.kernels.intervals import lower, silent
 
 

@@ -18,15 +18,14 @@ import numpy as np
 from occurs.kernel import Arrays
 from occurs.operators.blocks import Block, Out
 from occurs.operators.contract import Call
+from occurs.operators.interval.atoms import Picked, Scan
 from occurs.operators.interval.bindings import places
 from occurs.operators.interval.network import State
-from occurs.operators.interval.picking import Picked
 from occurs.operators.interval.points import Ends, Starts
 from occurs.operators.interval.ranges import MaximalRange
 from occurs.operators.interval.relations import Related
 from occurs.operators.interval.reported import Reported
 from occurs.operators.interval.reporting import Reports
-from occurs.operators.interval.scan import Scan
 from occurs.operators.interval.sets import Common
 from occurs.operators.interval.signals import Call as Inner
 from occurs.operators.interval.signals import Held

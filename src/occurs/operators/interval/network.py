@@ -11,11 +11,9 @@ import pyarrow as pa
 
 from occurs.model.types import Type
 from occurs.operators.columns import Column
-from occurs.operators.interval.begun import Begun
-from occurs.operators.interval.certainty import Certainty
+from occurs.operators.interval.derivations import ATTRIBUTES, READ, Memory, others, unremembered
 from occurs.operators.interval.measuring import Measures, bounds
-from occurs.operators.interval.memory import ATTRIBUTES, READ, Memory, others
-from occurs.operators.interval.memory import fresh as unremembered
+from occurs.operators.interval.provisional import Begun, Certainty
 from occurs.operators.interval.signals import Call, Held, Intervals, Signal
 from occurs.operators.interval.values import Values
 from occurs.operators.rows import Rows

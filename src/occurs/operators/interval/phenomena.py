@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from occurs.operators.interval.bindings import earlier, pick, unseen
 from occurs.operators.interval.frontiers import Frontiers, lag, projected, telling
-from occurs.operators.interval.sides import held, rows_of
-from occurs.operators.interval.signals import Call, Held, Intervals, Phenomena, Signal, State
+from occurs.operators.interval.ranges import LENGTHS, clipped, lengths
+from occurs.operators.interval.signals import Call, Held, Intervals, Phenomena, Signal, Spans, State, Stateless
 
 
 @dataclass(frozen=True)
@@ -24,11 +23,6 @@ class PooledPhenomena:
     operand: tuple[str, ...]
     variables: tuple[str, ...]
 
-    @property
-    def tables(self) -> Mapping[str, tuple[str, ...]]:
-        """The variables of the bindings in every table of the state."""
-        return {"given": self.variables}
-
     def fresh(self) -> State:
         return {"given": Held.empty(len(self.variables), "start", "end")}
 
@@ -38,7 +32,7 @@ class PooledPhenomena:
         open = self._pooled(signal.open)
         open = open.take(unseen(Intervals.empty(len(self.variables)), open)) if len(open) else open
         lags = () if call.closing else projected(signal.lags, self.variables)
-        given = rows_of(state["given"])
+        given = state["given"].intervals()
         if not (len(signal.closed) or len(given)):
             return state, Phenomena(Intervals.empty(len(self.variables)), open, signal.complete, lags)
         closed = self._pooled(signal.closed)
@@ -47,14 +41,14 @@ class PooledPhenomena:
         kept = Intervals.concat([given, closed])
         kept = kept.take(kept.end > known.least_end())
         kept = kept.take(known.ends(self.variables, kept.codes, len(kept)) < kept.end)
-        return {"given": held(kept)}, Phenomena(closed, open, signal.complete, lags)
+        return {"given": kept.held()}, Phenomena(closed, open, signal.complete, lags)
 
     def _pooled(self, rows: Intervals) -> Intervals:
         return Intervals(pick(rows.codes, self.operand, self.variables), rows.start, rows.end)
 
 
 @dataclass(frozen=True)
-class LongPhenomena:
+class LongPhenomena(Stateless):
     """``filter(φ, op(D))``, ``op`` of ``less at_most equal at_least greater``, D in ``ticks``, of a dynamic φ.
 
     A row is kept by its length; an open one as soon as it is certain that it will be, whenever it ends: for
@@ -65,19 +59,12 @@ class LongPhenomena:
     op: str
     ticks: int
 
-    @property
-    def tables(self) -> Mapping[str, tuple[str, ...]]:
-        return {}
-
-    def fresh(self) -> State:
-        return {}
-
     def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Phenomena]:
         (signal,) = inputs
         assert isinstance(signal, Phenomena)
         closed, open = signal.closed, signal.open
         if len(closed):
-            closed = closed.take(LENGTHS[self.op](_length(closed.start, closed.end), np.uint64(self.ticks)))
+            closed = closed.take(LENGTHS[self.op](lengths(closed.start, closed.end), clipped(self.ticks)))
         if not len(open):
             return state, Phenomena(closed, open, signal.complete, signal.lags)
         if call.closing:
@@ -85,28 +72,26 @@ class LongPhenomena:
         else:
             least = Frontiers(signal.complete, signal.lags).ends(self.variables, open.codes, len(open))
         # all ends are later than `least`: the length is `sure` at least; it is not known to be less than that
-        sure = _length(open.start, np.maximum(least, open.start)) + np.uint64(1)
-        certain = LENGTHS[self.op](sure, np.uint64(self.ticks)) & (self.op in ("at_least", "greater"))
+        sure = lengths(open.start, np.maximum(least, open.start)) + np.uint64(1)
+        certain = LENGTHS[self.op](sure, clipped(self.ticks)) & (self.op in ("at_least", "greater"))
         if call.closing:
             return state, Phenomena(closed, open.take(certain), signal.complete)
         possible = ~certain
         if self.op not in ("at_least", "greater"):
-            possible &= LENGTHS["less" if self.op == "less" else "at_most"](sure, np.uint64(self.ticks))
+            possible &= LENGTHS["less" if self.op == "less" else "at_most"](sure, clipped(self.ticks))
         rest = open.take(possible)
         behind = lag(self.variables, rest.codes, len(rest), starts=earlier(rest.start))
         return state, Phenomena(closed, open.take(certain), signal.complete, telling([*signal.lags, behind]))
 
 
-def _length(start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """end - start, exact for all int64, as uint64."""
-    return end.astype(np.uint64) - start.astype(np.uint64)
+@dataclass(frozen=True)
+class Loose(Stateless):
+    """The intervals of a state.  What is known of each of them is of use to those who want rows; that there are no
+    others, which a state's signal tells, is not."""
 
+    variables: tuple[str, ...]
 
-_Compared = Callable[[np.ndarray, np.uint64], np.ndarray]
-LENGTHS: dict[str, _Compared] = {
-    "less": lambda length, d: length < d,
-    "at_most": lambda length, d: length <= d,
-    "equal": lambda length, d: length == d,
-    "at_least": lambda length, d: length >= d,
-    "greater": lambda length, d: length > d,
-}
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Phenomena]:
+        (spans,) = inputs
+        assert isinstance(spans, Spans)
+        return state, Phenomena(spans.closed, spans.open, spans.complete)

@@ -10,8 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from occurs.errors import LimitProblem
 from occurs.operators.interval.bindings import (
     Groups,
+    OfBoth,
+    OfLeft,
     as_points,
     as_spans,
     distinct,
@@ -24,21 +27,12 @@ from occurs.operators.interval.bindings import (
     pick,
     shared,
     take_points,
-    union,
 )
-from occurs.operators.interval.signals import Call, Intervals, Points, Signal, State
+from occurs.operators.interval.signals import Call, Intervals, Points, Signal, State, Stateless
 
 
 @dataclass(frozen=True)
-class _Stateless:
-    """What needs no state of its own."""
-
-    def fresh(self) -> State:
-        return {}
-
-
-@dataclass(frozen=True)
-class Either(_Stateless):
+class Either(Stateless):
     """phi or psi, of the same variables."""
 
     variables: tuple[str, ...]
@@ -56,15 +50,8 @@ class Either(_Stateless):
 
 
 @dataclass(frozen=True)
-class Both(_Stateless):
+class Both(OfBoth, Stateless):
     """phi and psi: at the same instant, the variables that both have being equal."""
-
-    left: tuple[str, ...]
-    right: tuple[str, ...]
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        return union(self.left, self.right)
 
     def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Points]:
         left, right = as_points(inputs[0]), as_points(inputs[1])
@@ -80,15 +67,8 @@ class Both(_Stateless):
 
 
 @dataclass(frozen=True)
-class Without(_Stateless):
+class Without(OfLeft, Stateless):
     """phi and not psi; psi's variables are among phi's."""
-
-    left: tuple[str, ...]
-    right: tuple[str, ...]
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        return self.left
 
     def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Points]:
         left, right = as_points(inputs[0]), as_points(inputs[1])
@@ -99,7 +79,7 @@ class Without(_Stateless):
 
 
 @dataclass(frozen=True)
-class PooledPoints(_Stateless):
+class PooledPoints(Stateless):
     """phi for any values of the variables that are not among ``variables``: a union of sets."""
 
     operand: tuple[str, ...]
@@ -113,7 +93,7 @@ class PooledPoints(_Stateless):
 
 
 @dataclass(frozen=True)
-class Starts(_Stateless):
+class Starts(Stateless):
     """start(phi): where an interval of phi begins, whether or not it has ended."""
 
     variables: tuple[str, ...]
@@ -124,7 +104,7 @@ class Starts(_Stateless):
 
 
 @dataclass(frozen=True)
-class Ends(_Stateless):
+class Ends(Stateless):
     """end(phi): where an interval of phi ends."""
 
     variables: tuple[str, ...]
@@ -135,15 +115,8 @@ class Ends(_Stateless):
 
 
 @dataclass(frozen=True)
-class Inside(_Stateless):
+class Inside(OfBoth, Stateless):
     """phi in psi: at an instant within an interval, its ends included, the variables that both have being equal."""
-
-    left: tuple[str, ...]
-    right: tuple[str, ...]
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        return union(self.left, self.right)
 
     def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Points]:
         points, spans = as_points(inputs[0]), as_spans(inputs[1])
@@ -170,9 +143,35 @@ class Inside(_Stateless):
         return groups.order[place], j
 
 
-# --- points -----------------------------------------------------------------------------------------------------------
-
-
 def _no_points(variables: int, like: Points) -> Points:
     nothing = np.zeros(0, np.int64)
     return Points((nothing,) * variables, nothing, like.since, like.complete)
+
+
+#: as many ticks of a window are looked at
+MOST = 1_000_000
+
+
+@dataclass(frozen=True)
+class Ticks(Stateless):
+    """The ticks t >= 0 of (frontier - ``window``, frontier], each in one call.  Raises LimitProblem if they are too
+    many."""
+
+    window: int
+    name: str = ""
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return ()
+
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Points]:
+        before = max(call.frontier - self.window, -1)
+        count = call.frontier - before
+        if count > MOST:
+            raise LimitProblem.of(
+                "too-many-instants",
+                f"`{self.name}` is true almost always, but the window has {count} ticks",
+                hint=f"at most {MOST} ticks can be listed: combine the negation with an event, or use a smaller window",
+            )
+        time = np.arange(max(call.since, before) + 1, call.frontier + 1, dtype=np.int64)
+        return state, Points((), time, call.since, call.complete)

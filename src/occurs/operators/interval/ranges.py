@@ -9,11 +9,204 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from occurs.operators.interval.bindings import Groups, as_points, joint, member, pick, shifted, take_points
-from occurs.operators.interval.delayed_release import as_intervals, opened, release
-from occurs.operators.interval.signals import NEVER, OPEN, Call, Held, Intervals, Points, Signal, Spans, State
+from occurs.operators.interval.bindings import (
+    Groups,
+    OfLeft,
+    as_points,
+    earlier,
+    joint,
+    member,
+    pick,
+    shifted,
+    take_points,
+)
+from occurs.operators.interval.delayed_release import release
+from occurs.operators.interval.frontiers import lag, telling
+from occurs.operators.interval.signals import (
+    NEVER,
+    OPEN,
+    Call,
+    Held,
+    Intervals,
+    Phenomena,
+    Points,
+    Signal,
+    Spans,
+    State,
+)
 from occurs.operators.kernels.intervals import ascending
 from occurs.operators.kernels.range_scan import stretches
+
+
+@dataclass(frozen=True)
+class MaximalRange(OfLeft):
+    """``phi ~> psi``: from the first phi-instant on, up to the next (psi and not phi)-instant.
+
+    The variables of psi are among those of phi.
+    """
+
+    def fresh(self) -> State:
+        return {"open": Held.empty(len(self.left), "start")}
+
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Spans]:
+        phi, psi, held = as_points(inputs[0]), as_points(inputs[1]), state["open"]
+        if not len(phi) and not (len(psi) and len(held)):
+            return state, Spans.unchanged(held.opened(), phi.since, phi.complete)
+        found = _Stretches(self.left, self.right, held, phi, psi, latest=False)
+        spans = Spans(found.closed(), found.began(), found.open.opened(), phi.since, phi.complete)
+        return (state if found.open is held else {"open": found.open}), spans
+
+
+@dataclass(frozen=True)
+class MinimalRange(OfLeft):
+    """``phi ~>> psi``: from the latest phi-instant before a (psi and not phi)-instant to the first such instant.
+
+    Of the last phi-instant of a binding it is not known whether an interval begins there: the signal is complete up to
+    the tick before the least of them.
+    """
+
+    def fresh(self) -> State:
+        n = len(self.left)
+        return {"pending": Held.empty(n, "start"), "ended": Held.empty(n, "start", "end")}
+
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Spans]:
+        phi, psi, pending, ended = as_points(inputs[0]), as_points(inputs[1]), state["pending"], state["ended"]
+        since = _before(pending.columns["start"], phi.since)
+        parts = [ended.intervals()]
+        if len(phi) or (len(psi) and len(pending)):
+            done, pending = stretched(self.left, self.right, pending, phi, psi)
+            parts.append(done)
+        complete = OPEN if phi.complete == OPEN else _before(pending.columns["start"], phi.complete)
+        nothing = Intervals.empty(len(self.left))
+        spans, ended, _ = release(nothing, Intervals.concat(parts), _NONE, since, complete)
+        return {"pending": pending, "ended": ended}, spans
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """``phi <@ D``: from the first to the last of a run of two or more phi-instants, each ``op`` ``ticks`` after the
+    one before.
+
+    ``op``: < <= = >= >.  With < <= = a run is over when the next instant would come too late, so the signal is
+    behind by ``ticks`` (less one with <).  With >= > the run may always go on: the signal is complete up to the tick
+    before the least last instant of all runs.
+    """
+
+    variables: tuple[str, ...]
+    op: str
+    ticks: int
+
+    def fresh(self) -> State:
+        n = len(self.variables)
+        return {"runs": Held.empty(n, "first", "last"), "ended": Held.empty(n, "start", "end")}
+
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Spans]:
+        phi, runs, ended = as_points(inputs[0]), state["runs"], state["ended"]
+        since, parts = self._complete(runs, phi.since), [ended.intervals()]
+        if len(phi):
+            runs, done = self._extended(runs, phi)
+            parts.append(done)
+        complete = self._complete(runs, phi.complete)
+        over = runs.columns["last"] <= complete
+        if over.any():
+            parts.append(finished(runs.take(over)))
+            runs = runs.take(~over)
+        whole = finished(runs)
+        soon = Held((), {"start": whole.start[whole.start > since]})
+        spans, ended, _ = release(whole.starts().opened(), Intervals.concat(parts), soon, since, complete)
+        return {"runs": runs, "ended": ended}, spans
+
+    def _complete(self, runs: Held, complete: int) -> int:
+        """How far intervals are known if instants are up to ``complete``."""
+        if self.op in ("<", "<=", "="):
+            return shifted(complete, -(self.ticks - 1 if self.op == "<" else self.ticks))
+        return complete if complete == OPEN else _before(runs.columns["last"], complete)
+
+    def _extended(self, runs: Held, phi: Points) -> tuple[Held, Intervals]:
+        """The runs after the new instants, and the intervals of those that they end."""
+        key, other = joint([(phi.codes, len(phi)), (runs.codes, len(runs))])
+        touched = member(other, key)
+        old = runs.take(touched)
+        key = np.concatenate([other[touched], key])
+        time = np.concatenate([old.columns["last"], phi.time])
+        order = Groups(key, time).order
+        key, time = key[order], time[order]
+        codes = tuple(np.concatenate([o, c])[order] for o, c in zip(old.codes, phi.codes))
+        # the beginning of the run that a mark would continue: a new instant is one itself
+        begin = np.concatenate([old.columns["first"], phi.time])[order]
+        same = key[1:] == key[:-1]
+        linked = np.zeros(len(key), np.bool_)
+        linked[1:] = same & LENGTHS[self.op](lengths(time[:-1], time[1:]), clipped(self.ticks))
+        at = np.flatnonzero(~linked)
+        to = np.append(at[1:], len(key)) - 1
+        going = np.ones(len(key), np.bool_)
+        going[:-1] = ~same
+        found = Held(tuple(c[at] for c in codes), {"first": begin[at], "last": time[to]})
+        current = going[to]
+        return Held.concat([runs.take(~touched), found.take(current)]), finished(found.take(~current))
+
+
+# --- told one by one, each binding by itself --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class EagerRange(MinimalRange):
+    """``phi ~>> psi``.
+
+    State, ``pending``: the last phi-instant of every binding since its last (psi and not phi)-instant.
+    """
+
+    def fresh(self) -> State:
+        return {"pending": Held.empty(len(self.left), "start")}
+
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Phenomena]:  # type: ignore[override]
+        phi, psi, pending = as_points(inputs[0]), as_points(inputs[1]), state["pending"]
+        closed = nothing = Intervals.empty(len(self.left))
+        if len(phi) or (len(psi) and len(pending)):
+            closed, pending = stretched(self.left, self.right, pending, phi, psi)
+        if call.closing:
+            return self.fresh(), Phenomena(closed, nothing, OPEN)
+        # what begins at such an instant ends later than all that is known
+        ends = np.full(len(pending), phi.complete, np.int64)
+        behind = lag(self.left, pending.codes, len(pending), earlier(pending.columns["start"]), ends)
+        return {"pending": pending}, Phenomena(closed, nothing, phi.complete, telling([behind]))
+
+
+@dataclass(frozen=True)
+class EagerIteration(Iteration):
+    """An iteration whose runs a next instant ends: ``=@ >=@ >@``.  State, ``runs``: as of an iteration."""
+
+    def fresh(self) -> State:
+        return {"runs": Held.empty(len(self.variables), "first", "last")}
+
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Phenomena]:  # type: ignore[override]
+        phi, runs, parts = as_points(inputs[0]), state["runs"], [Intervals.empty(len(self.variables))]
+        if len(phi):
+            runs, done = self._extended(runs, phi)
+            parts.append(done)
+        over = runs.columns["last"] <= self._over(phi.complete)
+        if over.any():
+            parts.append(finished(runs.take(over)))
+            runs = runs.take(~over)
+        closed, nothing = Intervals.concat(parts), Intervals.empty(len(self.variables))
+        if call.closing:
+            return self.fresh(), Phenomena(closed, nothing, OPEN)
+        first, last = runs.columns["first"], runs.columns["last"]
+        ends = np.where(first < last, earlier(last), phi.complete)
+        behind = lag(self.variables, runs.codes, len(runs), earlier(first), ends)
+        return {"runs": runs}, Phenomena(closed, nothing, phi.complete, telling([behind]))
+
+    def _over(self, complete: int) -> int:
+        """Up to where the last instants of runs lie that no further one continues."""
+        if self.op == "=" or complete == OPEN:
+            return self._complete(Held.empty(0, "last"), complete)
+        return int(np.iinfo(np.int64).min)
+
+
+# --- marks, runs and lengths ------------------------------------------------------------------------------------------
+
+
+_NONE = Held.empty(0, "start")
 
 
 class _Stretches:
@@ -62,133 +255,22 @@ def _in_order(points: Points) -> Points:
     return points if ascending(points.time) else take_points(points, np.argsort(points.time, kind="stable"))
 
 
-@dataclass(frozen=True)
-class MaximalRange:
-    """``phi ~> psi``: from the first phi-instant on, up to the next (psi and not phi)-instant.
-
-    ``left``, ``right``: the variables of phi and of psi, these among those.
-    """
-
-    left: tuple[str, ...]
-    right: tuple[str, ...]
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        return self.left
-
-    def fresh(self) -> State:
-        return {"open": Held.empty(len(self.left), "start")}
-
-    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Spans]:
-        phi, psi, held = as_points(inputs[0]), as_points(inputs[1]), state["open"]
-        if not len(phi) and not (len(psi) and len(held)):
-            nothing = Intervals.empty(len(self.left))
-            return state, Spans(nothing, nothing, opened(held), phi.since, phi.complete)
-        found = _Stretches(self.left, self.right, held, phi, psi, latest=False)
-        spans = Spans(found.closed(), found.began(), opened(found.open), phi.since, phi.complete)
-        return (state if found.open is held else {"open": found.open}), spans
+def finished(runs: Held) -> Intervals:
+    """Runs of two or more instants."""
+    first, last = runs.columns["first"], runs.columns["last"]
+    return Intervals(runs.codes, first, last).take(first < last)
 
 
-@dataclass(frozen=True)
-class MinimalRange:
-    """``phi ~>> psi``: from the latest phi-instant before a (psi and not phi)-instant to the first such instant.
-
-    Of the last phi-instant of a binding it is not known whether an interval begins there: the signal is complete up to
-    the tick before the least of them.
-    """
-
-    left: tuple[str, ...]
-    right: tuple[str, ...]
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        return self.left
-
-    def fresh(self) -> State:
-        n = len(self.left)
-        return {"pending": Held.empty(n, "start"), "ended": Held.empty(n, "start", "end")}
-
-    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Spans]:
-        phi, psi, pending, ended = as_points(inputs[0]), as_points(inputs[1]), state["pending"], state["ended"]
-        since = _before(pending.columns["start"], phi.since)
-        parts = [as_intervals(ended)]
-        if len(phi) or (len(psi) and len(pending)):
-            done, pending = stretched(self.left, self.right, pending, phi, psi)
-            parts.append(done)
-        complete = OPEN if phi.complete == OPEN else _before(pending.columns["start"], phi.complete)
-        nothing = Intervals.empty(len(self.left))
-        spans, ended, _ = release(nothing, Intervals.concat(parts), _NONE, since, complete)
-        return {"pending": pending, "ended": ended}, spans
-
-
-@dataclass(frozen=True)
-class Iteration:
-    """``phi <@ D``: from the first to the last of a run of two or more phi-instants, each ``op`` ``ticks`` after the
-    one before.
-
-    ``op``: < <= = >= >.  With < <= = a run is over when the next instant would come too late, so the signal is
-    behind by ``ticks`` (less one with <).  With >= > the run may always go on: the signal is complete up to the tick
-    before the least last instant of all runs.
-    """
-
-    variables: tuple[str, ...]
-    op: str
-    ticks: int
-
-    def fresh(self) -> State:
-        n = len(self.variables)
-        return {"runs": Held.empty(n, "first", "last"), "ended": Held.empty(n, "start", "end")}
-
-    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Spans]:
-        phi, runs, ended = as_points(inputs[0]), state["runs"], state["ended"]
-        since, parts = self._complete(runs, phi.since), [as_intervals(ended)]
-        if len(phi):
-            runs, done = self._extended(runs, phi)
-            parts.append(done)
-        complete = self._complete(runs, phi.complete)
-        over = runs.columns["last"] <= complete
-        if over.any():
-            parts.append(finished(runs.take(over)))
-            runs = runs.take(~over)
-        whole = finished(runs)
-        going = Held(whole.codes, {"start": whole.start})
-        soon = Held((), {"start": whole.start[whole.start > since]})
-        spans, ended, _ = release(opened(going), Intervals.concat(parts), soon, since, complete)
-        return {"runs": runs, "ended": ended}, spans
-
-    def _complete(self, runs: Held, complete: int) -> int:
-        """How far intervals are known if instants are up to ``complete``."""
-        if self.op in ("<", "<=", "="):
-            return shifted(complete, -(self.ticks - 1 if self.op == "<" else self.ticks))
-        return complete if complete == OPEN else _before(runs.columns["last"], complete)
-
-    def _extended(self, runs: Held, phi: Points) -> tuple[Held, Intervals]:
-        """The runs after the new instants, and the intervals of those that they end."""
-        key, other = joint([(phi.codes, len(phi)), (runs.codes, len(runs))])
-        touched = member(other, key)
-        old = runs.take(touched)
-        key = np.concatenate([other[touched], key])
-        time = np.concatenate([old.columns["last"], phi.time])
-        order = Groups(key, time).order
-        key, time = key[order], time[order]
-        codes = tuple(np.concatenate([o, c])[order] for o, c in zip(old.codes, phi.codes))
-        # the beginning of the run that a mark would continue: a new instant is one itself
-        begin = np.concatenate([old.columns["first"], phi.time])[order]
-        same = key[1:] == key[:-1]
-        linked = np.zeros(len(key), np.bool_)
-        linked[1:] = same & LENGTHS[self.op](lengths(time[:-1], time[1:]), clipped(self.ticks))
-        at = np.flatnonzero(~linked)
-        to = np.append(at[1:], len(key)) - 1
-        going = np.ones(len(key), np.bool_)
-        going[:-1] = ~same
-        found = Held(tuple(c[at] for c in codes), {"first": begin[at], "last": time[to]})
-        current = going[to]
-        return Held.concat([runs.take(~touched), found.take(current)]), finished(found.take(~current))
+def _before(starts: np.ndarray, complete: int) -> int:
+    """The tick before the least of ``starts``, if that is before ``complete``."""
+    return min(complete, max(int(starts.min()) - 1, NEVER)) if len(starts) else complete
 
 
 #: comparisons of lengths (uint64) with a duration
-LENGTHS = {"<": np.less, "<=": np.less_equal, "=": np.equal, ">=": np.greater_equal, ">": np.greater}
-_NONE = Held.empty(0, "start")
+LENGTHS = {
+    "<": np.less, "<=": np.less_equal, "=": np.equal, ">=": np.greater_equal, ">": np.greater,
+    "less": np.less, "at_most": np.less_equal, "equal": np.equal, "at_least": np.greater_equal, "greater": np.greater,
+}  # fmt: skip
 
 
 def lengths(start: np.ndarray, end: np.ndarray) -> np.ndarray:
@@ -199,14 +281,3 @@ def lengths(start: np.ndarray, end: np.ndarray) -> np.ndarray:
 def clipped(ticks: int) -> np.uint64:
     """A duration to compare lengths with; no length is as great as the greatest uint64."""
     return np.uint64(min(ticks, int(np.iinfo(np.uint64).max)))
-
-
-def finished(runs: Held) -> Intervals:
-    """Runs of two or more instants."""
-    first, last = runs.columns["first"], runs.columns["last"]
-    return Intervals(runs.codes, first, last).take(first < last)
-
-
-def _before(starts: np.ndarray, complete: int) -> int:
-    """The tick before the least of ``starts``, if that is before ``complete``."""
-    return min(complete, max(int(starts.min()) - 1, NEVER)) if len(starts) else complete

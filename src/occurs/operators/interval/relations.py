@@ -2,19 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
-from occurs.operators.interval import before, sides
-from occurs.operators.interval.bindings import joint, later, pick, places, shared, unseen
-from occurs.operators.interval.sides import Side, once, rows_of, split
-from occurs.operators.interval.signals import OPEN, Call, Held, Intervals, Lags, Phenomena, Signal, State
-from occurs.operators.interval.unchanged_cache import settle, unchanged
+from occurs.operators.interval.bindings import joint, later, member, pick, places, shared, unseen
+from occurs.operators.interval.frontiers import Frontiers
+from occurs.operators.interval.ranges import clipped, lengths
+from occurs.operators.interval.signals import (
+    NEVER,
+    OPEN,
+    Call,
+    Held,
+    Intervals,
+    Lag,
+    Lags,
+    Phenomena,
+    Points,
+    Signal,
+    Spans,
+    State,
+)
 from occurs.operators.kernels import allen_step as kernels
 from occurs.operators.kernels.allen_pairs import NAMES, related
+from occurs.operators.kernels.blocks import alike
+from occurs.operators.kernels.emit_once import once
+
+#: so many kept rows may be looked at in every call
+FEW = 32
+#: which interval comes of a pair: that of the left, that of the right, or from the start of one to the end of the other
+RESULTS = {
+    "meets": kernels.HULL, "overlaps": kernels.HULL, "starts": kernels.RIGHT, "finishes": kernels.RIGHT,
+    "equals": kernels.RIGHT, "contains": kernels.LEFT,
+}  # fmt: skip
+_ROWS, _WAITING = ("start", "end"), ("start", "end", "waits")
+#: the columns of the tables of state
+_COLUMNS = {"left": _WAITING, "right": _WAITING, "given": _ROWS}
+_COLUMNS_OF_BEFORE = {"left": _WAITING, "right": _ROWS, "begun": ("start", "waits"), "given": _ROWS}
+#: no rows of any side that are undecided
+_NO_ROWS = np.zeros((2, 0), np.int64)
 
 
 @dataclass(frozen=True)
@@ -22,7 +50,7 @@ class Related:
     """``φ rel ψ`` for ``before meets overlaps finishes starts equals contains``; operands of the sorts ``event``,
     ``state`` or ``dynamic`` with the variables ``left`` and ``right``.
 
-    ``before`` has its own module.  All others need pairs alone: a result is final when both rows are.  State:
+    All but ``before`` need pairs alone: a result is final when both rows are.  State:
 
     ``left``, ``right``: the closed rows that may still gain a partner, which is either not known yet, or known and
     open (kernel ``awaiting``).  Between states whose operands are complete alike that is: for ``meets``, ``starts``,
@@ -30,6 +58,19 @@ class Related:
     nothing else.  ``waits`` = 1: looked at in every call, as what is not known yet decides; the others are when a
     partner closes.
     ``given``: results that might be derived a second time from other rows.
+
+    State of ``before`` (what decides is in the kernel :func:`occurs.operators.kernels.allen_step.before`):
+
+    ``left``: closed φ rows that may be the last to end before a ψ start that is not known yet, or not decided: of a
+    φ-binding those with the greatest end up to T (all of them), T being the least S of the ψ that can join it, since
+    any further ψ starts after T; those that end after T; and those with the greatest end before the start of a known ψ
+    row that is open or undecided.  Of all others it is known that a later φ ends before any ψ that may still come.
+    ``waits`` = 1: ends after T; such bindings are looked at in every call, others when a φ comes or a ψ is decided.
+    ``right``: closed ψ rows [s, e] for which something is not final: another ψ may start before s (S of ψ is less than
+    s - 1), or, under some binding that joins it, another φ may end before s (N of φ is).
+    ``begun``: of a ψ-binding the last start up to S of ψ, all later ones, and of every known row that is open or
+    undecided the last start before its own.  (The starts of open rows are in the signal.)
+    ``given``: results that might be derived again, and those of the rows in ``right``, which are in part given.
 
     ``tables``: the variables of the bindings in every table.
     """
@@ -46,7 +87,7 @@ class Related:
 
     @cached_property
     def _number(self) -> int:
-        return NAMES.index(self.rel)
+        return 0 if self.rel == "before" else NAMES.index(self.rel)
 
     @cached_property
     def _result(self) -> int:
@@ -60,21 +101,20 @@ class Related:
     @property
     def parameters(self) -> tuple[int, int, bool]:
         """What kernels want to know: the number of the relation, what comes of a pair, and whether it comes again."""
-        return (0 if self.rel == "before" else self._number), self._result, self._repeats
+        return self._number, self._result, self._repeats
 
     @property
     def tables(self) -> Mapping[str, tuple[str, ...]]:
         tables = {"left": self.left, "right": self.right, "given": self.variables}
         return {**tables, "begun": self.right} if self.rel == "before" else tables
 
+    @property
+    def _columns(self) -> Mapping[str, tuple[str, ...]]:
+        return _COLUMNS_OF_BEFORE if self.rel == "before" else _COLUMNS
+
     def fresh(self) -> State:
-        if self.rel == "before":
-            return before.fresh(self.left, self.right, self.variables)
-        return {
-            "left": Held.empty(len(self.left), *_WAITING),
-            "right": Held.empty(len(self.right), *_WAITING),
-            "given": Held.empty(len(self.variables), "start", "end"),
-        }
+        variables = self.tables
+        return {name: Held.empty(len(variables[name]), *columns) for name, columns in self._columns.items()}
 
     def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Phenomena]:
         left, right = Side.of(self.left, inputs[0], call), Side.of(self.right, inputs[1], call)
@@ -90,32 +130,52 @@ class Related:
 
     def _advance(self, state: State, left: Side, right: Side, call: Call) -> tuple[State, Phenomena]:
         """A call in which something may change."""
-        if self.rel == "before":
-            return before.advance(state, left, right, self.variables, call, self._repeats)
+        found, after, lags, cuts, changed = self._judged(state, left, right)
+        rows = Intervals.of(found)
+        if call.closing:
+            rows, _ = self._once(state, rows, OPEN, Lags.none(self.variables))
+            ended = rows.end != OPEN
+            return self.fresh(), Phenomena(rows.take(ended), rows.take(~ended), OPEN)
+        complete, behind = self._complete(left, right), Lags(self.variables, lags, cuts)
+        if changed:
+            state = dict(state)
+            for bit, (name, block) in enumerate(zip(self._columns, after)):
+                if changed >> bit & 1:
+                    state[name] = Held.of(block, self._columns[name])
+        rows, given = self._once(state, rows, complete, behind)
+        if given is not state["given"]:
+            state = {**state, "given": given}
+        return state, Phenomena(rows, Intervals.empty(len(self.variables)), complete, behind)
+
+    def _judged(
+        self, state: State, left: Side, right: Side
+    ) -> tuple[np.ndarray, tuple[np.ndarray, ...], np.ndarray, np.ndarray, int]:
+        """What the kernel says of one call: the results; the tables ``left``, ``right`` and, of ``before``, ``begun``;
+        lags and their cuts; and, bit by bit, which of the tables have changed."""
         of_left, of_right = Lags.of(self.left, left.known.lags), Lags.of(self.right, right.known.lags)
-        found, kept, others, lags, cuts, changed = kernels.beside(
-            self._number, self._result,
+        rows = (
             state["left"].block, left.new.block, left.open.block,
             state["right"].block, right.new.block, right.open.block,
-            of_left.block, of_left.cuts, of_right.block, of_right.cuts,
-            self.places, left.known.complete, right.known.complete, sides.FEW, kernels.ALWAYS,
         )  # fmt: skip
-        rows, given = Intervals.of(found), state["given"]
-        if call.closing:
-            if self._repeats:
-                rows, _ = once(given, rows, OPEN, Lags.none(self.variables), _NO_ROWS, self.places)
-            closed, open = split(rows)
-            return self.fresh(), Phenomena(closed, open, OPEN)
-        complete, behind = self._complete(left, right), Lags(self.variables, lags, cuts)
-        if self._repeats and (len(rows) or len(given)):
-            rows, given = once(given, rows, complete, behind, _NO_ROWS, self.places)
-        if changed or given is not state["given"]:
-            state = {
-                "left": Held.of(kept, _WAITING) if changed & 1 else state["left"],
-                "right": Held.of(others, _WAITING) if changed & 2 else state["right"],
-                "given": given,
-            }
-        return state, Phenomena(rows, Intervals.empty(len(self.variables)), complete, behind)
+        frontiers = (
+            of_left.block, of_left.cuts, of_right.block, of_right.cuts,
+            self.places, left.known.complete, right.known.complete, FEW, kernels.ALWAYS,
+        )  # fmt: skip
+        if self.rel == "before":
+            found, *after, lags, cuts, changed = kernels.before(*rows, state["begun"].block, *frontiers)
+        else:
+            found, *after, lags, cuts, changed = kernels.beside(self._number, self._result, *rows, *frontiers)
+        return found, tuple(after), lags, cuts, changed
+
+    def _once(self, state: State, rows: Intervals, complete: int, lags: Lags) -> tuple[Intervals, Held]:
+        """The rows that were not given before, each once; and of what has been given now, what could be derived again
+        (see the kernel)."""
+        given = state["given"]
+        if not self._repeats or not (len(given) or len(rows)):
+            return rows, given
+        pending = state["right"].block if self.rel == "before" else _NO_ROWS
+        found, kept = once(given.block, rows.block, complete, lags.block, lags.cuts, pending, self.places)
+        return Intervals.of(found), Held.of(kept, _ROWS)
 
     def certain(self, state: State, inputs: tuple[Signal, ...], call: Call) -> Intervals:
         """The open results that will be in the answer however the history goes on: to be asked for after a call, with
@@ -128,10 +188,17 @@ class Related:
         if call.closing or self.rel in ("finishes", "equals"):
             return Intervals.empty(len(self.variables))
         if self.rel == "before":
-            found = before.certain(state, left, right, self.variables)
+            # what comes of the open ψ, as far as it is final but for their ends: as if they ended now
+            nothing = Intervals.empty(len(self.right))
+            state = {**state, "right": Held.empty(len(self.right), *_ROWS)}
+            left, right = (
+                replace(left, new=Intervals.empty(len(self.left))),
+                replace(right, new=right.open, open=nothing),
+            )
+            found = Intervals.of(self._judged(state, left, right)[0])
         else:
             inside = self.rel == "contains"
-            side, kept = (left, rows_of(state["right"])) if inside else (right, rows_of(state["left"]))
+            side, kept = (left, state["right"].intervals()) if inside else (right, state["left"].intervals())
             least = later(side.known.ends(side.variables, side.open.codes, len(side.open)))
             open = Intervals(side.open.codes, side.open.start, np.maximum(least, later(side.open.start)))
             x, y = (open, kept) if inside else (kept, open)
@@ -139,7 +206,7 @@ class Related:
             x_key, y_key = joint([(pick(x.codes, self.left, on), len(x)), (pick(y.codes, self.right, on), len(y))])
             (group,) = joint([(y.codes, len(y))])
             pairs = related(self._number, x_key, x.start, x.end, 0, y_key, y.start, y.end, group, 0)
-            found = self._results(x, y, pairs)
+            found = Intervals.of(kernels.results(self.places, x.block, y.block, *pairs, self._result))
         found = Intervals(found.codes, found.start, np.full(len(found), OPEN, np.int64))
         return found.take(unseen(Intervals.empty(len(self.variables)), found))
 
@@ -153,10 +220,6 @@ class Related:
         """
         return self.rel == "contains" or "dynamic" in (self.left_sort, self.right_sort)
 
-    def _results(self, x: Intervals, y: Intervals, pairs: tuple[np.ndarray, np.ndarray]) -> Intervals:
-        """What is so of pairs of rows."""
-        return Intervals.of(kernels.results(self.places, x.block, y.block, *pairs, self._result))
-
     def _complete(self, left: Side, right: Side) -> int:
         """Up to where starts and ends are known that do not lag: as those of the sides that give them."""
         if self._result == kernels.HULL:
@@ -164,11 +227,141 @@ class Related:
         return (left if self._result == kernels.LEFT else right).known.complete
 
 
-#: no rows of any side that are undecided
-_NO_ROWS = np.zeros((2, 0), np.int64)
-_WAITING = ("start", "end", "waits")
-#: which interval comes of a pair: that of the left, that of the right, or from the start of one to the end of the other
-RESULTS = {
-    "meets": kernels.HULL, "overlaps": kernels.HULL, "starts": kernels.RIGHT, "finishes": kernels.RIGHT,
-    "equals": kernels.RIGHT, "contains": kernels.LEFT,
-}  # fmt: skip
+@dataclass(frozen=True)
+class Side:
+    """One operand in one call.
+
+    ``new``: the rows that became final in it; at closing the open ones too, with the end ``OPEN``.  ``open``: all that
+    are known to have begun and have not ended; nothing at closing.  ``known``: up to where the rest is known.
+    """
+
+    variables: tuple[str, ...]
+    new: Intervals
+    open: Intervals
+    known: Frontiers
+
+    @staticmethod
+    def of(variables: tuple[str, ...], signal: Signal, call: Call) -> Side:
+        lags: Sequence[Lag] | Lags = ()
+        if isinstance(signal, Points):
+            new, open = Intervals(signal.codes, signal.time, signal.time), Intervals.empty(len(variables))
+        elif isinstance(signal, Spans):
+            new, open = signal.closed, signal.open
+        else:
+            new, open, lags = signal.closed, signal.open, signal.lags
+        if call.closing:
+            new, open = Intervals.concat([new, open]), Intervals.empty(len(variables))
+            return Side(variables, new, open, Frontiers(OPEN))
+        return Side(variables, new, open, Frontiers(signal.complete, lags))
+
+
+@dataclass(frozen=True)
+class ShortBefore(Related):
+    """``before`` of which nobody looks at results that are longer than ``longest`` ticks: it may give them or not.
+
+    State: that of ``before``, less what cannot be part of a shorter result, nor keep one from being found.
+    """
+
+    longest: int = 0
+
+    def _advance(self, state: State, left: Side, right: Side, call: Call) -> tuple[State, Phenomena]:
+        state, signal = super()._advance(state, left, right, call)
+        return (state if call.closing else self._young(state, left, right)), signal
+
+    def _young(self, state: State, left: Side, right: Side) -> State:
+        """The state without what is too old."""
+        known, phi, begun = right.known.least_end(), state["left"], state["begun"]
+        if known == OPEN:
+            return state
+        # no result that is not given yet ends before
+        end = int(state["right"].columns["end"].min(initial=known + 1))
+        young = ~self._old(phi, end)
+        if not young.all():
+            # a φ that is young, or is not known yet, is not the last before a ψ if an old one ended later
+            young |= phi.columns["end"] > left.known.least_end()
+            (key,) = joint([(phi.codes, len(phi))])
+            young = member(key, key[young])
+            state = {**state, "left": phi.take(young)} if not young.all() else state
+        old = self._old(begun, end)
+        return {**state, "begun": begun.take(~old)} if old.any() else state
+
+    def _old(self, rows: Held, end: int) -> np.ndarray:
+        """Whether a result from there would be too long."""
+        start = rows.columns["start"]
+        return lengths(start, np.maximum(start, end)) > clipped(self.longest)
+
+
+# --- calls in which nothing changes: what was concluded in the call before is still true ------------------------------
+
+# What a relation keeps, gives and says of its frontiers depends on its tables, on what its operands have added, on the
+# rows of theirs that are open and on their frontiers.  Frontiers are compared with the starts and ends of kept rows (or
+# the ticks before them): where an operand does not lag they rise with the history, but once all kept rows lie behind
+# them that decides nothing any more.
+
+_KEPT_BY = "left"
+
+
+@dataclass
+class Settled:
+    """What a call has left behind: its tables, what it saw of its operands (what is open, frontiers), the lags that it
+    gave.  It belongs to the table ``left`` and is no state: after a restart the next call does without."""
+
+    tables: tuple[Held, ...]
+    left: tuple[Intervals, Frontiers]
+    right: tuple[Intervals, Frontiers]
+    lags: Sequence[Lag] | Lags
+    _latest: int | None = field(default=None)
+
+    @property
+    def complete(self) -> int:
+        return min(self.left[1].complete, self.right[1].complete)
+
+    def latest(self, state: Mapping[str, Held]) -> int:
+        """The last tick of all rows that are kept."""
+        if self._latest is None:
+            ticks = [t.columns.get("end", t.columns["start"]) for t in state.values() if len(t)]
+            self._latest = max((int(t.max()) for t in ticks), default=NEVER)
+        return self._latest
+
+
+def settle(state: Mapping[str, Held], left: Side, right: Side, lags: Sequence[Lag] | Lags) -> None:
+    """Notes what a call has concluded."""
+    seen = (left.open, left.known), (right.open, right.known)
+    state[_KEPT_BY].note = Settled(_others(state), *seen, lags)
+
+
+def unchanged(state: Mapping[str, Held], left: Side, right: Side) -> Sequence[Lag] | Lags | None:
+    """What a call that changes nothing says of its lags; None if it might change something."""
+    if len(left.new) or len(right.new):
+        return None
+    note = state[_KEPT_BY].note
+    if not isinstance(note, Settled):
+        return None
+    same = all(a is b for a, b in zip(note.tables, _others(state)))
+    if not (same and note.latest(state) <= note.complete and _seen(note.left, left) and _seen(note.right, right)):
+        return None
+    return note.lags
+
+
+def _others(state: Mapping[str, Held]) -> tuple[Held, ...]:
+    return tuple([table for name, table in state.items() if name != _KEPT_BY])
+
+
+def _seen(before: tuple[Intervals, Frontiers], now: Side) -> bool:
+    """Whether the same rows are open, and the same bindings lag."""
+    (open, known), lags = before, now.known.lags
+    if open is not now.open and not _equal((*open.codes, open.start), (*now.open.codes, now.open.start)):
+        return False
+    if known.lags is lags:
+        return True
+    if isinstance(known.lags, Lags) and isinstance(lags, Lags):
+        same = known.lags.variables == lags.variables and _equal((known.lags.cuts,), (lags.cuts,))
+        return same and alike(known.lags.block, lags.block)
+    return len(known.lags) == len(lags) and all(
+        a is b or (a.variables == b.variables and _equal((*a.codes, a.starts, a.ends), (*b.codes, b.starts, b.ends)))
+        for a, b in zip(known.lags, lags)
+    )
+
+
+def _equal(before: Sequence[np.ndarray], now: Sequence[np.ndarray]) -> bool:
+    return all(a is b or (len(a) == len(b) and bool((a == b).all())) for a, b in zip(before, now))

@@ -89,6 +89,14 @@ class Intervals:
         """The rows ``at`` (row numbers, booleans, or a slice)."""
         return Intervals(tuple([c[at] for c in self.codes]), self.start[at], self.end[at])
 
+    def held(self) -> Held:
+        """The rows as a table with ``start`` and ``end``."""
+        return Held(self.codes, {"start": self.start, "end": self.end})
+
+    def starts(self) -> Held:
+        """The rows as a table with ``start``, as those are kept that have not ended."""
+        return Held(self.codes, {"start": self.start})
+
     @staticmethod
     def concat(parts: Sequence[Intervals]) -> Intervals:
         parts = [p for p in parts if len(p.start)] or parts[:1]
@@ -118,6 +126,12 @@ class Spans:
     open: Intervals
     since: int
     complete: int
+
+    @staticmethod
+    def unchanged(open: Intervals, since: int, complete: int) -> Spans:
+        """Of a call in which nothing begins or ends."""
+        nothing = Intervals.empty(len(open.codes))
+        return Spans(nothing, nothing, open, since, complete)
 
 
 @dataclass(frozen=True)
@@ -255,6 +269,15 @@ class Held:
         """The rows ``at`` (row numbers, booleans, or a slice)."""
         return Held(tuple([c[at] for c in self.codes]), {n: c[at] for n, c in self.columns.items()})
 
+    def intervals(self) -> Intervals:
+        """The rows of a table with ``start`` and ``end``."""
+        return Intervals(self.codes, self.columns["start"], self.columns["end"])
+
+    def opened(self) -> Intervals:
+        """The rows of a table of what has not ended (its column ``start``); their ends are not to be written to."""
+        start = self.columns["start"]
+        return Intervals(self.codes, start, all_open(len(start)))
+
     @staticmethod
     def concat(parts: Sequence[Held]) -> Held:
         parts = [p for p in parts if len(p)] or parts[:1]
@@ -267,6 +290,13 @@ class Held:
 
 #: what a node keeps: its tables by name
 State = dict[str, Held]
+
+
+class Stateless:
+    """A node that keeps nothing between calls."""
+
+    def fresh(self) -> State:
+        return {}
 
 
 class _Blocked(Held):
@@ -286,6 +316,25 @@ class _Blocked(Held):
         width = len(rows) - len(self._names)
         self.codes, self.columns = rows[:width], dict(zip(self._names, rows[width:]))
         return getattr(self, name)
+
+
+class _Ends:
+    """``OPEN`` as often as one likes: what is open is given in every call, so this should cost nothing."""
+
+    def __init__(self) -> None:
+        self._all = np.zeros(0, np.int64)
+
+    def __call__(self, n: int) -> np.ndarray:
+        found = self._all
+        if len(found) < n:
+            found = np.full(2 * n, OPEN)
+            found.flags.writeable = False
+            self._all = found
+        return found[:n]
+
+
+#: ``OPEN`` so many times; not to be written to
+all_open = _Ends()
 
 
 def stacked(columns: Sequence[np.ndarray]) -> np.ndarray:

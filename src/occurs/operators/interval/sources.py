@@ -10,7 +10,7 @@ import numpy as np
 from occurs.model.types import Type
 from occurs.operators.columns import Column
 from occurs.operators.contract import Call
-from occurs.operators.interval.scan import Scan
+from occurs.operators.interval.atoms import Scan
 from occurs.operators.interval.signals import Call as Inner
 from occurs.operators.kernels.reading import NUMBERS, PLAIN, TEXTS
 from occurs.operators.rows import Part, Rows

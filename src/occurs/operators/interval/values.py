@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import pyarrow as pa
 
 from occurs.model.types import Type
-from occurs.operators.codes import Domain
+from occurs.operators.codes import Domain, IntTable
 from occurs.operators.columns import Column
+from occurs.operators.kernels.texts import known, numbered, written
 
-if TYPE_CHECKING:
-    from occurs.operators.interval.ints import Ints
-    from occurs.operators.interval.texts import Texts
-
+_NUMBERS = (Type.INT, Type.FLOAT, Type.DURATION)
 #: columns of so many values are copied rather than kept apart
 _SHORT = 1 << 13
 _NO_INTS = np.zeros(0, np.int64)
-_NUMBERS = (Type.INT, Type.FLOAT, Type.DURATION)
+_NO_BYTES = np.zeros(0, np.uint8)
 
 
 class Values:
@@ -98,10 +95,6 @@ class Values:
         kind = Type.FLOAT if type in _NUMBERS else type
         found = self._kinds.get(kind)
         if found is None:
-            # kernels take a third of a second to load: programs in which nothing lasts do without
-            from occurs.operators.interval.ints import Ints
-            from occurs.operators.interval.texts import Texts
-
             if kind is Type.STRING:
                 found = self._texts = Texts(self._used[1:])
             elif kind is Type.FLOAT:
@@ -193,6 +186,97 @@ class _Kind:
             begin = self._sizes[number - 1] if number else 0
             out.append((self._firsts[number].take(codes[at] - begin), at))
         return out
+
+
+class Ints:
+    """Equal numbers have equal codes 0, 1, ..., in the order in which they first come.
+
+    ``table``: codes by number; ``values``: numbers by code, with room behind them; ``used``: int64 (1), how many there
+    are.
+
+    >>> ints = Ints()
+    >>> ints.encode(np.array([7, -2, 7]), None).tolist()
+    [0, 1, 0]
+    >>> ints.values[:2].tolist()
+    [7, -2]
+    """
+
+    def __init__(self, used: np.ndarray | None = None) -> None:
+        self.table = IntTable()
+        self.values = np.empty(16, np.int64)
+        self.used = np.zeros(1, np.int64) if used is None else used
+
+    def encode(self, values: np.ndarray, valid: np.ndarray | None) -> np.ndarray:
+        """int64 codes (n) of int64 values, -1 where they are not ``valid``."""
+        before = int(self.used[0])
+        self.table.used = before  # kernels may have added some
+        codes, after = self.table.encode(values, valid, before)
+        if after > before:
+            if 2 * after > len(self.values):
+                self.values = np.concatenate([self.values[:before], np.empty(2 * after - before, np.int64)])
+            new = codes >= before
+            self.values[codes[new]] = values[new]
+            self.used[0] = after
+        return codes
+
+
+class Texts:
+    """Equal texts have equal codes 0, 1, ..., in the order in which they first come.
+
+    ``slots``, ``ends``, ``store``: see :mod:`occurs.operators.kernels.texts`; ``used``: int64 (1), how many there are.
+
+    >>> texts = Texts()
+    >>> texts.encode(Column.of(pa.array(["b", "a", None, "b"]), Type.STRING)).tolist()
+    [0, 1, -1, 0]
+    >>> texts.decode(np.array([1, 0]), Type.STRING).arrow.to_pylist()
+    ['a', 'b']
+    """
+
+    def __init__(self, used: np.ndarray | None = None) -> None:
+        self.slots = np.full(16, -1, np.int64)
+        #: where each text ends in ``store`` (before the first: 0)
+        self.ends = np.zeros(16, np.int64)
+        self.store = np.empty(256, np.uint8)
+        self.used = np.zeros(1, np.int64) if used is None else used
+
+    @property
+    def size(self) -> int:
+        """The number of codes."""
+        return int(self.used[0])
+
+    def encode(self, column: Column) -> np.ndarray:
+        """int64 codes (n), -1 for null."""
+        array = column.arrow
+        n, first = len(array), array.offset
+        bits, ends, text = array.buffers()
+        if not n or ends is None:
+            return np.full(n, -1, np.int64)
+        offsets = np.frombuffer(ends, np.int32)
+        data = _NO_BYTES if text is None else np.frombuffer(text, np.uint8)
+        if bits is None or not array.null_count:
+            codes, all_known = known(self.slots, self.ends, self.store, data, offsets, first, n)
+            if all_known:
+                return codes
+            valid = _NO_BYTES
+        else:
+            valid = np.frombuffer(bits, np.uint8)
+        codes, self.slots, self.ends, self.store, self.used[0] = numbered(
+            self.slots, self.ends, self.store, int(self.used[0]), data, offsets, valid, first, n
+        )
+        return codes
+
+    def decode(self, codes: np.ndarray, type: Type) -> Column:
+        """The texts of ``codes``, all of them of texts that were encoded.  Raises ArrowInvalid for 2 GB of them."""
+        offsets, data = written(self.ends, self.store, codes)
+        if not len(offsets):
+            raise pa.ArrowInvalid("a column has 2 GB of text or more")
+        return Column(
+            type, None, None, pa.StringArray.from_buffers(len(codes), pa.py_buffer(offsets), pa.py_buffer(data))
+        )
+
+    def columns(self, codes: np.ndarray) -> list[tuple[Column, np.ndarray]]:
+        """The texts of ``codes`` as columns, here one, and where each belongs."""
+        return [(self.decode(codes, Type.STRING), np.arange(len(codes)))]
 
 
 def _as(column: Column, type: Type) -> Column:

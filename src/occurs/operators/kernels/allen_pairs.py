@@ -250,7 +250,7 @@ def preceding(
     y_start: np.ndarray, open_key: np.ndarray, open_group: np.ndarray, open_start: np.ndarray, begun_group: np.ndarray,
     begun_start: np.ndarray, s_x: np.ndarray, s_y: np.ndarray, s_begun: np.ndarray, n: np.ndarray, kept: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-    """One call of ``x before y``, see :mod:`occurs.operators.interval.before`.
+    """One call of ``x before y``, see :class:`occurs.operators.interval.relations.Related`.
 
     x, y: closed rows; the y from ``kept`` on are new.  ``open``: y that have not ended.  ``begun``: starts of y, from
     before this call.  A key is of the variables that both have, a group of all of a side.  ``s``: S of y per row of x,

@@ -158,7 +158,7 @@ def before(
     left_lags: np.ndarray, left_cuts: np.ndarray, right_lags: np.ndarray, right_cuts: np.ndarray,
     places: np.ndarray, left_complete: int, right_complete: int, few: int, told: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:  # fmt: skip
-    """One call of ``x before y``, see :mod:`occurs.operators.interval.before`.
+    """One call of ``x before y``, see :class:`occurs.operators.interval.relations.Related`.
 
     Returns the results that are final; ``left``, ``right`` and ``begun`` after the call; the lags of what is left and
     their cuts; and which of the three tables are not as they were (1, 2 and 4).  ``right_kept`` has no rows that wait.

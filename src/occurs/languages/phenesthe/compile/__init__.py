@@ -24,7 +24,7 @@ from occurs.operators.definition import Choice
 from occurs.operators.interval.answers import Answer, Attribute
 from occurs.operators.interval.measuring import Measured, Measures
 from occurs.operators.interval.network import Net
-from occurs.operators.interval.ticks import Ticks
+from occurs.operators.interval.points import Ticks
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from occurs.languages.phenesthe.checks.catalogue import Phenomenon
 from occurs.languages.phenesthe.compile.building import Building, Formula, Kept
 from occurs.languages.phenesthe.render import render
 from occurs.model.time import TimeKind
-from occurs.operators.interval.picking import Picked, Place
-from occurs.operators.interval.scan import Scan
+from occurs.operators.interval.atoms import Picked, Place, Scan
 
 
 @dataclass(frozen=True)

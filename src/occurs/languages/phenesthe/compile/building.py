@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from occurs.model.types import Type, widen
-from occurs.operators.interval.align_frontiers import HoldPoints, HoldSpans
+from occurs.operators.interval.delayed_release import HoldPoints, HoldSpans
 from occurs.operators.interval.measuring import Measures
 from occurs.operators.interval.network import Net, Node
 from occurs.operators.interval.phenomena import PooledPhenomena

@@ -20,10 +20,9 @@ from occurs.languages.phenesthe.compile.building import Building, Formula
 from occurs.languages.phenesthe.syntax import Relation
 from occurs.model.types import Type, arrow_type, from_arrow
 from occurs.operators.columns import Column
-from occurs.operators.interval.conditions import FactRows, Known, Unknown, Where
+from occurs.operators.interval.atoms import code_of
 from occurs.operators.interval.bindings import joint
-from occurs.operators.interval.judging import Exists, Judged, Member
-from occurs.operators.interval.picking import code_of
+from occurs.operators.interval.conditions import Exists, FactRows, Judged, Known, Member, Unknown, Where
 from occurs.operators.interval.values import Values
 
 

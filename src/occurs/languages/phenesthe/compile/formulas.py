@@ -23,15 +23,12 @@ from occurs.languages.phenesthe.compile.conditions import Conditions, computes, 
 from occurs.languages.phenesthe.render import render
 from occurs.languages.phenesthe.syntax import Relation
 from occurs.model.time import Duration, TimeKind
-from occurs.operators.interval.bounded_before import ShortBefore
-from occurs.operators.interval.eager import EagerIteration, EagerRange
 from occurs.operators.interval.network import Node
-from occurs.operators.interval.phenomena import LongPhenomena
+from occurs.operators.interval.phenomena import LongPhenomena, Loose
 from occurs.operators.interval.points import Both, Either, Ends, Inside, Starts, Without
-from occurs.operators.interval.ranges import Iteration, MaximalRange, MinimalRange
-from occurs.operators.interval.relations import Related
+from occurs.operators.interval.ranges import EagerIteration, EagerRange, Iteration, MaximalRange, MinimalRange
+from occurs.operators.interval.relations import Related, ShortBefore
 from occurs.operators.interval.sets import Common, Cut, LongSpans, United
-from occurs.operators.interval.state_as_phenomenon import Loose
 
 #: relations that are others with their operands exchanged
 _CONVERSE = {

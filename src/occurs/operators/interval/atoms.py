@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from occurs.expr.dialect import PHENESTHE
 from occurs.expr.evaluate import select
-from occurs.expr.tree import Binary, Expr
+from occurs.expr.tree import Binary, Expr, Literal
 from occurs.model.time import TimeKind
-from occurs.model.types import Type
+from occurs.model.types import Type, arrow_type
+from occurs.operators.columns import Column
 from occurs.operators.frame import own_column
 from occurs.operators.interval.bindings import distinct, firsts, instants, joint, member, with_times
 from occurs.operators.interval.conditions import overflow
-from occurs.operators.interval.delayed_release import opened
-from occurs.operators.interval.hulls import coalesced
 from occurs.operators.interval.ranges import MaximalRange
+from occurs.operators.interval.sets import coalesced
 from occurs.operators.interval.signals import (
     OPEN,
     Call,
     Codes,
     Held,
     Intervals,
+    Lag,
     Phenomena,
     Points,
     Signal,
     Spans,
     State,
+    Stateless,
 )
+from occurs.operators.interval.values import Values
 from occurs.operators.kernels.intervals import some_null
 from occurs.operators.rows import Rows
 
@@ -147,20 +153,19 @@ class Scan:
         """A row holds until its end, which it may tell beforehand."""
         held, new = state["open"], self._lasting(rows, call)
         over = held.columns["end"] <= call.frontier
-        nothing = Intervals.empty(len(self.variables))
         if not len(new) and not over.any():
-            return state, Spans(nothing, nothing, opened(held), call.since, call.complete)
+            return state, Spans.unchanged(held.opened(), call.since, call.complete)
         key, other = joint([(held.codes, len(held)), (new.codes, len(new))])
         touched = over | member(key, other)
         old = held.take(touched)
-        known = Intervals(old.codes, old.columns["start"], old.columns["end"])
+        known = old.intervals()
         found = coalesced(np.concatenate([key[touched], other]), Intervals.concat([known, new]))
         ended = found.end <= call.frontier
         now = found.take(~ended)
-        held = Held.concat([held.take(~touched), Held(now.codes, {"start": now.start, "end": now.end})])
+        held = Held.concat([held.take(~touched), now.held()])
         open = np.where(ended, found.end, OPEN)
         began = Intervals(found.codes, found.start, open).take(found.start > call.since)
-        return {"open": held}, Spans(found.take(ended), began, opened(held), call.since, call.complete)
+        return {"open": held}, Spans(found.take(ended), began, held.opened(), call.since, call.complete)
 
     def _phenomena(self, state: State, rows: Rows, call: Call) -> tuple[State, Phenomena]:
         """Rows are a set; each is open until its end has passed."""
@@ -170,24 +175,23 @@ class Scan:
             new = new.take(firsts(with_times([key], [new.end])[0]))
         over = held.columns["end"] <= call.frontier
         if not len(new) and not over.any():
-            return state, Phenomena(Intervals.empty(len(self.variables)), opened(state["open"]), call.complete)
-        known = Intervals(held.codes, held.columns["start"], held.columns["end"])
+            return state, Phenomena(Intervals.empty(len(self.variables)), state["open"].opened(), call.complete)
+        known = held.intervals()
         found = Intervals.concat([known, new])
         ended = found.end <= call.frontier
         rest = found.take(~ended)
         # rows that differ in what is yet to come are one for now
         now = rest.take(firsts(instants([(rest.codes, rest.start)])[0])) if len(rest) else rest
-        open = Held(now.codes, {"start": now.start})
-        held = Held(rest.codes, {"start": rest.start, "end": rest.end})
-        return {"rows": held, "open": open}, Phenomena(found.take(ended), opened(open), call.complete)
+        open = now.starts()
+        held = rest.held()
+        return {"rows": held, "open": open}, Phenomena(found.take(ended), open.opened(), call.complete)
 
     def _changes(self, state: State, rows: Rows, call: Call) -> tuple[State, Spans]:
         """``holds`` begins a state, its contrary ends it; both at one instant: it begins, or goes on."""
         node, held = MaximalRange(self.variables, self.variables), state["open"]
         rows = self._matched(rows)
         if not len(rows):
-            nothing = Intervals.empty(len(self.variables))
-            return state, Spans(nothing, nothing, opened(held), call.since, call.complete)
+            return state, Spans.unchanged(held.opened(), call.since, call.complete)
         codes = tuple(call.values.encode(rows.column(a)) for a in self.arguments)
         # a range wants codes from 0 on
         by = 1 if any((c < 0).any() for c in (*codes, *held.codes)) else 0
@@ -199,8 +203,122 @@ class Scan:
         found, spans = node.advance({"open": Held(_moved(held.codes, by), held.columns)}, (sides[0], sides[1]), call)
         held = Held(_moved(found["open"].codes, -by), found["open"].columns)
         closed, began = (replace(p, codes=_moved(p.codes, -by)) for p in (spans.closed, spans.began))
-        return {"open": held}, replace(spans, closed=closed, began=began, open=opened(held))
+        return {"open": held}, replace(spans, closed=closed, began=began, open=held.opened())
 
 
 def _moved(codes: Codes, by: int) -> Codes:
     return tuple(c + by for c in codes) if by else codes
+
+
+# --- rows that another definition derives -----------------------------------------------------------------------------
+
+
+#: a variable of the operand, or a value
+Place = str | Literal
+
+
+@dataclass(frozen=True)
+class Picked(Stateless):
+    """The rows of a signal that fit an atom, under the variables of the atom.
+
+    ``operand``: the variables of the definition's formula, each of which is looked at or carried along.
+    ``places``: where each of ``variables`` is read from; a value is the same on all rows.  ``equal``: variables of the
+    operand with what they have to be equal to; none of them is among ``places``.  ``never``: no row fits.
+    """
+
+    sort: str
+    operand: tuple[str, ...]
+    variables: tuple[str, ...]
+    places: tuple[Place, ...]
+    equal: tuple[tuple[str, Place], ...] = ()
+    never: bool = False
+
+    @cached_property
+    def _as_it_is(self) -> bool:
+        """All rows, with all variables in their order, by other names perhaps."""
+        return self.places == self.operand and not self.equal and not self.never
+
+    def advance(self, state: State, inputs: tuple[Signal, ...], call: Call) -> tuple[State, Signal]:
+        signal = inputs[0]
+        if self._as_it_is and (self.variables == self.operand or not isinstance(signal, Phenomena)):
+            return state, signal  # only lags name variables
+        rows = _Rows(self, call.values)
+        if isinstance(signal, Points):
+            at = rows.fitting(signal.codes, len(signal))
+            time = signal.time if at is None else signal.time[at]
+            return state, Points(rows.codes(signal.codes, len(time), at), time, signal.since, signal.complete)
+        if isinstance(signal, Spans):
+            parts = [rows.intervals(part) for part in (signal.closed, signal.began, signal.open)]
+            return state, Spans(parts[0], parts[1], parts[2], signal.since, signal.complete)
+        lags = tuple(lag for lag in map(rows.lag, signal.lags) if len(lag.starts))
+        return state, Phenomena(rows.intervals(signal.closed), rows.intervals(signal.open), signal.complete, lags)
+
+
+class _Rows:
+    """The rows of one call."""
+
+    def __init__(self, node: Picked, values: Values) -> None:
+        self.node = node
+        self.values = values
+        self._known: dict[Literal, int] = {}
+
+    def code(self, value: Literal) -> int:
+        if value not in self._known:
+            self._known[value] = code_of(self.values, value)
+        return self._known[value]
+
+    def fitting(self, codes: Codes, n: int) -> np.ndarray | None:
+        """Booleans (n); None for all."""
+        if self.node.never or not n:
+            return np.zeros(n, np.bool_) if n else None
+        at = dict(zip(self.node.operand, codes))
+        return self._equal(at.__getitem__, self.node.equal)
+
+    def _equal(self, of: Callable[[str], np.ndarray], equal: Any) -> np.ndarray | None:
+        found = None
+        for one, other in equal:
+            same = of(one) == (self.code(other) if isinstance(other, Literal) else of(other))
+            found = same if found is None else found & same
+        return found
+
+    def codes(self, codes: Codes, n: int, at: np.ndarray | None) -> Codes:
+        """The codes of the atom's variables for the ``n`` rows ``at``."""
+        out = []
+        for place in self.node.places:
+            if isinstance(place, Literal):
+                out.append(np.full(n, self.code(place) if n else 0, np.int64))
+            else:
+                column = codes[self.node.operand.index(place)]
+                out.append(column if at is None else column[at])
+        return tuple(out)
+
+    def intervals(self, rows: Intervals) -> Intervals:
+        at = self.fitting(rows.codes, len(rows))
+        start, end = (rows.start, rows.end) if at is None else (rows.start[at], rows.end[at])
+        return Intervals(self.codes(rows.codes, len(start), at), start, end)
+
+    def lag(self, lag: Lag) -> Lag:
+        """A lag of the operand as one of the atom: bindings that do not fit lag no more."""
+        node, columns = self.node, dict(zip(lag.variables, lag.codes))
+        if node.never:
+            keep: np.ndarray | None = np.zeros(len(lag.starts), np.bool_)
+        else:
+            # an equality with a variable that the lag leaves open tells where that one lags
+            closed = [e for e in node.equal if e[0] in columns and (isinstance(e[1], Literal) or e[1] in columns)]
+            keep = self._equal(columns.__getitem__, closed)
+        out: dict[str, np.ndarray] = {}
+        for name, codes in columns.items():
+            equal = dict(node.equal).get(name, name)
+            if not isinstance(equal, Literal):
+                out[node.variables[node.places.index(equal)]] = codes
+        names = tuple(sorted(out))
+        made = Lag(names, tuple(out[v] for v in names), lag.starts, lag.ends)
+        if keep is None:
+            return made
+        return Lag(names, tuple(c[keep] for c in made.codes), lag.starts[keep], lag.ends[keep])
+
+
+def code_of(values: Values, literal: Literal) -> int:
+    """The code of a constant."""
+    array = pa.array([literal.value], pa.int64() if literal.type is Type.TIMESTAMP else arrow_type(literal.type))
+    return int(values.encode(Column.of(array, literal.type))[0])
