@@ -60,7 +60,7 @@ class Answer:
         return {n: Column.of(pa.array([], arrow_type(t)), t) for n, t in types}
 
     def rows(self, found: Intervals, call: Call, events: Events | None = None) -> Rows:
-        """Any intervals of the formula as rows, provisional ones too; instants as intervals that end where they begin."""
+        """Any intervals of the formula as rows, provisional ones too; instants end where they begin."""
         rows = self._rows(found.codes, found.start, found.end if self.lasting else None, call)
         if self.measures is not None and events is not None and len(rows):
             return Rows(self.name, rows.time, {**rows.columns, **self.measures.columns(rows, events, call)})

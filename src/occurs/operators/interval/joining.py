@@ -20,16 +20,14 @@ from occurs.operators.blocks import Block, Out
 from occurs.operators.contract import Call
 from occurs.operators.interval.atoms import Picked, Scan
 from occurs.operators.interval.bindings import places
+from occurs.operators.interval.kernel_rows import Layout, Reported, Sources
 from occurs.operators.interval.network import State
 from occurs.operators.interval.points import Ends, Starts
 from occurs.operators.interval.ranges import MaximalRange
 from occurs.operators.interval.relations import Related
-from occurs.operators.interval.reported import Reported
-from occurs.operators.interval.reporting import Reports
 from occurs.operators.interval.sets import Common
 from occurs.operators.interval.signals import Call as Inner
 from occurs.operators.interval.signals import Held
-from occurs.operators.interval.sources import Sources
 from occurs.operators.kernels import network_step as kernel
 from occurs.operators.rows import Rows
 
@@ -127,7 +125,7 @@ class Joined:
     #: of the key, per table
     columns: np.ndarray
     outputs: np.ndarray
-    reports: Reports
+    layout: Layout
 
     @staticmethod
     def of(definitions: Sequence[Formula]) -> Joined:
@@ -141,7 +139,7 @@ class Joined:
             _padded(made.places),
             np.array(made.columns(), np.int64),
             np.array(made.outputs, np.int64),
-            Reports.of([d.answer for d in definitions]),
+            Layout(tuple(d.answer for d in definitions)),
         )
 
     @cached_property
@@ -177,15 +175,15 @@ class Joined:
         """One call that is not the last one: the rows that became final; the state is changed in place."""
         if not self._sources.take(call, own):
             return []
-        whole = self.reports.able and own.values.all_ints()
+        whole = self.layout.able and own.values.all_ints()
         found, offsets, data, sizes = self._run(state, own, whole)
         if not len(sizes):  # values are new, and there was no room for them
             self._sources.learn(found, own)
             found, offsets, data, sizes = self._run(state, own, whole)
         if not whole:
-            rows = self.reports.of_blocks(found, sizes, own)
+            rows = self.layout.of_blocks(found, sizes, own)
             return [d.block(rows[d.type], own) for d in self.definitions if len(rows[d.type])]
-        block = Reported(self.reports.layout, self.outs, sizes, found, offsets, data)
+        block = Reported(self.layout, self.outs, sizes, found, offsets, data)
         if not call.labelled:
             return [block]
         parts = zip(self.definitions, map(block.only, range(len(self.outs))), strict=True)
@@ -195,10 +193,10 @@ class Joined:
         self, state: JoinedState, call: Inner, whole: bool
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """The kernel."""
-        reports, sources = self.reports, self._sources
+        layout, sources = self.layout, self._sources
         return kernel.advance(
             self.program, self.places, self.columns, state.blocks, state.sizes, state.versions, sources.spans,
-            sources.flat, self.outputs, call.since, call.frontier, reports.heads, reports.lasting, whole,
+            sources.flat, self.outputs, call.since, call.frontier, layout.heads, layout.lasting, whole,
             *call.values.dictionaries(),
         )  # fmt: skip
 

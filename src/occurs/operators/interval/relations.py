@@ -291,7 +291,7 @@ class ShortBefore(Related):
         return lengths(start, np.maximum(start, end)) > clipped(self.longest)
 
 
-# --- calls in which nothing changes: what was concluded in the call before is still true ------------------------------
+# --- calls in which nothing changes: what was concluded in the call before is still true -----------------------------
 
 # What a relation keeps, gives and says of its frontiers depends on its tables, on what its operands have added, on the
 # rows of theirs that are open and on their frontiers.  Frontiers are compared with the starts and ends of kept rows (or

@@ -1,12 +1,15 @@
-"""What a kernel has reported of several definitions, made into rows and columns when they are asked for
-(phenesthe.md, section 5; common.md, section 2)."""
+"""The rows that a program's kernel reads and those that it reports (phenesthe.md, section 5; common.md, section 2).
+
+Columns of input are read where they are (:mod:`occurs.operators.kernels.reading`).  What the kernel has reported of
+several definitions is made into rows and columns when these are asked for.
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -15,15 +18,125 @@ import pyarrow.compute as pc
 from occurs.model.types import Type
 from occurs.operators.blocks import Block, Out
 from occurs.operators.columns import Column
-from occurs.operators.interval.signals import OPEN
+from occurs.operators.blocks import Block, Out
+from occurs.operators.contract import Call
+from occurs.operators.interval.answers import Answer
+from occurs.operators.interval.atoms import Scan
+from occurs.operators.interval.signals import OPEN, Intervals
+from occurs.operators.interval.signals import Call as Inner
+from occurs.operators.kernels.reading import NUMBERS, PLAIN, TEXTS
+from occurs.operators.kernels.reporting import NUMBER, TEXT
 from occurs.operators.merging import ordered
-from occurs.operators.rows import Rows
+from occurs.operators.rows import Part, Rows
 
-if TYPE_CHECKING:
-    from occurs.operators.interval.answers import Answer
+# --- what a kernel reads ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+#: the rows of an atom of which nothing comes
+_NOTHING = (0, 0)
+
+
+class Sources:
+    """The instants of some atoms, call by call.
+
+    ``flat``: int64, per atom the sources of its columns and of its times, those of the last call with rows; ``spans``:
+    int64, per atom its first row and how many there are from there on.
+    """
+
+    def __init__(self, scans: Sequence[tuple[str, Scan]]) -> None:
+        """``scans``: the types of which the rows come, and the atoms over them."""
+        self._scans = scans
+        ends = np.cumsum([0, *(3 * (len(scan.arguments) + 1) for _, scan in scans)]).tolist()
+        self._places = [slice(i, j) for i, j in itertools.pairwise(ends)]
+        self.flat = np.zeros(ends[-1], np.int64)
+        self.spans = np.zeros(2 * len(scans), np.int64)
+        #: per atom whose columns these are: what must last while they are read
+        self._of: list[object] = [None] * len(scans)
+        self._columns: list[Sequence[Column | None]] = [()] * len(scans)
+
+    def take(self, call: Call, own: Inner) -> bool:
+        """The new rows of a call.  Whether there are any."""
+        spans: list[int] = []
+        some = False
+        part = call.rows if isinstance(call.rows, Part) else None
+        for number, (name, scan) in enumerate(self._scans):
+            if part is None:
+                whole, first, stop = call.span(name)
+            else:  # a call may have few rows: look at them without a call of a function
+                whole, (first, stop) = part.of.get(name), part.spans.get(name, (0, 0))
+            if whole is None or first == stop:
+                spans += _NOTHING
+                continue
+            if not scan.conditions and (self._of[number] is whole or self._known(number, whole, scan.arguments)):
+                spans += (first, stop - first)
+                some = True
+                continue
+            codes, time = scan.instants(call.rows[name], own)
+            arrays = [np.ascontiguousarray(c, np.int64) for c in (*codes, time)]
+            self.flat[self._places[number]] = [n for c in arrays for n in (PLAIN, c.ctypes.data, 0)]
+            self._of[number], self._columns[number] = arrays, [None] * len(arrays)
+            spans += (0, len(time))
+            some = some or len(time) > 0
+        self.spans[:] = spans
+        return some
+
+    def _known(self, number: int, rows: Rows, attributes: tuple[str, ...]) -> bool:
+        """Takes the sources of an atom from rows, if they can be read in place."""
+        found = rows.cache.get(attributes)
+        if found is None:
+            found = rows.cache[attributes] = _found(rows, attributes)
+        if found[0]:
+            self.flat[self._places[number]] = found[0]
+            self._of[number], self._columns[number] = rows, found[1]
+        return bool(found[0])
+
+    def learn(self, unknown: np.ndarray, call: Inner) -> None:
+        """Gives codes to values that have none, see :func:`occurs.operators.kernels.reading.read_all`."""
+        kind, source, value = unknown.reshape(-1, 3).T
+        numbers = value[kind == NUMBERS]
+        if len(numbers):
+            call.values.encode(Column(Type.INT, numbers, None))
+        columns = [c for number, place in enumerate(self._places) for c in self._of_atom(number, place)]
+        for number in np.unique(source[kind == TEXTS]).tolist():
+            column = columns[number]
+            assert column is not None
+            call.values.encode(column.take(value[source == number]))
+
+    def _of_atom(self, number: int, place: slice) -> Sequence[Column | None]:
+        """A column for every source of an atom."""
+        return self._columns[number] or [None] * ((place.stop - place.start) // 3)
+
+
+def _found(rows: Rows, attributes: tuple[str, ...]) -> tuple[tuple[int, ...], list[Column | None]]:
+    """The sources of attributes and of the time, and their columns; none if some are neither ints nor texts, or have
+    nulls."""
+    if not _plain(rows.time):
+        return (), []
+    columns, out = [rows.column(name) for name in attributes], list[int]()
+    for column in columns:
+        if column.type is Type.INT and column.valid is None and _plain(column.values):
+            out += NUMBERS, column.values.ctypes.data, 0
+        elif column.type is Type.STRING and not column.arrow.null_count:
+            _, offsets, text = column.arrow.buffers()
+            if offsets is None:
+                return (), []
+            out += TEXTS, offsets.address + 4 * column.arrow.offset, 0 if text is None else text.address
+        else:
+            return (), []
+    return (*out, PLAIN, rows.time.ctypes.data, 0), [*columns, None]
+
+
+def _plain(values: np.ndarray) -> bool:
+    return values.dtype == np.int64 and bool(values.flags.c_contiguous)
+
+
+# --- what a kernel reports --------------------------------------------------------------------------------------------
+
+
+_KINDS = {Type.INT: NUMBER, Type.STRING: TEXT}
+
+
+@dataclass(frozen=True, eq=False)
 class Layout:
     """Where the columns of definitions are: of each one its time, its end if it lasts, and those attributes that are
     numbers; and, apart from these, those that are texts; a column after the other, a definition after the other."""
@@ -41,6 +154,37 @@ class Layout:
         texts = [sum(a.type is Type.STRING for a in answer.head) for answer in self.answers]
         numbers = [1 + answer.lasting + len(answer.head) - n for answer, n in zip(self.answers, texts)]
         return np.array([numbers, texts], np.int64)
+
+    @cached_property
+    def lasting(self) -> np.ndarray:
+        """int64 (definitions): which have ends."""
+        return np.array([answer.lasting for answer in self.answers], np.int64)
+
+    @cached_property
+    def able(self) -> bool:
+        """Whether the kernel can make all columns: only those that are variables of ints and texts."""
+        return all(isinstance(a.value, str) and a.type in _KINDS for answer in self.answers for a in answer.head)
+
+    @cached_property
+    def heads(self) -> np.ndarray:
+        """int64 (columns, 3): the columns as the kernel wants them; none if it cannot make all."""
+        heads = [
+            (number, answer.variables.index(str(a.value)), _KINDS[a.type])
+            for number, answer in enumerate(self.answers if self.able else ())
+            for a in answer.head
+        ]
+        return np.array(heads, np.int64).reshape(-1, 3)
+
+    def of_blocks(self, found: np.ndarray, counts: np.ndarray, call: Inner) -> Mapping[str, Rows]:
+        """Per definition the rows of its block, which are in no order."""
+        at, out = 0, {}
+        for answer, n in zip(self.answers, counts.tolist()):
+            width = len(answer.variables)
+            end = at + (width + 2) * n
+            block = Intervals.of(found[at:end].reshape(width + 2, n))
+            out[answer.name] = answer.rows(block, call)
+            at = end
+        return out
 
 
 class Reported(Block):
@@ -112,6 +256,25 @@ class Reported(Block):
             return {}
         whole = Gathered(made, others)
         return {type: partial(whole.arrays, type) for type in layout.at}
+
+
+class _Columns(Mapping[str, Column]):
+    """The columns of an answer, made of Arrow's when they are asked for."""
+
+    def __init__(self, answer: Answer, arrays: Mapping[str, pa.Array]) -> None:
+        self._answer, self._arrays = answer, arrays
+
+    def __getitem__(self, name: str) -> Column:
+        types = {a.name: a.type for a in self._answer.head} | ({"end": Type.TIMESTAMP} if self._answer.lasting else {})
+        return Column.of(self._arrays[name], types[name])
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (a.name for a in self._answer.head)
+        if self._answer.lasting:
+            yield "end"
+
+    def __len__(self) -> int:
+        return len(self._answer.head) + self._answer.lasting
 
 
 class Gathered:
@@ -219,22 +382,3 @@ def _joined(texts: Sequence[tuple[np.ndarray, np.ndarray]]) -> pa.StringArray:
 def _begins(sizes: np.ndarray) -> np.ndarray:
     """Where each piece begins if all lie behind one another, row after row."""
     return (np.cumsum(sizes) - sizes.ravel()).reshape(sizes.shape)
-
-
-class _Columns(Mapping[str, Column]):
-    """The columns of an answer, made of Arrow's when they are asked for."""
-
-    def __init__(self, answer: Answer, arrays: Mapping[str, pa.Array]) -> None:
-        self._answer, self._arrays = answer, arrays
-
-    def __getitem__(self, name: str) -> Column:
-        types = {a.name: a.type for a in self._answer.head} | ({"end": Type.TIMESTAMP} if self._answer.lasting else {})
-        return Column.of(self._arrays[name], types[name])
-
-    def __iter__(self) -> Iterator[str]:
-        yield from (a.name for a in self._answer.head)
-        if self._answer.lasting:
-            yield "end"
-
-    def __len__(self) -> int:
-        return len(self._answer.head) + self._answer.lasting
