@@ -9,7 +9,7 @@ import pytest
 
 from occurs.operators.interval.signals import NEVER, OPEN
 from occurs.operators.kernels import intervals as kernels
-from occurs.operators.kernels.allen_pairs import concerned
+from occurs.operators.kernels.allen import concerned
 from occurs.operators.kernels.intervals import in_groups
 from occurs.operators.kernels.range_scan import first_marks, stretches
 

@@ -25,10 +25,9 @@ from occurs.operators.interval.signals import (
     Spans,
     State,
 )
-from occurs.operators.kernels import allen_step as kernels
-from occurs.operators.kernels.allen_pairs import NAMES, related
+from occurs.operators.kernels import allen as kernels
+from occurs.operators.kernels.allen import NAMES, once, related
 from occurs.operators.kernels.blocks import alike
-from occurs.operators.kernels.emit_once import once
 
 #: so many kept rows may be looked at in every call
 FEW = 32
@@ -59,7 +58,7 @@ class Related:
     partner closes.
     ``given``: results that might be derived a second time from other rows.
 
-    State of ``before`` (what decides is in the kernel :func:`occurs.operators.kernels.allen_step.before`):
+    State of ``before`` (what decides is in the kernel :func:`occurs.operators.kernels.allen.before`):
 
     ``left``: closed φ rows that may be the last to end before a ψ start that is not known yet, or not decided: of a
     φ-binding those with the greatest end up to T (all of them), T being the least S of the ψ that can join it, since

@@ -15,9 +15,9 @@ from __future__ import annotations
 import numpy as np
 
 from occurs.kernel import List, kernel, types
-from occurs.operators.kernels import allen_step
+from occurs.operators.kernels import allen
+from occurs.operators.kernels.allen import once
 from occurs.operators.kernels.blocks import _BLOCK, alike, copy, keys, taken
-from occurs.operators.kernels.emit_once import once
 from occurs.operators.kernels.intervals import _OPEN, _OUT, ascending
 from occurs.operators.kernels.range_intersection import common
 from occurs.operators.kernels.range_scan import first_marks, ranged, ranged_apart
@@ -149,23 +149,23 @@ def _related(
     """The results of a relation that are final, and what lags if it is asked for, over the rows of the keys in
     question."""
     t, last = node[TABLE], 3 if node[OP] == BEFORE else 2
-    asked = allen_step.ALWAYS if told else allen_step.NEVER
+    asked = allen.ALWAYS if told else allen.NEVER
     if node[REPEATS] and not told:
-        asked = allen_step.ALWAYS if sizes[t + last] else allen_step.FOUND
+        asked = allen.ALWAYS if sizes[t + last] else allen.FOUND
     at_left = drawn(tables[t], sizes[t], columns[t], touched)
     at_right = drawn(tables[t + 1], sizes[t + 1], columns[t + 1], touched)
     kept, others = taken(tables[t], at_left), taken(tables[t + 1], at_right)
     if node[OP] == BEFORE:
         at_begun = drawn(tables[t + 2], sizes[t + 2], columns[t + 2], touched)
         begun = taken(tables[t + 2], at_begun)
-        found, kept_after, others_after, begun_after, lags, cuts, changed = allen_step.before(
+        found, kept_after, others_after, begun_after, lags, cuts, changed = allen.before(
             kept, left, left_open, others, right, right_open, begun, left_lags, left_cuts, right_lags, right_cuts,
             places, frontier, frontier, _FEW, asked,
         )  # fmt: skip
         if changed & 4:
             replace(tables, sizes, versions, t + 2, at_begun, begun_after)
     else:
-        found, kept_after, others_after, lags, cuts, changed = allen_step.beside(
+        found, kept_after, others_after, lags, cuts, changed = allen.beside(
             node[REL], node[RESULT], kept, left, left_open, others, right, right_open, left_lags, left_cuts,
             right_lags, right_cuts, places, frontier, frontier, _FEW, asked,
         )  # fmt: skip

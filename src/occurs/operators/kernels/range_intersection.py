@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from occurs.kernel import kernel, types
-from occurs.operators.kernels.allen_step import results
+from occurs.operators.kernels.allen import results
 from occurs.operators.kernels.blocks import _BLOCK, behind_another, keys, shared_keys, taken
 from occurs.operators.kernels.intervals import _INDEX, _INTS, _OPEN, _OUT, _first_from, in_groups, index, member, number
 
