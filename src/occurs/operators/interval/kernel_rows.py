@@ -18,7 +18,6 @@ import pyarrow.compute as pc
 from occurs.model.types import Type
 from occurs.operators.blocks import Block, Out
 from occurs.operators.columns import Column
-from occurs.operators.blocks import Block, Out
 from occurs.operators.contract import Call
 from occurs.operators.interval.answers import Answer
 from occurs.operators.interval.atoms import Scan
