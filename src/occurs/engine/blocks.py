@@ -54,9 +54,9 @@ class Detected:
     def part(self, number: int) -> Part | None:
         """The rows of one output; None if there are none."""
         b = self.block
-        at = b.rows_of(number)
-        if at.start == at.stop:
+        if not b.size_of(number):
             return None
+        at = b.rows_of(number)
         time, columns = b.only(number)
         labels = self.labels
         return Part(

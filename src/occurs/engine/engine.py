@@ -305,7 +305,8 @@ class Step:
 
     def _from_outside(self, type: str) -> Rows:
         """The past and the new rows of a type that is not derived here."""
-        return self.engine.with_past(type, self.new.get(type) or self.engine.empty(type))
+        rows = self.new.get(type) or self.engine.empty(type)
+        return rows if self.engine.direct else self.engine.with_past(type, rows)
 
     def _parts(self, type: str) -> list[Part]:
         """The detections of a type so far, definition by definition in evaluation order."""

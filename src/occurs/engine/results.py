@@ -48,8 +48,7 @@ class Parts(Mapping[str, "list[Part]"]):
             return 0
         if type in self._stage.filters:
             return sum(map(len, self[type]))
-        rows = [f.block.rows_of(number) for f, number in self._makers(type)]
-        return sum(at.stop - at.start for at in rows)
+        return sum(f.block.size_of(number) for f, number in self._makers(type))
 
     def _makers(self, type: str) -> list[tuple[Detected, int]]:
         """The blocks with rows of a type, and the number of the output in each."""
@@ -99,12 +98,13 @@ class TypeRows:
         """The reported events of a type, in key order: type, time, attributes, then final (false: the row is
         provisional), label and because if asked for."""
         schema, kind = self.stage.schemas[type], self.stage.kind
+        if not final and not self.count(type):
+            return empty_table(schema, kind, label, because)
         alone = None if because or final or type in self.outside else self.parts.alone(type)
-        if alone is not None:
+        sheet = None if alone is None else alone[0].sheet(schema, kind, label)
+        if alone is not None and sheet is not None:
             at = alone[0].block.rows_of(alone[1])
-            sheet = alone[0].sheet(schema, kind, label)
-            if sheet is not None:
-                return sheet.slice(at.start, at.stop - at.start)
+            return sheet.slice(at.start, at.stop - at.start)
         tables, places, told = [], [], []
         if type in self.outside:
             rows = self.outside[type]

@@ -60,6 +60,7 @@ class Live:
         self._closed = False
         self._engine = Engine(stage, labelled=labelled)
         self._waiting: dict[str, list[dict[str, Any]]] = {}
+        self._columns: dict[tuple[str, bool, bool], pa.Schema] = {}
 
     def on_event(
         self,
@@ -249,14 +250,22 @@ class Live:
 
     def _rows(self, type: str, rows: list[dict[str, Any]]) -> Rows:
         schema = self.stage.schemas.get(type, Schema())
-        lasts = [pa.field("end", pa.int64())] if schema.lasting else []
-        fields = [pa.field("time", pa.int64()), *lasts, *(pa.field(n, schema.arrow_of(n, t)) for n, t in schema)]
-        if any(r["sequence"] is not None for r in rows):
-            fields.append(pa.field("sequence", pa.int64()))
-        if all(r["label"] is not None for r in rows):
-            fields.append(pa.field("label", pa.string()))
-        table = pa.Table.from_pylist(rows, schema=pa.schema(fields))
+        named = any(r["sequence"] is not None for r in rows), all(r["label"] is not None for r in rows)
+        columns = self._columns.get((type, *named)) or self._columns.setdefault(
+            (type, *named), _columns(schema, *named)
+        )
+        table = pa.Table.from_arrays([pa.array([r[f.name] for r in rows], f.type) for f in columns], schema=columns)
         return input_rows(type, table, schema, self.labelled, numbered=type in self.stage.numbered)
+
+
+def _columns(schema: Schema, sequence: bool, label: bool) -> pa.Schema:
+    """The columns of rows that were pushed."""
+    fields = [pa.field("time", pa.int64())]
+    fields += [pa.field("end", pa.int64())] if schema.lasting else []
+    fields += [pa.field(n, schema.arrow_of(n, t)) for n, t in schema]
+    fields += [pa.field("sequence", pa.int64())] if sequence else []
+    fields += [pa.field("label", pa.string())] if label else []
+    return pa.schema(fields)
 
 
 def _fit_list(type: str, name: str, value: Any, want: pa.DataType) -> Any:

@@ -102,6 +102,10 @@ class Block:
     def __len__(self) -> int:
         return len(self.time)
 
+    def size_of(self, number: int) -> int:
+        """How many rows an output has."""
+        return len(self) if self.cuts is None else int(self.cuts[number + 1] - self.cuts[number])
+
     def rows_of(self, number: int) -> slice:
         """Where the rows of an output stand in the block."""
         cuts = self.cuts

@@ -193,7 +193,7 @@ class Reported(Block):
     columns as the ``layout`` has them.
     """
 
-    __slots__ = ("_made", "counts", "layout", "numbers", "texts")
+    __slots__ = ("_cuts", "_made", "counts", "layout", "numbers", "texts")
 
     def __init__(
         self, layout: Layout, outs: Sequence[Out], counts: np.ndarray, numbers: np.ndarray, offsets: np.ndarray,
@@ -205,14 +205,20 @@ class Reported(Block):
         self.layout, self.outs, self.counts, self.numbers, self.texts = layout, outs, counts, numbers, (offsets, data)
         self.at = self.identity = self.reasons = self.labels = self.final = None
         self._made: list[tuple[np.ndarray, Mapping[str, Column]]] | None = None
+        self._cuts: np.ndarray | None = None
 
     @property
     def cuts(self) -> np.ndarray:  # type: ignore[override]
         """Where the rows of every output begin."""
-        return np.concatenate(([0], np.cumsum(self.counts)))
+        if self._cuts is None:
+            self._cuts = np.concatenate(([0], np.cumsum(self.counts)))
+        return self._cuts
 
     def __len__(self) -> int:
         return int(self.counts.sum())
+
+    def size_of(self, number: int) -> int:
+        return int(self.counts[number])
 
     def only(self, number: int) -> tuple[np.ndarray, Mapping[str, Column]]:
         if self._made is None:
@@ -221,22 +227,22 @@ class Reported(Block):
 
     def _parts(self) -> Iterator[tuple[np.ndarray, Mapping[str, Column]]]:
         """The times and columns of every output."""
-        whole, texts = pa.array(self.numbers), _strings(*self.texts)
+        texts = _strings(*self.texts)
         at = text = 0
         for answer, n in zip(self.layout.answers, self.counts.tolist()):
-            time, arrays = self.numbers[at : at + n], {}
+            time, columns = self.numbers[at : at + n], {}
             at += n
             if answer.lasting:
-                arrays["end"] = whole.slice(at, n)
+                columns["end"] = Column(Type.TIMESTAMP, self.numbers[at : at + n], None)
                 at += n
             for attribute in answer.head:
                 if attribute.type is Type.STRING:
-                    arrays[attribute.name] = texts.slice(text, n)
+                    columns[attribute.name] = Column(Type.STRING, None, None, texts.slice(text, n))
                     text += n
                 else:
-                    arrays[attribute.name] = whole.slice(at, n)
+                    columns[attribute.name] = Column(attribute.type, self.numbers[at : at + n], None)
                     at += n
-            yield time, _Columns(answer, arrays)
+            yield time, columns
 
     @classmethod
     def gathered(cls, calls: Sequence[Sequence[Block]]) -> Mapping[str, Callable[[], Mapping[str, pa.Array]]]:
@@ -255,25 +261,6 @@ class Reported(Block):
             return {}
         whole = Gathered(made, others)
         return {type: partial(whole.arrays, type) for type in layout.at}
-
-
-class _Columns(Mapping[str, Column]):
-    """The columns of an answer, made of Arrow's when they are asked for."""
-
-    def __init__(self, answer: Answer, arrays: Mapping[str, pa.Array]) -> None:
-        self._answer, self._arrays = answer, arrays
-
-    def __getitem__(self, name: str) -> Column:
-        types = {a.name: a.type for a in self._answer.head} | ({"end": Type.TIMESTAMP} if self._answer.lasting else {})
-        return Column.of(self._arrays[name], types[name])
-
-    def __iter__(self) -> Iterator[str]:
-        yield from (a.name for a in self._answer.head)
-        if self._answer.lasting:
-            yield "end"
-
-    def __len__(self) -> int:
-        return len(self._answer.head) + self._answer.lasting
 
 
 class Gathered:

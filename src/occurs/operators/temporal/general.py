@@ -66,7 +66,7 @@ class General:
         return Compiled.of(self.rule, self.reasons)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"trigger": self.rule, "reasons": self.reasons}
+        return {"rule": self.rule, "reasons": self.reasons}
 
     def fresh(self) -> Kept:
         """Nothing has happened."""
