@@ -118,7 +118,7 @@ def test_the_reference_on_a_blizzard_and_a_summer_day(
         )
     ]
     found: dict[str, list[dict[str, object]]] = {name: [] for name in by_hand.QUESTIONS}
-    for event in semantics.derive(rules, schemas, history, kind=TIMESTAMP):
+    for event in semantics.evaluate(rules, schemas, history, kind=TIMESTAMP):
         if event.type in found:
             found[event.type].append({"time": pd.Timestamp(event.time, unit="us", tz="UTC"), **event.attributes})
     e = frames(part)
