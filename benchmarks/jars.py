@@ -32,7 +32,7 @@ class Unavailable(Exception):
 
 def java() -> str:
     """A Java that Spark and Kafka run on."""
-    from occurs.hosts.java import ensure_java
+    from occurs.connect.java import ensure_java
 
     ensure_java()
     home = os.environ.get("JAVA_HOME")

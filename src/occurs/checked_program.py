@@ -15,9 +15,8 @@ from occurs.languages.mixed_up import in_another_language
 from occurs.model.textfile import TextFile
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, widen
-from occurs.operators.definition import Definition, Node
+from occurs.operators.definition import Definition, Node, Subscribed
 from occurs.plan.graph import order
-from occurs.plan.stage import Subscribed
 
 
 @dataclass(frozen=True)

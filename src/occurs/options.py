@@ -88,15 +88,6 @@ def sample_of(events: Any) -> Any:
     return None if isinstance(events, list | tuple) else events
 
 
-def sources_of(events: Any) -> Any:
-    """Tables as Arrow, by type (None: all types in one); sources of files as they are."""
-    if isinstance(events, Mapping):
-        return {t: to_arrow(table, t) for t, table in events.items()}
-    if isinstance(events, list | tuple) and all(isinstance(s, Source) for s in events):
-        return events
-    return {None: to_arrow(events)}
-
-
 def fact_tables(given: Mapping[str, Any], declared: Mapping[str, Schema]) -> dict[str, pa.Table]:
     """Facts as their declarations say.  Raises UsageProblem for one that is not declared, and InputProblem."""
     if not isinstance(given, Mapping) or not all(isinstance(n, str) for n in given):

@@ -27,7 +27,7 @@ from occurs.model.ticks import time_unit as unit_of
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
 from occurs.model.values import short
-from occurs.operators.definition import Definition, Node
+from occurs.operators.definition import Definition, Node, Subscribed
 from occurs.options import (
     check_flags,
     fact_tables,
@@ -39,7 +39,7 @@ from occurs.options import (
     without_lists,
 )
 from occurs.plan.notes import notes, placed
-from occurs.plan.stage import Stage, Subscribed, make_stage, stage_key
+from occurs.plan.stage import Stage, make_stage, stage_key
 from occurs.planning import PlanOptions
 from occurs.program_input import Intake
 from occurs.progress import watching

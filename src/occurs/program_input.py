@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from occurs.checked_program import Bound
+from occurs.connect.tables import sources_of
 from occurs.connect.textlines import line_sources
 from occurs.errors import InputProblem, Problem, UsageProblem, did_you_mean
 from occurs.model.history import History, InputOptions, Source, listed, normalise
 from occurs.model.types import Schema
-from occurs.options import named, sources_of
+from occurs.options import named
 
 
 class Intake:

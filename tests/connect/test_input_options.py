@@ -95,7 +95,7 @@ def test_whole_floats_and_decimals_are_read_in_a_format_by_their_digits():
 def test_spark_reads_whole_floats_and_decimals_in_a_format_as_this_process_does(spark):
     from pyspark.sql import functions as F
 
-    from occurs.hosts.spark.columns import convert
+    from occurs.connect.sparkcolumns import convert
     from occurs.model.types import Type
 
     values = [20240105.0, None, 20240230.0, 5.0, 20240105.5, 1e300, float("nan")]
@@ -115,7 +115,7 @@ def test_spark_reads_times_in_a_format_as_this_process_does(spark):
     from pyspark.sql import functions as F
     from pyspark.sql.types import StringType
 
-    from occurs.hosts.spark.columns import convert
+    from occurs.connect.sparkcolumns import convert
     from occurs.model.types import Type
 
     rows = [(n, t) for n, written in enumerate(FORMATS) for t in texts_of(written)]

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from occurs.connect.java import ensure_java
 from occurs.connect.kafka import kafka_session
 from occurs.connect.places import places
 from occurs.connect.spark import PATIENCE, SILENCE, local_session, read_frames
 from occurs.errors import InputProblem, ResourceProblem
-from occurs.hosts.java import ensure_java
 
 
 def fake_java(folder, version, *, modules=True):

@@ -19,11 +19,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import occurs
+from occurs.connect.sparkerrors import translate
 from occurs.engine.ledger import pieces
 from occurs.engine.state import meta_from_ipc
 from occurs.hosts.spark.read import OTHERS
-from occurs.hosts.spark.task import MARK
-from occurs.hosts.spark.wide import arrow_of, problems_from_json
+from occurs.hosts.spark.wide import arrow_of
 from occurs.hosts.stream import bucket as memory_of
 from occurs.hosts.stream.batches import MicroBatch, StreamQuery
 from occurs.hosts.stream.bucket import Bucket
@@ -372,10 +372,10 @@ def _told(run: Callable[[], Iterator[pa.RecordBatch]]) -> Iterator[Record]:
         for b in run():
             yield from records(b)
     except RuntimeError as error:
-        text = str(error)
-        if not text.startswith(MARK):
+        ours = translate(error)
+        if ours is None:
             raise
-        raise problems_from_json(json.loads(text[len(MARK) :])) from error
+        raise ours from error
 
 
 def as_stream(

@@ -7,7 +7,7 @@ import pytest
 from occurs.connect.kafka.place import KafkaPlace
 from occurs.connect.kafka.sample import _object
 from occurs.connect.kafka.source import BROKEN, REASON, typed
-from occurs.hosts.spark.columns import PLACE
+from occurs.connect.sparkcolumns import PLACE
 from occurs.model.types import Type
 
 FLAT = ['{"n": 1, "x": "\\"' + "[" * 500 + '"}', '{"n": 1, "x": [' + ",".join(["[]"] * 500) + "]}"]

@@ -10,8 +10,8 @@ import pytest
 
 from occurs.connect.kafka import BROKEN, REASON, KafkaPlace, letters, reach, sample_schema, stream
 from occurs.connect.kafka.source import typed
+from occurs.connect.sparkcolumns import PLACE
 from occurs.errors import InputProblem, ResourceProblem, UsageProblem
-from occurs.hosts.spark.columns import PLACE
 from occurs.model.types import Type
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]

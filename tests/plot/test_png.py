@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from occurs.model.colours import COLOURS
 from occurs.model.time import TIMESTAMP, TimeKind
-from occurs.plot.palette import COLOURS
 from occurs.plot.png import png
 from occurs.plot.timeline import Timeline
 

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from occurs.model.colours import COLOURS, INPUT, THEMES
 from occurs.model.time import TIMESTAMP, TimeKind
 from occurs.plot.drawing import Dot, Line, Rect, Text, drawn, shortened, text_width, ticks
-from occurs.plot.palette import COLOURS, INPUT, THEMES
 from occurs.plot.timeline import Timeline
 
 SVG = "{http://www.w3.org/2000/svg}"

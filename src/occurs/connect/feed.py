@@ -161,7 +161,7 @@ def _on_spark(
     from pyspark.sql import types as T
 
     from occurs.connect.kafka.source import deep
-    from occurs.hosts.spark.columns import POISON
+    from occurs.connect.sparkcolumns import POISON
 
     def quoted(name: str) -> Column:
         return F.col("`{}`".format(name.replace("`", "``")))

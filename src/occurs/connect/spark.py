@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from occurs.connect.java import ensure_java
 from occurs.connect.places import Place
+from occurs.connect.sparkcolumns import PLACE
 from occurs.errors import InputProblem, ResourceProblem, UsageProblem
-from occurs.hosts.java import ensure_java
-from occurs.hosts.spark.columns import PLACE
 from occurs.model.source import InputOptions, is_utf8
 
 if TYPE_CHECKING:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from urllib.parse import unquote
 
-from occurs.errors import InputProblem, OccursError, ResourceProblem
+from occurs.errors import CheckpointProblem, InputProblem, LimitProblem, OccursError, Problem, ResourceProblem, Span
+
+#: before the problems in the text of an exception; spelled in two so that a traceback does not show it
+_MARK = "occurs-" + "problems:"
 
 _FILE = re.compile(r"\[FAILED_READ_FILE[\w.]*\] Encountered error while reading file (\S+?)\.\s")
 _CAUSE = re.compile(r"^(?:: |Caused by: )?[\w.$]+(?:Exception|Error): (\S.*)$", re.MULTILINE)
@@ -32,8 +37,6 @@ def own_errors() -> Iterator[None]:
 
 def _translated(error: Exception, foreign: bool) -> OccursError | None:
     """InputProblem for a file that Spark cannot read, ResourceProblem for any other failure of Spark."""
-    from occurs.hosts.spark import translate
-
     ours = translate(error)
     if ours is not None or not foreign:
         return ours
@@ -46,3 +49,29 @@ def _translated(error: Exception, foreign: bool) -> OccursError | None:
     causes = [c for c in _CAUSE.findall(text) if not c.startswith("Exception thrown in awaitResult")]
     first = causes[0] if causes else next((line for line in text.splitlines() if line.strip()), repr(error))
     return ResourceProblem.of("spark-failed", f"the Spark job failed: {first}")
+
+
+def carrier(error: OccursError) -> RuntimeError:
+    """The exception that a worker raises for ``error``: Spark hands on only its text, in which the problems travel."""
+    problems = [{**asdict(p), "related": [], "value": repr(p.value)} for p in error.problems]
+    return RuntimeError(_MARK + json.dumps({"class": type(error).__name__, "problems": problems}))
+
+
+def translate(error: BaseException) -> OccursError | None:
+    """The error that a worker raised as :func:`carrier`, out of what Spark says about it; None if there is none."""
+    text = str(error)
+    at = text.find(_MARK)
+    while at >= 0:
+        at += len(_MARK)
+        try:
+            data, _ = json.JSONDecoder().raw_decode(text, at)
+        except json.JSONDecodeError:  # the mark in a line of source code that the traceback shows
+            at = text.find(_MARK, at)
+            continue
+        problems = []
+        for p in data["problems"]:
+            span = Span(**p["span"]) if p["span"] else None
+            problems.append(Problem(**{**p, "span": span, "related": ()}))
+        kinds = {kin.__name__: kin for kin in (CheckpointProblem, LimitProblem)}
+        return kinds.get(data["class"], InputProblem)(problems)
+    return None

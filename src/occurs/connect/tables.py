@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import pyarrow as pa
 
 from occurs.errors import InputProblem, UsageProblem
+from occurs.model.source import Source
 from occurs.model.values import is_text
 
 Kind = Literal["arrow", "pandas", "polars", "spark"]
@@ -67,9 +69,18 @@ def like(obj: Any, table: pa.Table) -> Any:
     return table
 
 
+def sources_of(events: Any) -> Any:
+    """Tables as Arrow, by type (None: all types in one); sources of files as they are."""
+    if isinstance(events, Mapping):
+        return {t: to_arrow(table, t) for t, table in events.items()}
+    if isinstance(events, list | tuple) and all(isinstance(s, Source) for s in events):
+        return events
+    return {None: to_arrow(events)}
+
+
 def _from_spark(frame: Any) -> pa.Table:
     """Collect; what is wrong with the data is told as on the local host, not as a failure of Spark."""
-    from occurs.hosts.spark import translate
+    from occurs.connect.sparkerrors import translate
 
     try:
         return frame.toArrow()

@@ -18,11 +18,10 @@ import pyarrow.parquet as pq
 
 from occurs.connect.files import read_place, unreadable
 from occurs.connect.places import FORMATS, PACKED, Place, format_of, place_of, split_type, user_path
+from occurs.connect.sparkerrors import carrier
 from occurs.errors import InputProblem, OccursError, UsageProblem, did_you_mean
 from occurs.follow.expected import Expected
 from occurs.follow.wide import wide
-from occurs.hosts.spark.task import MARK
-from occurs.hosts.spark.wide import problems_to_json
 from occurs.model.source import InputOptions, Source
 from occurs.program import Program
 
@@ -141,7 +140,7 @@ def make_reader(expected: Expected, roots: Sequence[str]) -> Callable[[Batches],
                         sources = read_place(place, expected.pinned.schemas, expected.options)
                         yield from wide(sources, expected).combine_chunks().to_batches(max_chunksize=ROWS)
         except OccursError as error:
-            raise RuntimeError(MARK + problems_to_json(error)) from error
+            raise carrier(error) from error
 
     return read
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
 
+from occurs.connect.sparkerrors import translate
 from occurs.errors import CheckpointProblem, OccursError
 
 #: errors of Spark that are about what it keeps in the checkpoint
@@ -135,8 +136,6 @@ def _differs(path: Path) -> bool:
 @contextmanager
 def explained(spark: Path) -> Iterator[None]:
     """The body runs a query of this checkpoint: if Spark fails at a damaged file, a CheckpointProblem names it."""
-    from occurs.hosts.spark import translate
-
     try:
         yield
     except OccursError:

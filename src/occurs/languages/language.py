@@ -21,8 +21,7 @@ from occurs.errors import Problem
 from occurs.model.history import History
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema
-from occurs.operators.definition import Definition, Node
-from occurs.plan.stage import Subscribed
+from occurs.operators.definition import Definition, Node, Subscribed
 
 #: subformulas with free variables that a trigger may have, if nothing is said
 MAX_FORMULA = 64

@@ -75,6 +75,14 @@ class Options:
 
 
 @dataclass(frozen=True)
+class Subscribed:
+    """External or derived events of ``type`` that pass ``filter`` are reported."""
+
+    type: str
+    filter: Expr | None
+
+
+@dataclass(frozen=True)
 class Definition(ABC):
     """One compiled definition.
 

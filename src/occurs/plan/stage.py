@@ -12,19 +12,11 @@ from occurs.model.time import TimeKind
 from occurs.model.types import Schema
 from occurs.operators.blocks import Out
 from occurs.operators.contract import Moves, Operator, Order
-from occurs.operators.definition import Definition, Options
+from occurs.operators.definition import Definition, Options, Subscribed
 from occurs.operators.timer import Timer, TimerSource
 from occurs.plan.graph import Order as Graph
 from occurs.plan.graph import order
 from occurs.plan.keys import common_key
-
-
-@dataclass(frozen=True)
-class Subscribed:
-    """External or derived events of ``type`` that pass ``filter`` are reported."""
-
-    type: str
-    filter: Expr | None
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 
 from occurs.errors import UsageProblem, did_you_mean
 from occurs.model.astext import plain_text
+from occurs.model.colours import COLOURS, INPUT
 from occurs.model.time import TimeKind
-from occurs.plot.palette import COLOURS, INPUT
 
 #: bars that overlap in one lane stand below one another, in so many rows at most
 MOST_STACKED = 10

@@ -8,9 +8,9 @@ from itertools import groupby
 from typing import Any
 
 from occurs.errors import ResourceProblem
+from occurs.model.colours import THEMES
 from occurs.plot.drawing import Dot, Line, Polygon, Rect, Shape, Text, drawn
 from occurs.plot.lanes import Chart
-from occurs.plot.palette import THEMES
 
 #: pixels of the picture to a pixel of the sheet
 SCALE = 2

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.sax.saxutils import escape
 
+from occurs.model.colours import THEMES
 from occurs.plot.drawing import Dot, Line, Polygon, Rect, Shape, drawn
 from occurs.plot.lanes import Chart
-from occurs.plot.palette import THEMES
 
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 

@@ -169,8 +169,8 @@ def input_events(events: Any, kind: TimeKind, options: InputOptions | None = Non
 
     Raises InputProblem, and UsageProblem if their times are not of ``kind``, that of the detections.
     """
+    from occurs.connect.tables import sources_of
     from occurs.model.history import normalise
-    from occurs.options import sources_of
 
     if options is None:
         options = InputOptions(time_unit=None if kind.timestamp else kind.unit)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from occurs.connect.kafka.place import KafkaPlace
 from occurs.connect.kafka.session import kafka_errors, reach
 from occurs.connect.kafka.source import BROKEN, REASON
+from occurs.connect.sparkcolumns import PLACE
 from occurs.connect.whole import durable, sealed, unsealed
 from occurs.errors import CheckpointProblem, InputProblem, ResourceProblem, UsageProblem
-from occurs.hosts.spark.columns import PLACE
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from occurs.connect.kafka.place import KafkaPlace
 from occurs.connect.kafka.session import reach
+from occurs.connect.sparkcolumns import PLACE, convert
 from occurs.errors import UsageProblem
-from occurs.hosts.spark.columns import PLACE, convert
 from occurs.model.nesting import DEEPEST
 from occurs.model.types import Type
 

@@ -9,13 +9,12 @@ next.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from occurs.detections import Detections, Timeouts, chosen
-from occurs.errors import OccursError, Problem, UsageProblem
+from occurs.errors import Problem, UsageProblem
 from occurs.hosts.spark.counts import counts
 from occurs.hosts.spark.read import SparkSource, read, with_others
 from occurs.hosts.spark.result import Result, side_by_side
@@ -223,22 +222,4 @@ class SparkDetections(Detections["DataFrame"]):
             frame.unpersist()
 
 
-def translate(error: BaseException) -> OccursError | None:
-    """The error of ours that a worker raised, out of what Spark says about it."""
-    from occurs.hosts.spark.task import MARK
-    from occurs.hosts.spark.wide import problems_from_json
-
-    text = str(error)
-    at = text.find(MARK)
-    while at >= 0:
-        at += len(MARK)
-        try:
-            data, _ = json.JSONDecoder().raw_decode(text, at)
-        except json.JSONDecodeError:  # the mark in a line of source code that the traceback shows
-            at = text.find(MARK, at)
-        else:
-            return problems_from_json(data)
-    return None
-
-
-__all__ = ["PARTITIONS", "SparkDetections", "detect", "translate"]
+__all__ = ["PARTITIONS", "SparkDetections", "detect"]

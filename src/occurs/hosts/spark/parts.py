@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from occurs.connect.sparkcolumns import PLACE, POISON, convert, list_of, type_of
 from occurs.errors import InputProblem, UsageProblem
-from occurs.hosts.spark.columns import PLACE, POISON, convert, list_of, type_of
 from occurs.model.source import InputOptions, records, time_column, type_column
 from occurs.model.ticks import time_unit
 from occurs.model.time import TIMESTAMP, TimeKind

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from occurs.connect.sparkcolumns import convert, convert_list
 from occurs.errors import InputProblem, Problem, UsageProblem, did_you_mean
-from occurs.hosts.spark.columns import convert, convert_list
 from occurs.hosts.spark.parts import MISFIT, Part, Piece, any_of, kind_of, left_out, part_of
 from occurs.hosts.spark.survey import Seen, survey
 from occurs.hosts.spark.wide import Kind, ddl_of, input_kinds

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
 
+from occurs.connect.sparkcolumns import SPARK
 from occurs.errors import UsageProblem
-from occurs.hosts.spark.columns import SPARK
 from occurs.hosts.spark.wide import Inlet, Kind, Wide, ddl_of, joint, kinds_of
 from occurs.model.types import Schema, Type
 from occurs.plan.spread import Group

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from occurs.connect.sparkcolumns import SPARK
 from occurs.errors import InputProblem
-from occurs.hosts.spark.columns import SPARK
 from occurs.hosts.spark.pushdown import static_filter
 from occurs.hosts.spark.read import SparkSource, WideSource
 from occurs.hosts.spark.result import Result

@@ -10,17 +10,16 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
+from occurs.connect.sparkerrors import carrier
 from occurs.engine.engine import Engine
 from occurs.engine.results import TypeRows
 from occurs.errors import OccursError
-from occurs.hosts.spark.wide import Inlet, Wide, problems_to_json, wide_rows
+from occurs.hosts.spark.wide import Inlet, Wide, wide_rows
 from occurs.hosts.windows import Asked, answers
 from occurs.plan.stage import Stage
 
 #: rows that an engine gets per call
 BUDGET = 250_000
-#: before the problems in the text of an exception; spelled in two so that a traceback does not show it
-MARK = "occurs-" + "problems:"
 
 
 @dataclass(frozen=True)
@@ -63,8 +62,7 @@ def make_engine_task(
                 for number, part in _by_share(batches):
                     yield from _stream(shares[number], wide, inlets, labelled, ended, part)
         except OccursError as error:
-            # Spark hands on the text of an exception only: the problems travel in it
-            raise RuntimeError(MARK + problems_to_json(error)) from error
+            raise carrier(error) from error
 
     return run
 

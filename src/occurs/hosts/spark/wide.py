@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -16,7 +15,6 @@ from occurs.engine.engine import concat_rows
 from occurs.engine.order import input_rows
 from occurs.engine.outputs import because_type
 from occurs.engine.results import TypeRows
-from occurs.errors import CheckpointProblem, InputProblem, LimitProblem, OccursError, Problem, Span
 from occurs.hosts.windows import WindowRows
 from occurs.model.astext import plain_text
 from occurs.model.lists import fit_lists
@@ -325,19 +323,3 @@ def _typed(inlet: Inlet, part: pa.Table, schema: Schema, labelled: bool, numbere
         else:
             arrays.append(part.column(column))
     return input_rows(inlet.type, pa.table(arrays, names=names), schema, labelled, numbered=numbered, loose=loose)
-
-
-# -- problems across processes -----------------------------------------------------------------------------------------
-def problems_to_json(error: OccursError) -> str:
-    """One line of JSON."""
-    problems = [{**asdict(p), "related": [], "value": repr(p.value)} for p in error.problems]
-    return json.dumps({"class": type(error).__name__, "problems": problems})
-
-
-def problems_from_json(data: Mapping[str, Any]) -> OccursError:
-    problems = []
-    for p in data["problems"]:
-        span = Span(**p["span"]) if p["span"] else None
-        problems.append(Problem(**{**p, "span": span, "related": ()}))
-    kinds = {kin.__name__: kin for kin in (CheckpointProblem, LimitProblem)}
-    return kinds.get(data["class"], InputProblem)(problems)

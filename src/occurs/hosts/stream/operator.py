@@ -8,9 +8,8 @@ from typing import Any
 from pyspark.sql import Row
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 
+from occurs.connect.sparkerrors import carrier
 from occurs.errors import OccursError
-from occurs.hosts.spark.task import MARK
-from occurs.hosts.spark.wide import problems_to_json
 from occurs.hosts.stream.bucket import Bucket
 from occurs.hosts.stream.layout import Layout
 from occurs.hosts.stream.records import NAMES, of_row
@@ -59,7 +58,7 @@ class Operator(StatefulProcessor):
             for record in bucket.step(of_row(row) for row in rows):
                 yield Row(**{name: getattr(record, name) for name in NAMES})
         except OccursError as error:
-            raise RuntimeError(MARK + problems_to_json(error)) from error
+            raise carrier(error) from error
 
     def close(self) -> None:
         pass

@@ -10,10 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from occurs.connect.sparkerrors import carrier
 from occurs.errors import InputProblem, OccursError, Problem
 from occurs.hosts.spark.run import TRUNCATE, sweeping
-from occurs.hosts.spark.task import MARK
-from occurs.hosts.spark.wide import problems_to_json
 from occurs.hosts.stream.clock import Clock, Ends
 from occurs.hosts.stream.layout import Layout, Path
 from occurs.hosts.stream.records import (
@@ -49,7 +48,7 @@ def make_packer(layout: Layout, depth: int) -> Callable[[Batches], Batches]:
         try:
             yield from _Packing(layout, depth).run(batches)
         except OccursError as error:
-            raise RuntimeError(MARK + problems_to_json(error)) from error
+            raise carrier(error) from error
 
     return pack
 

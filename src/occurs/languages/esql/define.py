@@ -20,11 +20,10 @@ from occurs.model.history import History
 from occurs.model.textfile import LINE, TextFile
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
-from occurs.operators.definition import Choice, Definition, Node
+from occurs.operators.definition import Choice, Definition, Node, Subscribed
 from occurs.operators.process import tree
 from occurs.operators.process.definition import PipesDefinition
 from occurs.operators.process.outputs import schema_of
-from occurs.plan.stage import Subscribed
 
 __all__ = ["LISTS", "Esql", "check", "read"]
 

@@ -32,11 +32,10 @@ from occurs.model.history import History
 from occurs.model.occurrence import Occurrence
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type, arrow_type
-from occurs.operators.definition import Definition, Node
+from occurs.operators.definition import Definition, Node, Subscribed
 from occurs.operators.temporal.definition import TriggerDefinition
 from occurs.operators.temporal.general import General
 from occurs.operators.temporal.reach import overlap
-from occurs.plan.stage import Subscribed
 
 __all__ = ["Logic", "check", "read"]
 

@@ -23,9 +23,8 @@ from occurs.model.history import History
 from occurs.model.occurrence import Occurrence, occurrences
 from occurs.model.time import TimeKind
 from occurs.model.types import Schema, Type
-from occurs.operators.definition import Definition, Node
+from occurs.operators.definition import Definition, Node, Subscribed
 from occurs.operators.select.definition import PatternDefinition
-from occurs.plan.stage import Subscribed
 
 __all__ = ["Tesla", "check", "read"]
 

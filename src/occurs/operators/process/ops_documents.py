@@ -15,13 +15,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from occurs.errors import ResourceProblem
+from occurs.model.colours import COLOURS
 from occurs.operators.process import documents, scalars, tree
 from occurs.operators.process.columns import Obj, column_of
 from occurs.operators.process.items import Call, Items
 from occurs.operators.process.operator import Operator, operator
 from occurs.operators.process.state import Part, State, Texts
 from occurs.operators.process.values import Bag, Fault, Map, Record, Set
-from occurs.plot.palette import COLOURS
 
 
 def each(values: Sequence[Any], run: Callable[[Any], Any]) -> list[Any]:

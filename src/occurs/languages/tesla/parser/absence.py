@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from occurs.errors import OccursError
 from occurs.expr.tree import Binary, DurationLiteral, Expr, Literal, Param, Ref
 from occurs.languages.tesla import syntax
 from occurs.languages.tesla.render import render
@@ -187,10 +186,10 @@ def _read(text: str) -> syntax.Rule | None:
 
 def _stands(rule: str, language: str) -> bool:
     """Whether a rule may be shown: its language takes it, and it does not end the backquotes around it."""
-    from occurs import parse
+    from occurs.languages.language import Known
+    from occurs.languages.language import language as load
 
-    try:
-        parse(rule, language)
-    except OccursError:
-        return False
-    return "`" not in rule
+    definitions = load(language)
+    texts = definitions.read([(rule, None, language)])
+    problems = [*texts.problems, *definitions.check(texts, Known()).problems]
+    return "`" not in rule and not any(p.severity == "error" and p.kind != "unknown-order" for p in problems)
